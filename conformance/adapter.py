@@ -1,0 +1,62 @@
+"""How a system under test is reached: what every adapter does for the kit."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from conformance.declaration import Declaration
+
+
+class Broken(Exception):
+    """A call that did not come back with an answer: the system's defect.
+
+    kind  'crash': an exception on a legal call · 'hang': no answer within the time limit
+    """
+
+    def __init__(self, kind: str, message: str, detail: str = "") -> None:
+        super().__init__(message)
+        self.kind = kind
+        self.message = message
+        self.detail = detail
+
+
+class HarnessError(Exception):
+    """What prevents asking at all: import, construction, or the kit itself; says whose fault it is."""
+
+
+@dataclass(frozen=True, slots=True)
+class Raw:
+    """An answer as it came: a value, or a refusal by code; `began` and `ended` order calls made at once."""
+
+    value: Any = None
+    refused: str | None = None
+    began: int = 0
+    ended: int = 0
+
+
+class Adapter(Protocol):
+    """A way to reach one system. `reset` begins a case with a fresh instance."""
+
+    name: str
+    declaration: Declaration
+    limit: float  # seconds for one call
+
+    def reset(self) -> None:
+        """Begin a case: throw away the old instance and make a fresh one."""
+
+    def call(self, operation: str, arguments: Mapping[str, Any]) -> Raw:
+        """Make one call; raise Broken when no answer comes."""
+
+    def signals(self) -> list[Any]:
+        """Give what happened beside the replies since the last time."""
+
+    def together(self, bodies: Sequence[Callable[[], Any]], seed: int) -> list[Any]:
+        """Evaluate bodies at once, each of which makes calls of this adapter; give their values in order."""
+
+    def offers(self, operation: str) -> bool:
+        """Tell whether there is such an operation."""
+
+    def close(self) -> None:
+        """End the last case and free everything."""

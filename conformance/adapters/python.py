@@ -1,0 +1,217 @@
+"""A system in this process: any class with a method for each operation, sync or async."""
+
+from __future__ import annotations
+
+import asyncio
+import importlib
+import inspect
+import itertools
+import sys
+import threading
+import traceback
+from collections.abc import Callable, Coroutine, Mapping, Sequence
+from typing import Any
+
+from conformance.adapter import Broken, HarnessError, Raw
+from conformance.concurrent import is_own, one_after_the_other, run_at_once
+from conformance.declaration import DeclarationError, declared
+from conformance.refused import Refused
+from conformance.worker import Worker
+from statemachines.compile import Compiled
+from statemachines.diagnostics import did_you_mean
+
+CALL_LIMIT = 3.0  # seconds for one call
+_TURNS = 10  # turns of the event loop that an async system gets before it is looked at
+
+
+class PythonAdapter:
+    """Drives a class: `reset` makes a fresh object, every call goes through one thread with a time limit."""
+
+    def __init__(self, compiled: Compiled, factory: Callable[[], Any], name: str, *, limit: float = CALL_LIMIT) -> None:
+        self.name = name
+        self.limit = limit
+        self._factory = factory
+        self._worker = Worker()
+        self._clock = itertools.count(1)
+        self._made = 0
+        self._at_once = threading.local()
+        self._gate: _Gate | None = None
+        operations = tuple(compiled.lifecycle.operations)
+        self._asynchronous = any(inspect.iscoroutinefunction(getattr(factory, name, None)) for name in operations)
+        self._loop: asyncio.AbstractEventLoop | None = asyncio.new_event_loop() if self._asynchronous else None
+        if self._loop is not None:
+            threading.Thread(target=self._loop.run_forever, daemon=True).start()
+        self._own = frozenset(_source_files(factory))
+        self._instance: Any = None
+        has_wait = callable(getattr(factory, "wait", None))
+        try:
+            self.declaration = declared(compiled, getattr(factory, "declares", {}), has_wait=has_wait, asynchronous=self._asynchronous)
+        except DeclarationError as error:
+            raise HarnessError(f"{name}: {error}") from None
+
+    def reset(self) -> None:
+        """End the last case and make a fresh object."""
+        self._end()
+        try:
+            self._instance = self._run(self._factory, "the constructor")
+        except Broken as broken:
+            raise HarnessError(f"{self.name}() cannot be made: {broken.message}\n{broken.detail}".rstrip()) from None
+
+    def offers(self, operation: str) -> bool:
+        """Tell whether there is a method for an operation."""
+        return callable(getattr(self._factory, operation, None))
+
+    def call(self, operation: str, arguments: Mapping[str, Any]) -> Raw:
+        """Make one call; raise Broken when it raises anything but Refused, or does not come back."""
+        began = self._made = next(self._clock)
+        try:
+            value = self._run(lambda: getattr(self._instance, operation)(**arguments), f"{operation}()")
+        except Refused as refusal:
+            return Raw(None, refusal.code, began, next(self._clock))
+        return Raw(value, None, began, next(self._clock))
+
+    def signals(self) -> list[Any]:
+        """Give the signals since the last time; a system without `signals` has none."""
+        if self._loop is not None:
+            self._await(_turns())
+        if not callable(getattr(self._instance, "signals", None)):
+            return []
+        found = self._run(lambda: self._instance.signals(), "signals()")
+        if not isinstance(found, list | tuple):
+            raise Broken("shape", f"signals() gives a list, and this is {found!r}")
+        return list(found)
+
+    def together(self, bodies: Sequence[Callable[[], Any]], seed: int) -> list[Any]:
+        """Evaluate bodies at once, on threads; calls of an async system are all made before one is served.
+
+        Where no concurrency is declared they are evaluated one after the other, in an order that the seed chooses.
+        """
+        if self.declaration.concurrency == "none":
+            return one_after_the_other(bodies, seed)
+
+        def body(inner: Callable[[], Any]) -> Callable[[], Any]:
+            def marked() -> Any:
+                self._at_once.direct = True
+                return inner()
+
+            return marked
+
+        if self._loop is not None:
+            self._gate = _Gate(len(bodies), self.limit)
+            self._loop.call_soon_threadsafe(self._gate.hold)
+        try:
+            return run_at_once([body(inner) for inner in bodies], seed, self._own, self.limit, lambda: self._made)
+        finally:
+            self._gate = None
+
+    def close(self) -> None:
+        """End the last case, and let the threads end."""
+        self._end()
+        self._worker.stop()
+        if self._loop is not None:
+            self._loop.call_soon_threadsafe(self._loop.stop)
+
+    def _end(self) -> None:
+        instance, self._instance = self._instance, None
+        if instance is None or not callable(getattr(instance, "close", None)):
+            return
+        try:
+            self._run(instance.close, "close()")
+        except (Broken, Refused):
+            self._worker.stop()
+            self._worker = Worker()  # what a case leaves behind must not disturb the next one
+
+    def _run(self, function: Callable[[], Any], what: str) -> Any:
+        """Call something of the system's, on the thread that fits, within the time limit."""
+        try:
+            if self._loop is not None:
+                return self._await(_called(function), self._gate)
+            if getattr(self._at_once, "direct", False):
+                return function()
+            return self._worker.run(function, self.limit, what)
+        except (Refused, Broken):
+            raise
+        except TimeoutError:
+            raise Broken("hang", f"{what} did not come back within {self.limit:g} s") from None
+        except BaseException as error:
+            raise Broken("crash", f"{what} raised {type(error).__name__}: {error}", _short(error, self._own)) from None
+
+    def _await(self, work: Coroutine[Any, Any, Any], gate: _Gate | None = None) -> Any:
+        assert self._loop is not None  # only async systems come here
+        future = asyncio.run_coroutine_threadsafe(work, self._loop)
+        if gate is not None:
+            gate.submitted()
+        try:
+            return future.result(self.limit)
+        except TimeoutError:
+            future.cancel()
+            raise
+
+
+class _Gate:
+    """Holds an event loop until every caller has made its first call, so that the calls overlap."""
+
+    def __init__(self, callers: int, limit: float) -> None:
+        self._waiting = callers
+        self._lock = threading.Lock()
+        self._open = threading.Event()
+        self._limit = limit
+
+    def submitted(self) -> None:
+        """Count a call that was made."""
+        with self._lock:
+            self._waiting -= 1
+            if self._waiting <= 0:
+                self._open.set()
+
+    def hold(self) -> None:
+        """Wait on the loop's own thread."""
+        self._open.wait(self._limit)
+
+
+async def _called(function: Callable[[], Any]) -> Any:
+    found = function()
+    return await found if inspect.isawaitable(found) else found
+
+
+async def _turns() -> None:
+    for _ in range(_TURNS):
+        await asyncio.sleep(0)
+
+
+def _source_files(factory: Callable[[], Any]) -> list[str]:
+    """Give the files of a class and of its bases, whatever package they are in."""
+    classes = inspect.getmro(factory) if inspect.isclass(factory) else ()
+    modules = [sys.modules.get(each.__module__) for each in classes if each is not object]
+    return [file for module in modules if (file := getattr(module, "__file__", None))]
+
+
+def _short(error: BaseException, own: frozenset[str]) -> str:
+    """Give the last lines of a traceback that are the system's own."""
+    frames = [frame for frame in traceback.extract_tb(error.__traceback__) if is_own(frame.filename, own)]
+    return "\n".join(f"{frame.filename}:{frame.lineno} in {frame.name}: {frame.line}" for frame in frames[-3:])
+
+
+def resolve(target: str) -> Callable[[], Any]:
+    """Import `module:Class`; raise HarnessError that says what is missing."""
+    module_name, colon, attribute = target.partition(":")
+    if not colon or not module_name or not attribute:
+        raise HarnessError(f"{target!r} is not module:Class, for example my_jobs:MyJobs")
+    if "" not in sys.path:
+        sys.path.insert(0, "")
+    try:
+        module = importlib.import_module(module_name)
+    except ModuleNotFoundError as error:
+        missing = error.name or module_name
+        raise HarnessError(f"there is no module {missing!r}; it is looked for in this directory and in what is installed") from None
+    except Exception as error:
+        raise HarnessError(f"{module_name} cannot be imported: {type(error).__name__}: {error}") from None
+    found: Any = module
+    for part in attribute.split("."):
+        if not hasattr(found, part):
+            raise HarnessError(f"{module_name} has no {part!r}; {did_you_mean(part, [name for name in vars(found) if not name.startswith('_')])}".rstrip("; "))
+        found = getattr(found, part)
+    if not callable(found):
+        raise HarnessError(f"{target} is {type(found).__name__}, and a class or a function that makes an object is needed")
+    factory: Callable[[], Any] = found
+    return factory

@@ -1,0 +1,220 @@
+"""One case: a fresh system, the judge beside it, and a record of every call that was made."""
+
+from __future__ import annotations
+
+import itertools
+import threading
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from conformance import kernel_facts
+from conformance.adapter import Adapter, Broken, Raw
+from conformance.concurrent import overlapping
+from conformance.history import Group
+from conformance.lockstep import Divergence, Judge
+from conformance.observation import WrongShape, observe
+from conformance.observed import Observed, SignalKey
+from statemachines.compile import Compiled
+from statemachines.model import Document
+from statemachines.rows import Answer, RowFailure
+from statemachines.types import Record
+
+
+class CallFailed(RowFailure):
+    """A call that was not answered, or not in the form that the spec gives: the system's defect."""
+
+    def __init__(self, divergence: Divergence) -> None:
+        super().__init__(f"{divergence.operation}: {divergence.seen}")
+        self.divergence = divergence
+
+
+@dataclass(slots=True)
+class Recorded:
+    """A call of a case, or several that were made at once: per caller, in its order."""
+
+    operation: str = ""
+    arguments: Mapping[str, Any] = field(default_factory=dict)
+    given: Any = None
+    at_once: list[list[Recorded]] = field(default_factory=list)
+
+
+class Case:
+    """Runs calls on an adapter and judges them; it is what a row runs against.
+
+    `divergence` is the first one of the case. After it, calls go on unjudged, so that a row's own
+    assertions still decide what the row says.
+    """
+
+    def __init__(self, compiled: Compiled, adapter: Adapter, seed: int = 0) -> None:
+        self.compiled = compiled
+        self.adapter = adapter
+        self.seed = seed
+        self.judge = Judge(compiled, adapter.declaration)
+        self.limits, self.policies = self.judge.model.limits, self.judge.model.policies
+        self.divergence: Divergence | None = None
+        self.trace: list[Recorded] = []
+        self.overlaps = 0
+        self.groups = 0
+        self._facts = kernel_facts.of(compiled)
+        self._lost = False
+        self._losing = {operation.name for operation in compiled.kernel.operations if operation.loses_files}
+        self._caller = threading.local()
+        self._rounds = itertools.count()
+        self._signal_kinds = {name: Record(fields, name) for name, fields in compiled.kernel.signals}
+        adapter.reset()
+
+    def call(self, operation: str, arguments: Mapping[str, Any]) -> Answer:
+        """Make one call and judge it; raise CallFailed when there is no proper answer."""
+        calls: list[Observed] | None = getattr(self._caller, "calls", None)
+        if calls is not None:
+            return self._called_at_once(operation, arguments, calls)
+        record = Recorded(operation, dict(arguments))
+        self.trace.append(record)
+        observed = self._observed(operation, arguments, self._raw(operation, arguments))
+        observed.signals = self._signals(operation)
+        record.given = observed.given
+        if operation in self._losing:
+            self._lost = True
+        if self.divergence is None:
+            self.divergence = self._judged(observed)
+            if self.divergence is not None:
+                self.judge.go_on(observed)
+        else:
+            self.judge.go_on(observed)
+        return self._answer(observed)
+
+    def _judged(self, observed: Observed) -> Divergence | None:
+        """Judge a call; while the system may still settle, look again until it agrees or the time is up."""
+        end = time.monotonic() + self.adapter.declaration.settles / 1000
+        while time.monotonic() < end and not self.judge.allows(observed):
+            time.sleep(0.002)
+            observed.signals = [*observed.signals, *self._signals(observed.operation)]
+            if self._facts.observes(observed.operation):
+                again = self._observed(observed.operation, observed.arguments, self._raw(observed.operation, observed.arguments))
+                observed.given, observed.refused = again.given, again.refused
+        return self.judge.step(observed)
+
+    def _raw(self, operation: str, arguments: Mapping[str, Any]) -> Raw:
+        if operation == "wait":
+            return self._wait(arguments["ms"])
+        try:
+            return self.adapter.call(operation, arguments)
+        except Broken as broken:
+            raise self._failed(broken.kind, operation, "an answer", _with(broken)) from None
+
+    def _wait(self, ms: int) -> Raw:
+        """Let time pass, as far as the system has any: a clock of its own, the real one, or none."""
+        clock = self.adapter.declaration.clock
+        if clock == "real":
+            time.sleep(ms / 1000)
+        if clock != "virtual":
+            return Raw()
+        try:
+            return self.adapter.call("wait", {"ms": ms})
+        except Broken as broken:
+            raise self._failed(broken.kind, "wait", "the clock moves", _with(broken)) from None
+
+    def _observed(self, operation: str, arguments: Mapping[str, Any], raw: Raw) -> Observed:
+        """Project an answer to the values of the spec."""
+        if raw.refused is not None:
+            return Observed(operation, arguments, None, str(raw.refused), began=raw.began, ended=raw.ended)
+        given = None
+        if operation != "wait" and not self.judge.uncompared(operation, arguments):
+            try:
+                given = observe(self._facts.gives(operation), raw.value, lost=self._lost)
+            except WrongShape as error:
+                raise self._failed("shape", operation, "a reply of the form that the spec gives", str(error)) from None
+        minted = self._facts.minted(operation, given)
+        return Observed(operation, arguments, given, None, minted=minted, began=raw.began, ended=raw.ended)
+
+    def _failed(self, kind: str, operation: str, expected: str, seen: str) -> CallFailed:
+        divergence = Divergence(kind, f"operations.{operation}", operation, expected, seen)
+        if self.divergence is None:
+            self.divergence = divergence
+        return CallFailed(divergence)
+
+    def _signals(self, operation: str) -> list[SignalKey]:
+        try:
+            raw = self.adapter.signals()
+        except Broken as broken:
+            raise self._failed(broken.kind, operation, "signals() gives what happened", _with(broken)) from None
+        return [self._signal(operation, each) for each in raw]
+
+    def _signal(self, operation: str, raw: Any) -> SignalKey:
+        name = raw.get("signal") if isinstance(raw, Mapping) else None
+        if name not in self._signal_kinds:
+            known = ", ".join(self._signal_kinds)
+            raise self._failed("shape", operation, f'signals such as {{"signal": NAME, …}} with {known}', repr(raw))
+        try:
+            fields = observe(self._signal_kinds[name], raw)
+        except WrongShape as error:
+            raise self._failed("shape", operation, f"a signal {name} of the form that the spec gives", str(error)) from None
+        return name, tuple(sorted(fields.items()))
+
+    def _answer(self, observed: Observed) -> Answer:
+        signals: dict[str, list[dict[str, Any]]] = {name: [] for name in self._signal_kinds}
+        for name, fields in observed.signals:
+            signals[name].append(dict(fields))
+        return Answer(observed.operation, observed.given, observed.refused, signals)
+
+    # ── Calls at once ──
+
+    def together(self, bodies: Sequence[Callable[[], Any]]) -> list[Any]:
+        """Evaluate bodies at once, and judge all their calls as one history."""
+        callers: list[list[Observed]] = [[] for _ in bodies]
+
+        def of(index: int, body: Callable[[], Any]) -> Callable[[], Any]:
+            def run() -> Any:
+                self._caller.calls = callers[index]
+                return body()
+
+            return run
+
+        record = Recorded()
+        self.trace.append(record)
+        seed = hash((self.seed, next(self._rounds))) & 0xFFFFFFFF
+        try:
+            results = self.adapter.together([of(index, body) for index, body in enumerate(bodies)], seed)
+        except Broken as broken:
+            raise self._failed(broken.kind, " ∥ ".join(dict.fromkeys(call.operation for calls in callers for call in calls)), "answers", _with(broken)) from None
+        finally:
+            record.at_once = [[Recorded(call.operation, call.arguments, call.given) for call in calls] for calls in callers]
+        for index, calls in enumerate(callers):
+            for call in calls:
+                call.caller = index
+        calls = [call for each in callers for call in each]
+        self.groups += 1
+        self.overlaps += overlapping([(call.began, call.ended, call.caller) for call in calls])
+        group = Group(calls, self._signals(calls[0].operation if calls else ""))
+        if self.divergence is None:
+            self.divergence = self.judge.group(group)
+        else:
+            for call in sorted(calls, key=lambda call: call.ended):
+                self.judge.go_on(call)
+        return results
+
+    def _called_at_once(self, operation: str, arguments: Mapping[str, Any], calls: list[Observed]) -> Answer:
+        made = Observed(operation, arguments)
+        calls.append(made)  # before the answer: a call that never comes back was made as well
+        observed = self._observed(operation, arguments, self._raw(operation, arguments))
+        calls[-1] = observed
+        return self._answer(observed)
+
+
+def _with(broken: Broken) -> str:
+    return f"{broken.message}\n{broken.detail}" if broken.detail else broken.message
+
+
+def plain(value: Any) -> Any:
+    """Give a value as JSON would hold it."""
+    match value:
+        case Document():
+            return {"text": value.text} if value.inline else {"file": value.file}
+        case dict():
+            return {key: plain(each) for key, each in value.items()}
+        case list() | tuple():
+            return [plain(each) for each in value]
+        case _:
+            return value

@@ -1,0 +1,265 @@
+"""A trace written as a row in the spec's own words, ready to be read, pasted into the matrix, or replayed."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from conformance.lockstep import Divergence
+from conformance.trace import AtOnce, Call, Given, Step, Trace
+from statemachines.compile import Compiled
+from statemachines.model import Document, byte_length, line_count, sized_text
+from statemachines.types import BOOL, Enum, Id, List, Ref, Text, Type, present
+from statemachines.words import Words
+
+FEW = 4  # calls alike that are still written one by one
+_PIECES = ("x", "abc", "xyz", "é", "😀")
+
+
+@dataclass(slots=True)
+class _Names:
+    """What each call whose reply is used is called, and how its reply is reached."""
+
+    words: Words
+    uses: Counter[str] = field(default_factory=Counter)
+    reach: dict[int, str] = field(default_factory=dict)
+
+
+def as_row(compiled: Compiled, trace: Trace, divergence: Divergence, name: str = "C1") -> str:
+    """Write a trace as a row: its steps, what was expected, and what was seen."""
+    names = _Names(Words(compiled.lifecycle))
+    for call in trace.calls():
+        for _, value in call.arguments:
+            if isinstance(value, str):
+                names.uses[value] += 1
+    lines = _steps(trace.steps, names)
+    about = _one_line(f"Expected {divergence.expected}; seen {divergence.seen}.")
+    covers = divergence.clause if any(clause.path.startswith(divergence.clause) for clause in compiled.kernel.clauses) else ""
+    out = [f"{name}:", f"  about: {json.dumps(about, ensure_ascii=False)}", "  level: must", "  source: counterexample"]
+    out += [f"  covers: [{covers}]", "  act:"]
+    out += [f"    {line}" for line in lines]
+    out += ["  assert:", f"    - {_assertion(divergence, names)}"]
+    return "\n".join(out) + "\n"
+
+
+def _one_line(text: str) -> str:
+    return " ".join(text.split())
+
+
+# ── Steps ──
+
+
+def _steps(steps: Sequence[Step], names: _Names) -> list[str]:
+    """Write the steps; the last single call is bound as `last`, for the assertion."""
+    used = {number for step in steps for call in _calls(step) for number in call.refers()}
+    lines: list[str] = []
+    index = 0
+    while index < len(steps):
+        many = _alike(steps, index, used, names)
+        walked = _walk(steps, index, names)
+        if many >= FEW:
+            lines.append(_repeated(steps[index : index + many], names))
+            index += many
+        elif walked is not None:
+            lines += walked[0]
+            index += walked[1]
+        else:
+            lines.append(_single(steps[index], index == len(steps) - 1, used, names))
+            index += 1
+    return [f"- {line}" if not line.startswith(" ") else line for line in lines]
+
+
+def _calls(step: Step) -> tuple[Call, ...]:
+    return step.calls() if isinstance(step, AtOnce) else (step,)
+
+
+def _alike(steps: Sequence[Step], index: int, used: set[int], names: _Names) -> int:
+    """Count the calls from here on that create records in the same way."""
+    first = steps[index]
+    if not isinstance(first, Call) or first.number not in used or first.refers():
+        return 0
+    count = 0
+    for step in steps[index:-1]:
+        if not isinstance(step, Call) or step.operation != first.operation or step.number not in used or step.refers():
+            break
+        if _call(step, names) != _call(first, names):
+            break
+        count += 1
+    return count
+
+
+def _repeated(steps: Sequence[Step], names: _Names) -> str:
+    binding = _binding("started", names)
+    for position, step in enumerate(steps):
+        assert isinstance(step, Call)  # _alike counts calls only
+        names.reach[step.number] = f"{binding}[{position}]"
+    first = steps[0]
+    assert isinstance(first, Call)
+    return f"{binding} = repeat({len(steps)}, {_call(first, names)})"
+
+
+def _walk(steps: Sequence[Step], index: int, names: _Names) -> tuple[list[str], int] | None:
+    """Write calls that go through repeated records one after the other as a loop, if they do."""
+    for period in (1, 2):
+        body = steps[index : index + period]
+        if len(body) < period or not all(isinstance(step, Call) for step in body):
+            continue
+        first = _position(body[0], names)
+        if first is None:
+            continue
+        rounds = 0
+        while _follows(steps[index + rounds * period : index + (rounds + 1) * period], body, first[0], first[1] + rounds, names):
+            rounds += 1
+        if rounds >= FEW:
+            return _loop(body, first, rounds, names), rounds * period
+    return None
+
+
+def _position(step: Step, names: _Names) -> tuple[str, int] | None:
+    """Give the list and the position of the repeated record that a call is about."""
+    for value in (value for _, value in step.arguments) if isinstance(step, Call) else ():
+        if isinstance(value, Given) and (reach := names.reach.get(value.step, "")).endswith("]"):
+            binding, _, position = reach[:-1].partition("[")
+            return binding, int(position)
+    return None
+
+
+def _follows(steps: Sequence[Step], body: Sequence[Step], binding: str, position: int, names: _Names) -> bool:
+    if len(steps) != len(body):
+        return False
+    for step, like in zip(steps, body, strict=True):
+        if not isinstance(step, Call) or not isinstance(like, Call) or step.operation != like.operation:
+            return False
+        for (_, value), (_, wanted) in zip(step.arguments, like.arguments, strict=True):
+            if isinstance(value, Given):
+                if names.reach.get(value.step) != f"{binding}[{position}]":
+                    return False
+            elif value != wanted:
+                return False
+    return True
+
+
+def _loop(body: Sequence[Step], first: tuple[str, int], rounds: int, names: _Names) -> list[str]:
+    binding, position = first
+    total = sum(1 for reach in names.reach.values() if reach.startswith(f"{binding}["))
+    over = binding + (f".drop({position})" if position else "") + (f".take({rounds})" if position + rounds < total else "")
+    item = _binding("r", names)
+    lines = [f"for each {item} in {over}:"]
+    for step in body:
+        assert isinstance(step, Call)  # _walk has looked
+        inner = {value.step: item for _, value in step.arguments if isinstance(value, Given)}
+        lines.append(f"    - {_call(step, names, inner)}")
+    return lines
+
+
+def _single(step: Step, last: bool, used: set[int], names: _Names) -> str:
+    if isinstance(step, AtOnce):
+        return _together(step, names)
+    text = _call(step, names)
+    if step.number in used:
+        names.reach[step.number] = _binding("job", names)
+        return f"{names.reach[step.number]} = {text}"
+    return f"last = {text}" if last else text
+
+
+def _together(step: AtOnce, names: _Names) -> str:
+    bodies = [[_call(call, names) for call in caller] for caller in step.callers]
+    if all(body == bodies[0] for body in bodies) and len(bodies[0]) == 1:
+        return f"together({len(bodies)}, {bodies[0][0]})"
+    if all(len(set(body)) == 1 for body in bodies) and all(body == bodies[0] for body in bodies):
+        return f"together({len(bodies)}, repeat({len(bodies[0])}, {bodies[0][0]}))"
+    parts = [body[0] if len(set(body)) == 1 and len(body) == 1 else f"repeat({len(body)}, {body[0]})" for body in bodies]
+    return f"together({', '.join(parts)})"
+
+
+def _binding(base: str, names: _Names) -> str:
+    taken = {reach.partition("[")[0] for reach in names.reach.values()} | set(names.words.lifecycle.operations)
+    if base not in taken:
+        return base
+    return next(f"{base}{number}" for number in range(2, 10_000) if f"{base}{number}" not in taken)
+
+
+# ── Values ──
+
+
+def _call(call: Call, names: _Names, inner: dict[int, str] | None = None) -> str:
+    operation = names.words.lifecycle.operations.get(call.operation)
+    parts = []
+    for name, value in call.arguments:
+        kind = names.words.wire(names.words.resolve(operation.takes[name])) if operation is not None else None
+        if isinstance(value, Given):
+            parts.append(f"{(inner or {}).get(value.step) or names.reach.get(value.step, 'job')}.{value.field}")
+        else:
+            parts.append(_value(value, kind, names))
+    return f"{call.operation}({', '.join(parts)})"
+
+
+def _value(value: Any, kind: Type | None, names: _Names) -> str:
+    plain = present(kind) if kind is not None else None
+    if value is None:
+        return "null"
+    if isinstance(value, bool) or plain == BOOL:
+        return "true" if value else "false"
+    if isinstance(value, int):
+        return str(value)
+    if isinstance(value, list | tuple):
+        item = plain.item if isinstance(plain, List) else None
+        return f"[{', '.join(_value(each, item, names) for each in value)}]"
+    if isinstance(plain, Enum | Ref):
+        return str(value)
+    if names.uses[value] <= 1 and _may_be_fresh(plain, names):
+        return "fresh"
+    return _text(value)
+
+
+def _may_be_fresh(kind: Type | None, names: _Names) -> bool:
+    """Tell whether any new value would do: an id that no record has, or a text that only has to be new."""
+    if isinstance(kind, Id):
+        return True
+    declared = names.words.lifecycle.types.get(kind.name) if isinstance(kind, Text) else None
+    return declared is not None and declared.text == "fresh or reused"
+
+
+def _text(value: str) -> str:
+    """Write a text; a long one by what it is made of."""
+    size, lines = byte_length(value), line_count(value)
+    if size > 40:
+        for piece in _PIECES:
+            if size >= 2 * lines - 1 and sized_text(piece, size, lines) == value:
+                return f"text('{piece}', {size}{f', {lines}' if lines > 1 else ''})"
+    escaped = value.replace("\\", "\\\\").replace("'", "\\'").replace("\n", "\\n").replace("\t", "\\t").replace("\r", "\\r")
+    return f"'{escaped}'"
+
+
+def _assertion(divergence: Divergence, names: _Names) -> str:
+    """Write what should have been, as far as a row can say it."""
+    match divergence.kind:
+        case "accepted" if divergence.value not in (None, "*"):
+            return f"last.refused == {divergence.value}"
+        case "accepted":
+            return "last.refused != null"
+        case "refused":
+            return f"last.refused == {divergence.value or 'null'}"
+        case "signal":
+            return f"last.signals.{divergence.path}.size() {'> 0' if divergence.value else '== 0'}"
+        case "reply":
+            return _reply_assertion(divergence)
+        case _:
+            return "true"
+
+
+def _reply_assertion(divergence: Divergence) -> str:
+    reach = "last" + ("" if not divergence.path or divergence.path.startswith("[") else ".") + divergence.path
+    value = divergence.value
+    if isinstance(value, Document):
+        return f"{reach}.inline == {'true' if value.inline else 'false'}"
+    if isinstance(value, list):
+        return f"{reach}.size() == {len(value)}"
+    if value is None or isinstance(value, bool | int):
+        return f"{reach} == {'null' if value is None else str(value).lower()}"
+    if isinstance(value, str) and value.isidentifier():
+        return f"{reach} == {value}" if divergence.path.rpartition(".")[2] in ("status", "mode", "tool", "thread") else f"{reach} == '{value}'"
+    return "true"

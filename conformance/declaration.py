@@ -1,0 +1,118 @@
+"""What an implementation says of itself: its limits, its choices, and what it cannot do."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from statemachines.compile import Compiled
+from statemachines.diagnostics import did_you_mean
+
+CLOCKS = ("virtual", "real", "none")
+CONCURRENCIES = ("threads", "async", "none")
+WORDS = ("limits", "policies", "lacks", "clock", "concurrency", "settles")
+
+
+class DeclarationError(Exception):
+    """A declaration that does not fit the lifecycle; the message says which word and what is known."""
+
+
+@dataclass(frozen=True, slots=True)
+class Declaration:
+    """What an adapter declares, checked against the lifecycle.
+
+    clock  virtual: `wait` moves it; real: `wait` sleeps; none: there is no `wait`
+    concurrency  threads: calls may come from several threads; async: several calls may be awaited at
+                 once; none: one call at a time
+    settles  milliseconds until what a call causes can be seen; 0: at once
+    """
+
+    limits: Mapping[str, int | None] = field(default_factory=dict)
+    policies: Mapping[str, Any] = field(default_factory=dict)
+    lacks: frozenset[str] = frozenset()
+    clock: str = "none"
+    concurrency: str = "none"
+    settles: int = 0
+
+    @property
+    def instants(self) -> bool:
+        """Tell whether instants can be compared to the millisecond."""
+        return self.clock == "virtual"
+
+
+def declared(compiled: Compiled, words: Mapping[str, Any], *, has_wait: bool, asynchronous: bool) -> Declaration:
+    """Check what an adapter declares; what it leaves out follows from what it offers."""
+    if not isinstance(words, Mapping):
+        raise DeclarationError(f"`declares` is a mapping, and this is {words!r}")
+    for word in words:
+        if word not in WORDS:
+            raise DeclarationError(f"`declares` has no word {word!r}; {did_you_mean(word, WORDS) or 'known: ' + ', '.join(WORDS)}")
+    clock = words.get("clock", "virtual" if has_wait else "none")
+    concurrency = words.get("concurrency", "async" if asynchronous else "none")
+    _one_of("clock", clock, CLOCKS)
+    _one_of("concurrency", concurrency, CONCURRENCIES)
+    if clock == "virtual" and not has_wait:
+        raise DeclarationError("a virtual clock is declared, and there is no wait(ms) that moves it")
+    if concurrency == "async" and not asynchronous:
+        raise DeclarationError("concurrency: async is declared, and no operation is an async method")
+    settles = words.get("settles", 0)
+    if isinstance(settles, bool) or not isinstance(settles, int) or settles < 0:
+        raise DeclarationError(f"settles is a number of milliseconds, and this is {settles!r}")
+    return Declaration(
+        _limits(compiled, words.get("limits", {})),
+        _policies(compiled, words.get("policies", {})),
+        _lacks(compiled, words.get("lacks", ())),
+        clock,
+        concurrency,
+        settles,
+    )
+
+
+def _one_of(word: str, value: Any, known: tuple[str, ...]) -> None:
+    if value not in known:
+        raise DeclarationError(f"{word} is one of {', '.join(known)}, and this is {value!r}")
+
+
+def _limits(compiled: Compiled, words: Mapping[str, Any]) -> dict[str, int | None]:
+    known = compiled.lifecycle.limits
+    for name, value in words.items():
+        if name not in known:
+            raise DeclarationError(f"{compiled.lifecycle.name} has no limit {name!r}; {did_you_mean(name, known) or 'known: ' + ', '.join(known)}")
+        if value is None and known[name].optional:
+            continue
+        if isinstance(value, bool) or not isinstance(value, int) or value < 0:
+            raise DeclarationError(f"limit {name} is a whole number from 0 on, and this is {value!r}")
+    return dict(words)
+
+
+def _policies(compiled: Compiled, words: Mapping[str, Any]) -> dict[str, Any]:
+    known = compiled.lifecycle.policies
+    found: dict[str, Any] = {}
+    for name, value in words.items():
+        if name not in known:
+            raise DeclarationError(f"{compiled.lifecycle.name} has no policy {name!r}; {did_you_mean(name, known) or 'known: ' + ', '.join(known)}")
+        choices = tuple(word.text for word in known[name].choices)
+        entity = known[name].entity
+        if isinstance(value, list | tuple) and entity is not None:
+            shown = [key.text for key, _ in compiled.lifecycle.entities[entity.text].shows]
+            for each in value:
+                if str(each).removesuffix(" desc") not in shown:
+                    raise DeclarationError(f"policy {name} orders by shown fields ({', '.join(shown)}, each may end in ' desc'), and {each!r} is none")
+            found[name] = tuple(value)
+        elif value in choices:
+            found[name] = value
+        else:
+            raise DeclarationError(f"policy {name} is one of {', '.join(choices)}, and this is {value!r}")
+    return found
+
+
+def _lacks(compiled: Compiled, words: Any) -> frozenset[str]:
+    operations = compiled.lifecycle.operations
+    optional = [name for name, operation in operations.items() if operation.optional]
+    for name in words:
+        if name not in operations:
+            raise DeclarationError(f"{compiled.lifecycle.name} has no operation {name!r}; {did_you_mean(name, operations) or 'known: ' + ', '.join(operations)}")
+        if name not in optional:
+            raise DeclarationError(f"{name} cannot be lacking; optional are: {', '.join(optional) or 'none'}")
+    return frozenset(words)

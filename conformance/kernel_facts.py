@@ -1,0 +1,135 @@
+"""What a judge needs to know of the kernel: what operations give, which ids they mint, which messages they send."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import Any
+
+from conformance.observation import Difference, differences
+from conformance.observed import Observed
+from statemachines import kernel
+from statemachines.compile import Compiled
+from statemachines.expression.typed import Attribute
+from statemachines.model import BaseModel
+from statemachines.types import NULL, Id, Optional, Record, Type
+
+
+class Facts:
+    """Facts of one lifecycle, looked up by operation."""
+
+    def __init__(self, compiled: Compiled) -> None:
+        self._kernel = compiled.kernel
+        self._operations = {operation.name: operation for operation in compiled.kernel.operations}
+        self._sends = {
+            name: next((effect for effect in operation.effects if isinstance(effect, kernel.Send)), None)
+            for name, operation in self._operations.items()
+        }
+
+    def gives(self, operation: str) -> Type:
+        """Give the type of an operation's reply."""
+        found = self._operations.get(operation)
+        return found.reply.type if found is not None and found.reply is not None else NULL
+
+    def observers(self) -> list[kernel.Operation]:
+        """List the operations that change nothing and give something."""
+        return [operation for operation in self._operations.values() if operation.observes and not _refuses(operation)]
+
+    def observes(self, operation: str) -> bool:
+        """Tell whether an operation changes nothing and gives something."""
+        found = self._operations.get(operation)
+        return found is not None and found.observes
+
+    def minted(self, operation: str, given: Any) -> tuple[str, ...]:
+        """Give the ids in a reply that the system chose for the records this operation creates."""
+        found = self._operations.get(operation)
+        if found is None or not isinstance(given, dict):
+            return ()
+        ids = []
+        for effect in found.effects:
+            if isinstance(effect, kernel.Create) and effect.id is None and self._kernel.entity(effect.entity).minted:
+                name = self._id_field(found, effect.entity)
+                ids.append(given.get(name) if name else None)
+        return tuple(each for each in ids if isinstance(each, str))
+
+    @staticmethod
+    def _id_field(operation: kernel.Operation, entity: str) -> str:
+        kind = operation.reply.type if operation.reply is not None else NULL
+        for name, field in kind.fields if isinstance(kind, Record) else ():
+            inner = field.item if isinstance(field, Optional) else field
+            if inner == Id(entity):
+                return name
+        return ""
+
+    def setters(self, kind: Type, difference: Difference) -> tuple[str, ...]:
+        """Give the clauses that set the part of a shown record that differs."""
+        item = getattr(kind, "item", kind)
+        entity = next((each for each in self._kernel.entities if each.name == getattr(item, "name", "")), None)
+        shown = dict(entity.shows).get(difference.path.rpartition(".")[2]) if entity is not None else None
+        if entity is None or not isinstance(shown, Attribute):
+            return ()
+        everything = [*(step for operation in self._kernel.operations for step in operation.effects)]
+        everything += [effect for each in self._kernel.entities for rule in each.entered for effect in rule.effects]
+        return tuple(
+            effect.clause
+            for effect in kernel.walk(tuple(everything))
+            if (isinstance(effect, kernel.Set) and (effect.entity, effect.field) == (entity.name, shown.name))
+            or (isinstance(effect, kernel.Move) and effect.entity == entity.name and shown.name == "state")
+        )
+
+    def sends(self, call: Observed) -> bool:
+        """Tell whether a call gives the messages that it sent."""
+        return self._sends.get(call.operation) is not None and call.refused is None and isinstance(call.given, list)
+
+    def variable(self, call: Observed) -> str:
+        """Give the name of the messages that a call sends."""
+        send = self._sends[call.operation]
+        return send.variable if send is not None else ""
+
+    def owed(self, model: BaseModel, call: Observed) -> list[Any]:
+        """Give the messages that a call would send now."""
+        other = type(model)(vars(model.limits), vars(model.policies))
+        other.thaw(model.freeze())
+        sent = self._boxes(other, call)[1]
+        before = len(sent)
+        getattr(other, f"do_{call.operation}")(**call.arguments)
+        told = {message.about for message in self._boxes(other, call)[1][before:]}
+        return [message for message in self._boxes(model, call)[0] if message.about in told]
+
+    def shown(self, model: BaseModel, call: Observed, message: Any) -> dict[str, Any]:
+        """Give a message as a caller sees it."""
+        found: dict[str, Any] = getattr(model, f"shown_{self._message(call)}")(message)
+        return found
+
+    def due_like(self, model: BaseModel, call: Observed, given: Any) -> Any:
+        """Give the message owed that looks like what was given, or None."""
+        return next((message for message in self.owed(model, call) if self._alike(model, call, message, given)), None)
+
+    def send(self, model: BaseModel, call: Observed, message: Any) -> None:
+        """Send one message."""
+        getattr(model, f"send_{self._message(call)}")([message])
+
+    def sent_like(self, model: BaseModel, call: Observed, given: Any) -> list[Any]:
+        """Give the sent messages that look like what was given."""
+        return [message for message in self._boxes(model, call)[1] if self._alike(model, call, message, given)]
+
+    def _alike(self, model: BaseModel, call: Observed, message: Any, given: Any) -> bool:
+        kind = getattr(self.gives(call.operation), "item", NULL)
+        return not any(differences(kind, self.shown(model, call, message), given))
+
+    def _message(self, call: Observed) -> str:
+        send = self._sends[call.operation]
+        return send.message.lower() if send is not None else ""
+
+    def _boxes(self, model: BaseModel, call: Observed) -> tuple[list[Any], list[Any]]:
+        name = self._message(call)
+        return getattr(model, f"due_{name}"), getattr(model, f"sent_{name}")
+
+
+def _refuses(operation: kernel.Operation) -> bool:
+    return any(require.answer == "refused" and require.guard is not None and ".refuses" in require.clause for require in operation.requires)
+
+
+@lru_cache(maxsize=64)
+def of(compiled: Compiled) -> Facts:
+    """Give the facts of a lifecycle."""
+    return Facts(compiled)

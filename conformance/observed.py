@@ -1,0 +1,34 @@
+"""One call as it was observed: its arguments, its answer as values of the spec, and its signals."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+SignalKey = tuple[str, tuple[tuple[str, Any], ...]]
+
+
+@dataclass(slots=True)
+class Observed:
+    """A call and what came of it.
+
+    minted  the ids in the reply that the system chose for new records
+    caller, began, ended  who made it and when, for calls made at once
+    """
+
+    operation: str
+    arguments: Mapping[str, Any]
+    given: Any = None
+    refused: str | None = None
+    signals: list[SignalKey] = field(default_factory=list)
+    minted: tuple[str, ...] = ()
+    caller: int = 0
+    began: int = 0
+    ended: int = 0
+
+
+def signal_key(signal: tuple[str, tuple[tuple[str, Any], ...]]) -> SignalKey:
+    """Give a signal as a value that can be compared, whatever the order of its fields."""
+    name, fields = signal
+    return name, tuple(sorted(fields))

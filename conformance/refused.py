@@ -1,0 +1,14 @@
+"""How an implementation says no: the one name that an adapter takes from the kit."""
+
+
+class Refused(Exception):
+    """Raised by an adapter when the system refuses an operation.
+
+    `code` is a reason code of the lifecycle (`not_found`, `already_resolved`, …); `message` is
+    whatever text the system gave, kept for the report and never compared.
+    """
+
+    def __init__(self, code: str, message: str = "") -> None:
+        super().__init__(code, message)
+        self.code = code
+        self.message = message

@@ -1,0 +1,196 @@
+"""The shortest trace that still shows the same fault, found by cutting in terms of jobs.
+
+Whole jobs go first, then stretches of calls, then single calls; what is left gets its simplest
+arguments. The model decides what stays a legal case, so no try is wasted on nonsense. The same fault
+is the same clause, kind and operation.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+from conformance.trace import AtOnce, Given, Played, Trace, cut, with_argument
+from statemachines.compile import Compiled
+from statemachines.lifecycle import TypeUse
+from statemachines.rows import values
+from statemachines.types import Bool, Enum, List, Ref, Text, Type
+from statemachines.words import Words
+
+FEW = 8  # calls at once that are cut one by one from the start
+SHORT = 8  # calls of a trace that is worth a search for two changes at once
+Play = Callable[[Trace], Played]
+
+
+@dataclass(frozen=True, slots=True)
+class Shrunk:
+    """The shortest trace found, what it shows, and how many tries it took."""
+
+    trace: Trace
+    played: Played
+    tries: int
+
+
+class Shrinker:
+    """Shrinks one trace; `play` tells what a candidate shows."""
+
+    def __init__(self, compiled: Compiled, play: Play, budget: float) -> None:
+        self._compiled = compiled
+        self._play = play
+        self._until = time.monotonic() + budget
+        self._tries = 0
+        self._known: set[Trace] = set()
+
+    def shrink(self, first: Played) -> Shrunk:
+        """Cut while the same fault shows; every pass goes on from the best trace so far."""
+        assert first.divergence is not None  # there is nothing to shrink otherwise
+        self._best, self._key = first, first.divergence.key
+        size = 0
+        while len(self._best.trace) != size and time.monotonic() < self._until:
+            size = len(self._best.trace)
+            self._shrink_groups()
+            self._cut_sets(self._of_operations)
+            self._cut_sets(self._of_jobs)
+            self._cut_stretches()
+            self._try_each(self._one_by_one)
+            self._try_each(self._simpler)
+            if size == len(self._best.trace) <= SHORT:
+                self._try_each(self._shorter_and_other)
+        return Shrunk(self._best.trace, self._best, self._tries)
+
+    def _shrink_groups(self) -> None:
+        """Try small groups of calls at once first: two callers with one call each, then twice as many of both."""
+        for step in self._best.trace.steps:
+            if not isinstance(step, AtOnce) or len(step.calls()) <= FEW:
+                continue
+            others = {call.number for call in self._best.trace.calls()} - {call.number for call in step.calls()}
+            for callers in sorted({2, min(4, len(step.callers)), len(step.callers)}):
+                size = 1
+                while size < max(map(len, step.callers)):
+                    smaller = {call.number for caller in step.callers[:callers] for call in caller[:size]}
+                    if self._shows(cut(self._best.trace, others | smaller)):
+                        return
+                    size *= 2
+
+    def _shows(self, candidate: Trace) -> bool:
+        """Play a candidate, unless it was played before; keep it when it shows the same fault."""
+        if candidate in self._known or not candidate.steps or time.monotonic() > self._until:
+            return False
+        self._known.add(candidate)
+        self._tries += 1
+        played = self._play(candidate)
+        if played.divergence is None or played.divergence.key != self._key:
+            return False
+        self._best = played
+        return True
+
+    def _without(self, gone: set[int]) -> bool:
+        """Try the best trace without some calls."""
+        trace = self._best.trace
+        return self._shows(cut(trace, [call.number for call in trace.calls() if call.number not in gone]))
+
+    def _cut_sets(self, sets: Callable[[], list[int]]) -> None:
+        """Drop as many of some things as possible: halves first, then quarters, down to one."""
+        size = len(sets())
+        while size >= 1:
+            position = 0
+            while position < len(things := sets()):
+                if not self._without_things(things[position : position + size], sets):
+                    position += size
+            size //= 2
+
+    def _without_things(self, things: list[int], sets: Callable[[], list[int]]) -> bool:
+        if sets == self._of_jobs:
+            return self._without(set(things))
+        calls = self._best.trace.calls()
+        names = {call.operation for call in calls if call.number in things}
+        return self._without({call.number for call in calls if call.operation in names})
+
+    def _of_jobs(self) -> list[int]:
+        """Give the calls whose replies others use: what they created goes with all that uses it."""
+        return sorted({number for call in self._best.trace.calls() for number in call.refers()})
+
+    def _of_operations(self) -> list[int]:
+        """Give one call of each operation, in the order of appearance."""
+        found: dict[str, int] = {}
+        for call in self._best.trace.calls():
+            found.setdefault(call.operation, call.number)
+        return list(found.values())
+
+    def _cut_stretches(self) -> None:
+        """Drop stretches of calls, from the end to the beginning, halving their length down to one."""
+        size = max(len(self._best.trace) // 2, 1)
+        while size >= 1:
+            end = len(self._best.trace)
+            while end > 0:
+                numbers = [call.number for call in self._best.trace.calls()]
+                end = min(end, len(numbers))
+                self._without(set(numbers[max(end - size, 0) : end]))
+                end -= size
+            size //= 2
+
+    def _try_each(self, candidates: Callable[[Trace], Iterator[Trace]]) -> None:
+        """Take simpler forms of the trace as long as one shows the fault."""
+        progress = True
+        while progress and time.monotonic() < self._until:
+            progress = any(self._shows(candidate) for candidate in candidates(self._best.trace))
+
+    @staticmethod
+    def _one_by_one(trace: Trace) -> Iterator[Trace]:
+        """Walk the traces in which one group of calls is made one after the other."""
+        for index, step in enumerate(trace.steps):
+            if isinstance(step, AtOnce):
+                yield Trace((*trace.steps[:index], *step.calls(), *trace.steps[index + 1 :]))
+
+    def _shorter_and_other(self, trace: Trace) -> Iterator[Trace]:
+        """Walk the traces with one call fewer and one list of another one turned round or cut."""
+        numbers = [call.number for call in trace.calls()]
+        for gone in numbers:
+            shorter = cut(trace, [number for number in numbers if number != gone])
+            for call in shorter.calls():
+                for name, value in call.arguments:
+                    if isinstance(value, tuple):
+                        yield with_argument(shorter, call.number, name, value[::-1])
+
+    def _simpler(self, trace: Trace) -> Iterator[Trace]:
+        """Walk the traces with one simpler argument: the first value of its type, a shorter text."""
+        words = Words(self._compiled.lifecycle)
+        for call in trace.calls():
+            operation = self._compiled.lifecycle.operations.get(call.operation)
+            for name, value in call.arguments:
+                if operation is None:
+                    if name == "ms" and value > 1:
+                        yield with_argument(trace, call.number, name, 1)
+                elif not isinstance(value, Given):
+                    use = operation.takes[name]
+                    for simpler in self._simplest(words.resolve(use), use, value):
+                        yield with_argument(trace, call.number, name, simpler)
+
+    def _simplest(self, kind: Type, use: TypeUse, value: object) -> Iterator[object]:
+        match kind:
+            case Enum() | Ref() | Bool():
+                known = values(self._compiled.lifecycle, use, kind) if not isinstance(kind, Ref) or self._fixed(kind) else []
+                yield from known[: known.index(value)] if value in known else []
+            case List() if isinstance(value, tuple):
+                whole = self._whole(kind)
+                if set(whole) - set(value):
+                    yield whole
+                yield from (value[:index] + value[index + 1 :] for index in range(len(value)))
+                yield value[::-1]
+            case Text(name=name) if isinstance(value, str) and len(value) > 1 and self._free(name):
+                yield from ("x",)
+
+    @staticmethod
+    def _whole(kind: List) -> tuple[str, ...]:
+        """Give the list of every word, with which an observer sees the most."""
+        return kind.item.members if isinstance(kind.item, Enum) else ()
+
+    def _fixed(self, kind: Ref) -> bool:
+        return bool(self._compiled.lifecycle.entities[kind.entity].fixed)
+
+    def _free(self, name: str) -> bool:
+        """Tell whether texts of a type are only carried about, so that a short one is as good."""
+        declared = self._compiled.lifecycle.types.get(name)
+        return declared is not None and declared.text in ("short", "around")
+

@@ -1,0 +1,172 @@
+"""The Hypothesis machine: one rule for each operation of a lifecycle, judged against the model step by step.
+
+A rule draws one number, which is mapped onto the arguments that are worth trying where the model is.
+A case begins with a prefill, so that what happens beyond a retention limit is reached at all. After
+every step the observers are asked, so a wrong state shows at once.
+"""
+
+from __future__ import annotations
+
+import unittest
+from collections.abc import Callable
+from typing import Any
+
+from hypothesis import Phase, event, seed, settings
+from hypothesis import strategies as st
+from hypothesis.stateful import RuleBasedStateMachine, initialize, rule, run_state_machine_as_test
+
+from conformance import kernel_facts
+from conformance.adapter import Adapter
+from conformance.case import CallFailed, Case, Recorded
+from conformance.lockstep import Divergence
+from conformance.prefill import prefills
+from conformance.strategies import settings_of
+from statemachines import kernel
+from statemachines.candidates import choosers
+from statemachines.compile import Compiled
+from statemachines.model import ABSENT
+from statemachines.types import List, Optional
+
+EXAMPLES, STEPS = 60, 30
+
+
+class Diverged(AssertionError):
+    """A step that no right implementation takes."""
+
+    def __init__(self, divergence: Divergence, trace: list[Recorded]) -> None:
+        super().__init__(f"{divergence.clause}: expected {divergence.expected}; seen {divergence.seen}")
+        self.divergence = divergence
+        self.trace = trace
+
+
+class Driver:
+    """One case of the machine: makes the calls, and asks the observers after each."""
+
+    def __init__(self, compiled: Compiled, adapter: Adapter) -> None:
+        self.case = Case(compiled, adapter)
+        self._compiled = compiled
+        self._choosers = _choosers(compiled)
+        self._observers = kernel_facts.of(compiled).observers()
+
+    def call(self, operation: str, number: int) -> None:
+        """Make a call with the arguments that a number stands for, then look."""
+        arguments = self.arguments(operation, number)
+        if arguments is not None:
+            self.make(operation, arguments)
+            self.observe(arguments)
+
+    def arguments(self, operation: str, number: int) -> dict[str, Any] | None:
+        """Give the arguments that a number stands for in the present configuration; None where there are none."""
+        if operation == "wait":
+            return {"ms": (1, 7, 1000)[number % 3]}
+        found: dict[str, Any] = {}
+        for name, chooser in self._choosers[operation]:
+            values = chooser(self.case.judge.model)
+            if not values:
+                return None
+            number, index = divmod(number, len(values))
+            if values[index] is not ABSENT:
+                found[name] = values[index]
+        return found
+
+    def make(self, operation: str, arguments: dict[str, Any]) -> None:
+        """Make one call; raise Diverged when it diverges."""
+        try:
+            self.case.call(operation, arguments)
+        except CallFailed as failed:
+            raise Diverged(failed.divergence, self.case.trace) from None
+        if self.case.divergence is not None and not self.case.judge.unsure:
+            raise Diverged(self.case.divergence, self.case.trace)
+
+    def observe(self, arguments: dict[str, Any]) -> None:
+        """Ask every observer: about everything, and about the records that the last call was about."""
+        length = len(self.case.trace)
+        for operation in self._observers:
+            for chosen in self._about(operation, arguments):
+                self.make(operation.name, chosen)
+                del self.case.trace[length:]
+
+    def _about(self, operation: kernel.Operation, arguments: dict[str, Any]) -> list[dict[str, Any]]:
+        """Give the arguments to ask an observer with: all fixed records, whole lists, the last call's records."""
+        found: list[dict[str, Any]] = [{}]
+        for parameter, (name, chooser) in zip(operation.parameters, self._choosers[operation.name], strict=True):
+            entity = self._compiled.kernel.entity(parameter.entity) if parameter.entity else None
+            if entity is not None and not entity.fixed:
+                values = [arguments[name]] if name in arguments else []
+            elif isinstance(parameter.type, List | Optional):
+                values = [max((each for each in chooser(self.case.judge.model) if isinstance(each, list)), key=len, default=[])]
+            else:
+                values = list(chooser(self.case.judge.model))
+            found = [{**chosen, name: value} for chosen in found for value in values]
+        return found
+
+
+def _choosers(compiled: Compiled) -> dict[str, list[tuple[str, Callable[[Any], Any]]]]:
+    cached = _CHOOSERS.get(compiled)
+    if cached is None:
+        cached = _CHOOSERS[compiled] = {
+            operation.name: [
+                (parameter.name, chooser)
+                for parameter, chooser in zip(operation.parameters, choosers(compiled, operation, {}), strict=True)
+            ]
+            for operation in compiled.kernel.operations
+        }
+    return cached
+
+
+_CHOOSERS: dict[Compiled, dict[str, list[tuple[str, Callable[[Any], Any]]]]] = {}
+
+
+def machine(compiled: Compiled, adapter: Adapter, *, after: Callable[[Driver], None] = lambda driver: None) -> type[RuleBasedStateMachine]:
+    """Make the machine of a lifecycle for an adapter; `after` is told every case that ended."""
+    ways = prefills(compiled, adapter.declaration)
+
+    def begin(self: Any, number: int) -> None:
+        for operation, index in ways[number % len(ways)](self.driver):
+            self.driver.call(operation, index)
+
+    def create(self: Any) -> None:
+        RuleBasedStateMachine.__init__(self)
+        self.driver = Driver(compiled, adapter)
+
+    def teardown(self: Any) -> None:
+        for path in sorted(self.driver.case.judge.witnessed()):
+            event(path)
+        after(self.driver)
+
+    body: dict[str, Any] = {
+        "__init__": create,
+        "teardown": teardown,
+        "prefill": initialize(number=st.integers(0, 2**16))(begin),
+    }
+    names = [operation.name for operation in compiled.kernel.operations if adapter.offers(operation.name)]
+    for name in [*names, *(["wait"] if adapter.declaration.clock == "virtual" else [])]:
+        body[name] = rule(number=st.integers(0, 2**16))(_step(name))
+    return type(f"{compiled.lifecycle.name.title().replace('-', '')}Machine", (RuleBasedStateMachine,), body)
+
+
+def _step(name: str) -> Callable[[Any, int], None]:
+    def step(self: Any, number: int) -> None:
+        self.driver.call(name, number)
+
+    step.__name__ = name
+    return step
+
+
+def search(compiled: Compiled, adapter: Adapter, number: int, *, examples: int = EXAMPLES, after: Callable[[Driver], None]) -> Diverged | None:
+    """Run the machine; give the first divergence as it was found, for our own shrinker."""
+    found = machine(compiled, adapter, after=after)
+    seeded = seed(number)(found)
+    try:
+        run_state_machine_as_test(seeded, settings=settings_of(examples, stateful_step_count=STEPS, phases=(Phase.generate,)))
+    except Diverged as diverged:
+        return diverged
+    return None
+
+
+def test_case(compiled: Compiled, adapter: Adapter, **more: Any) -> type[unittest.TestCase]:
+    """Give the machine as a test case, with Hypothesis' own example database and settings."""
+    found = machine(compiled, adapter)
+    case: type[unittest.TestCase] = found.TestCase
+    case.settings = settings(case.settings, deadline=None, stateful_step_count=STEPS, **more)  # type: ignore[attr-defined]  # Hypothesis adds it
+    return case

@@ -1,0 +1,198 @@
+"""A trace: calls with symbolic arguments, so that it can be cut, replayed elsewhere, and read as a row.
+
+An id that the system chose is written as the reply that it came from; everything else stands as it is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from conformance.adapter import Adapter
+from conformance.case import CallFailed, Case, Recorded
+from conformance.lockstep import Divergence
+from statemachines.compile import Compiled
+from statemachines.rows import Answer, RowFailure
+
+
+@dataclass(frozen=True, slots=True)
+class Given:
+    """A value out of the reply of an earlier step: `step` is its number, `field` the part."""
+
+    step: int
+    field: str
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """One call: `number` identifies it while others are cut away."""
+
+    number: int
+    operation: str
+    arguments: tuple[tuple[str, Any], ...]
+
+    def refers(self) -> set[int]:
+        """Give the numbers of the calls whose replies it uses."""
+        return {value.step for _, value in self.arguments if isinstance(value, Given)}
+
+
+@dataclass(frozen=True, slots=True)
+class AtOnce:
+    """Calls made at once: those of each caller, in its order."""
+
+    callers: tuple[tuple[Call, ...], ...]
+
+    def calls(self) -> tuple[Call, ...]:
+        """Give all the calls."""
+        return tuple(call for caller in self.callers for call in caller)
+
+
+Step = Call | AtOnce
+
+
+@dataclass(frozen=True, slots=True)
+class Trace:
+    """Steps in order."""
+
+    steps: tuple[Step, ...]
+
+    def calls(self) -> tuple[Call, ...]:
+        """Give all the calls, those at once included."""
+        return tuple(call for step in self.steps for call in calls_of(step))
+
+    def __len__(self) -> int:
+        return len(self.calls())
+
+
+def calls_of(step: Step) -> tuple[Call, ...]:
+    """Give the calls of a step."""
+    return step.calls() if isinstance(step, AtOnce) else (step,)
+
+
+def symbolic(records: Sequence[Recorded]) -> Trace:
+    """Make a trace of what a case recorded."""
+    origins: dict[str, Given] = {}
+    number = 0
+
+    def call(record: Recorded) -> Call:
+        nonlocal number
+        number += 1
+        arguments = tuple((name, _symbol(value, origins)) for name, value in record.arguments.items())
+        return Call(number, record.operation, arguments)
+
+    def note(record: Recorded, made: Call) -> None:
+        used = set(map(str, record.arguments.values()))
+        for field, value in (record.given if isinstance(record.given, Mapping) else {}).items():
+            if field.endswith("id") and isinstance(value, str) and value not in used:
+                origins[value] = Given(made.number, field)
+
+    steps: list[Step] = []
+    for record in records:
+        if record.at_once:
+            callers = tuple(tuple(call(each) for each in caller) for caller in record.at_once)
+            for caller, made in zip(record.at_once, callers, strict=True):
+                for each, one in zip(caller, made, strict=True):
+                    note(each, one)
+            steps.append(AtOnce(callers))
+        else:
+            made = call(record)
+            note(record, made)
+            steps.append(made)
+    return Trace(tuple(steps))
+
+
+def _symbol(value: Any, origins: Mapping[str, Given]) -> Any:
+    return origins.get(value, value) if isinstance(value, str) else tuple(value) if isinstance(value, list) else value
+
+
+def cut(trace: Trace, keep: Iterable[int]) -> Trace:
+    """Keep some calls by number, and drop those that use the reply of a dropped one."""
+    kept: set[int] = set()
+    wanted = set(keep)
+    steps: list[Step] = []
+    for step in trace.steps:
+        if isinstance(step, AtOnce):
+            callers = tuple(
+                tuple(call for call in caller if call.number in wanted and call.refers() <= kept) for caller in step.callers
+            )
+            callers = tuple(caller for caller in callers if caller)
+            kept |= {call.number for caller in callers for call in caller}
+            if len(callers) > 1:
+                steps.append(AtOnce(callers))
+            elif callers:
+                steps += callers[0]
+        elif step.number in wanted and step.refers() <= kept:
+            kept.add(step.number)
+            steps.append(step)
+    return Trace(tuple(steps))
+
+
+@dataclass(frozen=True, slots=True)
+class Played:
+    """What came of playing a trace: the divergence, if there was one, and the calls up to it."""
+
+    divergence: Divergence | None
+    trace: Trace
+    overlaps: int = 0
+
+
+def play(compiled: Compiled, adapter: Adapter, trace: Trace, seed: int = 0) -> Played:
+    """Play a trace on a fresh system, judged, up to the first divergence."""
+    case = Case(compiled, adapter, seed)
+    player = _Player(case)
+    for index, step in enumerate(trace.steps):
+        try:
+            player.take(step)
+        except (CallFailed, RowFailure):
+            if case.divergence is None:
+                return Played(None, Trace(()))
+        if case.divergence is not None:
+            return Played(case.divergence, Trace(trace.steps[: index + 1]), case.overlaps)
+    should = next(iter(case.judge.findings), None)
+    return Played(should, trace, case.overlaps)
+
+
+class _Player:
+    """Makes the calls of a trace, filling in what earlier replies gave."""
+
+    def __init__(self, case: Case) -> None:
+        self._case = case
+        self._replies: dict[int, Answer] = {}
+
+    def take(self, step: Step) -> None:
+        if isinstance(step, Call):
+            self._make(step)
+            return
+        self._case.together([self._body(caller) for caller in step.callers])
+
+    def _body(self, calls: tuple[Call, ...]) -> Any:
+        def body() -> None:
+            for call in calls:
+                self._make(call)
+
+        return body
+
+    def _make(self, call: Call) -> None:
+        arguments = {name: self._value(value) for name, value in call.arguments}
+        self._replies[call.number] = self._case.call(call.operation, arguments)
+
+    def _value(self, value: Any) -> Any:
+        if isinstance(value, Given):
+            return self._replies[value.step].value[value.field]
+        return list(value) if isinstance(value, tuple) else value
+
+
+def with_argument(trace: Trace, number: int, name: str, value: Any) -> Trace:
+    """Give a trace with one argument changed."""
+
+    def changed(call: Call) -> Call:
+        if call.number != number:
+            return call
+        return replace(call, arguments=tuple((key, value if key == name else old) for key, old in call.arguments))
+
+    steps = tuple(
+        AtOnce(tuple(tuple(changed(call) for call in caller) for caller in step.callers)) if isinstance(step, AtOnce) else changed(step)
+        for step in trace.steps
+    )
+    return Trace(steps)

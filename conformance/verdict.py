@@ -1,0 +1,85 @@
+"""Verdicts, which of them gate, and the exit code that follows."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+from statemachines.lifecycle import Level
+
+
+class Verdict(StrEnum):
+    """What is known of a row after a run."""
+
+    PASS = "pass"
+    FAIL = "fail"
+    FLAKY = "flaky"
+    NOT_APPLICABLE = "not applicable"
+    NOT_EXERCISED = "not exercised"
+    COULD_NOT_TELL = "could not tell"
+    HARNESS_ERROR = "harness error"
+
+
+EXIT_CONFORMS, EXIT_VIOLATES, EXIT_USAGE, EXIT_HARNESS, EXIT_UNKNOWN = 0, 1, 2, 3, 4
+
+
+@dataclass(frozen=True, slots=True)
+class Counterexample:
+    """The shortest trace that shows a fault, as a row; `reproduced` of `rounds` when threads are in it."""
+
+    row: str
+    calls: int
+    clause: str
+    expected: str
+    seen: str
+    rounds: int = 1
+    reproduced: int = 1
+
+
+@dataclass(slots=True)
+class RowResult:
+    """The verdict of one row and what it rests on.
+
+    witnesses  how often each clause that the row covers was witnessed; `runs` is how often it ran
+    """
+
+    id: str
+    about: str
+    level: Level
+    verdict: Verdict
+    reason: str = ""
+    runs: int = 0
+    witnesses: dict[str, int] = field(default_factory=dict)
+    overlaps: int = 0
+    counterexample: Counterexample | None = None
+    where: str = ""
+    seconds: float = 0.0
+
+
+def gates(result: RowResult, fail_on: Level = "must") -> bool:
+    """Tell whether a verdict makes a run fail."""
+    counted = result.level == "must" or fail_on == "should" and result.level == "should"
+    match result.verdict:
+        case Verdict.FAIL | Verdict.FLAKY:
+            return counted
+        case Verdict.NOT_EXERCISED:
+            return result.level == "must"
+        case Verdict.HARNESS_ERROR:
+            return True
+        case _:
+            return False
+
+
+def exit_code(results: Iterable[RowResult], fail_on: Level = "must") -> int:
+    """Give the exit code of a run: 1 violates, 3 harness error, 4 could not tell, 0 conforms."""
+    found = list(results)
+    if any(gates(result, fail_on) and result.verdict is not Verdict.HARNESS_ERROR for result in found):
+        return EXIT_VIOLATES
+    if any(result.verdict is Verdict.HARNESS_ERROR for result in found):
+        return EXIT_HARNESS
+    if any(result.verdict is Verdict.COULD_NOT_TELL for result in found):
+        return EXIT_UNKNOWN
+    if not any(result.verdict in (Verdict.PASS, Verdict.FAIL) for result in found):
+        return EXIT_VIOLATES
+    return EXIT_CONFORMS

@@ -1,0 +1,1 @@
+"""The compiler: from a lifecycle spec to an executable state machine."""

@@ -1,0 +1,56 @@
+"""What the search of the small scope shows: invariants that break, and clauses that nothing comes to."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+from statemachines.check_example import as_row
+from statemachines.compile import Compiled
+from statemachines.diagnostics import Diagnostic
+from statemachines.explore import Exploration, Violation, explore
+
+
+@dataclass(slots=True)
+class Found:
+    """What the search found; `dead` are the clauses that neither it nor a row came to."""
+
+    faults: list[Diagnostic] = field(default_factory=list)
+    dead: frozenset[str] = frozenset()
+    states: int = 0
+    transitions: int = 0
+
+
+def search(compiled: Compiled, witnessed: frozenset[str] | None) -> Found:
+    """Explore the small scope. `witnessed` are the clauses that rows came to; None: not all rows were run."""
+    exploration = explore(compiled)
+    found = Found(states=exploration.states, transitions=exploration.transitions)
+    if exploration.violation is not None:
+        found.faults.append(_violated(compiled, exploration.violation))
+    elif exploration.complete and witnessed is not None:
+        dead = list(_dead(compiled, exploration, witnessed))
+        found.dead = frozenset(path for path, _ in dead)
+        found.faults += [fault for _, fault in dead]
+    return found
+
+
+def _dead(compiled: Compiled, exploration: Exploration, witnessed: frozenset[str]) -> Iterator[tuple[str, Diagnostic]]:
+    for clause in compiled.kernel.clauses:
+        path = clause.path
+        if path not in exploration.witnessed and path not in witnessed and not path.endswith(".may lose"):
+            message = f"nothing ever comes to {path}: {clause.text}"
+            hint = "its condition never holds: correct it, or remove the clause"
+            yield path, Diagnostic("dead-clause", clause.where, message, hint)
+
+
+def _violated(compiled: Compiled, violation: Violation) -> Diagnostic:
+    hint = f"the shortest way there, as a row:\n{as_row(compiled, violation)}"
+    match violation.kind:
+        case "invariant":
+            message = f"{violation.name!r} does not hold after {len(violation.trace)} steps"
+            return Diagnostic("invariant-broken", violation.where, message, hint)
+        case "livelock":
+            message = f"steps that must be taken follow one another for ever: {violation.name}"
+            return Diagnostic("never-rests", violation.where, message, hint)
+        case _:
+            return Diagnostic("step-fails", violation.where, f"a step cannot be carried out: {violation.name}", hint)

@@ -1,0 +1,150 @@
+"""Whether every state can be reached, every record can end, and what has ended stays as it is."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from statemachines import kernel
+from statemachines.compile import Compiled
+from statemachines.diagnostics import Diagnostic, Where
+from statemachines.expression.typed import Const, Typed
+from statemachines.lifecycle import Entity, Move
+from statemachines.types import Enum, Ref, present
+
+
+@dataclass(frozen=True, slots=True)
+class _Arrow:
+    """A way from some states: each with those that may follow, none when the record goes."""
+
+    where: Where
+    text: str
+    targets: dict[str, frozenset[str]]
+
+
+def faults(compiled: Compiled) -> Iterator[Diagnostic]:
+    """Tell of states that no record reaches or leaves, and of terminal ones that it leaves."""
+    for name, entity in compiled.lifecycle.entities.items():
+        if not entity.fixed and not _is_created(compiled.kernel, name):
+            hint = "create it in an operation, name its `fixed` records, or remove it"
+            yield Diagnostic("never-created", entity.name.where, f"nothing creates a {name}", hint)
+        elif entity.states:
+            yield from _of_entity(compiled, entity)
+
+
+def _is_created(source: kernel.Kernel, name: str) -> bool:
+    effects = [effect for operation in source.operations for effect in kernel.walk(operation.effects)]
+    return any(isinstance(effect, kernel.Create) and effect.entity == name for effect in effects)
+
+
+def _of_entity(compiled: Compiled, entity: Entity) -> Iterator[Diagnostic]:
+    name = entity.name.text
+    arrows = list(_arrows(compiled, entity))
+    reached = _reached(entity.states[0], arrows)
+    ended = compiled.kernel.entity(name).terminal
+    for group, words in (entity.groups or {}).items():
+        for word in words:
+            if word.text not in reached:
+                hint = f"no move leads to it from {entity.states[0]!r}: add one, or remove the state"
+                yield Diagnostic("unreachable-state", word.where, f"no {name} can become {word.text!r}", hint)
+            elif group != "terminal" and not _is_left(word.text, arrows):
+                hint = "add a move or an `after` that leads on, or put it into the group `terminal`"
+                message = f"a {name} that is {word.text!r} stays so for ever"
+                yield Diagnostic("dead-end", word.where, message, hint)
+    for arrow in arrows:
+        yield from _of_arrow(arrow, name, reached, ended)
+
+
+def _of_arrow(arrow: _Arrow, name: str, reached: set[str], ended: tuple[str, ...]) -> Iterator[Diagnostic]:
+    sources = list(arrow.targets)
+    left = [source for source in sources if source in ended and arrow.targets[source] - {source}]
+    if left:
+        message = f"{arrow.text} takes a {name} out of {left[0]!r}, which is terminal"
+        hint = "what has ended stays as it is: start from other states, or take the state out of `terminal`"
+        yield Diagnostic("terminal-exit", arrow.where, message, hint)
+    if sources and reached.isdisjoint(sources):
+        message = f"{arrow.text} starts where no {name} ever is: {' or '.join(map(repr, sources))}"
+        yield Diagnostic("unreachable-move", arrow.where, message, "start from a state that can be reached")
+
+
+def _reached(initial: str, arrows: list[_Arrow]) -> set[str]:
+    reached, waiting = {initial}, [initial]
+    while waiting:
+        state = waiting.pop()
+        for arrow in arrows:
+            new = arrow.targets.get(state, frozenset()) - reached
+            reached |= new
+            waiting += new
+    return reached
+
+
+def _is_left(state: str, arrows: list[_Arrow]) -> bool:
+    return any(state in arrow.targets and arrow.targets[state] != {state} for arrow in arrows)
+
+
+# ── Arrows ───────────────────────────────────────────────────────────────────────────────────────
+
+
+def _arrows(compiled: Compiled, entity: Entity) -> Iterator[_Arrow]:
+    """List what moves or removes an entity's records: operations, then timers, then what is set or removed."""
+    source, name = compiled.kernel, entity.name.text
+    for operation in source.operations:
+        surface = compiled.lifecycle.operations[operation.name]
+        for effect in operation.effects:
+            if isinstance(effect, kernel.Move) and effect.entity == name:
+                for move in surface.moves:
+                    yield _moved(move, effect, entity, operation.name)
+    yield from _timed(source.entity(name), source)
+    for effect in _others(source):
+        yield from _changed(effect, entity, source)
+
+
+def _moved(move: Move, effect: kernel.Move, entity: Entity, operation: str) -> _Arrow:
+    meant = {word.text for word in (entity.groups or {}).get(move.source.text, (move.source,))}
+    targets = {state: _values(target) for state, target in effect.arrows if state in meant}
+    return _Arrow(move.where, f"`{move.source.text} -> {move.target.text}` of {operation}", targets)
+
+
+def _timed(entity: kernel.Entity, source: kernel.Kernel) -> Iterator[_Arrow]:
+    for timer in entity.timers:
+        targets: dict[str, frozenset[str]] = {}
+        for effect in timer.effects:
+            if isinstance(effect, kernel.Move):
+                targets |= {state: _values(target) for state, target in effect.arrows}
+            elif isinstance(effect, kernel.Remove):
+                targets |= dict.fromkeys(timer.states, frozenset())
+        text = f"`after` of {timer.clause.rpartition('.')[2]}"
+        yield _Arrow(source.clause(timer.clause).where, text, targets)
+
+
+def _others(source: kernel.Kernel) -> Iterator[kernel.Effect]:
+    """Walk the effects of every step, those of entering a state included."""
+    for operation in source.operations:
+        yield from kernel.walk(operation.effects)
+    for step in source.spontaneous:
+        yield from kernel.walk(step.effects)
+    for entity in source.entities:
+        for rule in entity.entered:
+            yield from kernel.walk(rule.effects)
+
+
+def _changed(effect: kernel.Effect, entity: Entity, source: kernel.Kernel) -> Iterator[_Arrow]:
+    """Give the arrow of setting `record.state`, or of removing the records of a list."""
+    name = entity.name.text
+    match effect:
+        case kernel.Set(entity=owner, field="state", value=value, clause=clause) if owner == name:
+            targets = dict.fromkeys(entity.states, _values(value))
+            yield _Arrow(source.clause(clause).where, "`set`", targets)
+        case kernel.ForEach(over=over, effects=effects, clause=clause):
+            removes = any(isinstance(inner, kernel.Remove) for inner in effects)
+            if removes and getattr(over.type, "item", None) == Ref(name):
+                going = [word.text for group, words in (entity.groups or {}).items() if group != "terminal" for word in words]
+                yield _Arrow(source.clause(clause).where, "`for each`", dict.fromkeys(going, frozenset()))
+
+
+def _values(target: Typed) -> frozenset[str]:
+    """Give the states that a target can be."""
+    if isinstance(target, Const):
+        return frozenset((str(target.value),))
+    kind = present(target.type)
+    return frozenset(kind.members if isinstance(kind, Enum) else ())

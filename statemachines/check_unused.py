@@ -1,0 +1,113 @@
+"""What a spec declares and never mentions again."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, fields, is_dataclass
+from typing import Any, Final
+
+from statemachines.diagnostics import Diagnostic, Where
+from statemachines.expression.check import path_of
+from statemachines.expression.syntax import Call, Field, Name, Node, children
+from statemachines.lifecycle import Expr, Lifecycle, Row, TypeUse, Word
+
+_INSTEAD: Final = "remove it, or use it"
+_OWN_NAMES: Final = ("Limit", "Policy", "TypeDeclaration", "Definition", "Entity", "Owed", "Operation", "Spontaneous")
+
+
+def faults(lifecycle: Lifecycle) -> Iterator[Diagnostic]:
+    """Tell of every limit, policy, type, variable, signal, message and group that nothing mentions."""
+    used = _Mentions()
+    used.walk(lifecycle)
+    for kind, names in _declared(lifecycle, used).items():
+        for name in names:
+            where = lifecycle.places[f"{_SECTIONS[kind]}.{name}"]
+            yield Diagnostic(f"unused-{kind}", where, f"nothing uses the {kind} {name!r}", _INSTEAD)
+    yield from _groups(lifecycle, used)
+
+
+_SECTIONS: Final = {
+    "limit": "limits",
+    "policy": "policies",
+    "type": "types",
+    "variable": "variables",
+    "signal": "signals",
+    "message": "messages",
+}
+
+
+def _declared(lifecycle: Lifecycle, used: _Mentions) -> dict[str, list[str]]:
+    """Give by kind the names of what is declared and not used."""
+    boxes = used.names | {word.removeprefix("due.") for word in used.words}
+    return {
+        "limit": [name for name in lifecycle.limits if f"limits.{name}" not in used.names],
+        "policy": [name for name in lifecycle.policies if not _is_read(name, used)],
+        "type": [name for name in lifecycle.types if name not in used.types | used.names],
+        "variable": [name for name in lifecycle.variables if name not in used.names],
+        "signal": [name for name in lifecycle.signals if name not in used.words | used.names],
+        "message": [name for name in lifecycle.messages if not {f"due.{name}", f"sent.{name}", name} & boxes],
+    }
+
+
+def _is_read(policy: str, used: _Mentions) -> bool:
+    return policy in used.names or f"policies.{policy}" in used.names | used.types
+
+
+def _groups(lifecycle: Lifecycle, used: _Mentions) -> Iterator[Diagnostic]:
+    """Tell of groups without use: where there are several beside `terminal`, their states could stand together."""
+    for name, entity in lifecycle.entities.items():
+        others = [group for group in entity.groups or {} if group != "terminal"]
+        for group in others if len(others) > 1 else ():
+            if group not in used.words | used.names and f"{name}.{group}" not in used.types:
+                where = lifecycle.places.get(f"entities.{name}.states.{group}", entity.name.where)
+                hint = "put its states into another group, or use it"
+                yield Diagnostic("unused-group", where, f"nothing uses the group {group!r} of {name}", hint)
+
+
+@dataclass(slots=True)
+class _Mentions:
+    """What is mentioned: names and paths in expressions, types, and other words."""
+
+    names: set[str] = field(default_factory=set)
+    types: set[str] = field(default_factory=set)
+    words: set[str] = field(default_factory=set)
+
+    def walk(self, value: Any) -> None:
+        """Gather what a part of a lifecycle mentions; the name under which it is declared is none of it."""
+        match value:
+            case Expr(node=node):
+                self.names.update(_names(node))
+            case Word(text=text):
+                self.words.add(text)
+            case TypeUse(name=name):
+                self.types.add(name.text)
+                self._each(value, skipped=("name",))
+            case Row():
+                self._each(value, skipped=("id", "covers"))
+            case Lifecycle():
+                self._each(value, skipped=("should", "places"))
+            case Mapping():
+                for inner in value.values():
+                    self.walk(inner)
+            case tuple():
+                for inner in value:
+                    self.walk(inner)
+            case _ if is_dataclass(value) and not isinstance(value, Where):
+                self._each(value, skipped=("name",) if type(value).__name__ in _OWN_NAMES else ())
+
+    def _each(self, value: Any, skipped: Iterable[str]) -> None:
+        for part in fields(value):
+            if part.name not in skipped:
+                self.walk(getattr(value, part.name))
+
+
+def _names(node: Node) -> Iterator[str]:
+    """Give every name in an expression, fields included, and the paths that they make."""
+    match node:
+        case Name(name=name) | Call(name=name):
+            yield name
+        case Field(name=name):
+            yield name
+            yield path_of(node)
+    for child in children(node):
+        yield from _names(child)

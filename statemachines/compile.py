@@ -1,0 +1,75 @@
+"""Spec → checked lifecycle → executable model: the whole way, in one place."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+from statemachines import generate, kernel
+from statemachines.lifecycle import Lifecycle
+from statemachines.lower import lower
+from statemachines.model import BaseModel
+from statemachines.read import read_lifecycle
+from statemachines.source import read as read_text
+from statemachines.specs import spec_path
+from statemachines.structure import check_structure
+from statemachines.words import Words
+
+
+@dataclass(frozen=True, eq=False)
+class Compiled:
+    """A lifecycle in all its forms: as stated, as the kernel's verbs, and as a model that runs."""
+
+    lifecycle: Lifecycle
+    kernel: kernel.Kernel
+    words: Words
+
+    @cached_property
+    def source(self) -> str:
+        """The Python source of the model."""
+        return generate.module(self.kernel)
+
+    @cached_property
+    def model_class(self) -> type[BaseModel]:
+        """The class of the model."""
+        module = ModuleType(f"lifecycle_{self.lifecycle.name.replace('-', '_')}")
+        exec(compile(self.source, f"<model of {self.lifecycle.name}>", "exec"), module.__dict__)
+        found: type[BaseModel] = module.__dict__["Model"]
+        return found
+
+    def model(self, limits: Mapping[str, int | None] | None = None, policies: Mapping[str, Any] | None = None) -> BaseModel:
+        """Make a model at the start of a case, with declared limits and policies."""
+        return self.model_class(limits, policies)
+
+    def without(self, clauses: Iterable[str]) -> Compiled:
+        """Give the same lifecycle with some sentences left out of its kernel."""
+        return Compiled(self.lifecycle, kernel.without(self.kernel, frozenset(clauses)), self.words)
+
+
+def compile_text(text: str, file: str) -> Compiled:
+    """Compile the text of a spec; raise SpecError with every fault of its structure, names and types."""
+    tree = read_text(text, file)
+    check_structure(tree)
+    lifecycle = read_lifecycle(tree, file)
+    lowered, words = lower(lifecycle)
+    return Compiled(lifecycle, lowered, words)
+
+
+def compile_file(path: str | Path) -> Compiled:
+    """Compile a spec from a file."""
+    from statemachines.source import read_file
+
+    tree = read_file(path)
+    check_structure(tree)
+    lifecycle = read_lifecycle(tree, str(path))
+    lowered, words = lower(lifecycle)
+    return Compiled(lifecycle, lowered, words)
+
+
+def load(name: str) -> Compiled:
+    """Compile a shipped lifecycle by its name, for example `thread-job`; or a spec by its path."""
+    return compile_file(name if name.endswith((".yaml", ".yml")) else spec_path(name))

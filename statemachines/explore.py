@@ -1,0 +1,722 @@
+"""Every reachable configuration of a small scope, breadth first: what holds, what is reached, and how.
+
+Only what can decide a later step is told apart: what nothing depends on is left out, ids stand for
+themselves, instants and completions for their order, and alike members of an enum for each other. So one
+configuration stands for all that differ in nothing that matters, and whoever broke an invariant did it on
+the shortest way.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from operator import attrgetter, itemgetter
+from typing import TYPE_CHECKING, Any, Literal
+
+from statemachines import kernel
+from statemachines.candidates import Chooser, Influence, choosers, fewer, walked
+from statemachines.diagnostics import Where
+from statemachines.expression.emit import python_name
+from statemachines.expression.typed import Const, Var
+from statemachines.generate_records import message_names, record_names
+from statemachines.model import ABSENT, Impossible
+from statemachines.types import (
+    INT,
+    TIME,
+    UNKNOWN,
+    Enum,
+    Id,
+    Identity,
+    List,
+    Ref,
+    Text,
+    Time,
+    Type,
+    present,
+)
+
+if TYPE_CHECKING:
+    from statemachines.compile import Compiled
+
+LIVELOCK = 50
+"""After so many steps that had to follow one another, they are taken to follow for ever."""
+
+PATIENCE = 3
+"""Until this instant time passes where instants are reckoned with and no timer says how far."""
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """One step: a call of an operation, `wait` with `ms`, or a step of the implementation's own, by its path."""
+
+    operation: str
+    arguments: Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Violation:
+    """What does not hold, where it is stated, and the shortest way there.
+
+    kind  'invariant': `name` is its name · 'livelock': steps that must be taken follow one another for ever,
+          `name` is the path of one of them · 'failure': a step cannot be evaluated, `name` says why
+    """
+
+    kind: Literal["invariant", "livelock", "failure"]
+    name: str
+    where: Where
+    trace: tuple[Call, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Exploration:
+    """What was found: `complete` when every configuration of the scope was reached and held.
+
+    witnesses  the shortest way to each clause that was witnessed; the last call witnesses it
+    reached    the states in which a record of each entity was seen
+    """
+
+    states: int
+    transitions: int
+    complete: bool
+    violation: Violation | None
+    witnesses: Mapping[str, tuple[Call, ...]]
+    reached: Mapping[str, frozenset[str]]
+
+    @property
+    def witnessed(self) -> frozenset[str]:
+        """Give the paths of the clauses that were witnessed."""
+        return frozenset(self.witnesses)
+
+
+@dataclass(frozen=True, slots=True)
+class Scope:
+    """How small: of a fixed entity so many records take part, of another so many are created; and the limits."""
+
+    records: Mapping[str, int]
+    limits: Mapping[str, int]
+
+
+def explore(
+    compiled: Compiled, scope: Mapping[str, int] | None = None, max_states: int = 5000
+) -> Exploration:
+    """Explore every configuration of a scope, or of each default one, up to so many in each.
+
+    `scope` gives numbers by entity, plural or limit, and goes before the scope of the spec; raises
+    LookupError at any other name. Where neither says anything: two records of each entity with one of each
+    fixed entity, and one record with all of them.
+    """
+    influence = Influence(compiled.kernel)
+    found = [_Search(compiled, influence, each).run(max_states) for each in scopes(compiled, scope or {})]
+    broken = [each.violation for each in found if each.violation]
+    witnesses: dict[str, tuple[Call, ...]] = {}
+    for path, trace in sorted(
+        (pair for each in found for pair in each.witnesses.items()), key=lambda pair: len(pair[1])
+    ):
+        witnesses.setdefault(path, trace)
+    return Exploration(
+        sum(each.states for each in found),
+        sum(each.transitions for each in found),
+        all(each.complete for each in found),
+        min(broken, key=lambda violation: len(violation.trace), default=None),
+        witnesses,
+        {name: frozenset().union(*(each.reached[name] for each in found)) for name in found[0].reached},
+    )
+
+
+def scopes(compiled: Compiled, given: Mapping[str, int]) -> list[Scope]:
+    """Give the scopes that are meant by numbers, or the default ones."""
+    entities = compiled.kernel.entities
+    names = {word: entity.name for entity in entities for word in (entity.name, entity.collection)}
+    limits = dict.fromkeys(_bounding_limits(compiled.kernel), 1)
+    records = {}
+    for word, number in {**compiled.lifecycle.scope, **given}.items():
+        if word in names:
+            records[names[word]] = number
+        elif word in compiled.lifecycle.limits:
+            limits[word] = number
+        else:
+            known = ", ".join([*names, *compiled.lifecycle.limits])
+            raise LookupError(f"a scope has no {word!r}; known: {known}")
+    fixed = {entity.name: len(entity.fixed) for entity in entities if entity.fixed}
+    free = [entity.name for entity in entities if not entity.fixed]
+    many = {**fixed, **dict.fromkeys(free, 2), **records}
+    if records or not free or max(fixed.values(), default=1) == 1:
+        return [Scope(many, limits)]
+    return [
+        Scope({**many, **dict.fromkeys(fixed, 1)}, limits),
+        Scope({**fixed, **dict.fromkeys(free, 1)}, limits),
+    ]
+
+
+def _bounding_limits(source: kernel.Kernel) -> list[str]:
+    """Name the limits over 3 that bound how many records stay: by a `retain` or in an invariant."""
+    bounds = [entity.retain.newest for entity in source.entities if entity.retain]
+    bounds += [invariant.holds for invariant in source.invariants]
+    named = [node.name for bound in bounds for node in walked(source, bound) if isinstance(node, Var)]
+    sizes = {f"limits.{name}": name for name, size in source.limits if size is not None and size > 3}
+    return [sizes[name] for name in dict.fromkeys(named) if name in sizes]
+
+
+# ── One value for all configurations that differ in nothing that matters ─────────────────────────
+
+Frozen = tuple[Any, ...]
+"""A configuration as `freeze` gives it: now, two counters, the variables, and for every kind its rows."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Column:
+    """A field that counts: its name, where it is in a row, its type, how it counts, what its values mean."""
+
+    name: str
+    at: int
+    kind: Type
+    how: str = "="
+    same: Mapping[Any, Any] | None = None
+
+
+class _Table:
+    """What counts of the rows of one kind."""
+
+    def __init__(self, columns: list[_Column], influence: Influence, *, ordered: bool = False) -> None:
+        self.ordered = ordered
+        self.taken: list[Callable[[Any], Any]] = []  # what a plain value is taken for
+        self.ranked: list[tuple[int, int]] = []  # where, and by which order
+        plain: list[int] = []
+        names: list[int] = []
+        self.lists: list[int] = []
+        for column in columns:
+            kind = present(column.kind)
+            if column.how == "#" or (isinstance(kind, Time) and column.how == "="):
+                self.ranked.append((column.at, _ORDERS.get(column.name, 0)))
+            elif column.how == "=" and _names_something(kind, influence):
+                names.append(column.at)
+            elif column.how == "=" and isinstance(kind, List) and _names_something(kind.item, influence):
+                self.lists.append(column.at)
+            else:
+                plain.append(column.at)
+                self.taken.append(_taken_for(column, influence))
+        self.plain = _picker(plain)
+        self.names = _picker(names)
+        self.width = len(names) + len(self.lists)
+        self.colours: dict[Any, tuple[Any, ...]] = {}
+
+    def said(self, row: Frozen, place: int, ranks: list[dict[Any, Any]]) -> tuple[Any, ...]:
+        """Give what a row says apart from names."""
+        plain = self.plain(row)
+        found = self.colours.get(plain)
+        if found is None:
+            found = tuple([taken(value) for taken, value in zip(self.taken, plain, strict=True)])
+            self.colours[plain] = found
+        if self.ranked:
+            found += tuple([ranks[order][row[at]] for at, order in self.ranked])
+        if self.lists:
+            found += tuple([None if row[at] is None else len(row[at]) for at in self.lists])
+        return (*found, place) if self.ordered else found
+
+    def held(self, row: Frozen) -> tuple[Any, ...]:
+        """Give the names in a row."""
+        found = self.names(row)
+        for at in self.lists:
+            found += row[at] or ()
+        return found
+
+
+_ORDERS = {"completion": 1, "serial": 2}  # instants have order 0
+
+
+def _taken_for(column: _Column, influence: Influence) -> Callable[[Any], Any]:
+    """Give what values are taken for: null or not, or a member of an enum for one that is like it."""
+    if column.how == "?":
+        return lambda value: value is not None
+    kind = present(column.kind)
+    same = column.same if column.same is not None else influence.alike(kind) if isinstance(kind, Enum) else {}
+    return lambda value: same.get(value, value)
+
+
+def _names_something(kind: Type, influence: Influence) -> bool:
+    return isinstance(present(kind), Ref | Identity) or (
+        influence.opaque and isinstance(present(kind), Text | Id)
+    )
+
+
+def _picker(places: list[int]) -> Callable[[Frozen], tuple[Any, ...]]:
+    """Give what picks these places of a row."""
+    if len(places) > 1:
+        return itemgetter(*places)
+    return lambda row: tuple([row[at] for at in places])
+
+
+def _referred(kind: Type) -> list[str]:
+    """Name the entity whose records a value stands for."""
+    inner = present(kind)
+    inner = present(inner.item) if isinstance(inner, List) else inner
+    return [inner.entity] if isinstance(inner, Ref | Identity) else []
+
+
+class Configurations:
+    """Brings configurations that differ in nothing that matters to one value."""
+
+    def __init__(
+        self, source: kernel.Kernel, influence: Influence, usable: Mapping[str, int] | None = None
+    ) -> None:
+        """Prepare for the models of a kernel; `usable` bounds how many fixed records of an entity calls name."""
+        self.influence = influence
+        self.head = 3 + len(source.variables)
+        kinds = [("", self._variables(source))]
+        kinds += [(entity.name, self._entity(entity, usable or {})) for entity in source.entities]
+        kinds += [
+            (each.name, self._message(each, box)) for each in source.messages for box in ("due", "sent")
+        ]
+        referred = {name for _, columns in kinds for column in columns for name in _referred(column.kind)}
+        self.tables = []
+        for name, columns in kinds:
+            serial = [_Column("serial", 0, Identity(name))] if name in referred else []
+            self.tables.append(_Table([*serial, *columns], influence, ordered=name in influence.ordered))
+        self.timed = [number for number, table in enumerate(self.tables) if table.ranked]
+        self.numbering = sorted(range(len(self.tables)), key=lambda number: -self.tables[number].width)
+        self.colours: dict[Any, int] = {}
+
+    def _variables(self, source: kernel.Kernel) -> list[_Column]:
+        keeps = self.influence.keeps
+        columns = [
+            _Column(each.name, at, each.type, keeps(f".{each.name}"))
+            for at, each in enumerate(source.variables, 3)
+        ]
+        return [_Column("now", 0, TIME), *(column for column in columns if column.how)]
+
+    def _entity(self, entity: kernel.Entity, usable: Mapping[str, int]) -> list[_Column]:
+        kinds: dict[str, Type] = {field.name: field.type for field in entity.fields}
+        kinds |= {"serial": INT, "completion": INT, "id": Id(entity.name)}
+        kinds |= {"state": Enum(f"{entity.name}.state", entity.states)}
+        places = {name: at for at, name in enumerate(record_names(entity))}
+        columns = [
+            _Column(name, places[python_name(name)], kind, self.influence.keeps(f"{entity.name}.{name}"))
+            for name, kind in kinds.items()
+            if python_name(name) in places
+        ]
+        if entity.fixed:
+            named = self.influence.named
+            marks = {name: number * (name in named) for number, name in enumerate(entity.fixed, 1)}
+            marks |= dict.fromkeys(entity.fixed[usable.get(entity.name, len(entity.fixed)) :], -1)
+            columns = [column for column in columns if column.name != "id"]
+            columns.append(_Column("id", places["id"], UNKNOWN, "=", marks))
+        return [column for column in columns if column.how]
+
+    def _message(self, message: kernel.Message, box: str) -> list[_Column]:
+        kinds: dict[str, Type] = {key: value.type for key, value in message.carries}
+        kinds |= {"about": Identity(message.entity), "to": message.to.type if message.to else UNKNOWN}
+        columns = [
+            _Column(name, message_names(message).index(python_name(name)), kind, keeps)
+            for name, kind in kinds.items()
+            if (keeps := self.influence.keeps(f"{box}.{message.name}.{name}"))
+        ]
+        return [*columns, _Column("key", 2, UNKNOWN)] if message.name in self.influence.ordered else columns
+
+    def canonical(self, frozen: Frozen) -> Hashable:
+        """Give the one value of all configurations that are alike but for names and the flow of time."""
+        parts = [(frozen[: self.head],), *frozen[self.head :]]
+        ranks = self._ranks(parts) if self.timed else []
+        colours = self.colours
+        rows: list[list[tuple[int, tuple[Any, ...]]]] = []
+        tied = False
+        for number, (table, part) in enumerate(zip(self.tables, parts, strict=True)):
+            found = [
+                (colours.setdefault((number, table.said(row, place, ranks)), len(colours)), table.held(row))
+                for place, row in enumerate(part)
+            ]
+            tied = tied or (len(found) > 1 and len({colour for colour, _ in found}) < len(found))
+            rows.append(found)
+        return self._numbered(rows, self._shades(rows) if tied else {})
+
+    def happened(self, frozen: Frozen) -> bool:
+        """Tell whether something that counts happened at this very instant."""
+        parts = [(), *frozen[self.head :]]
+        return any(
+            row[at] == frozen[0]
+            for number in self.timed
+            for at, order in self.tables[number].ranked
+            if order == 0
+            for row in parts[number]
+        )
+
+    def _ranks(self, parts: list[Any]) -> list[dict[Any, Any]]:
+        """Give for every order what its values become: their ranks, or an instant's distance from now."""
+        now = parts[0][0][0]
+        values: list[set[Any]] = [{now}, set(), set()]
+        for number in self.timed:
+            for at, order in self.tables[number].ranked:
+                values[order].update([row[at] for row in parts[number]])
+        ranks: list[dict[Any, Any]] = []
+        for found in values:
+            found.discard(None)
+            ranks.append({value: rank for rank, value in enumerate(sorted(found))})
+        if self.influence.relative:
+            ranks[0] = {value: value - now for value in values[0]}
+        for rank in ranks:
+            rank[None] = None
+        return ranks
+
+    def _shades(self, rows: list[list[tuple[int, tuple[Any, ...]]]]) -> dict[Any, int]:
+        """Tell names apart by the rows that hold them, as far as these say different things."""
+        holders: dict[Any, list[int]] = {}
+        for found in rows:
+            for colour, names in found:
+                for slot, name in enumerate(names, colour << 8):
+                    holders.setdefault(name, []).append(slot)
+        colours = self.colours
+        return {name: colours.setdefault(tuple(sorted(held)), len(colours)) for name, held in holders.items()}
+
+    def _numbered(self, rows: list[list[tuple[int, tuple[Any, ...]]]], shades: dict[Any, int]) -> Hashable:
+        """Number the names in the order of the rows that hold them, rows with most names first."""
+        numbers: dict[Any, int] = {None: -1}
+        by_colour = itemgetter(0)
+
+        def by_names(row: tuple[int, tuple[Any, ...]]) -> tuple[Any, ...]:
+            return row[0], [(shades[name], numbers.get(name, len(shades))) for name in row[1]]
+
+        found: list[Any] = []
+        for number in self.numbering:
+            part = rows[number]
+            if len(part) > 1:
+                part = sorted(part, key=by_names if shades else by_colour)
+            for colour, names in part:
+                found.append(colour)
+                found += [numbers.setdefault(name, len(numbers)) for name in names]
+            found.append(None)
+        return tuple(found)
+
+
+# ── The search ───────────────────────────────────────────────────────────────────────────────────
+
+
+@dataclass(slots=True)
+class _Step:
+    """One way on: what decides it (None = nothing), what does it, and with which arguments.
+
+    every, few  what lists the values of each argument; `few` leaves out those that lead nowhere else
+    creates     the numbers of the entities of which it surely creates a record
+    clauses     the numbers of the clauses that it may be the only one to witness
+    stays       it changes nothing that counts, so it is taken only for its clauses
+    tried       it was carried out with every value, so few will do
+    """
+
+    name: str
+    names: Sequence[str]
+    do: Callable[..., Any]
+    may: Callable[..., Any] | None = None
+    every: Sequence[Chooser] = ()
+    few: Sequence[Chooser] = ()
+    creates: Sequence[int] = ()
+    clauses: Sequence[int] = ()
+    stays: bool = False
+    tried: bool = False
+
+    def arguments(self, model: Any) -> Iterable[tuple[Any, ...]]:
+        """Walk the arguments to try in a configuration."""
+        return itertools.product(*[values(model) for values in (self.few if self.tried else self.every)])
+
+    def call(self, given: tuple[Any, ...]) -> Call:
+        """Give the step as a call; an argument left out has no name in it."""
+        pairs = zip(self.names, given, strict=True)
+        return Call(self.name, {name: value for name, value in pairs if value is not ABSENT})
+
+
+class _Steps:
+    """Makes the steps of a lifecycle: decided by the model `here`, done by the model `there`."""
+
+    def __init__(self, compiled: Compiled, influence: Influence, scope: Scope, here: Any, there: Any) -> None:
+        self.compiled = compiled
+        self.influence = influence
+        self.scope = scope
+        self.here = here
+        self.there = there
+        self.free = [entity.name for entity in compiled.kernel.entities if not entity.fixed]
+
+    def operation(self, operation: kernel.Operation) -> _Step:
+        """Make the step of an operation."""
+        every = choosers(self.compiled, operation, self.scope.records)
+        pairs = zip(operation.parameters, every, strict=True)
+        creates = [
+            each for each in operation.effects if isinstance(each, kernel.Create) and each.when is None
+        ]
+        return _Step(
+            operation.name,
+            [parameter.name for parameter in operation.parameters],
+            getattr(self.there, f"do_{operation.name}"),
+            getattr(self.here, f"may_{operation.name}") if operation.requires else None,
+            every,
+            [fewer(self.influence, operation, parameter, values, self.here) for parameter, values in pairs],
+            [self.free.index(each.entity) for each in creates],
+            self._clauses(operation),
+            all(map(_stays, operation.effects)),
+        )
+
+    def own(self, index: int, step: kernel.Spontaneous) -> _Step:
+        """Make a step of the implementation's own."""
+        there = self.there
+        return _Step(
+            step.clause, [variable for variable, _ in step.loops], lambda *keys: there.take(index, keys)
+        )
+
+    def _clauses(self, operation: kernel.Operation) -> list[int]:
+        """Number an operation's own clauses, and those about what can be seen in its reply."""
+        source = self.compiled.kernel
+        wanted = {require.clause for require in operation.requires}
+        if operation.reply is not None:
+            wanted |= {entity.shows_clause for entity in source.entities}
+            wanted |= {
+                f"messages.{each.name}.carries.{key}" for each in source.messages for key, _ in each.carries
+            }
+        own = f"operations.{operation.name}."
+        return [
+            number
+            for number, clause in enumerate(source.clauses)
+            if clause.path in wanted or (clause.path.startswith(own) and clause.path != operation.loses_files)
+        ]
+
+
+def _stays(effect: kernel.Effect) -> bool:
+    """Tell whether an effect changes nothing: a signal, or a move from each state to itself."""
+    if isinstance(effect, kernel.Move):
+        return all(isinstance(target, Const) and target.value == state for state, target in effect.arrows)
+    return isinstance(effect, kernel.Emit)
+
+
+@dataclass(frozen=True, slots=True)
+class _Node:
+    """A configuration that was reached: how many records may still be created, and the last step to it."""
+
+    frozen: Frozen
+    budget: tuple[int, ...]
+    parent: _Node | None = None
+    last: tuple[_Step, tuple[Any, ...]] | None = None
+
+
+class _Search:
+    """One search of one scope: from the configuration `here`, every step is taken in `there`."""
+
+    def __init__(self, compiled: Compiled, influence: Influence, scope: Scope) -> None:
+        source = compiled.kernel
+        self.source = source
+        self.here: Any = compiled.model(scope.limits)
+        self.there: Any = compiled.model(scope.limits)
+        self.between: Any = compiled.model(scope.limits)  # the configuration one step before `there`
+        self.seen = self.there.seen = self.between.seen = self.here.seen
+        self.known = bytes(len(self.seen))
+        steps = _Steps(compiled, influence, scope, self.here, self.there)
+        self.operations = [steps.operation(each) for each in source.operations]
+        self.own = [steps.own(index, each) for index, each in enumerate(source.spontaneous)]
+        self.wait = _Step("wait", ["ms"], self._pass)
+        self.timers = any(entity.timers for entity in source.entities)
+        self.must = any(step.must is not None for step in source.spontaneous)
+        free = [entity for entity in source.entities if not entity.fixed]
+        self.records = [
+            (entity.name, attrgetter(f"{python_name(entity.collection)}.values")) for entity in free
+        ]
+        self.reached: dict[str, set[str]] = {entity.name: set() for entity in free if entity.states}
+        self.configurations = Configurations(source, influence, scope.records)
+        backs = {invariant.looks_back for invariant in source.invariants}
+        places = enumerate(source.entities, self.configurations.head)
+        self.back = [place for place, entity in places if entity.name in backs]
+        self.first: dict[str, tuple[Call, ...]] = {}
+        self.transitions = 0
+        self.violation: Violation | None = None
+        self.doing: tuple[_Step, tuple[Any, ...]] | None = None
+        self.node = _Node(self.here.freeze(), tuple(scope.records[entity.name] for entity in free))
+        self.nodes = [self.node]
+        self.met = {(self.node.budget, self.node.frozen)}
+        self.found = {(self.node.budget, self.configurations.canonical(self.node.frozen))}
+
+    def run(self, most: int) -> Exploration:
+        """Search to the end, to the first violation, or to so many configurations."""
+        for node in self.nodes:  # it grows on the way
+            if len(self.nodes) > most or self.violation:
+                break
+            self._expand(node)
+        return Exploration(
+            len(self.nodes),
+            self.transitions,
+            len(self.nodes) <= most and self.violation is None,
+            self.violation,
+            self.first,
+            {name: frozenset(states) for name, states in self.reached.items()},
+        )
+
+    # ── From one configuration ──
+
+    def _expand(self, node: _Node) -> None:
+        """Take every step from a configuration."""
+        self.node, self.doing, self.earlier = node, None, self.here
+        self.here.thaw(node.frozen)
+        self.there.thaw(node.frozen)
+        try:
+            for moved in self._ways():
+                if moved and not self.violation:
+                    self._arrive()
+                if self.seen != self.known:
+                    self._witness()
+                if self.violation:
+                    return
+        except (ArithmeticError, IndexError, ValueError, Impossible) as error:
+            step = self.doing[0].name if self.doing else ""
+            self._violated("failure", f"{type(error).__name__}: {error}", f"operations.{step}")
+
+    def _ways(self) -> Iterator[bool]:
+        """Take one step after the other; tell whether it may have led somewhere."""
+        self._holds()
+        yield False
+        budget = self.node.budget
+        for step in self.operations:
+            moves = not step.stays and all(budget[entity] for entity in step.creates)
+            if moves or not all(self.seen[clause] for clause in step.clauses):
+                yield from self._carried_out(step, moves)
+        for index, keys, _ in self.here.own_steps():
+            step = self.own[index]
+            self.doing = (step, keys)
+            step.do(*keys)
+            yield True
+        for ms in self._waits():
+            self.doing = (self.wait, (ms,))
+            self._pass(ms)
+            self.earlier = self.there
+            yield True
+
+    def _carried_out(self, step: _Step, moves: bool) -> Iterator[bool]:
+        """Carry out an operation wherever it is accepted; where it may not move, for its clauses alone."""
+        accepted = False
+        may, do, here = step.may, step.do, self.here
+        for given in step.arguments(here):
+            self.doing = (step, given)
+            if (may is None or may(*given).accept) and (moves or step.stays):
+                do(*given)
+                accepted = True
+                yield moves
+            else:
+                yield False
+        step.tried = step.tried or accepted
+
+    def _waits(self) -> list[int]:
+        """List how long to wait: to the next deadline and one more or less; or so that `now` is new."""
+        now = self.here.now
+        if self.timers:
+            gap = min((instant for instant, _, _ in self.here.deadlines()), default=now) - now
+            return [ms for ms in (gap - 1, gap, gap + 1) if ms > 0]
+        if self.configurations.influence.relative:
+            return [1] if now < PATIENCE else []
+        return [1] if self.configurations.happened(self.node.frozen) else []
+
+    def _pass(self, ms: int) -> None:
+        """Let time pass in `there`, deadline by deadline."""
+        end = self.there.now + ms
+        for _ in range(LIVELOCK):
+            due = min((timer for timer in self.there.deadlines() if timer[0] <= end), default=None)
+            if due is None:
+                self.there.now = end
+                return
+            self.between.thaw(self.there.freeze())
+            self.there.now = max(self.there.now, due[0])
+            self.there.fire(due[1], due[2])
+            self.earlier = self.between
+            self._note_states()
+            if not (self._holds() and self._rests()):
+                return
+        self._violated("livelock", "a timer that is due again at once", "")
+
+    # ── To another ──
+
+    def _arrive(self) -> None:
+        """Look at where a step led, and go back."""
+        self.transitions += 1
+        there, before = self.there, self.node.frozen
+        frozen = there.freeze()
+        if frozen == before:
+            return
+        budget = self.node.budget if frozen[1] == before[1] else self._left()
+        if (budget, frozen) not in self.met:
+            self.met.add((budget, frozen))
+            self._note_states()
+            if self._holds() and self._rests():
+                self._enter()
+        elif any(frozen[place] != before[place] for place in self.back):
+            self._holds()
+        there.thaw(before)
+
+    def _enter(self) -> None:
+        """Keep the configuration in `there`, unless one like it is known or too many records were created."""
+        frozen = self.there.freeze()
+        budget = self.node.budget if frozen[1] == self.node.frozen[1] else self._left()
+        key = (budget, self.configurations.canonical(frozen))
+        if key not in self.found and min(budget, default=0) >= 0:
+            self.found.add(key)
+            self.met.add((budget, frozen))
+            self.nodes.append(_Node(frozen, budget, self.node, self.doing))
+
+    def _holds(self) -> bool:
+        """Check the invariants in `there`."""
+        broken = self.there.broken(self.earlier)
+        if broken:
+            self._violated("invariant", broken, f"invariants.{broken}")
+        return not broken
+
+    def _rests(self) -> bool:
+        """Take the steps that must be taken until none is left."""
+        for _ in range(LIVELOCK if self.must else 0):
+            due = next((step for step in self.there.own_steps() if step[2]), None)
+            if due is None:
+                return True
+            self.between.thaw(self.there.freeze())
+            self.there.take(due[0], due[1])
+            self._note_states()
+            earlier, self.earlier = self.earlier, self.between
+            holds = self._holds()
+            self.earlier = earlier
+            if not holds:
+                return False
+            clause = self.own[due[0]].name
+        if self.must:
+            self._violated("livelock", clause, clause)
+        return not self.must
+
+    def _note_states(self) -> None:
+        """Note the states in which there are records."""
+        for name, values in self.records:
+            if name in self.reached:
+                self.reached[name].update([record.state for record in values(self.there)()])
+
+    def _left(self) -> tuple[int, ...]:
+        """Tell how many records may still be created."""
+        before = self.here.serials
+        counts = [
+            sum([record.serial > before for record in values(self.there)()]) for _, values in self.records
+        ]
+        missing = self.there.serials - before - sum(counts)  # created, and gone at once
+        for entity in self.doing[0].creates if self.doing else ():
+            if missing and not counts[entity]:
+                counts[entity] += 1
+                missing -= 1
+        return tuple([left - count for left, count in zip(self.node.budget, counts, strict=True)])
+
+    # ── What was found ──
+
+    def _trace(self) -> tuple[Call, ...]:
+        """Give the shortest way to what is being done, itself included."""
+        steps = [self.doing] if self.doing else []
+        node: _Node | None = self.node
+        while node is not None and node.last is not None:
+            steps.append(node.last)
+            node = node.parent
+        return tuple(step.call(given) for step, given in reversed(steps))
+
+    def _witness(self) -> None:
+        """Note the clauses that were witnessed for the first time."""
+        trace = self._trace()
+        for clause, before, after in zip(self.source.clauses, self.known, self.seen, strict=True):
+            if after and not before:
+                self.first[clause.path] = trace
+        self.known = bytes(self.seen)
+
+    def _violated(self, kind: Literal["invariant", "livelock", "failure"], name: str, path: str) -> None:
+        clauses = self.source.clauses
+        clause = next((each for each in clauses if f"{each.path}.".startswith(f"{path}.")), clauses[0])
+        self.violation = Violation(kind, name, clause.where, self._trace())

@@ -1,0 +1,105 @@
+"""The syntax tree of an expression. Every node knows the offset in the text where it begins."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+class ExpressionError(Exception):
+    """An expression that cannot be read or has no meaning; `at` is an offset into its text."""
+
+    def __init__(self, code: str, at: int, message: str, hint: str) -> None:
+        super().__init__(message)
+        self.code = code
+        self.at = at
+        self.message = message
+        self.hint = hint
+
+
+@dataclass(frozen=True, slots=True)
+class Node:
+    """The common base: `at` is the offset of the token that names the node."""
+
+    at: int
+
+
+@dataclass(frozen=True, slots=True)
+class Literal(Node):
+    """`null`, `true`, `12` or `'text'`."""
+
+    value: str | int | bool | None
+
+
+@dataclass(frozen=True, slots=True)
+class Name(Node):
+    """A name that stands alone."""
+
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class Field(Node):
+    """`of.name`."""
+
+    of: Node
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class Index(Node):
+    """`of[index]`."""
+
+    of: Node
+    index: Node
+
+
+@dataclass(frozen=True, slots=True)
+class Call(Node):
+    """`name(arguments)`, or `receiver.name(arguments)`."""
+
+    name: str
+    receiver: Node | None
+    arguments: tuple[Node, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ListOf(Node):
+    """`[a, b]`."""
+
+    items: tuple[Node, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Unary(Node):
+    """`!operand` or `-operand`."""
+
+    operator: str
+    operand: Node
+
+
+@dataclass(frozen=True, slots=True)
+class Binary(Node):
+    """`left operator right`."""
+
+    operator: str
+    left: Node
+    right: Node
+
+
+def children(node: Node) -> tuple[Node, ...]:
+    """Give the direct parts of a node, in the order they are written."""
+    match node:
+        case Field(of=of):
+            return (of,)
+        case Index(of=of, index=index):
+            return (of, index)
+        case Call(receiver=receiver, arguments=arguments):
+            return arguments if receiver is None else (receiver, *arguments)
+        case ListOf(items=items):
+            return items
+        case Unary(operand=operand):
+            return (operand,)
+        case Binary(left=left, right=right):
+            return (left, right)
+        case _:
+            return ()

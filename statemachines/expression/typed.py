@@ -1,0 +1,171 @@
+"""The typed tree: what the checker makes of a syntax tree, and all that the emitter reads."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from statemachines.types import Type
+
+
+@dataclass(frozen=True, slots=True)
+class Typed:
+    """The common base: the type of the value, and the offset where it stands in its text."""
+
+    type: Type
+    at: int
+
+
+@dataclass(frozen=True, slots=True)
+class Const(Typed):
+    """A constant: null, a bool, a number, a text, a word of an enum, or a list of such words."""
+
+    value: str | int | bool | tuple[str, ...] | None
+
+
+@dataclass(frozen=True, slots=True)
+class Var(Typed):
+    """A name in scope; `source` is the Python that reads it."""
+
+    name: str
+    source: str
+
+
+@dataclass(frozen=True, slots=True)
+class Attribute(Typed):
+    """A field of a record or a message."""
+
+    of: Typed
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class InGroup(Typed):
+    """`job.terminal`: is the record in one of the states of a group?"""
+
+    of: Typed
+    entity: str
+    group: str
+
+
+@dataclass(frozen=True, slots=True)
+class Member(Typed):
+    """A field of a plain value."""
+
+    of: Typed
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class At(Typed):
+    """An item of a list, by position."""
+
+    of: Typed
+    index: Typed
+
+
+@dataclass(frozen=True, slots=True)
+class Items(Typed):
+    """A list written out."""
+
+    items: tuple[Typed, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Operate(Typed):
+    """An operator on one value (`left` is None) or on two."""
+
+    operator: str
+    left: Typed | None
+    right: Typed
+
+
+@dataclass(frozen=True, slots=True)
+class Apply(Typed):
+    """A listed function on its arguments, the receiver first."""
+
+    function: str
+    arguments: tuple[Typed, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Each(Typed):
+    """`over.macro(variable, body)`: a body evaluated for every item."""
+
+    macro: str
+    over: Typed
+    variable: str
+    body: Typed
+
+
+@dataclass(frozen=True, slots=True)
+class Found(Typed):
+    """The records of a collection whose key is a value: one, or none."""
+
+    collection: str
+    key: Typed
+
+
+@dataclass(frozen=True, slots=True)
+class Defined(Typed):
+    """A use of a named expression of `define`."""
+
+    name: str
+    arguments: tuple[Typed, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Invoke(Typed):
+    """A call of an operation in a row; arguments by name, those left out missing."""
+
+    operation: str
+    arguments: tuple[tuple[str, Typed], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Fresh(Typed):
+    """A new value at each evaluation."""
+
+
+@dataclass(frozen=True, slots=True)
+class Repeat(Typed):
+    """A body evaluated anew several times, one after the other, or all at once."""
+
+    count: Typed
+    body: Typed
+    at_once: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Together(Typed):
+    """Different bodies evaluated at once."""
+
+    bodies: tuple[Typed, ...]
+
+
+def parts(value: Typed) -> tuple[Typed, ...]:
+    """Give the direct parts of a typed tree."""
+    match value:
+        case Attribute(of=of) | InGroup(of=of) | Member(of=of):
+            return (of,)
+        case At(of=of, index=index):
+            return (of, index)
+        case Items(items=items):
+            return items
+        case Operate(left=None, right=right):
+            return (right,)
+        case Operate(left=Typed() as left, right=right):
+            return (left, right)
+        case Apply(arguments=arguments) | Defined(arguments=arguments):
+            return arguments
+        case Found(key=key):
+            return (key,)
+        case Each(over=over, body=body):
+            return (over, body)
+        case Invoke(arguments=named):
+            return tuple(argument for _, argument in named)
+        case Repeat(count=count, body=body):
+            return (count, body)
+        case Together(bodies=bodies):
+            return bodies
+        case _:
+            return ()

@@ -1,0 +1,348 @@
+"""The kernel: five verbs (require, set, create, remove, emit), each with the clause it comes from.
+
+Everything that runs, explores, draws or explains a lifecycle reads these values and nothing else. The
+order of the effects of a step is the order in which they happen.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import Literal
+
+from statemachines.diagnostics import Where
+from statemachines.expression.typed import Typed
+from statemachines.lifecycle import Level
+from statemachines.types import Type
+
+
+@dataclass(frozen=True, slots=True)
+class Clause:
+    """One sentence of a spec: its path is its address everywhere."""
+
+    path: str
+    where: Where
+    level: Level
+    text: str
+
+
+# ── The verbs ────────────────────────────────────────────────────────────────────────────────────
+
+
+@dataclass(frozen=True, slots=True)
+class Emit:
+    """Make a signal happen: it must come, come at least once, or it may come."""
+
+    clause: str
+    signal: str
+    fields: tuple[tuple[str, Typed], ...]
+    when: Typed | None
+    how: Literal["once", "repeats", "permitted"]
+
+
+@dataclass(frozen=True, slots=True)
+class Require:
+    """Go on only when the guard holds; otherwise give the answer.
+
+    answer  'refused' with `code` · 'open': refused with `code`, or carried out, where the guard does NOT
+            hold · 'unchanged': refused or accepted, nothing changes · 'accepted': accepted, nothing changes
+    guard   None = the record that an argument names exists
+    """
+
+    clause: str
+    guard: Typed | None
+    answer: Literal["refused", "open", "unchanged", "accepted"]
+    code: str = ""
+    permitted: tuple[Emit, ...] = ()
+    parameter: str = ""
+    entity: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Set:
+    """Set a field of a record, or a variable when `record` is None."""
+
+    clause: str
+    record: Typed | None
+    entity: str
+    field: str
+    value: Typed
+    when: Typed | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Move:
+    """Set a record's state, by a table from its present state."""
+
+    clause: str
+    record: str
+    entity: str
+    arrows: tuple[tuple[str, Typed], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Create:
+    """Create a record, known from then on as `variable`; without an `id` the implementation mints one."""
+
+    clause: str
+    entity: str
+    variable: str
+    fields: tuple[tuple[str, Typed], ...]
+    id: Typed | None
+    when: Typed | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Remove:
+    """Remove one record, every record of an entity, or every message still due."""
+
+    clause: str
+    kind: Literal["record", "entity", "due"]
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class Send:
+    """Send messages that are due, in order, one a step; those sent are known as `variable`."""
+
+    clause: str
+    message: str
+    variable: str
+    messages: Typed
+
+
+@dataclass(frozen=True, slots=True)
+class ForEach:
+    """Do effects for every item of a list for which `when` holds."""
+
+    clause: str
+    variable: str
+    over: Typed
+    when: Typed | None
+    effects: tuple[Effect, ...]
+
+
+Effect = Set | Move | Create | Remove | Emit | Send | ForEach
+
+
+# ── What the verbs are gathered in ───────────────────────────────────────────────────────────────
+
+
+@dataclass(frozen=True, slots=True)
+class FieldOf:
+    """A field of a record or a variable: its name, type and first value."""
+
+    name: str
+    type: Type
+    default: Typed | None
+
+
+@dataclass(frozen=True, slots=True)
+class Entered:
+    """What happens as a record enters one of these states."""
+
+    clause: str
+    states: tuple[str, ...]
+    effects: tuple[Effect, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Retain:
+    """Keep the newest so many records in `states` for each value of `per`, by `order`."""
+
+    clause: str
+    newest: Typed
+    states: tuple[str, ...]
+    per: Typed | None
+    order: tuple[Typed | str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Timer:
+    """Effects on a record that has been in one of these states until an instant."""
+
+    clause: str
+    states: tuple[str, ...]
+    deadline: Typed
+    effects: tuple[Effect, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Entity:
+    """A kind of record: how its records are kept, and what follows from the state they are in."""
+
+    name: str
+    variable: str
+    collection: str
+    fixed: tuple[str, ...]
+    fields: tuple[FieldOf, ...]
+    states: tuple[str, ...]
+    groups: tuple[tuple[str, tuple[str, ...]], ...]
+    terminal: tuple[str, ...]
+    minted: str
+    key: str
+    entered: tuple[Entered, ...]
+    retain: Retain | None
+    timers: tuple[Timer, ...]
+    shows_clause: str
+    shows: tuple[tuple[str, Typed], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Message:
+    """A kind of message. A path is empty where the spec does not have the sentence."""
+
+    name: str
+    entity: str
+    variable: str
+    states: tuple[str, ...]
+    due: str
+    to: Typed | None
+    to_clause: str
+    order: tuple[Typed | str, ...]
+    order_clause: str
+    once_clause: str
+    outlives_clause: str
+    unless: Typed | None
+    unless_clause: str
+    carries: tuple[tuple[str, Typed], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Parameter:
+    """An argument of an operation; `entity` names the records that it looks up by id."""
+
+    name: str
+    type: Type
+    wire: Type
+    default: Typed | None = None
+    default_clause: str = ""
+    entity: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """What an operation gives: `fields`, or the first of `branches` whose guard holds."""
+
+    clause: str
+    type: Type
+    fields: tuple[tuple[str, Typed], ...] | None
+    branches: tuple[tuple[Typed | None, Typed], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Operation:
+    """One operation: its guards, its effects, its reply."""
+
+    name: str
+    about: str
+    optional: bool
+    loses_files: str
+    parameters: tuple[Parameter, ...]
+    requires: tuple[Require, ...]
+    effects: tuple[Effect, ...]
+    reply: Reply | None
+
+    @property
+    def observes(self) -> bool:
+        """Tell whether it changes nothing and gives something."""
+        return self.reply is not None and not self.effects
+
+
+@dataclass(frozen=True, slots=True)
+class Spontaneous:
+    """A step taken unasked: `must` hold for it to be due, `may` for it to be allowed."""
+
+    clause: str
+    name: str
+    loops: tuple[tuple[str, str], ...]
+    may: Typed
+    must: Typed | None
+    operation: str
+    arguments: tuple[Typed, ...]
+    effects: tuple[Effect, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Definition:
+    """A named expression, as a function of the model."""
+
+    name: str
+    parameters: tuple[str, ...]
+    body: Typed
+
+
+@dataclass(frozen=True, slots=True)
+class Invariant:
+    """What has to hold in every configuration, for every record of `loops`; `was` is one step earlier."""
+
+    clause: str
+    name: str
+    loops: tuple[tuple[str, str], ...]
+    holds: Typed
+    looks_back: str
+
+
+@dataclass(frozen=True, slots=True)
+class OrderPolicy:
+    """A policy that chooses ordering keys of a record."""
+
+    clause: str
+    name: str
+    entity: str
+    variable: str
+    keys: tuple[tuple[str, Typed], ...]
+    fields: tuple[tuple[str, Typed], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Kernel:
+    """A whole lifecycle in the five verbs."""
+
+    name: str
+    about: str
+    clauses: tuple[Clause, ...]
+    limits: tuple[tuple[str, int | None], ...]
+    policies: tuple[tuple[str, str], ...]
+    orders: tuple[OrderPolicy, ...]
+    entities: tuple[Entity, ...]
+    variables: tuple[FieldOf, ...]
+    messages: tuple[Message, ...]
+    signals: tuple[tuple[str, tuple[tuple[str, Type], ...]], ...]
+    definitions: tuple[Definition, ...]
+    operations: tuple[Operation, ...]
+    spontaneous: tuple[Spontaneous, ...]
+    invariants: tuple[Invariant, ...]
+
+    def entity(self, name: str) -> Entity:
+        """Give the entity of this name."""
+        return next(entity for entity in self.entities if entity.name == name)
+
+    def message(self, name: str) -> Message:
+        """Give the message of this name."""
+        return next(message for message in self.messages if message.name == name)
+
+    def operation(self, name: str) -> Operation:
+        """Give the operation of this name."""
+        return next(operation for operation in self.operations if operation.name == name)
+
+    def clause(self, path: str) -> Clause:
+        """Give the clause of this path."""
+        return next(clause for clause in self.clauses if clause.path == path)
+
+
+def without(source: Kernel, paths: frozenset[str]) -> Kernel:
+    """Give a kernel without some sentences of its messages: that they outlive, or what they carry."""
+    messages = tuple(
+        replace(message, outlives_clause="" if message.outlives_clause in paths else message.outlives_clause)
+        for message in source.messages
+    )
+    return replace(source, messages=messages)
+
+
+def walk(effects: tuple[Effect, ...]) -> Iterator[Effect]:
+    """Walk effects and those within loops, in order."""
+    for effect in effects:
+        yield effect
+        if isinstance(effect, ForEach):
+            yield from walk(effect.effects)

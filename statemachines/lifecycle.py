@@ -1,0 +1,361 @@
+"""A lifecycle as its spec states it: frozen values, with the place of everything in the file.
+
+Nothing here has a meaning yet: names are texts, expressions are syntax trees. `statemachines.words`
+gives the names a meaning, `statemachines.lower` turns the sentences into the kernel's verbs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Literal
+
+from statemachines.diagnostics import Where
+from statemachines.expression.syntax import Node
+from statemachines.tree import Scalar
+
+Level = Literal["must", "should", "may"]
+
+
+@dataclass(frozen=True, slots=True)
+class Expr:
+    """An expression: where it is written, and its syntax tree."""
+
+    scalar: Scalar
+    node: Node
+
+    @property
+    def text(self) -> str:
+        """The expression as it is written."""
+        return " ".join(self.scalar.text.split())
+
+    @property
+    def where(self) -> Where:
+        """The place of its first character."""
+        return self.scalar.at(0) if self.scalar.text else self.scalar.where
+
+
+@dataclass(frozen=True, slots=True)
+class Word:
+    """A name as it stands in the file."""
+
+    text: str
+    where: Where
+
+
+@dataclass(frozen=True, slots=True)
+class TypeUse:
+    """A type where it is used: the name of a declared or built-in one, a list of another, or a range.
+
+    `subset` is a list that holds each value of its items' type at most once.
+
+    `default` is the value of an argument that a call leaves out, or of a field that `create` does not give.
+    """
+
+    name: Word
+    nullable: bool = False
+    item: TypeUse | None = None
+    default: Expr | None = None
+    choices: tuple[Word, ...] = ()
+    subset: bool = False
+    bounds: tuple[int, int] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class TypeDeclaration:
+    """A type of `types`, and how its values are drawn.
+
+    kind  'one of', 'text', 'id of', 'range' or 'record'; `text` is 'short', 'fresh or reused' or 'around'
+    """
+
+    name: Word
+    kind: Literal["one of", "text", "id of", "range", "record"]
+    members: tuple[Word, ...] = ()
+    text: str = ""
+    sizes: Mapping[str, Expr] | None = None
+    entity: Word | None = None
+    bounds: tuple[int, int] = (0, 0)
+    fields: Mapping[str, TypeUse] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Limit:
+    """A number that an implementation may declare as its own; an optional one may be declared as null."""
+
+    name: Word
+    default: int | None
+    optional: bool = False
+    about: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Policy:
+    """A choice that the source leaves open: `one of` some words, or an ordering by one of several `keys`."""
+
+    name: Word
+    default: Word
+    choices: tuple[Word, ...]
+    entity: Word | None = None
+    keys: Mapping[str, Expr] | None = None
+    about: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Definition:
+    """A named expression with parameters."""
+
+    name: Word
+    parameters: tuple[Word, ...]
+    body: Expr
+
+
+@dataclass(frozen=True, slots=True)
+class Assignment:
+    """`record.field: value`, perhaps only `when`."""
+
+    target: Expr
+    value: Expr
+    key: Word
+
+
+@dataclass(frozen=True, slots=True)
+class SignalUse:
+    """A signal that a step sends: when, with which fields, once or at least once; or that it may send."""
+
+    name: Word
+    fields: tuple[tuple[Word, Expr], ...] = ()
+    when: Expr | None = None
+    repeats: bool = False
+    permitted: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Creation:
+    """A record that a step creates."""
+
+    entity: Word
+    fields: tuple[tuple[Word, Expr], ...]
+    when: Expr | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Loop:
+    """`for each name: list`, perhaps only `when`, with effects for each."""
+
+    variable: Word
+    over: Expr
+    when: Expr | None
+    assignments: tuple[Assignment, ...]
+    removes: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Move:
+    """`from → to`: from a state or group, to a state, `same`, or an expression that gives a state."""
+
+    source: Word
+    target: Expr
+    where: Where
+
+
+@dataclass(frozen=True, slots=True)
+class Timer:
+    """What happens to a record that has been in a state or group for a time."""
+
+    states: Word
+    duration: Expr
+    since: Expr
+    move: Word | None
+    removes: bool
+    assignments: tuple[Assignment, ...]
+    signals: tuple[SignalUse, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Entering:
+    """What happens to a record as it enters a state or group."""
+
+    states: Word
+    assignments: tuple[Assignment, ...]
+    signals: tuple[SignalUse, ...]
+    loops: tuple[Loop, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Retention:
+    """Which records stay: the newest so many of a group, per an expression, by an order."""
+
+    newest: Expr
+    of: Word
+    per: Expr | None
+    by: tuple[Expr, ...]
+    where: Where
+
+
+@dataclass(frozen=True, slots=True)
+class Entity:
+    """A kind of record."""
+
+    name: Word
+    plural: str
+    fixed: tuple[Word, ...] = ()
+    fields: Mapping[str, TypeUse] | None = None
+    groups: Mapping[str, tuple[Word, ...]] | None = None
+    minted: Where | None = None
+    unique: tuple[tuple[Word, Word], ...] = ()
+    private: Word | None = None
+    entering: tuple[Entering, ...] = ()
+    timers: tuple[Timer, ...] = ()
+    retain: Retention | None = None
+    shows: tuple[tuple[Word, Expr], ...] = ()
+
+    @property
+    def states(self) -> tuple[str, ...]:
+        """Every state; the first one is the initial one."""
+        return tuple(word.text for words in (self.groups or {}).values() for word in words)
+
+
+@dataclass(frozen=True, slots=True)
+class Owed:
+    """A kind of message: what it is about, when it becomes due, to whom, and what it carries."""
+
+    name: Word
+    about: Word
+    due: tuple[Word, ...]
+    to: Expr | None
+    at_most: Word | None
+    order: tuple[Expr, ...]
+    order_where: Where
+    outlives: Word | None
+    unless: Expr | None
+    carries: tuple[tuple[Word, Expr], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Otherwise:
+    """The answer where a guard does not hold: a refusal, acceptance without effect, or either."""
+
+    kind: Literal["refused", "accepted", "unchanged"]
+    code: str
+    where: Where
+    signals: tuple[SignalUse, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Sending:
+    """Messages that a step sends, bound to a name."""
+
+    name: Word
+    messages: Expr
+
+
+@dataclass(frozen=True, slots=True)
+class Gives:
+    """A reply: one expression, a record of expressions, or the first branch whose guard holds."""
+
+    value: Expr | None = None
+    fields: tuple[tuple[Word, Expr], ...] | None = None
+    branches: tuple[tuple[Expr | None, Expr], ...] = ()
+    unordered: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Operation:
+    """Something a caller can ask for."""
+
+    name: Word
+    takes: Mapping[str, TypeUse]
+    about: str = ""
+    optional: Where | None = None
+    loses_files: Where | None = None
+    refuses: Word | None = None
+    requires: tuple[tuple[Word, Expr], ...] = ()
+    open: tuple[tuple[Word, Expr], ...] = ()
+    missing: Otherwise | None = None
+    otherwise: Otherwise | None = None
+    moves: tuple[Move, ...] = ()
+    assignments: tuple[Assignment, ...] = ()
+    creations: tuple[Creation, ...] = ()
+    removes: tuple[Word, ...] = ()
+    loops: tuple[Loop, ...] = ()
+    sends: tuple[Sending, ...] = ()
+    signals: tuple[SignalUse, ...] = ()
+    gives: Gives | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Spontaneous:
+    """A step that the implementation takes unasked: it may when `when` holds, it has to when `must` does."""
+
+    name: Word
+    loops: tuple[tuple[Word, Word], ...]
+    when: Expr
+    must: Expr | None
+    does: Expr | None
+    assignments: tuple[Assignment, ...] = ()
+    signals: tuple[SignalUse, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One line of a row: a call, perhaps bound to a name; or a loop over steps."""
+
+    expr: Expr
+    binding: Word | None = None
+    loop: Word | None = None
+    body: tuple[Step, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Drawn:
+    """A parameter of a row under `any`: how it is drawn, and the value that is tried first."""
+
+    name: Word
+    kind: Literal["permutation", "range", "type"]
+    low: Expr | None = None
+    high: Expr | None = None
+    type: TypeUse | None = None
+    witness: Expr | Literal["reversed"] | None = None
+    where: Where | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One scenario of the matrix."""
+
+    id: Word
+    about: str
+    level: Level
+    source: str
+    covers: tuple[Word, ...]
+    needs: tuple[Expr, ...]
+    each: tuple[tuple[Word, TypeUse], ...]
+    drawn: tuple[Drawn, ...]
+    arrange: tuple[Step, ...]
+    act: tuple[Step, ...]
+    asserts: tuple[Expr, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Lifecycle:
+    """A whole spec."""
+
+    name: str
+    version: int
+    about: str
+    file: str
+    limits: Mapping[str, Limit]
+    policies: Mapping[str, Policy]
+    should: tuple[Word, ...]
+    definitions: Mapping[str, Definition]
+    types: Mapping[str, TypeDeclaration]
+    entities: Mapping[str, Entity]
+    variables: Mapping[str, TypeUse]
+    messages: Mapping[str, Owed]
+    signals: Mapping[str, Mapping[str, TypeUse]]
+    operations: Mapping[str, Operation]
+    spontaneous: Mapping[str, Spontaneous]
+    invariants: Mapping[str, Expr]
+    scope: Mapping[str, int]
+    rows: Mapping[str, Row]
+    places: Mapping[str, Where]

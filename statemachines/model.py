@@ -1,0 +1,329 @@
+"""What every generated model shares: the listed functions, documents, replies and decisions.
+
+Standard library only. `conformance generate` copies this text into the file it writes, so that a
+generated module needs nothing beside itself.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any
+
+# ── The listed functions ─────────────────────────────────────────────────────────────────────────
+
+
+def item(values: Sequence[Any], index: int) -> Any:
+    """Give the item at a position counted from 0; a negative position is outside, as in CEL."""
+    if not 0 <= index < len(values):
+        raise IndexError(f"there is no position {index} in a list of {len(values)}")
+    return values[index]
+
+
+def with_key(records: Mapping[Any, Any], key: Any) -> tuple[Any, ...]:
+    """Give the record of a key, or nothing."""
+    record = records.get(key)
+    return () if record is None else (record,)
+
+
+def quotient(left: int, right: int) -> int:
+    """Divide, rounding towards zero."""
+    size = abs(left) // abs(right)
+    return size if (left < 0) == (right < 0) else -size
+
+
+def remainder(left: int, right: int) -> int:
+    """Give what `quotient` leaves; it has the sign of `left`."""
+    return left - right * quotient(left, right)
+
+
+def distinct(values: Iterable[Any]) -> list[Any]:
+    """Give the values without repetitions, in the order of their first appearance."""
+    try:
+        return list(dict.fromkeys(values))
+    except TypeError:  # values such as records have no hash
+        found: list[Any] = []
+        for value in values:
+            if value not in found:
+                found.append(value)
+        return found
+
+
+def flatten(values: Iterable[Iterable[Any]]) -> list[Any]:
+    """Join lists into one."""
+    return [part for value in values for part in value]
+
+
+def take(values: Sequence[Any], count: int) -> list[Any]:
+    """Give the first `count` items, or all there are."""
+    return list(values[: max(count, 0)])
+
+
+def drop(values: Sequence[Any], count: int) -> list[Any]:
+    """Give what follows the first `count` items."""
+    return list(values[max(count, 0) :])
+
+
+def reversed_(values: Sequence[Any]) -> list[Any]:
+    """Give the items from last to first."""
+    return list(values[::-1])
+
+
+def same_items(left: Iterable[Any], right: Iterable[Any]) -> bool:
+    """Tell whether two lists hold the same values equally often, in any order."""
+    left, rest = list(left), list(right)
+    try:
+        return Counter(left) == Counter(rest)
+    except TypeError:  # values such as records have no hash
+        pass
+    for value in left:
+        if value not in rest:
+            return False
+        rest.remove(value)
+    return not rest
+
+
+def byte_length(text: str) -> int:
+    """Count the UTF-8 bytes of a text."""
+    return len(text.encode("utf-8", "surrogatepass"))
+
+
+def line_count(text: str) -> int:
+    """Count the lines of a text: one more than its line breaks."""
+    return text.count("\n") + 1
+
+
+def numbers(count: int) -> list[int]:
+    """Give 0, 1, … up to but without `count`."""
+    return list(range(count))
+
+
+def sized_text(piece: str, size: int, lines: int = 1) -> str:
+    """Repeat `piece` to a text of exactly `size` UTF-8 bytes in exactly `lines` lines, filling up with x.
+
+    No line is empty and none is broken at the end, so `size` has to be at least 2 · lines − 1.
+    """
+    breaks = lines - 1
+    room = size - 2 * breaks
+    width = byte_length(piece)
+    if room < 1 or lines < 1 or width == 0:
+        raise ValueError(f"no text has {size} bytes in {lines} lines")
+    return "x\n" * breaks + piece * (room // width) + "x" * (room % width)
+
+
+class Document:
+    """A text as it was told: inline, or in a file of its own.
+
+    Equal documents hold the same text in the same way; where the file lies does not count.
+    """
+
+    __slots__ = ("file", "inline", "text")
+
+    def __init__(self, text: str, *, inline: bool, file: str | None = None) -> None:
+        self.text = text
+        self.inline = inline
+        self.file = file
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Document) and (self.inline, self.text) == (other.inline, other.text)
+
+    def __hash__(self) -> int:
+        return hash((self.inline, self.text))
+
+    def __repr__(self) -> str:
+        size = f"{byte_length(self.text)} bytes, {line_count(self.text)} lines"
+        return f"<{'inline' if self.inline else 'file'}: {size}>"
+
+
+def document(text: str, max_bytes: int | None, max_lines: int | None) -> Document:
+    """Tell a text inline when it is within both limits, and in a file when it is not."""
+    within = (max_bytes is None or byte_length(text) <= max_bytes) and (
+        max_lines is None or line_count(text) <= max_lines
+    )
+    return Document(text, inline=within)
+
+
+class Descending:
+    """An ordering key turned round."""
+
+    __slots__ = ("key",)
+
+    def __init__(self, key: Any) -> None:
+        self.key = key
+
+    def __lt__(self, other: Descending) -> bool:
+        return bool(other.key < self.key)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Descending) and bool(self.key == other.key)
+
+    def __hash__(self) -> int:
+        return hash(self.key)
+
+
+# ── What a step says ─────────────────────────────────────────────────────────────────────────────
+
+Signal = tuple[str, tuple[tuple[str, Any], ...]]  # its name, and its fields in the order declared
+
+
+class _Sentinel:
+    """A value that is nothing but itself."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+
+    def __repr__(self) -> str:
+        return self.name
+
+
+ABSENT: Any = _Sentinel("ABSENT")  # an argument that the caller left out
+ANY_CODE: tuple[str, ...] = ("*",)  # a refusal with whatever code
+
+
+class Decision:
+    """What an operation is allowed to answer, decided before anything changes.
+
+    refuse  codes of which one may be the refusal
+    accept  it may be carried out
+    idle    it may be refused with any code, or accepted with any reply: either way nothing changes
+    quiet   it has to be accepted, with any reply, and nothing changes
+    may     signals that may come although nothing changes
+    clause  the number of the clause that decided, or −1
+    """
+
+    __slots__ = ("accept", "clause", "idle", "may", "quiet", "refuse")
+
+    def __init__(
+        self,
+        refuse: tuple[str, ...] = (),
+        *,
+        accept: bool = False,
+        idle: bool = False,
+        quiet: bool = False,
+        may: tuple[Signal, ...] = (),
+        clause: int = -1,
+    ) -> None:
+        self.refuse = refuse
+        self.accept = accept
+        self.idle = idle
+        self.quiet = quiet
+        self.may = may
+        self.clause = clause
+
+
+ACCEPT = Decision(accept=True)
+
+
+class Outcome:
+    """What carrying out an operation gives: a value, signals that must come, and signals that may.
+
+    `again` are signals that came once and may come again, now or later.
+    """
+
+    __slots__ = ("again", "may", "signals", "value")
+
+    def __init__(
+        self,
+        value: Any = None,
+        signals: tuple[Signal, ...] = (),
+        may: tuple[Signal, ...] = (),
+        again: tuple[Signal, ...] = (),
+    ) -> None:
+        self.value = value
+        self.signals = signals
+        self.may = may
+        self.again = again
+
+
+NOTHING = Outcome()
+
+
+def declared_keys(declared: Any, fields: Mapping[str, Any]) -> tuple[Any, ...]:
+    """Give the ordering keys of an implementation that orders by shown fields: `["started_at", "job_id desc"]`."""
+    keys = []
+    for word in declared:
+        name, _, direction = word.partition(" ")
+        keys.append(Descending(fields[name]) if direction == "desc" else fields[name])
+    return tuple(keys)
+
+
+class Impossible(Exception):
+    """A step that cannot be: what was observed contradicts a clause, for example an id given twice."""
+
+    def __init__(self, clause: str, message: str) -> None:
+        super().__init__(message)
+        self.clause = clause
+        self.message = message
+
+
+class BaseModel:
+    """The part of a model that is the same for every lifecycle.
+
+    `limits` and `policies` are the declared numbers and choices; `now` is the virtual clock in
+    milliseconds; `seen[i]` is 1 once clause `CLAUSES[i]` was witnessed.
+    """
+
+    CLAUSES: tuple[str, ...] = ()
+    LIMITS: Mapping[str, int | None] = {}
+    POLICIES: Mapping[str, Any] = {}
+
+    __slots__ = ("limits", "mint", "now", "policies", "seen")
+
+    def __init__(self, limits: Mapping[str, int | None] | None = None, policies: Mapping[str, Any] | None = None) -> None:
+        self.limits = _Values({**self.LIMITS, **(limits or {})})
+        self.policies = _Values({**self.POLICIES, **(policies or {})})
+        self.seen = bytearray(len(self.CLAUSES))
+        self.mint: Callable[[str], str] = self.next_ordinal
+        self.reset()
+
+    def reset(self) -> None:
+        """Go back to the start of a case."""
+        raise NotImplementedError
+
+    def next_ordinal(self, entity: str) -> str:
+        """Mint the model's own id of a new record, which no record had before."""
+        raise NotImplementedError
+
+    def own_steps(self) -> list[tuple[int, tuple[Any, ...], bool]]:
+        """List the steps that may be taken unasked: number, keys of the records, and whether it must be."""
+        raise NotImplementedError
+
+    def take(self, index: int, keys: tuple[Any, ...]) -> Outcome:
+        """Take one of them."""
+        raise NotImplementedError
+
+    def deadlines(self) -> list[tuple[int, int, Any]]:
+        """List the timers that run: the instant, the number of the timer, the key of the record."""
+        raise NotImplementedError
+
+    def fire(self, index: int, key: Any) -> Outcome:
+        """Do what follows when a timer is due."""
+        raise NotImplementedError
+
+    def settle(self) -> list[Outcome]:
+        """Take the steps that must be taken until none is left."""
+        taken: list[Outcome] = []
+        while due := next((step for step in self.own_steps() if step[2]), None):
+            taken.append(self.take(due[0], due[1]))
+        return taken
+
+    def wait(self, ms: int) -> list[Outcome]:
+        """Move the clock, passing the deadlines on the way one by one, each to rest."""
+        end = self.now + ms
+        taken: list[Outcome] = []
+        while due := min((timer for timer in self.deadlines() if timer[0] <= end), default=None):
+            self.now = max(self.now, due[0])
+            taken += [self.fire(due[1], due[2]), *self.settle()]
+        self.now = end
+        return taken
+
+    def witnessed(self) -> frozenset[str]:
+        """Give the clauses that were witnessed since `seen` was last cleared."""
+        return frozenset(path for path, hit in zip(self.CLAUSES, self.seen, strict=True) if hit)
+
+
+class _Values:
+    """Declared numbers or choices, read as attributes."""
+
+    def __init__(self, values: Mapping[str, Any]) -> None:
+        self.__dict__.update(values)

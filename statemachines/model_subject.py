@@ -1,0 +1,73 @@
+"""The model as the thing that a row runs against: it answers as a right implementation may."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from statemachines.kernel import Kernel
+from statemachines.model import BaseModel, Decision, Outcome
+from statemachines.rows import Answer
+
+
+class ModelSubject:
+    """Answers calls by a model.
+
+    Where the spec leaves a choice (`open`, `unchanged`) it takes the one that `lenient` says: carried
+    out, or refused; `chose` tells whether there was one. Calls made at once run in the order `order`.
+    """
+
+    def __init__(self, model: BaseModel, kernel: Kernel, *, lenient: bool = True, order: Sequence[int] = ()) -> None:
+        self.model = model
+        self.limits = model.limits
+        self.policies = model.policies
+        self.lenient = lenient
+        self.order = order
+        self.chose = False
+        self.widest = 0
+        self._signals = [name for name, _ in kernel.signals]
+        self._files = itertools.count(1)
+
+    def call(self, operation: str, arguments: dict[str, Any]) -> Answer:
+        """Make one call, and let the steps that must follow it follow."""
+        if operation == "wait":
+            return self._answer(operation, Outcome(), self.model.wait(arguments["ms"]))
+        decision: Decision = getattr(self.model, f"may_{operation}")(**arguments)
+        if decision.accept and (self.lenient or not decision.refuse):
+            self.chose = self.chose or bool(decision.refuse)
+            outcome: Outcome = getattr(self.model, f"do_{operation}")(**arguments)
+            self._file(outcome.value)
+            return self._answer(operation, outcome, self.model.settle())
+        if decision.quiet or (decision.idle and self.lenient):
+            self.chose = self.chose or decision.idle
+            return self._answer(operation, Outcome(), [])
+        self.chose = self.chose or decision.idle or decision.accept
+        code = decision.refuse[0] if decision.refuse and decision.refuse[0] != "*" else "not_found" if decision.refuse else "wrong_state"
+        return Answer(operation, refused=code, signals={name: [] for name in self._signals})
+
+    def together(self, bodies: Sequence[Callable[[], Any]]) -> list[Any]:
+        """Evaluate bodies one after the other, in this subject's order, and give their values in theirs."""
+        different = len({id(body) for body in bodies}) > 1
+        self.widest = max(self.widest, len(bodies) if different else 1)
+        order = self.order if len(self.order) == len(bodies) else range(len(bodies))
+        found = {index: bodies[index]() for index in order}
+        return [found[index] for index in range(len(bodies))]
+
+    def _answer(self, operation: str, outcome: Outcome, after: list[Outcome]) -> Answer:
+        signals: dict[str, list[dict[str, Any]]] = {name: [] for name in self._signals}
+        for each in (outcome, *after):
+            for name, fields in (*each.signals, *each.again):
+                signals[name].append(dict(fields))
+        return Answer(operation, outcome.value, None, signals)
+
+    def _file(self, value: Any) -> None:
+        """Give every document that was told in a file a file."""
+        if isinstance(value, list):
+            for each in value:
+                self._file(each)
+        elif isinstance(value, dict):
+            for each in value.values():
+                self._file(each)
+        elif getattr(value, "inline", None) is False and value.file is None:
+            value.file = f"file-{next(self._files)}"
