@@ -203,6 +203,11 @@ class Case:
         return self._answer(observed)
 
 
+def calls_made(records: Sequence[Recorded]) -> int:
+    """Count the calls of a case, those made at once included."""
+    return sum(sum(map(len, record.at_once)) if record.at_once else 1 for record in records)
+
+
 def _with(broken: Broken) -> str:
     return f"{broken.message}\n{broken.detail}" if broken.detail else broken.message
 

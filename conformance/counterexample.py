@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from conformance.lockstep import Divergence
 from conformance.trace import AtOnce, Call, Given, Step, Trace
 from statemachines.compile import Compiled
+from statemachines.lifecycle import Step as RowStep
 from statemachines.model import Document, byte_length, line_count, sized_text
+from statemachines.rows import Program
 from statemachines.types import BOOL, Enum, Id, List, Ref, Text, Type, present
 from statemachines.words import Words
 
@@ -37,12 +39,35 @@ def as_row(compiled: Compiled, trace: Trace, divergence: Divergence, name: str =
                 names.uses[value] += 1
     lines = _steps(trace.steps, names)
     about = _one_line(f"Expected {divergence.expected}; seen {divergence.seen}.")
-    covers = divergence.clause if any(clause.path.startswith(divergence.clause) for clause in compiled.kernel.clauses) else ""
+    known = any(clause.path.startswith(divergence.clause) for clause in compiled.kernel.clauses)
+    covers = divergence.clause if known else f"operations.{trace.calls()[-1].operation}"
     out = [f"{name}:", f"  about: {json.dumps(about, ensure_ascii=False)}", "  level: must", "  source: counterexample"]
     out += [f"  covers: [{covers}]", "  act:"]
     out += [f"    {line}" for line in lines]
     out += ["  assert:", f"    - {_assertion(divergence, names)}"]
     return "\n".join(out) + "\n"
+
+
+def row_as_it_ran(compiled: Compiled, program: Program, values: Mapping[str, Any]) -> str:
+    """Write a row with the values that its parameters had, as the first steps."""
+    row, names = program.row, _Names(Words(compiled.lifecycle))
+    kinds = dict(program.parameters)
+    lines = [f"- {name} = {_value(value, kinds.get(name), names)}" for name, value in values.items()]
+    for step in (*row.arrange, *row.act):
+        lines += _written(step)
+    out = [f"{row.id.text}:", f"  about: {json.dumps(_one_line(row.about), ensure_ascii=False)}", f"  level: {row.level}"]
+    out += [f"  source: {row.source}", f"  covers: [{', '.join(word.text for word in row.covers)}]"]
+    needs = [f"    - {expr.text}" for expr in row.needs]
+    out += ["  needs:", *needs] if needs else []
+    out += ["  act:", *(f"    {line}" for line in lines), "  assert:", *(f"    - {expr.text}" for expr in row.asserts)]
+    return "\n".join(out) + "\n"
+
+
+def _written(step: RowStep) -> list[str]:
+    if step.loop is not None:
+        inner = [f"    {line}" for each in step.body for line in _written(each)]
+        return [f"- for each {step.loop.text} in {step.expr.text}:", *inner]
+    return [f"- {step.binding.text} = {step.expr.text}" if step.binding is not None else f"- {step.expr.text}"]
 
 
 def _one_line(text: str) -> str:

@@ -67,7 +67,7 @@ class Header:
 
 @dataclass(frozen=True, slots=True)
 class Coverage:
-    """How often anything in the run witnessed each clause of the lifecycle, and the clauses that nothing did."""
+    """How often anything in the run witnessed each clause of the lifecycle, and the clauses never witnessed."""
 
     clauses: Mapping[str, int] = field(default_factory=dict)
     gaps: tuple[str, ...] = ()

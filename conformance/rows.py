@@ -9,8 +9,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from conformance.adapter import Adapter, HarnessError
-from conformance.case import Case
-from conformance.counterexample import as_row
+from conformance.case import Case, calls_made
+from conformance.counterexample import as_row, row_as_it_ran
 from conformance.lockstep import Divergence
 from conformance.shrink import Shrinker, Shrunk
 from conformance.trace import Played, Trace, play, symbolic
@@ -18,7 +18,7 @@ from conformance.verdict import Counterexample, RowResult, Verdict
 from statemachines.compile import Compiled
 from statemachines.expression.syntax import Call, Field, Name, Node, children
 from statemachines.lifecycle import Row, Step
-from statemachines.rows import Program, RowCompiler, RowFailure, enumerated, evaluate, shown, witnesses
+from statemachines.rows import Program, RowCompiler, RowFailure, enumerated, evaluate, witnesses
 
 ROUNDS = 24  # schedules of a concurrent row, at most
 ROUNDS_SECONDS = 1.5  # and for how long they are tried
@@ -226,7 +226,7 @@ class RowRunner:
         found = None
         if failed.case.divergence is not None or failed.case.judge.findings:
             found = shrunk(self.compiled, self.adapter, failed.case, rounds=ROUNDS if _at_once(program.row) else 1)
-        return found or _row_itself(program, failed)
+        return found or _row_itself(self.compiled, program, failed)
 
 
 def shrunk(compiled: Compiled, adapter: Adapter, case: Case, *, rounds: int = 1) -> Counterexample | None:
@@ -268,23 +268,12 @@ def _reproduced(compiled: Compiled, adapter: Adapter, trace: Trace, rounds: int,
     return hits, rounds
 
 
-def _row_itself(program: Program, failed: Fails) -> Counterexample:
+def _row_itself(compiled: Compiled, program: Program, failed: Fails) -> Counterexample:
     """Give the row as it ran, for what only its own assertion can tell."""
-    row = program.row
-    values = "".join(f"  # {name} = {shown(value)}\n" for name, value in failed.values.items())
-    steps = "".join(f"    - {_written(step)}" for step in (*row.arrange, *row.act))
-    asserts = "".join(f"    - {expr.text}\n" for expr in row.asserts)
-    failure = failed.failure
-    text = f"{row.id.text}:\n{values}  act:\n{steps}  assert:\n{asserts}"
+    row, failure = program.row, failed.failure
     expected = failure.expr.text if failure is not None and failure.expr is not None else row.about
-    return Counterexample(text, len(failed.case.trace), row.covers[0].text if row.covers else "", expected, failure.message if failure else str(failed))
-
-
-def _written(step: Step, indent: str = "    ") -> str:
-    if step.loop is not None:
-        inner = "".join(f"{indent}    - {_written(each, indent + '    ')}" for each in step.body)
-        return f"for each {step.loop.text} in {step.expr.text}:\n{inner}"
-    return f"{step.binding.text} = {step.expr.text}\n" if step.binding is not None else f"{step.expr.text}\n"
+    text = row_as_it_ran(compiled, program, failed.values)
+    return Counterexample(text, calls_made(failed.case.trace), row.covers[0].text, expected, failure.message if failure else str(failed))
 
 
 def _covers(row: Row, divergence: Divergence) -> bool:

@@ -17,7 +17,7 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, rule, run_sta
 
 from conformance import kernel_facts
 from conformance.adapter import Adapter
-from conformance.case import CallFailed, Case, Recorded
+from conformance.case import CallFailed, Case
 from conformance.lockstep import Divergence
 from conformance.prefill import prefills
 from conformance.strategies import settings_of
@@ -33,10 +33,10 @@ EXAMPLES, STEPS = 60, 30
 class Diverged(AssertionError):
     """A step that no right implementation takes."""
 
-    def __init__(self, divergence: Divergence, trace: list[Recorded]) -> None:
+    def __init__(self, divergence: Divergence, case: Case) -> None:
         super().__init__(f"{divergence.clause}: expected {divergence.expected}; seen {divergence.seen}")
         self.divergence = divergence
-        self.trace = trace
+        self.case = case
 
 
 class Driver:
@@ -74,9 +74,9 @@ class Driver:
         try:
             self.case.call(operation, arguments)
         except CallFailed as failed:
-            raise Diverged(failed.divergence, self.case.trace) from None
+            raise Diverged(failed.divergence, self.case) from None
         if self.case.divergence is not None and not self.case.judge.unsure:
-            raise Diverged(self.case.divergence, self.case.trace)
+            raise Diverged(self.case.divergence, self.case)
 
     def observe(self, arguments: dict[str, Any]) -> None:
         """Ask every observer: about everything, and about the records that the last call was about."""

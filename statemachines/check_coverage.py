@@ -24,16 +24,24 @@ def faults(compiled: Compiled, dead: Collection[str]) -> Iterator[Diagnostic]:
     rows = compiled.lifecycle.rows
     if not rows:
         where = compiled.lifecycle.places["lifecycle"]
-        yield Diagnostic("no-rows", where, "the spec has no rows, so nothing tests it", "write the scenarios of the source in `matrix`")
+        hint = "write the scenarios of the source as rows, in `matrix`"
+        yield Diagnostic("no-rows", where, "the spec has no rows, so nothing tests it", hint)
     for word in (*compiled.lifecycle.should, *(word for row in rows.values() for word in row.covers)):
         yield from _unknown(word, compiled.kernel.clauses)
     for clause in compiled.kernel.clauses:
         covering = [row for row in rows.values() if any(holds(clause.path, word.text) for word in row.covers)]
         if clause.level == "should":
             yield from _too_strict(clause, covering)
-        elif rows and not covering and clause.path not in dead and not is_permission(clause.path, compiled):
-            hint = f"write a row that shows it, and that covers {clause.path}"
-            yield Diagnostic("uncovered-clause", clause.where, f"no row covers {clause.path}", hint)
+        elif rows and clause.path not in dead and not is_permission(clause.path, compiled):
+            yield from _uncovered(clause, covering)
+
+
+def _uncovered(clause: Clause, covering: list[Row]) -> Iterator[Diagnostic]:
+    """Tell of a clause that no row of level must covers."""
+    if not any(row.level == "must" for row in covering):
+        who = "only rows that are no must cover" if covering else "no row covers"
+        hint = f"write a row of level must that shows it, and that covers {clause.path}"
+        yield Diagnostic("uncovered-clause", clause.where, f"{who} {clause.path}", hint)
 
 
 def is_permission(path: str, compiled: Compiled) -> bool:
@@ -51,7 +59,7 @@ def unwitnessed(compiled: Compiled, ran: Ran, dead: Collection[str]) -> Iterator
             lacking = [
                 clause.path
                 for clause, hit in zip(compiled.kernel.clauses, seen, strict=True)
-                if not hit and holds(clause.path, word.text) and clause.path not in dead and not _is_silent(clause.path)
+                if not hit and clause.path not in dead and _is_asked_for(clause.path, word.text, compiled)
             ]
             if lacking:
                 message = f"row {name} never comes to {' or '.join(lacking)}"
@@ -59,15 +67,18 @@ def unwitnessed(compiled: Compiled, ran: Ran, dead: Collection[str]) -> Iterator
                 yield Diagnostic("not-witnessed", word.where, message, hint)
 
 
-def _is_silent(path: str) -> bool:
-    """Tell whether the model cannot come to a clause, because the clause is not about what it does."""
-    return path.endswith(".may lose")
+def _is_asked_for(path: str, word: str, compiled: Compiled) -> bool:
+    """Tell whether a row that covers `word` has to come to a clause; to a permission only if it names it."""
+    if path == word:
+        return not path.endswith(".may lose")  # what is lost is no step of the model
+    return holds(path, word) and not is_permission(path, compiled)
 
 
 def _unknown(word: Word, clauses: tuple[Clause, ...]) -> Iterator[Diagnostic]:
     if any(holds(clause.path, word.text) for clause in clauses):
         return
-    known = {".".join(parts[:end]) for parts in (clause.path.split(".") for clause in clauses) for end in range(2, len(parts) + 1)}
+    split = [clause.path.split(".") for clause in clauses]
+    known = {".".join(parts[:end]) for parts in split for end in range(2, len(parts) + 1)}
     hint = did_you_mean(word.text, known) or "a path leads to a sentence of the spec: operations.finish.move"
     yield Diagnostic("unknown-clause", word.where, f"there is no clause {word.text!r}", hint)
 
@@ -78,4 +89,5 @@ def _too_strict(clause: Clause, covering: list[Row]) -> Iterator[Diagnostic]:
         row = covering[0]
         word = next(word for word in row.covers if holds(clause.path, word.text))
         message = f"row {row.id.text} is a must, and the source only recommends {clause.path}"
-        yield Diagnostic("row-too-strict", word.where, message, "give the row the level should, or cover the clause in another row")
+        hint = "give the row the level should, or cover the clause in another row"
+        yield Diagnostic("row-too-strict", word.where, message, hint)

@@ -3,40 +3,184 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
 from statemachines import kernel
 from statemachines.compile import Compiled
 from statemachines.expression.emit import python_name
 from statemachines.explore import Call, Violation, scopes
-from statemachines.model import BaseModel, Impossible
+from statemachines.model import Impossible
 from statemachines.types import Enum, Id, List, Ref, Text, Type, present
 
-_STEP: Final = "    - "
+MOST_STEPS: Final = 50
+LONG: Final = 40
+_TOLD: Final = {
+    "invariant": "{} - does not hold afterwards.",
+    "livelock": "The implementation never rests afterwards.",
+    "failure": "The last step cannot be carried out.",
+}
 
 
 def as_row(compiled: Compiled, violation: Violation) -> str:
     """Write the shortest way to a violation as a row that can be put into the matrix.
 
-    Its one assertion is `true`: what does not hold is the invariant, and no caller sees that. Steps that
+    Its one assertion is `true`: what does not hold is an invariant, and no caller sees that. Steps that
     the implementation takes unasked are comments, for a row cannot ask for them.
     """
-    limits = _limits(compiled, violation)
-    story = _Story(compiled, limits)
+    limits = scopes(compiled, {})[0].limits
+    story = _Story(compiled, limits, violation.trace)
+    clause = next((each.path for each in compiled.kernel.clauses if each.where == violation.where), violation.name)
     steps = [line for call in violation.trace for line in story.lines(call)]
-    told = {"invariant": f"{violation.name} - does not hold afterwards.", "failure": "A step that cannot be carried out."}
+    needs = " && ".join(f"limits.{name} == {size}" for name, size in limits.items())
     lines = [
-        "X99:",
-        f"  about:  {told.get(violation.kind, 'The implementation never rests afterwards.')}",
+        "X0:",
+        f"  about:  {_TOLD[violation.kind].format(violation.name)}",
         "  level:  must",
-        "  source: exploration",
-        f"  covers: {_covered(violation)}",
-        *_needs(compiled, limits),
+        "  source: the search of the small scope",
+        f"  covers: {clause}",
+        *([f"  needs:  {needs}"] if needs else []),
         "  act:",
-        *[f"    - {name} = fresh({kind})" for name, kind in story.shared(violation.trace)],
+        *[f"    - {name} = fresh({kind})" for name, kind in story.shared.values()],
         *steps,
-        "  assert:",
-        "    - true",
+        "  assert: true",
     ]
     return "\n".join(f"  {line}" for line in lines)
+
+
+class _Story:
+    """Takes the steps of a trace on a model, and writes each as a step of a row."""
+
+    def __init__(self, compiled: Compiled, limits: Mapping[str, int], trace: Sequence[Call]) -> None:
+        self.compiled = compiled
+        self.model: Any = compiled.model(limits)
+        self.own = [step.clause for step in compiled.kernel.spontaneous]
+        self.named: dict[str, str] = {}  # id → how a row writes it
+        self.bound: Counter[str] = Counter()
+        self.shared = self._shared(trace)
+
+    def lines(self, call: Call) -> Iterator[str]:
+        """Take one step, and write it."""
+        if call.operation in self.own:
+            name = call.operation.rpartition(".")[2]
+            yield f"    # the implementation takes {name}({', '.join(map(str, call.arguments.values()))}) unasked"
+            self._taken(lambda: self.model.take(self.own.index(call.operation), tuple(call.arguments.values())))
+        elif call.operation == "wait":
+            yield f"    - wait({call.arguments['ms']})"
+            self._taken(lambda: self.model.wait(call.arguments["ms"]))
+        else:
+            yield f"    - {self._called(call)}"
+
+    def _called(self, call: Call) -> str:
+        operation = self.compiled.kernel.operation(call.operation)
+        text = f"{call.operation}({', '.join(self._arguments(operation, call.arguments))})"
+        before = self._ids()
+        outcome = self._taken(lambda: getattr(self.model, f"do_{call.operation}")(**call.arguments))
+        minted = [(key, entity) for key, entity in self._ids().items() if key not in before]
+        for key, entity in minted:
+            self.bound[entity.variable] += 1
+            name = f"{entity.variable}_{self.bound[entity.variable]}"
+            place = _place(getattr(outcome, "value", None), key)
+            if place is not None:
+                self.named.setdefault(key, f"{name}{place}")
+                return f"{name} = {text}"
+        return text
+
+    def _taken(self, step: Any) -> Any:
+        """Take a step and those that must follow; the last one of a trace may fail."""
+        try:
+            outcome = step()
+            for _ in range(MOST_STEPS):
+                due = next((own for own in self.model.own_steps() if own[2]), None)
+                if due is None:
+                    break
+                self.model.take(due[0], due[1])
+        except (ArithmeticError, LookupError, ValueError, Impossible):
+            return None
+        return outcome
+
+    def _ids(self) -> dict[str, kernel.Entity]:
+        """Give the ids of all records that have a minted one."""
+        found = {}
+        for entity in self.compiled.kernel.entities:
+            if entity.minted:
+                found.update(dict.fromkeys(getattr(self.model, python_name(entity.collection)), entity))
+        return found
+
+    # ── Arguments ──
+
+    def _shared(self, trace: Sequence[Call]) -> dict[str, tuple[str, str]]:
+        """Give the texts that are new in the story and stand in it more than once: names, and types."""
+        kinds: dict[str, str] = {}
+        counts: Counter[str] = Counter()
+        for call in trace:
+            takes = {each.name: each for each in self._parameters(call)}
+            for name, value in call.arguments.items():
+                kind = present(takes[name].wire) if name in takes else None
+                if isinstance(value, str) and self._is_fresh(kind):
+                    counts[value] += 1
+                    kinds[value] = self._type_name(call, name)
+        repeated = [value for value in counts if counts[value] > 1 and kinds[value] and not self._is_minted(value)]
+        return {value: (f"same_{number}", kinds[value]) for number, value in enumerate(repeated, 1)}
+
+    def _parameters(self, call: Call) -> tuple[kernel.Parameter, ...]:
+        found = [each.parameters for each in self.compiled.kernel.operations if each.name == call.operation]
+        return found[0] if found else ()
+
+    def _type_name(self, call: Call, name: str) -> str:
+        return self.compiled.lifecycle.operations[call.operation].takes[name].name.text
+
+    def _is_fresh(self, kind: Type | None) -> bool:
+        if isinstance(kind, Id):
+            return not self.compiled.kernel.entity(kind.entity).fixed
+        declared = self.compiled.lifecycle.types.get(kind.name) if isinstance(kind, Text) else None
+        return declared is not None and declared.text == "fresh or reused"
+
+    def _is_minted(self, value: str) -> bool:
+        return any(value.startswith(entity.name) and entity.minted for entity in self.compiled.kernel.entities)
+
+    def _arguments(self, operation: kernel.Operation, given: Mapping[str, Any]) -> Iterator[str]:
+        """Write arguments in their order; one that is left out only where others follow."""
+        last = max((index for index, each in enumerate(operation.parameters) if each.name in given), default=-1)
+        uses = self.compiled.lifecycle.operations[operation.name].takes
+        for parameter in operation.parameters[: last + 1]:
+            default = uses[parameter.name].default
+            if parameter.name in given or default is None:
+                yield self._value(given.get(parameter.name), present(parameter.wire))
+            else:
+                yield default.text
+
+    def _value(self, value: Any, kind: Type) -> str:
+        match value:
+            case None | bool():
+                return {None: "null", True: "true", False: "false"}[value]
+            case list() | tuple():
+                item = present(kind.item) if isinstance(kind, List) else kind
+                return f"[{', '.join(self._value(each, item) for each in value)}]"
+            case str() if not isinstance(kind, Enum | Ref):
+                return self._text(value, kind)
+            case _:
+                return str(value)
+
+    def _text(self, value: str, kind: Type) -> str:
+        if value in self.named:
+            return self.named[value]
+        if value in self.shared:
+            return self.shared[value][0]
+        if isinstance(kind, Id) and self.compiled.kernel.entity(kind.entity).fixed:
+            return value
+        if self._is_fresh(kind):
+            return "fresh"
+        if len(value) <= LONG:
+            return repr(value)
+        breaks = value.count("\n")
+        return f"text('x', {max(len(value), 2 * breaks + 1)}, {breaks + 1})" if breaks else f"text('x', {len(value)})"
+
+
+def _place(given: Any, key: str) -> str | None:
+    """Tell where in a reply a value stands: as `.name` of a record, or as '' the whole; None: nowhere."""
+    if given == key:
+        return ""
+    if isinstance(given, dict):
+        return next((f".{name}" for name, value in given.items() if value == key), None)
+    return None

@@ -11,41 +11,40 @@ from statemachines.expression.check import path_of
 from statemachines.expression.syntax import Call, Field, Name, Node, children
 from statemachines.lifecycle import Expr, Lifecycle, Row, TypeUse, Word
 
-_INSTEAD: Final = "remove it, or use it"
-_OWN_NAMES: Final = ("Limit", "Policy", "TypeDeclaration", "Definition", "Entity", "Owed", "Operation", "Spontaneous")
+_OWN_NAMES: Final = frozenset(
+    ("Limit", "Policy", "TypeDeclaration", "Definition", "Entity", "Owed", "Operation", "Spontaneous")
+)
+_CODES: Final = {
+    "limits": "unused-limit",
+    "policies": "unused-policy",
+    "types": "unused-type",
+    "variables": "unused-variable",
+    "signals": "unused-signal",
+    "messages": "unused-message",
+}
 
 
 def faults(lifecycle: Lifecycle) -> Iterator[Diagnostic]:
     """Tell of every limit, policy, type, variable, signal, message and group that nothing mentions."""
     used = _Mentions()
     used.walk(lifecycle)
-    for kind, names in _declared(lifecycle, used).items():
+    for section, names in _unused(lifecycle, used).items():
         for name in names:
-            where = lifecycle.places[f"{_SECTIONS[kind]}.{name}"]
-            yield Diagnostic(f"unused-{kind}", where, f"nothing uses the {kind} {name!r}", _INSTEAD)
+            where = lifecycle.places[f"{section}.{name}"]
+            yield Diagnostic(_CODES[section], where, f"nothing uses {name!r}", "remove it, or use it")
     yield from _groups(lifecycle, used)
 
 
-_SECTIONS: Final = {
-    "limit": "limits",
-    "policy": "policies",
-    "type": "types",
-    "variable": "variables",
-    "signal": "signals",
-    "message": "messages",
-}
-
-
-def _declared(lifecycle: Lifecycle, used: _Mentions) -> dict[str, list[str]]:
-    """Give by kind the names of what is declared and not used."""
-    boxes = used.names | {word.removeprefix("due.") for word in used.words}
+def _unused(lifecycle: Lifecycle, used: _Mentions) -> dict[str, list[str]]:
+    """Give by section the names of what is declared and not used."""
+    boxes = used.names | used.words
     return {
-        "limit": [name for name in lifecycle.limits if f"limits.{name}" not in used.names],
-        "policy": [name for name in lifecycle.policies if not _is_read(name, used)],
-        "type": [name for name in lifecycle.types if name not in used.types | used.names],
-        "variable": [name for name in lifecycle.variables if name not in used.names],
-        "signal": [name for name in lifecycle.signals if name not in used.words | used.names],
-        "message": [name for name in lifecycle.messages if not {f"due.{name}", f"sent.{name}", name} & boxes],
+        "limits": [name for name in lifecycle.limits if f"limits.{name}" not in used.names],
+        "policies": [name for name in lifecycle.policies if not _is_read(name, used)],
+        "types": [name for name in lifecycle.types if name not in used.types | used.names],
+        "variables": [name for name in lifecycle.variables if name not in used.names],
+        "signals": [name for name in lifecycle.signals if name not in used.words | used.names],
+        "messages": [name for name in lifecycle.messages if boxes.isdisjoint((f"due.{name}", f"sent.{name}"))],
     }
 
 
@@ -54,7 +53,7 @@ def _is_read(policy: str, used: _Mentions) -> bool:
 
 
 def _groups(lifecycle: Lifecycle, used: _Mentions) -> Iterator[Diagnostic]:
-    """Tell of groups without use: where there are several beside `terminal`, their states could stand together."""
+    """Tell of groups without use, where there are several beside `terminal`: one would do."""
     for name, entity in lifecycle.entities.items():
         others = [group for group in entity.groups or {} if group != "terminal"]
         for group in others if len(others) > 1 else ():

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
+from collections.abc import Mapping as Values
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -14,6 +15,7 @@ from statemachines.lifecycle import Lifecycle
 from statemachines.lower import lower
 from statemachines.model import BaseModel
 from statemachines.read import read_lifecycle
+from statemachines.source import Mapping, Node, read_file
 from statemachines.source import read as read_text
 from statemachines.specs import spec_path
 from statemachines.structure import check_structure
@@ -41,7 +43,7 @@ class Compiled:
         found: type[BaseModel] = module.__dict__["Model"]
         return found
 
-    def model(self, limits: Mapping[str, int | None] | None = None, policies: Mapping[str, Any] | None = None) -> BaseModel:
+    def model(self, limits: Values[str, int | None] | None = None, policies: Values[str, Any] | None = None) -> BaseModel:
         """Make a model at the start of a case, with declared limits and policies."""
         return self.model_class(limits, policies)
 
@@ -50,26 +52,43 @@ class Compiled:
         return Compiled(self.lifecycle, kernel.without(self.kernel, frozenset(clauses)), self.words)
 
 
-def compile_text(text: str, file: str) -> Compiled:
-    """Compile the text of a spec; raise SpecError with every fault of its structure, names and types."""
-    tree = read_text(text, file)
+def compile_tree(tree: Node, file: str) -> Compiled:
+    """Compile a tree; raise SpecError with every fault of its structure, names and types."""
     check_structure(tree)
     lifecycle = read_lifecycle(tree, file)
     lowered, words = lower(lifecycle)
     return Compiled(lifecycle, lowered, words)
 
 
+def compile_text(text: str, file: str) -> Compiled:
+    """Compile the text of a spec."""
+    return compile_tree(read_text(text, file), file)
+
+
 def compile_file(path: str | Path) -> Compiled:
     """Compile a spec from a file."""
-    from statemachines.source import read_file
+    return compile_tree(read_file(path), str(path))
 
-    tree = read_file(path)
-    check_structure(tree)
-    lifecycle = read_lifecycle(tree, str(path))
-    lowered, words = lower(lifecycle)
-    return Compiled(lifecycle, lowered, words)
+
+def spec_tree(name: str) -> Mapping:
+    """Read a shipped lifecycle by its name, or a spec by its path; raise LookupError for an unknown name."""
+    path = name if name.endswith((".yaml", ".yml")) else spec_path(name)
+    tree = read_file(path, name=_shown(path))
+    if not isinstance(tree, Mapping):
+        check_structure(tree)
+        raise TypeError(tree)  # check_structure has refused it
+    return tree
 
 
 def load(name: str) -> Compiled:
     """Compile a shipped lifecycle by its name, for example `thread-job`; or a spec by its path."""
-    return compile_file(name if name.endswith((".yaml", ".yml")) else spec_path(name))
+    tree = spec_tree(name)
+    return compile_tree(tree, tree.where.file)
+
+
+def _shown(path: str | Path) -> str:
+    """Give a path as a person would write it here."""
+    try:
+        return str(Path(path).resolve().relative_to(Path.cwd()))
+    except ValueError:
+        return str(path)

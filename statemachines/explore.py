@@ -175,51 +175,47 @@ class _Column:
     same: Mapping[Any, Any] | None = None
 
 
+_Row = tuple[int, tuple[Any, ...]]
+"""A number for what a row says, and the names in it."""
+
+_Rows = tuple[bool, list[_Row]]
+"""Whether some rows say the same, and the rows by what they say."""
+
+_FIRST = itemgetter(0)
+
+
 class _Table:
     """What counts of the rows of one kind."""
 
-    def __init__(self, columns: list[_Column], influence: Influence, *, ordered: bool = False) -> None:
+    def __init__(self, at: int, columns: list[_Column], influence: Influence, *, ordered: bool) -> None:
+        self.at = at
         self.ordered = ordered
-        self.taken: list[Callable[[Any], Any]] = []  # what a plain value is taken for
+        self.plain: list[tuple[int, Callable[[Any], Any]]] = []  # where, and what a value is taken for
         self.ranked: list[tuple[int, int]] = []  # where, and by which order
-        plain: list[int] = []
-        names: list[int] = []
+        self.names: list[int] = []
         self.lists: list[int] = []
+        self.known: dict[Any, _Rows] = {}
         for column in columns:
             kind = present(column.kind)
             if column.how == "#" or (isinstance(kind, Time) and column.how == "="):
                 self.ranked.append((column.at, _ORDERS.get(column.name, 0)))
             elif column.how == "=" and _names_something(kind, influence):
-                names.append(column.at)
+                self.names.append(column.at)
             elif column.how == "=" and isinstance(kind, List) and _names_something(kind.item, influence):
                 self.lists.append(column.at)
             else:
-                plain.append(column.at)
-                self.taken.append(_taken_for(column, influence))
-        self.plain = _picker(plain)
-        self.names = _picker(names)
-        self.width = len(names) + len(self.lists)
-        self.colours: dict[Any, tuple[Any, ...]] = {}
+                self.plain.append((column.at, _taken_for(column, influence)))
 
-    def said(self, row: Frozen, place: int, ranks: list[dict[Any, Any]]) -> tuple[Any, ...]:
-        """Give what a row says apart from names."""
-        plain = self.plain(row)
-        found = self.colours.get(plain)
-        if found is None:
-            found = tuple([taken(value) for taken, value in zip(self.taken, plain, strict=True)])
-            self.colours[plain] = found
-        if self.ranked:
-            found += tuple([ranks[order][row[at]] for at, order in self.ranked])
-        if self.lists:
-            found += tuple([None if row[at] is None else len(row[at]) for at in self.lists])
-        return (*found, place) if self.ordered else found
+    def said(self, row: Frozen, place: int, ranks: list[dict[Any, int | None]]) -> tuple[Any, ...]:
+        """Give what a row says apart from names; of a list of names, how long it is."""
+        found = [taken(row[at]) for at, taken in self.plain]
+        found += [ranks[order][row[at]] for at, order in self.ranked]
+        found += [None if row[at] is None else len(row[at]) for at in self.lists]
+        return (self.at, place if self.ordered else 0, *found)
 
     def held(self, row: Frozen) -> tuple[Any, ...]:
         """Give the names in a row."""
-        found = self.names(row)
-        for at in self.lists:
-            found += row[at] or ()
-        return found
+        return tuple([row[at] for at in self.names] + [name for at in self.lists for name in row[at] or ()])
 
 
 _ORDERS = {"completion": 1, "serial": 2}  # instants have order 0
@@ -238,13 +234,6 @@ def _names_something(kind: Type, influence: Influence) -> bool:
     return isinstance(present(kind), Ref | Identity) or (
         influence.opaque and isinstance(present(kind), Text | Id)
     )
-
-
-def _picker(places: list[int]) -> Callable[[Frozen], tuple[Any, ...]]:
-    """Give what picks these places of a row."""
-    if len(places) > 1:
-        return itemgetter(*places)
-    return lambda row: tuple([row[at] for at in places])
 
 
 def _referred(kind: Type) -> list[str]:
@@ -268,24 +257,29 @@ class Configurations:
         kinds += [
             (each.name, self._message(each, box)) for each in source.messages for box in ("due", "sent")
         ]
-        referred = {name for _, columns in kinds for column in columns for name in _referred(column.kind)}
-        self.tables = []
-        for name, columns in kinds:
-            serial = [_Column("serial", 0, Identity(name))] if name in referred else []
-            self.tables.append(_Table([*serial, *columns], influence, ordered=name in influence.ordered))
-        self.timed = [number for number, table in enumerate(self.tables) if table.ranked]
-        self.numbering = sorted(range(len(self.tables)), key=lambda number: -self.tables[number].width)
+        referred = {
+            name for _, columns in kinds for column in columns or () for name in _referred(column.kind)
+        }
+        tables = []
+        for at, (name, columns) in enumerate(kinds):
+            if columns is not None:
+                serial = [_Column("serial", 0, Identity(name))] if name in referred else []
+                tables.append(_Table(at, serial + columns, influence, ordered=name in influence.ordered))
+        tables.sort(key=lambda table: -len(table.names))
+        self.timed = [table for table in tables if table.ranked]
+        self.others = [table for table in tables if not table.ranked]
+        self.known: dict[tuple[Any, ...], list[_Rows]] = {}
         self.colours: dict[Any, int] = {}
 
-    def _variables(self, source: kernel.Kernel) -> list[_Column]:
+    def _variables(self, source: kernel.Kernel) -> list[_Column] | None:
         keeps = self.influence.keeps
         columns = [
             _Column(each.name, at, each.type, keeps(f".{each.name}"))
             for at, each in enumerate(source.variables, 3)
         ]
-        return [_Column("now", 0, TIME), *(column for column in columns if column.how)]
+        return [column for column in columns if column.how] or None
 
-    def _entity(self, entity: kernel.Entity, usable: Mapping[str, int]) -> list[_Column]:
+    def _entity(self, entity: kernel.Entity, usable: Mapping[str, int]) -> list[_Column] | None:
         kinds: dict[str, Type] = {field.name: field.type for field in entity.fields}
         kinds |= {"serial": INT, "completion": INT, "id": Id(entity.name)}
         kinds |= {"state": Enum(f"{entity.name}.state", entity.states)}
@@ -303,7 +297,9 @@ class Configurations:
             columns.append(_Column("id", places["id"], UNKNOWN, "=", marks))
         return [column for column in columns if column.how]
 
-    def _message(self, message: kernel.Message, box: str) -> list[_Column]:
+    def _message(self, message: kernel.Message, box: str) -> list[_Column] | None:
+        if f"{box}.{message.name}" not in self.influence.names:
+            return None
         kinds: dict[str, Type] = {key: value.type for key, value in message.carries}
         kinds |= {"about": Identity(message.entity), "to": message.to.type if message.to else UNKNOWN}
         columns = [
@@ -316,74 +312,80 @@ class Configurations:
     def canonical(self, frozen: Frozen) -> Hashable:
         """Give the one value of all configurations that are alike but for names and the flow of time."""
         parts = [(frozen[: self.head],), *frozen[self.head :]]
-        ranks = self._ranks(parts) if self.timed else []
-        colours = self.colours
-        rows: list[list[tuple[int, tuple[Any, ...]]]] = []
-        tied = False
-        for number, (table, part) in enumerate(zip(self.tables, parts, strict=True)):
-            found = [
-                (colours.setdefault((number, table.said(row, place, ranks)), len(colours)), table.held(row))
-                for place, row in enumerate(part)
-            ]
-            tied = tied or (len(found) > 1 and len({colour for colour, _ in found}) < len(found))
-            rows.append(found)
-        return self._numbered(rows, self._shades(rows) if tied else {})
+        clock = (frozen[0], *[parts[table.at] for table in self.timed])
+        found = list(self.known.get(clock) or self._clocked(clock))
+        for table in self.others:
+            part = parts[table.at]
+            if part:
+                found.append(table.known.get(part) or self._rows(table, part, []))
+        shades = self._shades(found) if any(map(_FIRST, found)) else {}
+        return self._numbered(found, shades)
 
     def happened(self, frozen: Frozen) -> bool:
         """Tell whether something that counts happened at this very instant."""
-        parts = [(), *frozen[self.head :]]
+        parts = [(frozen[: self.head],), *frozen[self.head :]]
         return any(
             row[at] == frozen[0]
-            for number in self.timed
-            for at, order in self.tables[number].ranked
+            for table in self.timed
+            for at, order in table.ranked
             if order == 0
-            for row in parts[number]
+            for row in parts[table.at]
         )
 
-    def _ranks(self, parts: list[Any]) -> list[dict[Any, Any]]:
-        """Give for every order what its values become: their ranks, or an instant's distance from now."""
-        now = parts[0][0][0]
-        values: list[set[Any]] = [{now}, set(), set()]
-        for number in self.timed:
-            for at, order in self.tables[number].ranked:
-                values[order].update([row[at] for row in parts[number]])
-        ranks: list[dict[Any, Any]] = []
-        for found in values:
-            found.discard(None)
-            ranks.append({value: rank for rank, value in enumerate(sorted(found))})
-        if self.influence.relative:
-            ranks[0] = {value: value - now for value in values[0]}
-        for rank in ranks:
-            rank[None] = None
-        return ranks
+    def _rows(self, table: _Table, part: tuple[Frozen, ...], ranks: list[dict[Any, int | None]]) -> _Rows:
+        """Read the rows of a table, numbering what they say."""
+        colours = self.colours
+        found = [
+            (colours.setdefault(table.said(row, place, ranks), len(colours)), table.held(row))
+            for place, row in enumerate(part)
+        ]
+        found.sort(key=_FIRST)
+        rows = (len({colour for colour, _ in found}) < len(found), found)
+        if not table.ranked:
+            table.known[part] = rows
+        return rows
 
-    def _shades(self, rows: list[list[tuple[int, tuple[Any, ...]]]]) -> dict[Any, int]:
+    def _clocked(self, clock: tuple[Any, ...]) -> list[_Rows]:
+        """Read the tables with instants and counters, which become their ranks, or their distance from now."""
+        values: list[set[Any]] = [{clock[0]}, set(), set()]
+        for table, part in zip(self.timed, clock[1:], strict=True):
+            for at, order in table.ranked:
+                values[order].update([row[at] for row in part])
+        ranks: list[dict[Any, int | None]] = []
+        for order in values:
+            order.discard(None)
+            ranks.append({value: rank for rank, value in enumerate(sorted(order))})
+        if self.influence.relative:
+            ranks[0] = {value: value - clock[0] for value in values[0]}
+        for each in ranks:
+            each[None] = None
+        found = [self._rows(table, part, ranks) for table, part in zip(self.timed, clock[1:], strict=True)]
+        found.append((False, [(self.colours.setdefault(("now", ranks[0][clock[0]]), len(self.colours)), ())]))
+        self.known[clock] = found
+        return found
+
+    def _shades(self, rows: list[_Rows]) -> dict[Any, int]:
         """Tell names apart by the rows that hold them, as far as these say different things."""
         holders: dict[Any, list[int]] = {}
-        for found in rows:
+        for _, found in rows:
             for colour, names in found:
                 for slot, name in enumerate(names, colour << 8):
                     holders.setdefault(name, []).append(slot)
         colours = self.colours
         return {name: colours.setdefault(tuple(sorted(held)), len(colours)) for name, held in holders.items()}
 
-    def _numbered(self, rows: list[list[tuple[int, tuple[Any, ...]]]], shades: dict[Any, int]) -> Hashable:
-        """Number the names in the order of the rows that hold them, rows with most names first."""
+    def _numbered(self, rows: list[_Rows], shades: dict[Any, int]) -> Hashable:
+        """Number the names in the order of the rows that hold them."""
         numbers: dict[Any, int] = {None: -1}
-        by_colour = itemgetter(0)
 
-        def by_names(row: tuple[int, tuple[Any, ...]]) -> tuple[Any, ...]:
+        def by_names(row: _Row) -> tuple[Any, ...]:
             return row[0], [(shades[name], numbers.get(name, len(shades))) for name in row[1]]
 
-        found: list[Any] = []
-        for number in self.numbering:
-            part = rows[number]
-            if len(part) > 1:
-                part = sorted(part, key=by_names if shades else by_colour)
-            for colour, names in part:
+        found: list[int] = []
+        for tied, part in rows:
+            for colour, names in sorted(part, key=by_names) if tied else part:
                 found.append(colour)
                 found += [numbers.setdefault(name, len(numbers)) for name in names]
-            found.append(None)
         return tuple(found)
 
 
@@ -568,8 +570,10 @@ class _Search:
         yield False
         budget = self.node.budget
         for step in self.operations:
-            moves = not step.stays and all(budget[entity] for entity in step.creates)
-            if moves or not all(self.seen[clause] for clause in step.clauses):
+            moves = not step.stays and not (
+                step.creates and min(budget[entity] for entity in step.creates) <= 0
+            )
+            if moves or self._has_more(step):
                 yield from self._carried_out(step, moves)
         for index, keys, _ in self.here.own_steps():
             step = self.own[index]
@@ -595,6 +599,12 @@ class _Search:
             else:
                 yield False
         step.tried = step.tried or accepted
+
+    def _has_more(self, step: _Step) -> bool:
+        """Tell whether a step has clauses that were not witnessed yet."""
+        if step.clauses and all(self.seen[clause] for clause in step.clauses):
+            step.clauses = ()
+        return bool(step.clauses)
 
     def _waits(self) -> list[int]:
         """List how long to wait: to the next deadline and one more or less; or so that `now` is new."""
@@ -638,8 +648,10 @@ class _Search:
             self._note_states()
             if self._holds() and self._rests():
                 self._enter()
-        elif any(frozen[place] != before[place] for place in self.back):
-            self._holds()
+        else:
+            for place in self.back:
+                if frozen[place] != before[place]:
+                    self._holds()
         there.thaw(before)
 
     def _enter(self) -> None:

@@ -136,7 +136,7 @@ def type_of(text: str, scope: Scope | None = None) -> Type:
         ("[].flatten()", List(UNKNOWN)),
         ("[[]].flatten()", List(UNKNOWN)),
         ("xs.sameItems([])", BOOL),
-        ("maybe.contains(null)", BOOL),
+        ("holes.contains(null)", BOOL),
         ("[task.label].join(', ')", TEXT),
         ("task.label.trim()", TEXT),
         ("range(n)", List(INT)),
@@ -161,7 +161,6 @@ def test_an_expression_has_a_type(text: str, kind: Type) -> None:
         "task.state in over",
         "task.state != failed",
         "task.colour == red",
-        "[red, green].contains(task.colour)",
         "tasks.map(t, t.colour).sameItems([red])",
         "policies.rule == lazy",
         "owner == ann",
@@ -174,7 +173,7 @@ def test_an_expression_has_a_type(text: str, kind: Type) -> None:
         "late == null",
         "wide == 3",
         "wide in [null]",
-        "null in maybe",
+        "null in holes",
         "xs == []",
         "[] == xs",
         "now == 3",
@@ -193,7 +192,7 @@ def test_what_can_be_alike_may_be_compared(text: str) -> None:
 @pytest.mark.parametrize(
     ("text", "code", "at", "hint"),
     [
-        ("taks", "unknown-name", 0, "did you mean 'task'?"),
+        ("taskid", "unknown-name", 0, "did you mean 'task_id'?"),
         ("n + Flag", "unknown-name", 4, "did you mean 'flag'?"),
         ("zzzz", "unknown-name", 0, "known here: "),
         ("limits.mots", "unknown-name", 7, "did you mean 'most'?"),
@@ -241,8 +240,9 @@ def test_an_unknown_name_is_told_with_the_one_that_may_be_meant(text: str, code:
         ("runing == task.state", 0, "did you mean 'running'?"),
         ("task.state in [created, runing]", 24, "did you mean 'running'?"),
         ("task.state == left", 14, "one of created, running, done, failed"),
-        ("task.state == red", 14, "one of created, running, done, failed"),
-        ("task.colour == amber", 15, "one of red, green"),
+        ("task.state == outcom", 14, "did you mean 'outcome'?"),
+        ("task.colour == orange", 15, "one of red, green"),
+        ("task.colour == blue", 15, "one of red, green"),
         ("policies.rule == keen", 17, "one of eager, lazy"),
         ("tasks.all(t, t.state != dnoe)", 24, "did you mean 'done'?"),
     ],
@@ -394,7 +394,7 @@ def test_a_name_is_free_again_behind_its_list() -> None:
         ("'a'.all(x, true)", 4),
         ("['a'].sum()", 6),
         ("[flag].max()", 7),
-        ("maybe.min()", 6),
+        ("holes.min()", 6),
         ("xs.flatten()", 3),
         ("xs.join(', ')", 3),
         ("['a'].join(1)", 11),
@@ -416,7 +416,6 @@ def test_a_name_is_free_again_behind_its_list() -> None:
         ("string(wide)", 7),
         ("number(1)", 7),
         # keys without an order
-        ("tasks.sortBy(t, t.due_at)", 18),
         ("tasks.sortBy(t, t)", 16),
         ("tasks.sortBy(t, t.pair)", 18),
         ("tasks.sortBy(t, [t.due_at])", 16),
@@ -547,8 +546,8 @@ def test_what_is_expected_may_stand_there(text: str, expected: Type) -> None:
         "xs.all(x, wide == null || x < wide)",
         "tasks.exists(t, t.parent != null && t.parent.over)",
         "tasks.filter(t, t.due_at != null).all(t, t.due_at == null || t.due_at < 3)",
-        "maybe[0] != null && maybe[0] < 3",
-        "maybe.all(x, x == null || x > 1)",
+        "holes[0] != null && holes[0] < 3",
+        "holes.all(x, x == null || x > 1)",
         "wide != null && wide + wide == wide * wide",
         "limits.width == null || xs.size() <= limits.width",
         "wide != null && [1, wide].sum() == 1",
@@ -589,11 +588,13 @@ def test_a_nullable_may_be_used_behind_its_guard(text: str) -> None:
         ("pick(flag, task, null).label", [("field-of-null", 23)]),
         ("pick(flag, 'a', null).size()", [("field-of-null", 22)]),
         ("pick(flag, xs, null).sum()", [("field-of-null", 21)]),
-        ("maybe[0] < 3", [("field-of-null", 5)]),
-        ("maybe.all(x, x > 1)", [("field-of-null", 13)]),
-        ("maybe[0] != null && maybe[1] < 3", [("field-of-null", 25)]),
+        ("holes[0] < 3", [("field-of-null", 5)]),
+        ("holes.all(x, x > 1)", [("field-of-null", 13)]),
+        ("holes[0] != null && holes[1] < 3", [("field-of-null", 25)]),
         ("pick(flag, xs, null).map(x, x)", [("field-of-null", 21)]),
         ("pick(flag, xs, null).exists(x, x == 1)", [("field-of-null", 21)]),
+        ("tasks.sortBy(t, t.due_at)", [("field-of-null", 18)]),
+        ("tasks.sortBy(t, t.parent)", [("field-of-null", 18)]),
         ("1 in pick(flag, xs, null)", [("field-of-null", 5)]),
         ("pick(flag, [1], [wide]).sum() == 1", [("expression-type", 24)]),
         ("xs == [wide] && [1, wide].sum() == 1", [("expression-type", 26)]),
@@ -658,7 +659,7 @@ def test_a_chain_of_fields_has_a_path(text: str, path: str) -> None:
         ("xs.map(x, aaa).filter(y, bbb)", [("unknown-name", 10), ("unknown-name", 25)]),
         ("tasks.all(t, t.aaa || t.bbb == 1)", [("unknown-field", 15), ("unknown-field", 24)]),
         ("aaa.bbb.ccc", [("unknown-name", 0)]),
-        ("(aaa + 1) * 2 < 3", [("unknown-name", 0)]),
+        ("(aaa + 1) * 2 < 3", [("unknown-name", 1)]),
         ("aaa == null", [("unknown-name", 0)]),
         (
             "n == 'a' || late.over && task.lable == limits.mst",
@@ -668,13 +669,12 @@ def test_a_chain_of_fields_has_a_path(text: str, path: str) -> None:
     ],
 )
 def test_all_faults_are_told_at_once_and_each_of_them_once(text: str, found: list[tuple[str, int]]) -> None:
-    text = text.replace("(aaa + 1)", " aaa + 1 ") if text.startswith("(aaa") else text
-    assert faults(text) == [(code, at + text.startswith(" ")) for code, at in found]
+    assert faults(text) == found
 
 
 def test_offsets_point_into_the_text_of_the_expression() -> None:
     for text in ("n == 'a'", "late.over", "task.lable", "xs.sise()", "aaa", "limits.mst", "range('a')"):
-        (plain,), (moved,) = faults(text), faults(f"flag\n  &&\t({text}) == true")[-1:]
+        plain, moved = faults(text)[0], faults(f"flag\n  &&\t({text}) == true")[0]
         assert moved == (plain[0], plain[1] + len("flag\n  &&\t("))
 
 
@@ -690,8 +690,8 @@ DEEP = {
     "not": lambda times: "!" * times + "flag",
     "lists": lambda times: "[" * times + "n" + "]" * times,
     "arguments": lambda times: "string(number(" * (times // 2) + "'1'" + "))" * (times // 2),
-    "defined": lambda times: "pick(flag, n, " * times + "n" + ")" * times,
-    "same items": lambda times: "[xs].sameItems([" * 0 + "xs.sameItems(" * times + "xs" + ")" * times,
+    "picks": lambda times: "pick(flag, n, " * times + "n" + ")" * times,
+    "same items": lambda times: "[flag].sameItems([" * times + "flag" + "])" * times,
     "contains": lambda times: "[flag].contains(" * times + "flag" + ")" * times,
 }
 

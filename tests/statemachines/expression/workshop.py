@@ -8,7 +8,7 @@ from statemachines.expression.check import Scope
 from statemachines.read import read_lifecycle
 from statemachines.row_words import RowWords
 from statemachines.source import read
-from statemachines.types import BOOL, INT, Id, List, Optional, Ref, Text, Type
+from statemachines.types import BOOL, INT, Enum, Id, List, Optional, Ref, Text, Type
 from statemachines.words import Words
 
 SPEC = """\
@@ -27,7 +27,7 @@ types:
   Label:  {text: short}
   Other:  {text: short}
   Colour: {one of: [red, green]}
-  Lamp:   {one of: [red, amber]}
+  Lamp:   {one of: [red, orange]}
   Pair:
     record: {first: int, second: Label}
 entities:
@@ -83,10 +83,11 @@ LOCALS: dict[str, Type] = {
     "flag": BOOL,
     "n": INT,
     "xs": List(INT),
-    "maybe": List(Optional(INT)),
+    "holes": List(Optional(INT)),
     "label": Text("Label"),
     "other": Text("Other"),
     "task_id": Id("Task"),
+    "outcome": Enum("Task.state", ("done", "failed")),
 }
 
 

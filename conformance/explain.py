@@ -1,0 +1,96 @@
+"""What a lifecycle asks for, in words: its operations, one of its rows, one of its clauses."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from statemachines import kernel
+from statemachines.compile import Compiled
+from statemachines.lifecycle import Row
+from statemachines.types import NULL, Document, Enum, Id, List, Optional, Record, Ref, Type
+
+WIDTH = 100
+
+
+def explain_lifecycle(compiled: Compiled) -> str:
+    """Give every operation with its parameters, reply and refusals, then every clause."""
+    spec = compiled.lifecycle
+    lines = [f"{spec.name}, revision {spec.version}", " ".join(spec.about.split()), "", "Limits and policies, which an implementation may declare as its own"]
+    for name, limit in spec.limits.items():
+        lines.append(f"  {name:<14}{limit.default!s:<12}{limit.about}")
+    for name, policy in spec.policies.items():
+        lines.append(f"  {name:<14}{policy.default.text:<12}{policy.about} One of: {', '.join(word.text for word in policy.choices)}.")
+    lines += ["", "Operations"]
+    for operation in compiled.kernel.operations:
+        lines += _operation(operation)
+    lines += ["", "Signals: what the implementation does beside its replies"]
+    for name, fields in compiled.kernel.signals:
+        lines.append(f"  {name}({', '.join(f'{key}: {shape(kind)}' for key, kind in fields)})")
+    lines += ["", "Clauses (✓ must, ○ should)"]
+    for clause in compiled.kernel.clauses:
+        lines.append(f"  {'✓' if clause.level == 'must' else '○'} {clause.path:<58} {clause.text}")
+    return "\n".join(lines)
+
+
+def _operation(operation: kernel.Operation) -> list[str]:
+    arguments = ", ".join(f"{each.name}: {shape(each.wire)}{'?' if each.default is not None else ''}" for each in operation.parameters)
+    gives = shape(operation.reply.type) if operation.reply is not None else "nothing"
+    lines = [f"  {operation.name}({arguments}){' (optional)' if operation.optional else ''}"]
+    if operation.about:
+        lines.append(f"      {' '.join(operation.about.split())}")
+    lines.append(f"      gives {gives}")
+    codes = sorted({require.code for require in operation.requires if require.code not in ("", "*") and require.answer == "refused"})
+    return lines + ([f"      refuses {', '.join(codes)}"] if codes else [])
+
+
+def shape(kind: Type) -> str:
+    """Write the form of a value as JSON would show it."""
+    match kind:
+        case Optional(item=item):
+            return f"{shape(item)} | null"
+        case List(item=item):
+            return f"[{shape(item)}]"
+        case Record(fields=fields):
+            return "{" + ", ".join(f"{name}: {shape(field)}" for name, field in fields) + "}"
+        case Enum(members=members):
+            return " | ".join(members)
+        case Document():
+            return '{"text": …} | {"file": path}'
+        case Id() | Ref():
+            return str(kind)
+        case _ if kind == NULL:
+            return "null"
+        case _:
+            return str(kind)
+
+
+def explain_row(compiled: Compiled, row_id: str) -> str:
+    """Give a row: what it is about, the clauses that it covers, and its text in the spec."""
+    row = compiled.lifecycle.rows[row_id]
+    lines = [f"{row_id}  {row.about}", f"level {row.level}, source {row.source}, {row.id.where}", "", "It has to witness:"]
+    for word in row.covers:
+        texts = [clause.text for clause in compiled.kernel.clauses if clause.path == word.text or clause.path.startswith(f"{word.text}.")]
+        lines.append(f"  {word.text:<52} {texts[0] if texts else ''}")
+    return "\n".join([*lines, "", *_source(compiled, row)])
+
+
+def _source(compiled: Compiled, row: Row) -> list[str]:
+    """Give the lines of a row in the file of its spec."""
+    text = Path(row.id.where.file).read_text(encoding="utf-8").splitlines()
+    first = row.id.where.line - 1
+    indent = row.id.where.column - 1
+    found = [text[first]]
+    for line in text[first + 1 :]:
+        if line.strip() and len(line) - len(line.lstrip()) <= indent:
+            break
+        found.append(line)
+    while not found[-1].strip():
+        found.pop()
+    return found
+
+
+def explain_clause(compiled: Compiled, clause: kernel.Clause) -> str:
+    """Give a clause: its sentence, where it stands, its level, and the rows that cover it."""
+    rows = [row.id.text for row in compiled.lifecycle.rows.values() if any(clause.path == word.text or clause.path.startswith(f"{word.text}.") for word in row.covers)]
+    covered = f"covered by {', '.join(rows)}" if rows else "covered by no row"
+    return f"{clause.path}\n  {clause.text}\n  {clause.level}, {clause.where}, {covered}"

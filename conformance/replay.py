@@ -1,0 +1,91 @@
+"""A counterexample again: rows from a file, run against a target, to see whether they still fail."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from conformance.adapter import Adapter
+from conformance.case import Case
+from statemachines.compile import Compiled, compile_tree, spec_tree
+from statemachines.diagnostics import Diagnostic, SpecError
+from statemachines.rows import Program, RowCompiler, RowFailure, enumerated, witnesses
+from statemachines.source import read_file
+from statemachines.tree import Mapping, Scalar
+
+ROUNDS = 24
+
+
+@dataclass(frozen=True, slots=True)
+class Replayed:
+    """What came of one row of a trace file: it failed in `failed` of `rounds`, the last time with `reason`."""
+
+    id: str
+    failed: int
+    rounds: int
+    reason: str = ""
+
+    @property
+    def verdict(self) -> str:
+        """`fixed`, `still fails`, or in how many rounds it does."""
+        if not self.failed:
+            return "fixed" if self.rounds == 1 else f"not reproduced (0 of {self.rounds})"
+        return "still fails" if self.rounds == 1 else f"still fails ({self.failed} of {self.rounds})"
+
+
+def save(folder: Path, lifecycle: str, row_id: str, row: str) -> Path:
+    """Write a counterexample as a trace file; give its path."""
+    folder.mkdir(parents=True, exist_ok=True)
+    path = folder / f"{lifecycle}-{row_id}.yaml"
+    name, _, body = row.partition(":\n")
+    text = f"lifecycle: {lifecycle}\nmatrix:\n  {name}:\n" + "".join(f"  {line}\n" for line in body.splitlines())
+    path.write_text(text, encoding="utf-8")
+    return path
+
+
+def read(path: str) -> Compiled:
+    """Read a trace file: the lifecycle that it names, with the file's rows as its matrix.
+
+    Raises SpecError with every fault of the file.
+    """
+    tree = read_file(path)
+    name = tree.get("lifecycle") if isinstance(tree, Mapping) else None
+    matrix = tree.get("matrix") if isinstance(tree, Mapping) else None
+    if not isinstance(tree, Mapping) or not isinstance(name, Scalar) or matrix is None:
+        hint = "a trace file has `lifecycle: NAME` and `matrix:` with rows; `conformance run` writes one for every failure"
+        raise SpecError([Diagnostic("bad-trace", tree.where, "this is not a trace file", hint)])
+    try:
+        whole = spec_tree(name.text)
+    except LookupError as error:
+        raise SpecError([Diagnostic("unknown-lifecycle", name.where, str(error), "name a shipped lifecycle, or the path of a spec")]) from None
+    entries = tuple((key, matrix if key.text == "matrix" else value) for key, value in whole.entries)
+    return compile_tree(Mapping(entries, whole.where, whole.flow), path)
+
+
+def replay(compiled: Compiled, adapter: Adapter) -> Iterator[Replayed]:
+    """Run every row of a trace file; one that makes calls at once in several rounds."""
+    rows = RowCompiler(compiled.lifecycle)
+    for row in compiled.lifecycle.rows.values():
+        program = rows.program(row)
+        if rows.faults:
+            raise SpecError(rows.faults)
+        rounds = ROUNDS if any("together" in step.expr.text for step in (*row.arrange, *row.act)) else 1
+        reasons = [reason for number in range(rounds) if (reason := _once(compiled, rows, adapter, program, number))]
+        yield Replayed(row.id.text, len(reasons), rounds, reasons[-1] if reasons else "")
+
+
+def _once(compiled: Compiled, rows: RowCompiler, adapter: Adapter, program: Program, seed: int) -> str:
+    """Run a row once; say what is wrong, or give an empty text."""
+    declared = compiled.model(adapter.declaration.limits, adapter.declaration.policies)
+    first = witnesses(rows.words, program.row, declared)
+    for values in enumerated(compiled.lifecycle, program):
+        case = Case(compiled, adapter, seed)
+        try:
+            program.run(case, {**values, **first})
+        except RowFailure as failure:
+            return failure.message
+        found = case.divergence or next(iter(case.judge.findings), None)
+        if found is not None:
+            return f"expected {found.expected}; seen {found.seen}"
+    return ""

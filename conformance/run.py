@@ -1,0 +1,158 @@
+"""A whole run: every row of the matrix, then the machine, told to whoever watches as it goes."""
+
+from __future__ import annotations
+
+import fnmatch
+import time
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
+from functools import partial
+from typing import Protocol
+
+from conformance.adapter import Adapter, HarnessError
+from conformance.case import Case
+from conformance.report import Coverage, Footer, Header, Planned, declares, tally
+from conformance.rows import RowRunner, shrunk
+from conformance.verdict import RowResult, Verdict, exit_code
+from statemachines.compile import Compiled
+from statemachines.diagnostics import did_you_mean
+from statemachines.lifecycle import Level, Row
+from statemachines.rows import RowCompiler
+
+MACHINE = "machine"  # the id under which the Hypothesis machine is reported
+
+
+class NoSuchRow(ValueError):
+    """A filter that matches no row."""
+
+
+class Watcher(Protocol):
+    """Someone who is told how a run goes."""
+
+    def header(self, header: Header) -> None:
+        """The run begins."""
+
+    def began(self, row_id: str) -> None:
+        """A row begins."""
+
+    def row(self, result: RowResult) -> None:
+        """A row has its verdict."""
+
+    def finish(self, coverage: Coverage, footer: Footer) -> None:
+        """The run has ended."""
+
+
+class Run:
+    """One run of a lifecycle against an adapter."""
+
+    def __init__(
+        self,
+        compiled: Compiled,
+        adapter: Adapter,
+        *,
+        only: Sequence[str] = (),
+        seed: int = 0,
+        quick: bool = False,
+        fail_on: Level = "must",
+    ) -> None:
+        self.compiled = compiled
+        self.adapter = adapter
+        self.seed = seed
+        self.quick = quick
+        self.fail_on = fail_on
+        self.rows = selected(compiled, only)
+        self.with_machine = not only or any(fnmatch.fnmatchcase(MACHINE, pattern) for pattern in only)
+        self.results: list[RowResult] = []
+        self._runner = RowRunner(compiled, RowCompiler(compiled.lifecycle), adapter, number=seed, quick=quick)
+
+    def go(self, watchers: Iterable[Watcher] = ()) -> int:
+        """Run everything; give the exit code."""
+        told = list(watchers)
+        began = time.monotonic()
+        header = self._header()
+        for watcher in told:
+            watcher.header(header)
+        for row in self.rows:
+            self._tell(told, row.id.text, partial(self._runner.run, row))
+        if self.with_machine:
+            self._tell(told, MACHINE, self._machine)
+        code = exit_code(self.results, self.fail_on)
+        witnessed = self._runner.witnessed
+        clauses = {clause.path: witnessed[clause.path] for clause in self.compiled.kernel.clauses}
+        coverage = Coverage(clauses, tuple(path for path, count in clauses.items() if not count))
+        footer = Footer(tally(self.results), code, time.monotonic() - began)
+        for watcher in told:
+            watcher.finish(coverage, footer)
+        return code
+
+    def _header(self) -> Header:
+        planned = [Planned(row.id.text, row.level, row.about, str(row.id.where)) for row in self.rows]
+        if self.with_machine:
+            planned.append(Planned(MACHINE, "must", _ABOUT))
+        spec = self.compiled.lifecycle
+        return Header(spec.name, spec.version, self.adapter.name, self.seed, declares(self.adapter.declaration), tuple(planned))
+
+    def _tell(self, told: list[Watcher], row_id: str, work: Callable[[], RowResult]) -> None:
+        for watcher in told:
+            watcher.began(row_id)
+        result = work()
+        self.results.append(result)
+        for watcher in told:
+            watcher.row(result)
+
+    # ── The machine ──
+
+    def _machine(self) -> RowResult:
+        """Run the Hypothesis machine; a fault that a row saw without being about it is reported here too."""
+        from conformance import stateful  # Hypothesis is slow to import
+
+        began = time.monotonic()
+        result = RowResult(MACHINE, _ABOUT, "must", Verdict.PASS)
+        witnessed: Counter[str] = Counter()
+
+        def after(driver: stateful.Driver) -> None:
+            result.runs += 1
+            witnessed.update(driver.case.judge.witnessed())
+
+        missing = [name for name, operation in self.compiled.lifecycle.operations.items() if not operation.optional and not self.adapter.offers(name)]
+        try:
+            if missing:
+                result.verdict, result.reason = Verdict.NOT_EXERCISED, f"the system has no operation {', '.join(missing)}"
+            else:
+                examples = stateful.EXAMPLES // 4 if self.quick else stateful.EXAMPLES
+                diverged = stateful.search(self.compiled, self.adapter, self.seed, examples=examples, after=after)
+                case = diverged.case if diverged is not None else next(iter(self._runner.strays), None)
+                if case is not None:
+                    self._fails(result, case)
+        except HarnessError as error:
+            result.verdict, result.reason = Verdict.HARNESS_ERROR, str(error)
+        self._runner.witnessed.update(witnessed)
+        result.seconds = time.monotonic() - began
+        return result
+
+    def _fails(self, result: RowResult, case: Case) -> None:
+        divergence = case.divergence
+        if divergence is None:
+            return
+        result.verdict = Verdict.FAIL
+        result.reason = f"{divergence.operation}: expected {divergence.expected}; seen {divergence.seen}"
+        result.counterexample = shrunk(self.compiled, self.adapter, case)
+        if result.counterexample is None:
+            result.verdict = Verdict.FLAKY
+            result.reason += "; played again, it did not show"
+
+
+_ABOUT = "Random calls in any order: after each, the system shows what the model shows."
+
+
+def selected(compiled: Compiled, only: Sequence[str]) -> list[Row]:
+    """Give the rows that patterns such as `N1` or `E*` name; raise NoSuchRow for one that names none."""
+    rows = list(compiled.lifecycle.rows.values())
+    if not only:
+        return rows
+    ids = [row.id.text for row in rows]
+    for pattern in only:
+        if pattern != MACHINE and not any(fnmatch.fnmatchcase(name, pattern) for name in ids):
+            hint = did_you_mean(pattern, [*ids, MACHINE]) or f"there are {', '.join(ids)} and {MACHINE}"
+            raise NoSuchRow(f"no row of {compiled.lifecycle.name} is called {pattern!r}; {hint}")
+    return [row for row in rows if any(fnmatch.fnmatchcase(row.id.text, pattern) for pattern in only)]

@@ -1,0 +1,35 @@
+"""From the text after `--against` to an adapter: `reference`, or `python:module:Class`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from conformance.adapter import Adapter
+from conformance.adapters.python import PythonAdapter, resolve
+from statemachines.compile import Compiled
+
+KINDS = ("reference", "python:module:Class")
+REFERENCES = {"thread-job": "conformance.references.thread_job:ThreadJobs"}
+
+
+class UnknownTarget(ValueError):
+    """A target that is of no known kind."""
+
+
+def open_target(compiled: Compiled, target: str) -> Adapter:
+    """Give an adapter for a target; raise UnknownTarget, or HarnessError when it cannot be reached."""
+    name = compiled.lifecycle.name
+    if target == "reference":
+        if name not in REFERENCES:
+            raise UnknownTarget(f"there is no reference implementation of {name}; there are: {', '.join(REFERENCES)}")
+        return PythonAdapter(compiled, resolve(REFERENCES[name]), target)
+    kind, colon, rest = target.partition(":")
+    if kind == "python" and colon:
+        return PythonAdapter(compiled, resolve(rest), target)
+    raise UnknownTarget(f"{target!r} is no target; write {' or '.join(KINDS)}")
+
+
+def open_class(compiled: Compiled, factory: Callable[[], Any]) -> Adapter:
+    """Give an adapter for a class that is at hand."""
+    return PythonAdapter(compiled, factory, f"python:{factory.__module__}:{getattr(factory, '__qualname__', factory)}")
