@@ -9,7 +9,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from conformance.lockstep import Divergence
-from conformance.trace import AtOnce, Call, Given, Step, Trace
+from conformance.observation import Listed
+from conformance.trace import AtOnce, Call, Given, Played, Step
 from statemachines.compile import Compiled
 from statemachines.lifecycle import Step as RowStep
 from statemachines.model import Document, byte_length, line_count, sized_text
@@ -30,22 +31,43 @@ class _Names:
     reach: dict[int, str] = field(default_factory=dict)
 
 
-def as_row(compiled: Compiled, trace: Trace, divergence: Divergence, name: str = "C1") -> str:
-    """Write a trace as a row: its steps, what was expected, and what was seen."""
+@dataclass(frozen=True, slots=True)
+class Written:
+    """A counterexample in words: the row, what was expected, and what was seen."""
+
+    text: str
+    expected: str
+    seen: str
+
+
+def as_row(compiled: Compiled, played: Played, name: str = "C1") -> Written:
+    """Write what a trace shows as a row: its steps, what was expected, and what was seen."""
+    trace, divergence = played.trace, played.divergence
+    assert divergence is not None  # a trace that shows nothing is no counterexample
     names = _Names(Words(compiled.lifecycle))
     for call in trace.calls():
         for _, value in call.arguments:
             if isinstance(value, str):
                 names.uses[value] += 1
-    lines = _steps(trace.steps, names)
-    about = _one_line(f"Expected {divergence.expected}; seen {divergence.seen}.")
+    told = divergence.expected + divergence.seen
+    lines = _steps(trace.steps, names, {given.step for value, given in played.origins if repr(value) in told})
+    ids = {value: f"{names.reach[given.step]}.{given.field}" for value, given in played.origins if given.step in names.reach}
+    expected, seen = _named(divergence.expected, ids), _named(divergence.seen, ids)
     known = any(clause.path.startswith(divergence.clause) for clause in compiled.kernel.clauses)
     covers = divergence.clause if known else f"operations.{trace.calls()[-1].operation}"
+    about = _one_line(f"Expected {expected}; seen {seen}.")
     out = [f"{name}:", f"  about: {json.dumps(about, ensure_ascii=False)}", "  level: must", "  source: counterexample"]
     out += [f"  covers: [{covers}]", "  act:"]
     out += [f"    {line}" for line in lines]
-    out += ["  assert:", f"    - {_assertion(divergence, names)}"]
-    return "\n".join(out) + "\n"
+    out += ["  assert:", f"    - {_assertion(divergence, ids)}"]
+    return Written("\n".join(out) + "\n", expected, seen)
+
+
+def _named(text: str, ids: Mapping[str, str]) -> str:
+    """Write the ids of one run as the replies that they came from, which every run has."""
+    for value, reach in ids.items():
+        text = text.replace(repr(value), reach)
+    return text
 
 
 def row_as_it_ran(compiled: Compiled, program: Program, values: Mapping[str, Any]) -> str:
@@ -77,9 +99,12 @@ def _one_line(text: str) -> str:
 # ── Steps ──
 
 
-def _steps(steps: Sequence[Step], names: _Names) -> list[str]:
-    """Write the steps; the last single call is bound as `last`, for the assertion."""
-    used = {number for step in steps for call in _calls(step) for number in call.refers()}
+def _steps(steps: Sequence[Step], names: _Names, told: set[int]) -> list[str]:
+    """Write the steps; the last single call is bound as `last`, for the assertion.
+
+    `told` are the calls whose replies the words about the fault need.
+    """
+    used = (told - {call.number for call in _calls(steps[-1])}) | {number for step in steps for call in _calls(step) for number in call.refers()}
     lines: list[str] = []
     index = 0
     while index < len(steps):
@@ -135,11 +160,12 @@ def _walk(steps: Sequence[Step], index: int, names: _Names) -> tuple[list[str], 
         first = _position(body[0], names)
         if first is None:
             continue
-        rounds = 0
-        while _follows(steps[index + rounds * period : index + (rounds + 1) * period], body, first[0], first[1] + rounds, names):
-            rounds += 1
-        if rounds >= FEW:
-            return _loop(body, first, rounds, names), rounds * period
+        for step in (1, -1):
+            rounds = 0
+            while _follows(steps[index + rounds * period : index + (rounds + 1) * period], body, first[0], first[1] + step * rounds, names):
+                rounds += 1
+            if rounds >= FEW:
+                return _loop(body, first, rounds, step, names), rounds * period
     return None
 
 
@@ -167,16 +193,20 @@ def _follows(steps: Sequence[Step], body: Sequence[Step], binding: str, position
     return True
 
 
-def _loop(body: Sequence[Step], first: tuple[str, int], rounds: int, names: _Names) -> list[str]:
+def _loop(body: Sequence[Step], first: tuple[str, int], rounds: int, step: int, names: _Names) -> list[str]:
+    """Write a loop over a stretch of a list, forwards or backwards."""
     binding, position = first
     total = sum(1 for reach in names.reach.values() if reach.startswith(f"{binding}["))
-    over = binding + (f".drop({position})" if position else "") + (f".take({rounds})" if position + rounds < total else "")
+    over, skipped = binding, position
+    if step < 0:
+        over, skipped = f"{binding}.reversed()", total - 1 - position
+    over += (f".drop({skipped})" if skipped else "") + (f".take({rounds})" if skipped + rounds < total else "")
     item = _binding("r", names)
     lines = [f"for each {item} in {over}:"]
-    for step in body:
-        assert isinstance(step, Call)  # _walk has looked
-        inner = {value.step: item for _, value in step.arguments if isinstance(value, Given)}
-        lines.append(f"    - {_call(step, names, inner)}")
+    for call in body:
+        assert isinstance(call, Call)  # _walk has looked
+        inner = {value.step: item for _, value in call.arguments if isinstance(value, Given)}
+        lines.append(f"    - {_call(call, names, inner)}")
     return lines
 
 
@@ -259,7 +289,7 @@ def _text(value: str) -> str:
     return f"'{escaped}'"
 
 
-def _assertion(divergence: Divergence, names: _Names) -> str:
+def _assertion(divergence: Divergence, ids: Mapping[str, str]) -> str:
     """Write what should have been, as far as a row can say it."""
     match divergence.kind:
         case "accepted" if divergence.value not in (None, "*"):
@@ -271,20 +301,31 @@ def _assertion(divergence: Divergence, names: _Names) -> str:
         case "signal":
             return f"last.signals.{divergence.path}.size() {'> 0' if divergence.value else '== 0'}"
         case "reply":
-            return _reply_assertion(divergence)
+            return _reply_assertion(divergence, ids)
         case _:
             return "true"
 
 
-def _reply_assertion(divergence: Divergence) -> str:
+def _reply_assertion(divergence: Divergence, ids: Mapping[str, str]) -> str:
     reach = "last" + ("" if not divergence.path or divergence.path.startswith("[") else ".") + divergence.path
-    value = divergence.value
-    if isinstance(value, Document):
-        return f"{reach}.inline == {'true' if value.inline else 'false'}"
-    if isinstance(value, list):
-        return f"{reach}.size() == {len(value)}"
-    if value is None or isinstance(value, bool | int):
-        return f"{reach} == {'null' if value is None else str(value).lower()}"
-    if isinstance(value, str) and value.isidentifier():
-        return f"{reach} == {value}" if divergence.path.rpartition(".")[2] in ("status", "mode", "tool", "thread") else f"{reach} == '{value}'"
-    return "true"
+    match divergence.value:
+        case Listed(field=field, identity=identity, there=there):
+            identified = f"{reach}.exists(each, each.{field} == {ids.get(identity) or _text(identity)})"
+            return identified if there else f"(!{identified})"
+        case Document(inline=inline):
+            return f"{reach}.inline == {'true' if inline else 'false'}"
+        case list() as values:
+            return f"{reach}.size() == {len(values)}"
+        case None | bool() | int() as value:
+            return f"{reach} == {'null' if value is None else str(value).lower()}"
+        case str() as value if value in ids:
+            return f"{reach} == {ids[value]}"
+        case str() as value if value.isidentifier() and divergence.path.rpartition(".")[2] in _WORDS:
+            return f"{reach} == {value}"
+        case str() as value:
+            return f"{reach} == {_text(value)}"
+        case _:
+            return "true"
+
+
+_WORDS = ("status", "mode", "tool", "thread")  # fields whose values are words of the spec

@@ -123,6 +123,18 @@ def _named(raw: Any) -> str:
 
 
 @dataclass(frozen=True, slots=True)
+class Listed:
+    """That a list has a record of this identity, or has not: `field` is what identifies it."""
+
+    field: str
+    identity: Any
+    there: bool
+
+    def __repr__(self) -> str:
+        return f"{self.identity!r} {'in' if self.there else 'missing from'} the list"
+
+
+@dataclass(frozen=True, slots=True)
 class Difference:
     """Where a value that was seen is not the one that the model gives."""
 
@@ -160,6 +172,10 @@ def differences(kind: Type, expected: Any, seen: Any, *, instants: bool = True, 
 
 
 def _lists(item: Type, expected: list[Any], seen: list[Any], instants: bool, path: str, unordered: bool) -> Iterator[Difference]:
+    stranger = _stranger(item, expected, seen)
+    if stranger is not None:
+        yield Difference(path, stranger, Listed(stranger.field, stranger.identity, not stranger.there))
+        return
     if len(expected) != len(seen):
         yield Difference(path, expected, seen)
         return
@@ -167,6 +183,19 @@ def _lists(item: Type, expected: list[Any], seen: list[Any], instants: bool, pat
         seen = _paired(item, expected, seen, instants)
     for index, (one, other) in enumerate(zip(expected, seen, strict=True)):
         yield from differences(item, one, other, instants=instants, path=f"{path}[{index}]")
+
+
+def _stranger(item: Type, expected: list[Any], seen: list[Any]) -> Listed | None:
+    """Give the first record that is in one list of records and not in the other."""
+    if not isinstance(item, Record) or not item.fields:
+        return None
+    field = item.fields[0][0]
+    wanted, found = [each[field] for each in expected], [each[field] for each in seen]
+    lacking = next((each for each in wanted if each not in found), None)
+    if lacking is not None:
+        return Listed(field, lacking, True)
+    extra = next((each for each in found if each not in wanted), None)
+    return None if extra is None else Listed(field, extra, False)
 
 
 def _paired(item: Type, expected: list[Any], seen: list[Any], instants: bool) -> list[Any]:

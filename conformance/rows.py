@@ -217,8 +217,10 @@ class RowRunner:
     @staticmethod
     def _reason(failed: Fails) -> str:
         if failed.failure is not None:
-            place = f" ({failed.failure.expr.text})" if failed.failure.expr is not None else ""
-            return f"{failed.failure.message}{place}"
+            text, expr = failed.failure.message, failed.failure.expr
+            if expr is None:
+                return text
+            return f"{expr.text} {text}" if text == "is false" else f"{text} ({expr.text})"
         divergence = failed.case.divergence
         return f"expected {divergence.expected}; seen {divergence.seen}" if divergence is not None else str(failed)
 
@@ -254,8 +256,8 @@ def shrunk(compiled: Compiled, adapter: Adapter, case: Case, *, rounds: int = 1)
         best = Shrunk(first.trace, first, best.tries)
     divergence = best.played.divergence
     assert divergence is not None  # the shrinker keeps what shows the fault
-    row = as_row(compiled, best.trace, divergence)
-    return Counterexample(row, len(best.trace), divergence.clause, divergence.expected, divergence.seen, rounds, hits)
+    written = as_row(compiled, best.played)
+    return Counterexample(written.text, len(best.trace), divergence.clause, written.expected, written.seen, rounds, hits)
 
 
 def _reproduced(compiled: Compiled, adapter: Adapter, trace: Trace, rounds: int, enough: int) -> tuple[int, int]:

@@ -79,7 +79,8 @@ class Run:
         code = exit_code(self.results, self.fail_on)
         witnessed = self._runner.witnessed
         clauses = {clause.path: witnessed[clause.path] for clause in self.compiled.kernel.clauses}
-        coverage = Coverage(clauses, tuple(path for path, count in clauses.items() if not count))
+        whole = self.with_machine and len(self.rows) == len(self.compiled.lifecycle.rows)
+        coverage = Coverage(clauses, tuple(path for path, count in clauses.items() if not count) if whole else ())
         footer = Footer(tally(self.results), code, time.monotonic() - began)
         for watcher in told:
             watcher.finish(coverage, footer)

@@ -37,6 +37,7 @@ class Shrinker:
 
     def __init__(self, compiled: Compiled, play: Play, budget: float) -> None:
         self._compiled = compiled
+        self._words = Words(compiled.lifecycle)
         self._play = play
         self._until = time.monotonic() + budget
         self._tries = 0
@@ -55,8 +56,10 @@ class Shrinker:
             self._cut_stretches()
             self._try_each(self._one_by_one)
             self._try_each(self._simpler)
+            if size == len(self._best.trace):
+                self._try_each(self._shorter_and_wider)
             if size == len(self._best.trace) <= SHORT:
-                self._try_each(self._shorter_and_other)
+                self._try_each(self._shorter_and_turned)
         return Shrunk(self._best.trace, self._best, self._tries)
 
     def _shrink_groups(self) -> None:
@@ -143,8 +146,8 @@ class Shrinker:
             if isinstance(step, AtOnce):
                 yield Trace((*trace.steps[:index], *step.calls(), *trace.steps[index + 1 :]))
 
-    def _shorter_and_other(self, trace: Trace) -> Iterator[Trace]:
-        """Walk the traces with one call fewer and one list of another one turned round or cut."""
+    def _shorter_and_turned(self, trace: Trace) -> Iterator[Trace]:
+        """Walk the traces with one call fewer and a list of another one turned round."""
         numbers = [call.number for call in trace.calls()]
         for gone in numbers:
             shorter = cut(trace, [number for number in numbers if number != gone])
@@ -153,9 +156,21 @@ class Shrinker:
                     if isinstance(value, tuple):
                         yield with_argument(shorter, call.number, name, value[::-1])
 
+    def _shorter_and_wider(self, trace: Trace) -> Iterator[Trace]:
+        """Walk the traces with one call fewer in which the last one asks for everything that it can list."""
+        last = trace.calls()[-1]
+        operation = self._compiled.lifecycle.operations.get(last.operation)
+        for name, value in last.arguments if operation is not None else ():
+            kind = self._words.resolve(operation.takes[name]) if operation is not None else None
+            whole = kind.item.members if isinstance(kind, List) and isinstance(kind.item, Enum) else ()
+            if isinstance(value, tuple) and set(whole) - set(value):
+                wider = with_argument(trace, last.number, name, whole)
+                numbers = [call.number for call in trace.calls()[:-1]]
+                for gone in numbers:
+                    yield cut(wider, [number for number in [*numbers, last.number] if number != gone])
+
     def _simpler(self, trace: Trace) -> Iterator[Trace]:
         """Walk the traces with one simpler argument: the first value of its type, a shorter text."""
-        words = Words(self._compiled.lifecycle)
         for call in trace.calls():
             operation = self._compiled.lifecycle.operations.get(call.operation)
             for name, value in call.arguments:
@@ -164,7 +179,7 @@ class Shrinker:
                         yield with_argument(trace, call.number, name, 1)
                 elif not isinstance(value, Given):
                     use = operation.takes[name]
-                    for simpler in self._simplest(words.resolve(use), use, value):
+                    for simpler in self._simplest(self._words.resolve(use), use, value):
                         yield with_argument(trace, call.number, name, simpler)
 
     def _simplest(self, kind: Type, use: TypeUse, value: object) -> Iterator[object]:
@@ -173,18 +188,11 @@ class Shrinker:
                 known = values(self._compiled.lifecycle, use, kind) if not isinstance(kind, Ref) or self._fixed(kind) else []
                 yield from known[: known.index(value)] if value in known else []
             case List() if isinstance(value, tuple):
-                whole = self._whole(kind)
-                if set(whole) - set(value):
-                    yield whole
+                yield from ((each,) for each in value if len(value) > 2)
                 yield from (value[:index] + value[index + 1 :] for index in range(len(value)))
                 yield value[::-1]
             case Text(name=name) if isinstance(value, str) and len(value) > 1 and self._free(name):
                 yield from ("x",)
-
-    @staticmethod
-    def _whole(kind: List) -> tuple[str, ...]:
-        """Give the list of every word, with which an observer sees the most."""
-        return kind.item.members if isinstance(kind.item, Enum) else ()
 
     def _fixed(self, kind: Ref) -> bool:
         return bool(self._compiled.lifecycle.entities[kind.entity].fixed)

@@ -130,11 +130,15 @@ def cut(trace: Trace, keep: Iterable[int]) -> Trace:
 
 @dataclass(frozen=True, slots=True)
 class Played:
-    """What came of playing a trace: the divergence, if there was one, and the calls up to it."""
+    """What came of playing a trace: the divergence, if there was one, and the calls up to it.
+
+    `origins` tells for every id that the system chose which reply it came from.
+    """
 
     divergence: Divergence | None
     trace: Trace
     overlaps: int = 0
+    origins: tuple[tuple[str, Given], ...] = ()
 
 
 def play(compiled: Compiled, adapter: Adapter, trace: Trace, seed: int = 0) -> Played:
@@ -148,9 +152,9 @@ def play(compiled: Compiled, adapter: Adapter, trace: Trace, seed: int = 0) -> P
             if case.divergence is None:
                 return Played(None, Trace(()))
         if case.divergence is not None:
-            return Played(case.divergence, Trace(trace.steps[: index + 1]), case.overlaps)
+            return Played(case.divergence, Trace(trace.steps[: index + 1]), case.overlaps, player.origins())
     should = next(iter(case.judge.findings), None)
-    return Played(should, trace, case.overlaps)
+    return Played(should, trace, case.overlaps, player.origins())
 
 
 class _Player:
@@ -159,6 +163,15 @@ class _Player:
     def __init__(self, case: Case) -> None:
         self._case = case
         self._replies: dict[int, Answer] = {}
+
+    def origins(self) -> tuple[tuple[str, Given], ...]:
+        """Give the ids in the replies so far, each with the reply that it came from first."""
+        found: dict[str, Given] = {}
+        for number, reply in sorted(self._replies.items()):
+            for field, value in reply.given.items() if isinstance(reply.given, Mapping) else ():
+                if field.endswith("id") and isinstance(value, str):
+                    found.setdefault(value, Given(number, field))
+        return tuple(found.items())
 
     def take(self, step: Step) -> None:
         if isinstance(step, Call):

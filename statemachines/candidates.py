@@ -347,6 +347,10 @@ class Influence:
             found[member] = first.setdefault(mark, member)
         return found
 
+    def separable(self, entity: kernel.Entity, name: str) -> bool:
+        """Tell whether a lifecycle without this fixed record would treat the others as before."""
+        return name not in self.named and f".{entity.collection}" not in self.names
+
     def _counts(self, sentence: _Sentence) -> bool:
         return not sentence.decides or any(self.keeps(name) for name in sentence.decides)
 
@@ -449,6 +453,8 @@ class Influence:
                     values = [when]
                 case kernel.Send(messages=messages):
                     values = [messages]
+                case kernel.ForEach(over=Var(source=where), when=when) if where.endswith(".values()"):
+                    values = [when]  # every record, each by itself
                 case kernel.ForEach(over=over, when=when):
                     values = [over, when]
             yield from (_Sentence((), value, operation) for value in values if value is not None)

@@ -3,20 +3,21 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from statemachines import check_coverage, check_exploration, check_rows, check_states, check_unused
 from statemachines.compile import Compiled
-from statemachines.diagnostics import Diagnostic, SpecError
+from statemachines.diagnostics import Diagnostic, SpecError, Where
+from statemachines.lifecycle import Lifecycle
 from statemachines.lower import lower
 from statemachines.read import read_lifecycle
 from statemachines.rows import RowCompiler
-from statemachines.source import read
+from statemachines.source import Node, read, read_file
 from statemachines.structure import check_structure
 
-__all__ = ["Checked", "check", "check_file", "check_text"]
+__all__ = ["Checked", "check", "check_file", "check_text", "check_tree"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,15 +56,15 @@ def check(compiled: Compiled, *, explored: bool = True) -> Checked:
     if explored:
         found = check_exploration.search(compiled, ran.witnessed if ran.complete else None)
     faults = [
+        *found.faults,
         *check_states.faults(compiled),
         *check_unused.faults(compiled.lifecycle),
         *check_coverage.faults(compiled, found.dead),
         *ran.faults,
         *check_coverage.unwitnessed(compiled, ran, found.dead),
-        *found.faults,
     ]
     return Checked(
-        SpecError(faults).diagnostics,
+        SpecError(_without_echoes(faults)).diagnostics,
         clauses=len(compiled.kernel.clauses),
         rows=len(compiled.lifecycle.rows),
         runs=ran.runs,
@@ -74,10 +75,24 @@ def check(compiled: Compiled, *, explored: bool = True) -> Checked:
 
 
 def check_text(text: str, file: str, *, explored: bool = True) -> Checked:
-    """Compile and check the text of a spec; what cannot be compiled is told like everything else."""
+    """Check the text of a spec; what cannot be compiled is told like everything else."""
+    return _read_and_checked(lambda: read(text, file), file, explored=explored)
+
+
+def check_file(path: str | Path, *, explored: bool = True) -> Checked:
+    """Check a spec from a file."""
+    return _read_and_checked(lambda: read_file(path), str(path), explored=explored)
+
+
+def check_tree(tree: Node, file: str, *, explored: bool = True) -> Checked:
+    """Check a spec that was read already."""
+    return _read_and_checked(lambda: tree, file, explored=explored)
+
+
+def _read_and_checked(reading: Callable[[], Node], file: str, *, explored: bool) -> Checked:
     start = time.perf_counter()
     try:
-        tree = read(text, file)
+        tree = reading()
         check_structure(tree)
         lifecycle = read_lifecycle(tree, file)
     except SpecError as error:
@@ -85,23 +100,26 @@ def check_text(text: str, file: str, *, explored: bool = True) -> Checked:
     try:
         kernel, words = lower(lifecycle)
     except SpecError as error:
-        rows = RowCompiler(lifecycle)
-        for row in lifecycle.rows.values():
-            rows.program(row)
-        return _refused([*error.diagnostics, *rows.faults], start)
-    return check(Compiled(lifecycle, kernel, words), explored=explored)
+        return _refused([*error.diagnostics, *row_faults(lifecycle)], start)
+    found = check(Compiled(lifecycle, kernel, words), explored=explored)
+    return replace(found, seconds=time.perf_counter() - start)
 
 
-def check_file(path: str | Path, *, explored: bool = True) -> Checked:
-    """Compile and check a spec from a file."""
-    from statemachines.source import read_file
+def _without_echoes(faults: list[Diagnostic]) -> list[Diagnostic]:
+    """Leave out that an invariant breaks elsewhere too: what the search found is shortest, and comes first."""
+    broken: dict[Where, Diagnostic] = {}
+    for fault in faults:
+        if fault.code == "invariant-broken":
+            broken.setdefault(fault.where, fault)
+    return [fault for fault in faults if fault.code != "invariant-broken" or fault is broken[fault.where]]
 
-    start = time.perf_counter()
-    try:
-        read_file(path)
-    except SpecError as error:
-        return _refused(error.diagnostics, start)
-    return check_text(Path(path).read_text(encoding="utf-8"), str(path), explored=explored)
+
+def row_faults(lifecycle: Lifecycle) -> list[Diagnostic]:
+    """Give the faults of names and types in the rows of a spec that may have others elsewhere."""
+    compiler = RowCompiler(lifecycle)
+    for row in lifecycle.rows.values():
+        compiler.program(row)
+    return compiler.faults
 
 
 def _refused(diagnostics: Sequence[Diagnostic], start: float) -> Checked:

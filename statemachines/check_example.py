@@ -8,8 +8,8 @@ from typing import Any, Final
 
 from statemachines import kernel
 from statemachines.compile import Compiled
-from statemachines.expression.emit import python_name
 from statemachines.explore import Call, Violation, scopes
+from statemachines.expression.emit import python_name
 from statemachines.model import Impossible
 from statemachines.types import Enum, Id, List, Ref, Text, Type, present
 
@@ -29,8 +29,12 @@ def as_row(compiled: Compiled, violation: Violation) -> str:
     the implementation takes unasked are comments, for a row cannot ask for them.
     """
     limits = scopes(compiled, {})[0].limits
-    story = _Story(compiled, limits, violation.trace)
-    clause = next((each.path for each in compiled.kernel.clauses if each.where == violation.where), violation.name)
+    story = _Story(compiled, limits, {})
+    for call in violation.trace:
+        list(story.lines(call))  # what is minted on the way is no new text
+    story = _Story(compiled, limits, _shared(compiled, violation.trace, story.named))
+    clauses = compiled.kernel.clauses
+    clause = next((each.path for each in clauses if each.where == violation.where), violation.name)
     steps = [line for call in violation.trace for line in story.lines(call)]
     needs = " && ".join(f"limits.{name} == {size}" for name, size in limits.items())
     lines = [
@@ -51,20 +55,23 @@ def as_row(compiled: Compiled, violation: Violation) -> str:
 class _Story:
     """Takes the steps of a trace on a model, and writes each as a step of a row."""
 
-    def __init__(self, compiled: Compiled, limits: Mapping[str, int], trace: Sequence[Call]) -> None:
+    def __init__(
+        self, compiled: Compiled, limits: Mapping[str, int], shared: dict[str, tuple[str, str]]
+    ) -> None:
         self.compiled = compiled
         self.model: Any = compiled.model(limits)
         self.own = [step.clause for step in compiled.kernel.spontaneous]
         self.named: dict[str, str] = {}  # id → how a row writes it
         self.bound: Counter[str] = Counter()
-        self.shared = self._shared(trace)
+        self.shared = shared
 
     def lines(self, call: Call) -> Iterator[str]:
         """Take one step, and write it."""
         if call.operation in self.own:
             name = call.operation.rpartition(".")[2]
-            yield f"    # the implementation takes {name}({', '.join(map(str, call.arguments.values()))}) unasked"
-            self._taken(lambda: self.model.take(self.own.index(call.operation), tuple(call.arguments.values())))
+            keys = tuple(call.arguments.values())
+            yield f"    # the implementation takes {name}({', '.join(map(str, keys))}) unasked"
+            self._taken(lambda: self.model.take(self.own.index(call.operation), keys))
         elif call.operation == "wait":
             yield f"    - wait({call.arguments['ms']})"
             self._taken(lambda: self.model.wait(call.arguments["ms"]))
@@ -109,41 +116,11 @@ class _Story:
 
     # ── Arguments ──
 
-    def _shared(self, trace: Sequence[Call]) -> dict[str, tuple[str, str]]:
-        """Give the texts that are new in the story and stand in it more than once: names, and types."""
-        kinds: dict[str, str] = {}
-        counts: Counter[str] = Counter()
-        for call in trace:
-            takes = {each.name: each for each in self._parameters(call)}
-            for name, value in call.arguments.items():
-                kind = present(takes[name].wire) if name in takes else None
-                if isinstance(value, str) and self._is_fresh(kind):
-                    counts[value] += 1
-                    kinds[value] = self._type_name(call, name)
-        repeated = [value for value in counts if counts[value] > 1 and kinds[value] and not self._is_minted(value)]
-        return {value: (f"same_{number}", kinds[value]) for number, value in enumerate(repeated, 1)}
-
-    def _parameters(self, call: Call) -> tuple[kernel.Parameter, ...]:
-        found = [each.parameters for each in self.compiled.kernel.operations if each.name == call.operation]
-        return found[0] if found else ()
-
-    def _type_name(self, call: Call, name: str) -> str:
-        return self.compiled.lifecycle.operations[call.operation].takes[name].name.text
-
-    def _is_fresh(self, kind: Type | None) -> bool:
-        if isinstance(kind, Id):
-            return not self.compiled.kernel.entity(kind.entity).fixed
-        declared = self.compiled.lifecycle.types.get(kind.name) if isinstance(kind, Text) else None
-        return declared is not None and declared.text == "fresh or reused"
-
-    def _is_minted(self, value: str) -> bool:
-        return any(value.startswith(entity.name) and entity.minted for entity in self.compiled.kernel.entities)
-
     def _arguments(self, operation: kernel.Operation, given: Mapping[str, Any]) -> Iterator[str]:
         """Write arguments in their order; one that is left out only where others follow."""
-        last = max((index for index, each in enumerate(operation.parameters) if each.name in given), default=-1)
         uses = self.compiled.lifecycle.operations[operation.name].takes
-        for parameter in operation.parameters[: last + 1]:
+        written = [index for index, each in enumerate(operation.parameters, 1) if each.name in given]
+        for parameter in operation.parameters[: max(written, default=0)]:
             default = uses[parameter.name].default
             if parameter.name in given or default is None:
                 yield self._value(given.get(parameter.name), present(parameter.wire))
@@ -169,12 +146,42 @@ class _Story:
             return self.shared[value][0]
         if isinstance(kind, Id) and self.compiled.kernel.entity(kind.entity).fixed:
             return value
-        if self._is_fresh(kind):
+        if _is_fresh(self.compiled, kind):
             return "fresh"
         if len(value) <= LONG:
             return repr(value)
-        breaks = value.count("\n")
-        return f"text('x', {max(len(value), 2 * breaks + 1)}, {breaks + 1})" if breaks else f"text('x', {len(value)})"
+        lines = value.count("\n") + 1
+        return f"text('x', {max(len(value), 2 * lines - 1)}, {lines})"
+
+
+def _shared(
+    compiled: Compiled, trace: Sequence[Call], minted: Mapping[str, str]
+) -> dict[str, tuple[str, str]]:
+    """Give the new texts that stand in a trace more than once, each with a name for it and its type."""
+    operations = {each.name: each.parameters for each in compiled.kernel.operations}
+    kinds: dict[str, str] = {}
+    counts: Counter[str] = Counter()
+    for call in trace:
+        for parameter in operations.get(call.operation, ()):
+            value = call.arguments.get(parameter.name)
+            if (
+                isinstance(value, str)
+                and value not in minted
+                and _is_fresh(compiled, present(parameter.wire))
+            ):
+                counts[value] += 1
+                use = compiled.lifecycle.operations[call.operation].takes[parameter.name]
+                kinds.setdefault(value, use.name.text)
+    repeated = [value for value in counts if counts[value] > 1]
+    return {value: (f"same_{number}", kinds[value]) for number, value in enumerate(repeated, 1)}
+
+
+def _is_fresh(compiled: Compiled, kind: Type) -> bool:
+    """Tell whether values of a type may be new ones."""
+    if isinstance(kind, Id):
+        return not compiled.kernel.entity(kind.entity).fixed
+    declared = compiled.lifecycle.types.get(kind.name) if isinstance(kind, Text) else None
+    return declared is not None and declared.text == "fresh or reused"
 
 
 def _place(given: Any, key: str) -> str | None:

@@ -34,10 +34,14 @@ def search(compiled: Compiled, witnessed: frozenset[str] | None) -> Found:
     return found
 
 
-def _dead(compiled: Compiled, exploration: Exploration, witnessed: frozenset[str]) -> Iterator[tuple[str, Diagnostic]]:
+def _dead(
+    compiled: Compiled, exploration: Exploration, witnessed: frozenset[str]
+) -> Iterator[tuple[str, Diagnostic]]:
+    """Tell of clauses that neither the search nor a row came to; what may be lost is no step of the model."""
+    known = witnessed | exploration.witnessed
     for clause in compiled.kernel.clauses:
         path = clause.path
-        if path not in exploration.witnessed and path not in witnessed and not path.endswith(".may lose"):
+        if path not in known and not path.endswith(".may lose"):
             message = f"nothing ever comes to {path}: {clause.text}"
             hint = "its condition never holds: correct it, or remove the clause"
             yield path, Diagnostic("dead-clause", clause.where, message, hint)
@@ -53,4 +57,5 @@ def _violated(compiled: Compiled, violation: Violation) -> Diagnostic:
             message = f"steps that must be taken follow one another for ever: {violation.name}"
             return Diagnostic("never-rests", violation.where, message, hint)
         case _:
-            return Diagnostic("step-fails", violation.where, f"a step cannot be carried out: {violation.name}", hint)
+            message = f"a step cannot be carried out: {violation.name}"
+            return Diagnostic("step-fails", violation.where, message, hint)

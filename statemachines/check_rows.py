@@ -1,4 +1,4 @@
-"""Whether every row is typed, runs, and holds on the model: rows test the spec, and the spec tests the rows."""
+"""Whether every row is typed, runs, and holds on the model: rows and rules test each other."""
 
 from __future__ import annotations
 
@@ -27,7 +27,9 @@ MANY: Final = 500
 """A row that creates more records is not run again with other limits."""
 
 _FALSE: Final = "the row and the rules of the spec contradict each other: one of them is wrong"
-_ELSEWHERE: Final = "add to `needs` the condition under which the row holds: an implementation may declare this"
+_ELSEWHERE: Final = (
+    "add to `needs` the condition under which the row holds: an implementation may declare this"
+)
 
 
 @dataclass(slots=True)
@@ -48,7 +50,9 @@ class Ran:
     @property
     def witnessed(self) -> frozenset[str]:
         """Give the paths of the clauses that some row witnessed."""
-        return frozenset(itertools.chain(*(itertools.compress(self.paths, seen) for seen in self.seen.values())))
+        return frozenset(
+            itertools.chain(*(itertools.compress(self.paths, seen) for seen in self.seen.values()))
+        )
 
 
 def run_rows(compiled: Compiled) -> Ran:
@@ -103,7 +107,9 @@ def _resting(model_class: type[BaseModel]) -> type[BaseModel]:
         def _count(self) -> None:
             self.taken += 1
             if self.taken > PATIENCE:
-                raise Impossible("on its own", f"more than {PATIENCE} steps follow by themselves, without rest")
+                raise Impossible(
+                    "on its own", f"more than {PATIENCE} steps follow by themselves, without rest"
+                )
 
     return Resting
 
@@ -163,8 +169,10 @@ class _Trial:
                 return found
         return None
 
-    def _run_twice(self, arguments: Mapping[str, Any], order: Sequence[int], how: list[str]) -> Diagnostic | int:
-        """Run with what is open carried out, and if anything was, also refused; give the most calls at once."""
+    def _run_twice(
+        self, arguments: Mapping[str, Any], order: Sequence[int], how: list[str]
+    ) -> Diagnostic | int:
+        """Run with what is open carried out, then, if anything was, refused; give the most calls at once."""
         subject = self._subject(order, lenient=True)
         found = self._run(subject, arguments, how)
         if found is None and subject.chose:
@@ -182,7 +190,8 @@ class _Trial:
             self.program.run(subject, arguments)
         except RowFailure as failure:
             place = failure.expr.where if failure.expr else self.row.id.where
-            return self._fails(place, failure.message, how)
+            message = f"`{failure.expr.text}`: {failure.message}" if failure.expr else failure.message
+            return self._fails(place, message, how)
         except Impossible as impossible:
             return self._fails(self.row.id.where, impossible.message, how)
         broken = self.model.broken()
@@ -201,14 +210,22 @@ class _Trial:
         """Say with which limits, policies, values and choices the row was run."""
         limits = {f"limits.{name}": value for name, value in vars(self.model.limits).items()}
         policies = {f"policies.{name}": value for name, value in vars(self.model.policies).items()}
-        defaults = {f"limits.{name}": limit.default for name, limit in self.compiled.lifecycle.limits.items()}
-        defaults |= {f"policies.{name}": each.default.text for name, each in self.compiled.lifecycle.policies.items()}
-        other = [f"{name} = {spoken(value)}" for name, value in (limits | policies).items() if value != defaults[name]]
+        defaults: dict[str, Any] = {
+            f"limits.{name}": limit.default for name, limit in self.compiled.lifecycle.limits.items()
+        }
+        defaults |= {
+            f"policies.{name}": each.default.text for name, each in self.compiled.lifecycle.policies.items()
+        }
+        other = [
+            f"{name} = {spoken(value)}"
+            for name, value in (limits | policies).items()
+            if value != defaults[name]
+        ]
         return f", with {', '.join((*other, *how))}" if other or how else ""
 
 
 class Needs:
-    """What rows need of limits and policies: the same conditions stand in many rows, and each is evaluated once."""
+    """What rows need of limits and policies; a condition that stands in many rows is evaluated once."""
 
     def __init__(self, words: RowWords) -> None:
         self.words = words

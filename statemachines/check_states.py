@@ -86,7 +86,7 @@ def _is_left(state: str, arrows: list[_Arrow]) -> bool:
 
 
 def _arrows(compiled: Compiled, entity: Entity) -> Iterator[_Arrow]:
-    """List what moves or removes an entity's records: operations, then timers, then what is set or removed."""
+    """List what moves or removes an entity's records: operations, timers, and what is set or removed."""
     source, name = compiled.kernel, entity.name.text
     for operation in source.operations:
         surface = compiled.lifecycle.operations[operation.name]
@@ -138,8 +138,8 @@ def _changed(effect: kernel.Effect, entity: Entity, source: kernel.Kernel) -> It
         case kernel.ForEach(over=over, effects=effects, clause=clause):
             removes = any(isinstance(inner, kernel.Remove) for inner in effects)
             if removes and getattr(over.type, "item", None) == Ref(name):
-                going = [word.text for group, words in (entity.groups or {}).items() if group != "terminal" for word in words]
-                yield _Arrow(source.clause(clause).where, "`for each`", dict.fromkeys(going, frozenset()))
+                targets = dict.fromkeys(entity.states, frozenset[str]())
+                yield _Arrow(source.clause(clause).where, "`for each`", targets)
 
 
 def _values(target: Typed) -> frozenset[str]:

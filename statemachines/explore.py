@@ -9,7 +9,7 @@ the shortest way.
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from operator import attrgetter, itemgetter
 from typing import TYPE_CHECKING, Any, Literal
@@ -103,17 +103,18 @@ def explore(
     """Explore every configuration of a scope, or of each default one, up to so many in each.
 
     `scope` gives numbers by entity, plural or limit, and goes before the scope of the spec; raises
-    LookupError at any other name. Where neither says anything: two records of each entity with one of each
-    fixed entity, and one record with all of them.
+    LookupError at any other name. Where neither says how many records: first one of each entity with all
+    fixed records, then two of each entity with one fixed record.
     """
     influence = Influence(compiled.kernel)
-    found = [_Search(compiled, influence, each).run(max_states) for each in scopes(compiled, scope or {})]
-    broken = [each.violation for each in found if each.violation]
+    found: list[Exploration] = []
     witnesses: dict[str, tuple[Call, ...]] = {}
-    for path, trace in sorted(
-        (pair for each in found for pair in each.witnesses.items()), key=lambda pair: len(pair[1])
-    ):
-        witnesses.setdefault(path, trace)
+    for each in scopes(compiled, scope or {}):
+        found.append(_Search(compiled, influence, each, witnesses).run(max_states))
+        for path, trace in found[-1].witnesses.items():
+            if len(trace) < len(witnesses.setdefault(path, trace)):
+                witnesses[path] = trace
+    broken = [each.violation for each in found if each.violation]
     return Exploration(
         sum(each.states for each in found),
         sum(each.transitions for each in found),
@@ -143,10 +144,8 @@ def scopes(compiled: Compiled, given: Mapping[str, int]) -> list[Scope]:
     many = {**fixed, **dict.fromkeys(free, 2), **records}
     if records or not free or max(fixed.values(), default=1) == 1:
         return [Scope(many, limits)]
-    return [
-        Scope({**many, **dict.fromkeys(fixed, 1)}, limits),
-        Scope({**fixed, **dict.fromkeys(free, 1)}, limits),
-    ]
+    one_record, one_place = dict.fromkeys(free, 1), dict.fromkeys(fixed, 1)
+    return [Scope({**fixed, **one_record}, limits), Scope({**many, **one_place}, limits)]
 
 
 def _bounding_limits(source: kernel.Kernel) -> list[str]:
@@ -427,10 +426,19 @@ class _Step:
 class _Steps:
     """Makes the steps of a lifecycle: decided by the model `here`, done by the model `there`."""
 
-    def __init__(self, compiled: Compiled, influence: Influence, scope: Scope, here: Any, there: Any) -> None:
+    def __init__(
+        self,
+        compiled: Compiled,
+        influence: Influence,
+        scope: Scope,
+        witnessed: Collection[str],
+        here: Any,
+        there: Any,
+    ) -> None:
         self.compiled = compiled
         self.influence = influence
         self.scope = scope
+        self.witnessed = witnessed
         self.here = here
         self.there = there
         self.free = [entity.name for entity in compiled.kernel.entities if not entity.fixed]
@@ -471,11 +479,9 @@ class _Steps:
                 f"messages.{each.name}.carries.{key}" for each in source.messages for key, _ in each.carries
             }
         own = f"operations.{operation.name}."
-        return [
-            number
-            for number, clause in enumerate(source.clauses)
-            if clause.path in wanted or (clause.path.startswith(own) and clause.path != operation.loses_files)
-        ]
+        wanted |= {clause.path for clause in source.clauses if clause.path.startswith(own)}
+        wanted -= {operation.loses_files, *self.witnessed}
+        return [number for number, clause in enumerate(source.clauses) if clause.path in wanted]
 
 
 def _stays(effect: kernel.Effect) -> bool:
@@ -483,6 +489,14 @@ def _stays(effect: kernel.Effect) -> bool:
     if isinstance(effect, kernel.Move):
         return all(isinstance(target, Const) and target.value == state for state, target in effect.arrows)
     return isinstance(effect, kernel.Emit)
+
+
+def _leave_out(model: Any, source: kernel.Kernel, influence: Influence, scope: Scope) -> None:
+    """Take the fixed records beyond the scope away, where the others do not depend on them."""
+    for entity in source.entities:
+        for name in entity.fixed[scope.records[entity.name] :]:
+            if influence.separable(entity, name):
+                del getattr(model, python_name(entity.collection))[name]
 
 
 @dataclass(frozen=True, slots=True)
@@ -498,15 +512,18 @@ class _Node:
 class _Search:
     """One search of one scope: from the configuration `here`, every step is taken in `there`."""
 
-    def __init__(self, compiled: Compiled, influence: Influence, scope: Scope) -> None:
+    def __init__(
+        self, compiled: Compiled, influence: Influence, scope: Scope, witnessed: Collection[str]
+    ) -> None:
         source = compiled.kernel
         self.source = source
         self.here: Any = compiled.model(scope.limits)
         self.there: Any = compiled.model(scope.limits)
         self.between: Any = compiled.model(scope.limits)  # the configuration one step before `there`
+        _leave_out(self.here, source, influence, scope)
         self.seen = self.there.seen = self.between.seen = self.here.seen
         self.known = bytes(len(self.seen))
-        steps = _Steps(compiled, influence, scope, self.here, self.there)
+        steps = _Steps(compiled, influence, scope, witnessed, self.here, self.there)
         self.operations = [steps.operation(each) for each in source.operations]
         self.own = [steps.own(index, each) for index, each in enumerate(source.spontaneous)]
         self.wait = _Step("wait", ["ms"], self._pass)

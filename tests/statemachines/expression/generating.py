@@ -12,7 +12,25 @@ from tests.statemachines.expression.vocabulary import RECORD, VARIABLES
 
 INTS, TEXTS, LISTS, ROWS = List(INT), List(TEXT), List(List(INT)), List(RECORD)
 KINDS: tuple[Type, ...] = (BOOL, INT, TEXT, INTS, TEXTS, LISTS, RECORD, ROWS)
-SAMPLES = ("", "a", "abc", "bc", "z", "é", "€", "😀", "a\nb", " a ", "it's", '"', "\\", "\t", "12", "-3", "x1")
+SAMPLES = (
+    "",
+    "a",
+    "abc",
+    "bc",
+    "z",
+    "é",
+    "€",
+    "😀",
+    "a\nb",
+    " a ",
+    "it's",
+    '"',
+    "\\",
+    "\t",
+    "12",
+    "-3",
+    "x1",
+)
 FRESH = ("x", "y", "z", "w", "v")
 
 Make = Callable[[int], Node]
@@ -74,7 +92,9 @@ class Expressions:
         ways += [partial(self._field, name) for name, found in RECORD.fields if found == kind]
         if self.listed:
             ways.append(
-                lambda depth: call("pick", None, self.draw(BOOL, depth), self.draw(kind, depth), self.draw(kind, depth))
+                lambda depth: call(
+                    "pick", None, self.draw(BOOL, depth), self.draw(kind, depth), self.draw(kind, depth)
+                )
             )
         return ways
 
@@ -113,15 +133,15 @@ class Expressions:
             lambda depth: self._binary(("&&", "||"), BOOL, depth),
             lambda depth: self._binary(("==", "!="), self._any(), depth),
             lambda depth: self._binary(("<", "<=", ">", ">="), self.random.choice((INT, INT, TEXT)), depth),
-            lambda depth: self._membership(depth),
-            lambda depth: self._quantified(depth),
-            lambda depth: self._guarded(depth),
+            self._membership,
+            self._quantified,
+            self._guarded,
         ]
         ways += [partial(self._of_two_texts, name) for name in ("contains", "startsWith", "endsWith")]
         if self.listed:
             ways += [
-                lambda depth: self._same_items(depth),
-                lambda depth: self._contains(depth),
+                self._same_items,
+                self._contains,
                 lambda depth: Field(0, self._document(depth), "inline"),
                 lambda depth: Binary(0, "==", self._document(depth), self._document(depth)),
             ]
@@ -169,10 +189,10 @@ class Expressions:
 
     def _ints(self) -> list[Make]:
         ways: list[Make] = [
-            lambda depth: self._minus(depth),
+            self._minus,
             lambda depth: self._binary(("+", "-", "*"), INT, depth),
             lambda depth: self._binary(("+", "-", "*"), INT, depth),
-            lambda depth: self._divided(depth),
+            self._divided,
             lambda depth: call("size", self.draw(TEXT, depth)),
             lambda depth: call("size", self.draw(self._list(), depth)),
         ]
@@ -189,11 +209,19 @@ class Expressions:
         return Unary(0, "-", operand)
 
     def _divided(self, depth: int) -> Node:
-        by = self.draw(INT, depth) if self.random.random() < 0.3 else Literal(0, self.random.choice((-3, -2, 2, 3, 7)))
+        by = (
+            self.draw(INT, depth)
+            if self.random.random() < 0.3
+            else Literal(0, self.random.choice((-3, -2, 2, 3, 7)))
+        )
         return Binary(0, self.random.choice(("/", "%")), self.draw(INT, depth), by)
 
     def _numeral(self, depth: int) -> Node:
-        return call("string", None, self.draw(INT, depth)) if self.random.random() < 0.8 else self.draw(TEXT, depth)
+        return (
+            call("string", None, self.draw(INT, depth))
+            if self.random.random() < 0.8
+            else self.draw(TEXT, depth)
+        )
 
     def _texts(self) -> list[Make]:
         ways: list[Make] = [lambda depth: self._binary(("+",), TEXT, depth)]
@@ -215,7 +243,9 @@ class Expressions:
 
     def _document(self, depth: int) -> Node:
         limits = [
-            self.random.choice((Literal(0, None), Name(0, "m"), Literal(0, self.random.randrange(6)), self.draw(INT, depth)))
+            self.random.choice(
+                (Literal(0, None), Name(0, "m"), Literal(0, self.random.randrange(6)), self.draw(INT, depth))
+            )
             for _ in range(2)
         ]
         return call("document", None, self.draw(TEXT, depth), *limits)
@@ -236,7 +266,9 @@ class Expressions:
         ]
         if self.listed:
             ways += [
-                lambda depth: self._over("sortBy", kind, self.random.choice((INT, INT, TEXT, BOOL, INTS)), depth),
+                lambda depth: self._over(
+                    "sortBy", kind, self.random.choice((INT, INT, TEXT, BOOL, INTS)), depth
+                ),
                 lambda depth: call("distinct", self.draw(kind, depth)),
                 lambda depth: call("take", self.draw(kind, depth), self._count(depth)),
                 lambda depth: call("drop", self.draw(kind, depth), self._count(depth)),
@@ -251,4 +283,6 @@ class Expressions:
         return ways
 
     def _count(self, depth: int) -> Node:
-        return Literal(0, self.random.randrange(-2, 5)) if self.random.random() < 0.7 else self.draw(INT, depth)
+        return (
+            Literal(0, self.random.randrange(-2, 5)) if self.random.random() < 0.7 else self.draw(INT, depth)
+        )

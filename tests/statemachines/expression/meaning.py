@@ -47,21 +47,27 @@ def meaning(node: Node, values: Values) -> Any:
             return not meaning(operand, values)
         case Unary(operand=operand):
             return 0 - meaning(operand, values)
-        case Binary(operator="&&", left=left, right=right):
-            return meaning(right, values) if meaning(left, values) else False
-        case Binary(operator="||", left=left, right=right):
-            return True if meaning(left, values) else meaning(right, values)
-        case Binary(operator=operator, left=left, right=right):
-            return OPERATORS[operator](meaning(left, values), meaning(right, values))
+        case Binary():
+            return _of_two(node, values)
         case Call(name="pick", arguments=(guard, then, otherwise)):
             return meaning(then, values) if meaning(guard, values) else meaning(otherwise, values)
-        case Call(name=macro, receiver=Node() as receiver, arguments=(Name(name=name), body)) if macro in MACROS:
+        case Call(name=macro, receiver=Node() as receiver, arguments=(Name(name=name), body)) if (
+            macro in MACROS
+        ):
             found = meaning(receiver, values)
             return MACROS[macro](found, lambda item: meaning(body, {**values, name: item}))
         case Call(name=name, receiver=receiver, arguments=arguments):
             parts = arguments if receiver is None else (receiver, *arguments)
             return FUNCTIONS[name](*[meaning(part, values) for part in parts])
     raise TypeError(node)
+
+
+def _of_two(node: Binary, values: Values) -> Any:
+    if node.operator == "&&":
+        return meaning(node.right, values) if meaning(node.left, values) else False
+    if node.operator == "||":
+        return True if meaning(node.left, values) else meaning(node.right, values)
+    return OPERATORS[node.operator](meaning(node.left, values), meaning(node.right, values))
 
 
 # ── Operators ────────────────────────────────────────────────────────────────────────────────────
@@ -254,7 +260,7 @@ def _trim(text: str) -> str:
 
 
 def _text(piece: str, size: int, lines: int = 1) -> str:
-    """A text of exactly so many bytes and lines: one x a line, and in the last line the piece, then more x."""
+    """A text of exactly so many bytes and lines: an x in each, and the piece, then more x, in the last."""
     if lines < 1 or size < 2 * lines - 1 or piece == "":
         raise NoValueError(f"no text of {size} bytes in {lines} lines")
     found = ""

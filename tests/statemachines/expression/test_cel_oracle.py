@@ -58,7 +58,9 @@ def cel() -> Cel:
             return module.Type.List(kind_of(kind.item))
         if isinstance(kind, Record):
             return module.Type.Map(module.Type.STRING, module.Type.DYN)
-        return {BOOL: module.Type.BOOL, INT: module.Type.INT, TEXT: module.Type.STRING}.get(kind, module.Type.DYN)
+        return {BOOL: module.Type.BOOL, INT: module.Type.INT, TEXT: module.Type.STRING}.get(
+            kind, module.Type.DYN
+        )
 
     environment = module.NewEnv(variables={name: kind_of(kind) for name, kind in VARIABLES.items()})
     return Cel(environment, [environment.Activation(dict(world)) for world in WORLDS])
@@ -94,7 +96,9 @@ def corpus(seed: int = 1) -> Iterator[tuple[Node, str, int]]:
     random = Random(seed)
     seen: set[str] = set()
     while True:
-        drawn = Expressions(random, listed=False).draw(random.choice((*KINDS, BOOL, INT)), random.choice((1, 2, 2, 3, 3, 4)))
+        drawn = Expressions(random, listed=False).draw(
+            random.choice((*KINDS, BOOL, INT)), random.choice((1, 2, 2, 3, 3, 4))
+        )
         text = printed(drawn, lambda: random.random() < 0.05)
         if text not in seen and len(text) < 400:
             seen.add(text)
@@ -163,7 +167,9 @@ def compare(
         if outcome == "agree":
             done.used.update(words)
         elif outcome == "differ":
-            done.disagreements.append(f"{text}\n  as {source}\n  in world {world}: CEL {expected!r}, ours {found!r}")
+            done.disagreements.append(
+                f"{text}\n  as {source}\n  in world {world}: CEL {expected!r}, ours {found!r}"
+            )
     raise AssertionError("the corpus has no end")
 
 
@@ -188,7 +194,9 @@ def test_whatever_our_parser_reads_cel_reads_too(cel: Cel, tree: Node) -> None:
     assert bare(parse(text)) == tree
 
 
-@pytest.mark.parametrize("text", ["a--b", "!!!a", r"'\n\t\r\\\'\"\u00e9'", '"it\'s"', "a\n+\tb", "(((a)))", " a . b [ 0 ] "])
+@pytest.mark.parametrize(
+    "text", ["a--b", "!!!a", r"'\n\t\r\\\'\"\u00e9'", '"it\'s"', "a\n+\tb", "(((a)))", " a . b [ 0 ] "]
+)
 def test_so_does_cel_read_what_can_be_written_in_two_ways(cel: Cel, text: str) -> None:
     parse(text)
     cel.environment.compile(text, disable_check=True)
@@ -196,7 +204,24 @@ def test_so_does_cel_read_what_can_be_written_in_two_ways(cel: Cel, text: str) -
 
 @pytest.mark.parametrize(
     "text",
-    ["a b", "(a", "a +", "a..b", "[a", "a ? b", "'a", r"'\q'", r"'\u12'", "é", "a = b", "a & b", "1ms", "f(,)", "a.1", "1_000"],
+    [
+        "a b",
+        "(a",
+        "a +",
+        "a..b",
+        "[a",
+        "a ? b",
+        "'a",
+        r"'\q'",
+        r"'\u12'",
+        "é",
+        "a = b",
+        "a & b",
+        "1ms",
+        "f(,)",
+        "a.1",
+        "1_000",
+    ],
 )
 def test_what_cel_cannot_read_our_parser_refuses(cel: Cel, text: str) -> None:
     with pytest.raises(RuntimeError, match="ERROR"):

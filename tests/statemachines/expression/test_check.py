@@ -35,13 +35,17 @@ from tests.statemachines.expression.workshop import model_scope, row_scope, word
 STATES = ("created", "running", "done", "failed")
 
 
-def checked(text: str, scope: Scope | None = None, expected: Type = UNKNOWN) -> tuple[Typed, list[ExpressionError]]:
+def checked(
+    text: str, scope: Scope | None = None, expected: Type = UNKNOWN
+) -> tuple[Typed, list[ExpressionError]]:
     return check(parse(text), scope or model_scope(), expected)
 
 
 def faults(text: str, scope: Scope | None = None, expected: Type = UNKNOWN) -> list[tuple[str, int]]:
     """Give the code and the offset of every fault, in the order of the text."""
-    return sorted(((fault.code, fault.at) for fault in checked(text, scope, expected)[1]), key=lambda fault: fault[1])
+    return sorted(
+        ((fault.code, fault.at) for fault in checked(text, scope, expected)[1]), key=lambda fault: fault[1]
+    )
 
 
 def fault(text: str, scope: Scope | None = None, expected: Type = UNKNOWN) -> ExpressionError:
@@ -227,7 +231,9 @@ def test_what_can_be_alike_may_be_compared(text: str) -> None:
         ("null.size()", "unknown-function", 5, "it has no functions"),
     ],
 )
-def test_an_unknown_name_is_told_with_the_one_that_may_be_meant(text: str, code: str, at: int, hint: str) -> None:
+def test_an_unknown_name_is_told_with_the_one_that_may_be_meant(
+    text: str, code: str, at: int, hint: str
+) -> None:
     found = fault(text)
     assert (found.code, found.at) == (code, at)
     assert found.hint.startswith(hint)
@@ -270,7 +276,9 @@ def test_a_word_of_two_types_is_refused_where_neither_is_expected(text: str, at:
     assert found.message.endswith(f"may mean {kinds}")
 
 
-@pytest.mark.parametrize("text", ["task.state == running", "visits.all(v, running != v.state)", "task.colour in [red]"])
+@pytest.mark.parametrize(
+    "text", ["task.state == running", "visits.all(v, running != v.state)", "task.colour in [red]"]
+)
 def test_a_word_of_two_types_means_the_one_it_is_compared_with(text: str) -> None:
     assert faults(text) == []
 
@@ -489,7 +497,9 @@ def test_a_wrong_number_of_arguments_is_told_once(text: str, at: int) -> None:
         ("tasks", List(Ref("Owner")), 0),
     ],
 )
-def test_what_stands_where_something_else_is_expected_is_refused(text: str, expected: Type, wrong: int) -> None:
+def test_what_stands_where_something_else_is_expected_is_refused(
+    text: str, expected: Type, wrong: int
+) -> None:
     assert faults(text, expected=expected) == [("expression-type", wrong)]
 
 
@@ -629,7 +639,15 @@ def test_a_condition_tells_what_holds_a_value(text: str, when_true: set[str], wh
 
 @pytest.mark.parametrize(
     ("text", "path"),
-    [("a", "a"), ("a.b.c", "a.b.c"), ("a[3].b", "a[3].b"), ("a[-1]", "a[-1]"), ("a[b]", ""), ("f(a).b", ""), ("'a'", "")],
+    [
+        ("a", "a"),
+        ("a.b.c", "a.b.c"),
+        ("a[3].b", "a[3].b"),
+        ("a[-1]", "a[-1]"),
+        ("a[b]", ""),
+        ("f(a).b", ""),
+        ("'a'", ""),
+    ],
 )
 def test_a_chain_of_fields_has_a_path(text: str, path: str) -> None:
     assert path_of(parse(text)) == path

@@ -26,7 +26,12 @@ def trees(*, cel: bool = False) -> st.SearchStrategy[Node]:
         return st.one_of(
             st.builds(Binary, HERE, OPERATORS, inner, inner),
             st.builds(Unary, HERE, st.just("!"), inner.filter(lambda node: not (cel and begins(node, "-")))),
-            st.builds(Unary, HERE, st.just("-"), inner.filter(lambda node: not (is_number(node) or (cel and begins(node, "!"))))),
+            st.builds(
+                Unary,
+                HERE,
+                st.just("-"),
+                inner.filter(lambda node: not (is_number(node) or (cel and begins(node, "!")))),
+            ),
             st.builds(Field, HERE, inner, fields),
             st.builds(Index, HERE, inner, inner),
             st.builds(ListOf, HERE, several),

@@ -1,0 +1,461 @@
+"""What every generated model shares: the listed functions by hand, documents, decisions, and the clock."""
+
+from __future__ import annotations
+
+import ast
+import sys
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from statemachines import model
+from statemachines.model import (
+    ABSENT,
+    ACCEPT,
+    ANY_CODE,
+    NOTHING,
+    BaseModel,
+    Decision,
+    Descending,
+    Document,
+    Impossible,
+    Outcome,
+    byte_length,
+    declared_keys,
+    distinct,
+    document,
+    drop,
+    flatten,
+    item,
+    line_count,
+    numbers,
+    quotient,
+    remainder,
+    reversed_,
+    same_items,
+    sized_text,
+    take,
+    with_key,
+)
+
+# ── The listed functions ─────────────────────────────────────────────────────────────────────────
+
+RECORD = {"a": 1}  # a value without a hash
+
+
+@pytest.mark.parametrize(
+    ("function", "arguments", "value"),
+    [
+        (item, ([5, 6], 0), 5),
+        (item, ([5, 6], 1), 6),
+        (item, ((5, 6), 1), 6),
+        (with_key, ({"a": "A"}, "a"), ("A",)),
+        (with_key, ({"a": "A"}, "b"), ()),
+        (with_key, ({"a": "A"}, None), ()),
+        (quotient, (7, 2), 3),
+        (quotient, (-7, 2), -3),
+        (quotient, (7, -2), -3),
+        (quotient, (-7, -2), 3),
+        (quotient, (0, -5), 0),
+        (quotient, (1, 5), 0),
+        (quotient, (-1, 5), 0),
+        (quotient, (2**63, -1), -(2**63)),
+        (quotient, (2**80 + 1, 2**40), 2**40),
+        (remainder, (7, 2), 1),
+        (remainder, (-7, 2), -1),
+        (remainder, (7, -2), 1),
+        (remainder, (-7, -2), -1),
+        (remainder, (6, 3), 0),
+        (remainder, (-6, 3), 0),
+        (distinct, ([],), []),
+        (distinct, ([2, 1, 2, 3, 1],), [2, 1, 3]),
+        (distinct, ((x for x in "abca"),), ["a", "b", "c"]),
+        (distinct, ([RECORD, {"a": 2}, {"a": 1}],), [RECORD, {"a": 2}]),
+        (distinct, ([[1], [1], []],), [[1], []]),
+        (distinct, ([Document("a", inline=True), Document("a", inline=True)],), [Document("a", inline=True)]),
+        (flatten, ([],), []),
+        (flatten, ([[], [1, 2], [], [3]],), [1, 2, 3]),
+        (flatten, ([[[1]], [[2]]],), [[1], [2]]),
+        (flatten, (["ab", "c"],), ["a", "b", "c"]),
+        (take, ([1, 2, 3], 2), [1, 2]),
+        (take, ([1, 2, 3], 0), []),
+        (take, ([1, 2, 3], -1), []),
+        (take, ([1, 2, 3], 9), [1, 2, 3]),
+        (take, ((1, 2, 3), 1), [1]),
+        (drop, ([1, 2, 3], 2), [3]),
+        (drop, ([1, 2, 3], 0), [1, 2, 3]),
+        (drop, ([1, 2, 3], -1), [1, 2, 3]),
+        (drop, ([1, 2, 3], 9), []),
+        (drop, ((1, 2, 3), 1), [2, 3]),
+        (reversed_, ([],), []),
+        (reversed_, ([1, 2, 3],), [3, 2, 1]),
+        (reversed_, ((1, 2),), [2, 1]),
+        (same_items, ([], []), True),
+        (same_items, ([1, 2, 1], [1, 1, 2]), True),
+        (same_items, ([1, 2, 1], [1, 2, 2]), False),
+        (same_items, ([1], [1, 1]), False),
+        (same_items, ([1, 1], [1]), False),
+        (same_items, ([RECORD, {"a": 2}], [{"a": 2}, {"a": 1}]), True),
+        (same_items, ([RECORD, RECORD], [RECORD, {"a": 2}]), False),
+        (same_items, ([RECORD], [RECORD, RECORD]), False),
+        (same_items, ([RECORD, RECORD], [RECORD]), False),
+        (same_items, ([None, RECORD], [RECORD, None]), True),
+        (same_items, ((x for x in (2, 1)), (x for x in (1, 2))), True),
+        (byte_length, ("",), 0),
+        (byte_length, ("aé€😀",), 10),
+        (byte_length, ("\ud800",), 3),
+        (line_count, ("",), 1),
+        (line_count, ("a",), 1),
+        (line_count, ("a\n",), 2),
+        (line_count, ("\n\n",), 3),
+        (line_count, ("a\r\nb\rc\x0bd\u2028e",), 2),
+        (numbers, (3,), [0, 1, 2]),
+        (numbers, (0,), []),
+        (numbers, (-2,), []),
+        (sized_text, ("a", 1), "a"),
+        (sized_text, ("ab", 5), "ababx"),
+        (sized_text, ("é", 5), "ééx"),
+        (sized_text, ("😀", 3), "xxx"),
+        (sized_text, ("a", 3, 2), "x\na"),
+        (sized_text, ("ab", 9, 3), "x\nx\nababx"),
+    ],
+)
+def test_a_listed_function_gives(
+    function: Callable[..., Any], arguments: tuple[Any, ...], value: Any
+) -> None:
+    found = function(*arguments)
+    assert found == value
+    assert type(found) is type(value)
+
+
+@pytest.mark.parametrize(
+    ("function", "arguments", "error"),
+    [
+        (item, ([], 0), IndexError),
+        (item, ([5], 1), IndexError),
+        (item, ([5], -1), IndexError),
+        (quotient, (1, 0), ZeroDivisionError),
+        (remainder, (1, 0), ZeroDivisionError),
+        (sized_text, ("a", 0), ValueError),
+        (sized_text, ("a", -1), ValueError),
+        (sized_text, ("", 3), ValueError),
+        (sized_text, ("a", 2, 2), ValueError),
+        (sized_text, ("a", 4, 3), ValueError),
+        (sized_text, ("a", 3, 0), ValueError),
+        (sized_text, ("a", 3, -1), ValueError),
+        (sized_text, ("a\n", 4), ValueError),
+        (sized_text, ("\n", 3, 2), ValueError),
+    ],
+)
+def test_a_listed_function_refuses(
+    function: Callable[..., Any], arguments: tuple[Any, ...], error: type[Exception]
+) -> None:
+    with pytest.raises(error):
+        function(*arguments)
+
+
+@pytest.mark.parametrize(
+    ("function", "arguments"),
+    [(take, (2,)), (drop, (1,)), (reversed_, ()), (distinct, ()), (flatten, ())],
+)
+def test_a_listed_function_leaves_its_list_alone(
+    function: Callable[..., Any], arguments: tuple[Any, ...]
+) -> None:
+    values = [[3], [1], [3]]
+    found = function(values, *arguments)
+    found.append("more")
+    assert values == [[3], [1], [3]]
+
+
+def test_same_items_leaves_both_lists_alone() -> None:
+    left, right = [RECORD, {"a": 2}], [{"a": 2}, RECORD]
+    assert same_items(left, right)
+    assert (left, right) == ([RECORD, {"a": 2}], [{"a": 2}, RECORD])
+
+
+NUMBERS = st.integers(-(2**70), 2**70)
+
+
+@given(NUMBERS, NUMBERS.filter(bool))
+def test_quotient_and_remainder_make_the_left_side_again(left: int, right: int) -> None:
+    whole, rest = quotient(left, right), remainder(left, right)
+    assert whole * right + rest == left
+    assert abs(rest) < abs(right)
+    assert rest == 0 or (rest < 0) == (left < 0)
+    assert whole == 0 or (whole < 0) == ((left < 0) != (right < 0))
+
+
+PIECES = st.text(st.characters(exclude_characters="\n"), min_size=1, max_size=5)
+
+
+@given(PIECES, st.integers(1, 5), st.integers(0, 60))
+def test_a_sized_text_has_exactly_so_many_bytes_in_so_many_full_lines(
+    piece: str, lines: int, more: int
+) -> None:
+    size = 2 * lines - 1 + more
+    text = sized_text(piece, size, lines)
+    assert (byte_length(text), line_count(text)) == (size, lines)
+    assert all(text.split("\n"))
+    assert text.count(piece) >= (more + 1) // byte_length(piece)
+
+
+@given(st.lists(st.integers(0, 3)), st.integers(-2, 6))
+def test_what_is_taken_and_what_is_dropped_make_the_list(values: list[int], count: int) -> None:
+    assert take(values, count) + drop(values, count) == values
+    assert len(take(values, count)) == min(max(count, 0), len(values))
+
+
+@given(st.lists(st.integers(0, 3)), st.lists(st.integers(0, 3)))
+def test_values_with_and_without_a_hash_are_treated_alike(left: list[int], right: list[int]) -> None:
+    wrapped, other = [[value] for value in left], [[value] for value in right]
+    assert distinct(wrapped) == [[value] for value in distinct(left)]
+    assert same_items(wrapped, other) == same_items(left, right) == (sorted(left) == sorted(right))
+
+
+# ── Documents ────────────────────────────────────────────────────────────────────────────────────
+
+
+@pytest.mark.parametrize(
+    ("text", "max_bytes", "max_lines", "inline"),
+    [
+        ("", 0, 1, True),
+        ("", 0, 0, False),
+        ("é", 2, None, True),
+        ("é", 1, None, False),
+        ("a\nb", None, 2, True),
+        ("a\nb", None, 1, False),
+        ("a\nb", 3, 2, True),
+        ("a\nb", 2, 2, False),
+        ("a\nb", 3, 1, False),
+        ("a\nb\n", 9, 2, False),
+        ("x" * 99, None, None, True),
+    ],
+)
+def test_a_document_is_inline_within_both_limits(
+    text: str, max_bytes: int | None, max_lines: int | None, inline: bool
+) -> None:
+    told = document(text, max_bytes, max_lines)
+    assert (told.text, told.inline, told.file) == (text, inline, None)
+
+
+def test_documents_are_equal_by_their_text_and_how_it_is_told() -> None:
+    inline, filed = Document("a", inline=True), Document("a", inline=False, file="one")
+    assert inline == Document("a", inline=True)
+    assert filed == Document("a", inline=False, file="another")
+    assert inline != filed
+    assert inline != Document("b", inline=True)
+    assert inline != "a"
+    assert hash(filed) == hash(Document("a", inline=False))
+    assert len({inline, filed, Document("a", inline=True), Document("a", inline=False)}) == 2
+
+
+def test_a_document_is_shown_by_its_size_and_not_by_its_text() -> None:
+    assert repr(Document("é\n", inline=True)) == "<inline: 3 bytes, 2 lines>"
+    assert repr(Document("x" * 5000, inline=False, file="somewhere")) == "<file: 5000 bytes, 1 lines>"
+
+
+# ── Order ────────────────────────────────────────────────────────────────────────────────────────
+
+
+def test_a_descending_key_turns_the_order_round() -> None:
+    words = [("b", 1), ("a", 1), ("c", 2)]
+    assert sorted(words, key=lambda word: (word[1], Descending(word[0]))) == [("b", 1), ("a", 1), ("c", 2)]
+    assert Descending(2) < Descending(1)
+    assert not Descending(1) < Descending(1)
+    assert Descending(1) == Descending(1)
+    assert Descending(1) != Descending(2)
+    assert Descending(1) != 1
+    assert hash(Descending("a")) == hash(Descending("a"))
+
+
+def test_declared_keys_read_shown_fields_up_or_down() -> None:
+    fields = {"started_at": 3, "job_id": "a"}
+    assert declared_keys([], fields) == ()
+    assert declared_keys(["job_id", "started_at"], fields) == ("a", 3)
+    assert declared_keys(["started_at desc", "job_id"], fields) == (Descending(3), "a")
+    assert declared_keys(["started_at asc"], fields) == (3,)
+    with pytest.raises(KeyError, match="nothing"):
+        declared_keys(["nothing desc"], fields)
+
+
+# ── What a step says ─────────────────────────────────────────────────────────────────────────────
+
+
+def test_a_decision_allows_nothing_that_it_does_not_name() -> None:
+    nothing = Decision()
+    assert (nothing.refuse, nothing.accept, nothing.idle, nothing.quiet, nothing.may, nothing.clause) == (
+        *((), False, False, False, ()),
+        -1,
+    )
+    refusal = Decision(("gone",), may=(("Told", (("job", 1),)),), clause=3)
+    assert (refusal.refuse, refusal.accept, refusal.may, refusal.clause) == (
+        ("gone",),
+        False,
+        (("Told", (("job", 1),)),),
+        3,
+    )
+
+
+def test_accepting_is_one_decision_for_all() -> None:
+    assert (ACCEPT.refuse, ACCEPT.accept, ACCEPT.idle, ACCEPT.quiet, ACCEPT.may, ACCEPT.clause) == (
+        (),
+        True,
+        False,
+        False,
+        (),
+        -1,
+    )
+
+
+def test_an_outcome_is_empty_unless_it_says_otherwise() -> None:
+    for empty in (Outcome(), NOTHING):
+        assert (empty.value, empty.signals, empty.may, empty.again) == (None, (), (), ())
+    full = Outcome(1, (("A", ()),), (("B", ()),), (("C", ()),))
+    assert (full.value, full.signals, full.may, full.again) == (1, (("A", ()),), (("B", ()),), (("C", ()),))
+
+
+@pytest.mark.parametrize("value", [Decision(), Outcome(), Document("", inline=True), Descending(1)])
+def test_a_value_takes_no_attribute_by_mistake(value: object) -> None:
+    with pytest.raises(AttributeError):
+        value.nothing = 1  # type: ignore[attr-defined]  # that there is no such attribute is the point
+
+
+def test_an_absent_argument_is_like_no_value() -> None:
+    assert repr(ABSENT) == "ABSENT"
+    assert ABSENT not in (None, False, 0, "", ANY_CODE)
+
+
+def test_an_impossible_step_names_its_clause() -> None:
+    error = Impossible("entities.Job.id", "the id was given twice")
+    assert (error.clause, error.message, str(error)) == (
+        "entities.Job.id",
+        "the id was given twice",
+        "the id was given twice",
+    )
+
+
+# ── The part that every model shares ─────────────────────────────────────────────────────────────
+
+
+class Lamp(BaseModel):
+    """Goes out 10 ms after it was lit; once out, it has to be counted; it may flicker at any time."""
+
+    CLAUSES = ("lit", "out", "counted")
+    LIMITS: Mapping[str, int | None] = {"burns": 10, "most": None}
+    POLICIES: Mapping[str, Any] = {"tie": "id"}
+
+    def reset(self) -> None:
+        self.now = 0
+        self.lit: dict[str, int] = {}
+        self.uncounted: list[str] = []
+        self.history: list[tuple[int, str]] = []
+
+    def next_ordinal(self, entity: str) -> str:
+        return f"{entity}-{len(self.history)}"
+
+    def own_steps(self) -> list[tuple[int, tuple[Any, ...], bool]]:
+        return [(0, (), False), *((1, (name,), True) for name in self.uncounted)]
+
+    def take(self, index: int, keys: tuple[Any, ...]) -> Outcome:
+        (name,) = keys
+        self.seen[2] = 1
+        self.uncounted.remove(name)
+        self.history.append((self.now, f"counted {name}"))
+        return Outcome(f"counted {name}")
+
+    def deadlines(self) -> list[tuple[int, int, Any]]:
+        burns = self.limits.burns  # type: ignore[attr-defined]  # limits are read as attributes
+        return [(since + burns, 0, name) for name, since in self.lit.items()]
+
+    def fire(self, index: int, key: Any) -> Outcome:
+        self.seen[1] = 1
+        del self.lit[key]
+        self.uncounted.append(key)
+        self.history.append((self.now, f"out {key}"))
+        return Outcome(f"out {key}")
+
+
+def test_a_model_takes_its_limits_and_policies_from_the_spec_unless_they_are_declared() -> None:
+    plain, declared = Lamp(), Lamp({"burns": 3}, {"tie": "start"})
+    assert vars(plain.limits) == {"burns": 10, "most": None}
+    assert vars(declared.limits) == {"burns": 3, "most": None}
+    assert (vars(plain.policies), vars(declared.policies)) == ({"tie": "id"}, {"tie": "start"})
+    assert Lamp.LIMITS == {"burns": 10, "most": None}
+    assert plain.mint("job") == "job-0"
+
+
+def test_the_clock_stops_at_every_deadline_on_its_way_and_comes_to_rest_there() -> None:
+    lamp = Lamp()
+    lamp.lit = {"b": 5, "a": 0, "c": 5}
+    assert [outcome.value for outcome in lamp.wait(15)] == [
+        "out a",
+        "counted a",
+        "out b",
+        "counted b",
+        "out c",
+        "counted c",
+    ]
+    assert lamp.history == [
+        *((10, "out a"), (10, "counted a")),
+        *((15, "out b"), (15, "counted b"), (15, "out c"), (15, "counted c")),
+    ]
+    assert lamp.now == 15
+    assert lamp.wait(5) == []
+    assert lamp.now == 20
+
+
+def test_the_clock_does_not_go_back_to_a_deadline_that_was_missed() -> None:
+    lamp = Lamp()
+    lamp.now, lamp.lit = 100, {"a": 0}
+    lamp.wait(0)
+    assert lamp.history == [(100, "out a"), (100, "counted a")]
+
+
+def test_a_deadline_beyond_the_wait_is_left_alone() -> None:
+    lamp = Lamp()
+    lamp.lit = {"a": 0}
+    assert lamp.wait(9) == []
+    assert (lamp.now, lamp.lit) == (9, {"a": 0})
+
+
+def test_settling_takes_the_steps_that_must_be_and_none_that_may_be() -> None:
+    lamp = Lamp()
+    lamp.uncounted = ["a", "b"]
+    assert [outcome.value for outcome in lamp.settle()] == ["counted a", "counted b"]
+    assert lamp.settle() == []
+
+
+def test_a_model_tells_which_clauses_were_witnessed() -> None:
+    lamp = Lamp()
+    assert lamp.witnessed() == frozenset()
+    lamp.lit = {"a": 0}
+    lamp.wait(10)
+    assert lamp.witnessed() == {"out", "counted"}
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        BaseModel.reset,
+        lambda lamp: BaseModel.next_ordinal(lamp, "x"),
+        BaseModel.own_steps,
+        lambda lamp: BaseModel.take(lamp, 0, ()),
+        BaseModel.deadlines,
+        lambda lamp: BaseModel.fire(lamp, 0, None),
+    ],
+    ids=["reset", "next_ordinal", "own_steps", "take", "deadlines", "fire"],
+)
+def test_what_a_lifecycle_has_to_add_is_missing_until_it_does(call: Callable[[BaseModel], Any]) -> None:
+    with pytest.raises(NotImplementedError):
+        call(Lamp())
+
+
+def test_the_shared_part_needs_nothing_but_the_standard_library() -> None:
+    tree = ast.parse(Path(model.__file__).read_text(encoding="utf-8"))
+    modules = {node.module or "" for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)}
+    modules |= {name.name for node in ast.walk(tree) if isinstance(node, ast.Import) for name in node.names}
+    assert {module.partition(".")[0] for module in modules} <= sys.stdlib_module_names
