@@ -13,9 +13,10 @@ from conformance import kernel_facts
 from conformance.adapter import Adapter, Broken, Raw
 from conformance.concurrent import overlapping
 from conformance.history import Group
-from conformance.lockstep import Divergence, Judge
+from conformance.lockstep import Judge
 from conformance.observation import WrongShape, observe
 from conformance.observed import Observed, SignalKey
+from conformance.step import Divergence
 from statemachines.compile import Compiled
 from statemachines.model import Document
 from statemachines.rows import Answer, RowFailure

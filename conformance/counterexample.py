@@ -8,8 +8,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from conformance.lockstep import Divergence
-from conformance.observation import Listed
+from conformance.observation import InOrder, Listed
+from conformance.step import Divergence
 from conformance.trace import AtOnce, Call, Given, Played, Step
 from statemachines.compile import Compiled
 from statemachines.lifecycle import Step as RowStep
@@ -312,6 +312,8 @@ def _reply_assertion(divergence: Divergence, ids: Mapping[str, str]) -> str:
         case Listed(field=field, identity=identity, there=there):
             identified = f"{reach}.exists(each, each.{field} == {ids.get(identity) or _text(identity)})"
             return identified if there else f"(!{identified})"
+        case InOrder(field=field, identities=identities):
+            return f"{reach}.map(each, each.{field}) == [{', '.join(ids.get(each) or _text(each) for each in identities)}]"
         case Document(inline=inline):
             return f"{reach}.inline == {'true' if inline else 'false'}"
         case list() as values:

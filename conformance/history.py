@@ -8,18 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from conformance import kernel_facts
-from conformance.declaration import Declaration
-from conformance.observation import differences
 from conformance.observed import Observed, SignalKey, signal_key
-from statemachines.compile import Compiled
-from statemachines.model import BaseModel, Decision, Impossible, Outcome, Signal
-from statemachines.types import NULL
-
-if TYPE_CHECKING:  # the judge calls this module; here a configuration is only an argument
-    from conformance.lockstep import Configuration
+from conformance.step import Configuration, Contradiction, Stepper
+from statemachines.model import BaseModel, Outcome
 
 SMALL = 12  # histories up to this many calls are searched; longer ones are followed in the order of their ends
 NODES = 20_000  # steps of a search before it gives up
@@ -49,13 +42,13 @@ class Group:
 class Explained:
     """The configurations that a history can end in; `partial` when not all of them were looked for."""
 
-    ends: list[tuple[BaseModel, frozenset[Signal]]]
+    ends: list[Configuration]
     partial: bool
 
 
-def explanations(compiled: Compiled, start: Configuration, group: Group, declaration: Declaration, most: int) -> Explained:
+def explanations(stepper: Stepper, start: Configuration, group: Group, most: int) -> Explained:
     """Search for orders of the calls that explain every reply and all signals."""
-    search = _Search(compiled, declaration, group, start.standing)
+    search = _Search(stepper, group, start.standing)
     if len(group.calls) > SMALL:
         return search.follow(start.model)
     return search.all(start.model, most)
@@ -72,12 +65,18 @@ class _Node:
     may: frozenset[SignalKey]
 
 
+def _gather(outcomes: Sequence[Outcome], must: list[SignalKey], may: set[SignalKey]) -> None:
+    """Add the signals that have to come, and those that may."""
+    for each in outcomes:
+        must += [signal_key(signal) for signal in (*each.signals, *each.again)]
+        may |= {signal_key(signal) for signal in (*each.may, *each.again)}
+
+
 class _Search:
-    def __init__(self, compiled: Compiled, declaration: Declaration, group: Group, standing: frozenset[Signal]) -> None:
+    def __init__(self, stepper: Stepper, group: Group, standing: frozenset[SignalKey]) -> None:
         self.group = group
-        self.declaration = declaration
-        self.facts = kernel_facts.of(compiled)
-        self.compiled = compiled
+        self.stepper = stepper
+        self.facts = stepper.facts
         self.standing = standing
 
     def follow(self, model: BaseModel) -> Explained:
@@ -86,14 +85,12 @@ class _Search:
         must: list[SignalKey] = []
         may: set[SignalKey] = set()
         for index in calls:
-            outcome = self._whole(model, self.group.calls[index])
-            if outcome is None:
+            outcomes = self._whole(model, self.group.calls[index])
+            if outcomes is None:
                 return Explained([], True)
-            for each in (outcome, *model.settle()):
-                must += [signal_key(signal) for signal in (*each.signals, *each.again)]
-                may |= {signal_key(signal) for signal in (*each.may, *each.again)}
+            _gather([*outcomes, *model.settle()], must, may)
         standing = self._signals(must, frozenset(may))
-        return Explained([] if standing is None else [(model, standing)], True)
+        return Explained([] if standing is None else [Configuration(model, standing)], True)
 
     def all(self, model: BaseModel, most: int) -> Explained:
         """Search every order, depth first, cutting off states seen before."""
@@ -105,7 +102,7 @@ class _Search:
             if len(node.done) == len(self.group.calls):
                 end = self._end(node, model)
                 if end is not None:
-                    ends.setdefault((end[0].freeze(), end[1]), end)
+                    ends.setdefault((end.model.freeze(), end.standing), end)
                 if len(ends) >= most:
                     return Explained(list(ends.values()), True)
             if nodes > NODES:
@@ -116,16 +113,14 @@ class _Search:
                     waiting.append(following)
         return Explained(list(ends.values()), False)
 
-    def _end(self, node: _Node, like: BaseModel) -> tuple[BaseModel, frozenset[Signal]] | None:
-        model = self._thawed(node.frozen, like)
+    def _end(self, node: _Node, like: BaseModel) -> Configuration | None:
+        model = self.stepper.thawed(node.frozen, like)
         must, may = list(node.must), set(node.may)
-        for each in model.settle():
-            must += [signal_key(signal) for signal in (*each.signals, *each.again)]
-            may |= {signal_key(signal) for signal in (*each.may, *each.again)}
+        _gather(model.settle(), must, may)
         standing = self._signals(must, frozenset(may))
-        return None if standing is None else (model, standing)
+        return None if standing is None else Configuration(model, standing)
 
-    def _signals(self, must: Sequence[SignalKey], may: frozenset[SignalKey]) -> frozenset[Signal] | None:
+    def _signals(self, must: Sequence[SignalKey], may: frozenset[SignalKey]) -> frozenset[SignalKey] | None:
         """Match the signals of the whole group; order and number of those that may come do not count."""
         rest = list(self.group.signals)
         for key in must:
@@ -147,21 +142,20 @@ class _Search:
             if self.facts.sends(calls[index]):
                 yield from self._sending(node, index, like)
             else:
-                model = self._thawed(node.frozen, like)
-                outcome = self._whole(model, calls[index])
-                if outcome is not None:
-                    yield self._after(node, model, [outcome], done=index)
-        model = self._thawed(node.frozen, like)
+                model = self.stepper.thawed(node.frozen, like)
+                outcomes = self._whole(model, calls[index])
+                if outcomes is not None:
+                    yield self._after(node, model, outcomes, done=index)
+        model = self.stepper.thawed(node.frozen, like)
         for step, keys, _ in model.own_steps():
-            other = self._thawed(node.frozen, like)
+            other = self.stepper.thawed(node.frozen, like)
             yield self._after(node, other, [other.take(step, keys)])
 
     def _sending(self, node: _Node, index: int, like: BaseModel) -> Iterator[_Node]:
         """Walk a call that sends: its next message, or its end when all of them are sent."""
         call = self.group.calls[index]
-        model = self._thawed(node.frozen, like)
-        decision: Decision = getattr(model, f"may_{call.operation}")(**call.arguments)
-        if not decision.accept:
+        model = self.stepper.thawed(node.frozen, like)
+        if not self.stepper.decision(model, call.operation, call.arguments).accept:
             return
         sent = dict(node.sent).get(index, 0)
         if sent < len(call.given):
@@ -192,42 +186,17 @@ class _Search:
     def _after(
         self, node: _Node, model: BaseModel, outcomes: list[Outcome], *, done: int | None = None, sent: tuple[int, int] | None = None
     ) -> _Node:
-        must = [*node.must, *(signal_key(signal) for each in outcomes for signal in (*each.signals, *each.again))]
-        may = node.may | {signal_key(signal) for each in outcomes for signal in (*each.may, *each.again)}
+        must, may = list(node.must), set(node.may)
+        _gather(outcomes, must, may)
         counts = dict(node.sent)
         if sent is not None:
             counts[sent[0]] = sent[1]
         finished = node.done if done is None else node.done | {done}
-        return _Node(finished, tuple(sorted(counts.items())), model.freeze(), tuple(sorted(must)), may)
+        return _Node(finished, tuple(sorted(counts.items())), model.freeze(), tuple(sorted(must)), frozenset(may))
 
-    def _whole(self, model: BaseModel, call: Observed) -> Outcome | None:
+    def _whole(self, model: BaseModel, call: Observed) -> list[Outcome] | None:
         """Take a call as one step; None when the model does not allow what it gave."""
-        if call.operation == "wait":
-            model.wait(call.arguments["ms"])
-            return Outcome()
-        decision: Decision = getattr(model, f"may_{call.operation}")(**call.arguments)
-        if call.refused is not None:
-            fits = decision.idle or "*" in decision.refuse or call.refused in decision.refuse
-            return Outcome(None, (), decision.may) if fits else None
-        if decision.idle or decision.quiet:
-            return Outcome(None, (), decision.may)
-        if not decision.accept:
-            return None
-        minted = iter(call.minted)
-        model.mint = lambda entity: next(minted, "")
         try:
-            outcome: Outcome = getattr(model, f"do_{call.operation}")(**call.arguments)
-        except Impossible:
+            return self.stepper.take(model, call)
+        except Contradiction:
             return None
-        finally:
-            model.mint = model.next_ordinal
-        kind = self.facts.gives(call.operation)
-        if kind != NULL and any(differences(kind, outcome.value, call.given, instants=self.declaration.instants)):
-            return None
-        return outcome
-
-    def _thawed(self, frozen: Any, like: BaseModel) -> BaseModel:
-        model = type(like)(self.declaration.limits, self.declaration.policies)
-        model.thaw(frozen)
-        model.seen = like.seen
-        return model

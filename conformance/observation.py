@@ -135,6 +135,17 @@ class Listed:
 
 
 @dataclass(frozen=True, slots=True)
+class InOrder:
+    """The order of the records of a list, by what identifies them."""
+
+    field: str
+    identities: tuple[Any, ...]
+
+    def __repr__(self) -> str:
+        return f"the order {', '.join(map(repr, self.identities))}"
+
+
+@dataclass(frozen=True, slots=True)
 class Difference:
     """Where a value that was seen is not the one that the model gives."""
 
@@ -179,6 +190,10 @@ def _lists(item: Type, expected: list[Any], seen: list[Any], instants: bool, pat
     if len(expected) != len(seen):
         yield Difference(path, expected, seen)
         return
+    orders = None if unordered else _orders(item, expected, seen)
+    if orders is not None:
+        yield Difference(path, *orders)
+        return
     if unordered:
         seen = _paired(item, expected, seen, instants)
     for index, (one, other) in enumerate(zip(expected, seen, strict=True)):
@@ -196,6 +211,15 @@ def _stranger(item: Type, expected: list[Any], seen: list[Any]) -> Listed | None
         return Listed(field, lacking, True)
     extra = next((each for each in found if each not in wanted), None)
     return None if extra is None else Listed(field, extra, False)
+
+
+def _orders(item: Type, expected: list[Any], seen: list[Any]) -> tuple[InOrder, InOrder] | None:
+    """Give the orders of two lists of the same records, when they differ."""
+    if not isinstance(item, Record) or not item.fields:
+        return None
+    field = item.fields[0][0]
+    wanted, found = tuple(each[field] for each in expected), tuple(each[field] for each in seen)
+    return (InOrder(field, wanted), InOrder(field, found)) if wanted != found else None
 
 
 def _paired(item: Type, expected: list[Any], seen: list[Any], instants: bool) -> list[Any]:

@@ -67,7 +67,7 @@ class Header:
 
 @dataclass(frozen=True, slots=True)
 class Coverage:
-    """How often anything in the run witnessed each clause of the lifecycle, and the clauses never witnessed."""
+    """How often anything in the run witnessed each clause of the lifecycle, and those never witnessed."""
 
     clauses: Mapping[str, int] = field(default_factory=dict)
     gaps: tuple[str, ...] = ()
@@ -159,6 +159,9 @@ class Stream:
         """Write the first record."""
         self._order = InOrder(row.id for row in header.rows)
         self._record(header_record(header))
+
+    def began(self, row_id: str) -> None:
+        """Write nothing: a row is a record when it has a verdict."""
 
     def row(self, result: RowResult) -> None:
         """Write a result, or keep it until those before it in the header are there."""

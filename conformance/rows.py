@@ -11,8 +11,8 @@ from typing import Any
 from conformance.adapter import Adapter, HarnessError
 from conformance.case import Case, calls_made
 from conformance.counterexample import as_row, row_as_it_ran
-from conformance.lockstep import Divergence
 from conformance.shrink import Shrinker, Shrunk
+from conformance.step import Divergence
 from conformance.trace import Played, Trace, play, symbolic
 from conformance.verdict import Counterexample, RowResult, Verdict
 from statemachines.compile import Compiled

@@ -18,8 +18,8 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, rule, run_sta
 from conformance import kernel_facts
 from conformance.adapter import Adapter
 from conformance.case import CallFailed, Case
-from conformance.lockstep import Divergence
 from conformance.prefill import prefills
+from conformance.step import Divergence
 from conformance.strategies import settings_of
 from statemachines import kernel
 from statemachines.candidates import choosers

@@ -11,7 +11,7 @@ from typing import Any
 
 from conformance.adapter import Adapter
 from conformance.case import CallFailed, Case, Recorded
-from conformance.lockstep import Divergence
+from conformance.step import Divergence
 from statemachines.compile import Compiled
 from statemachines.rows import Answer, RowFailure
 

@@ -59,7 +59,7 @@ class RowResult:
 
 def gates(result: RowResult, fail_on: Level = "must") -> bool:
     """Tell whether a verdict makes a run fail."""
-    counted = result.level == "must" or fail_on == "should" and result.level == "should"
+    counted = result.level == "must" or (fail_on == "should" and result.level == "should")
     match result.verdict:
         case Verdict.FAIL | Verdict.FLAKY:
             return counted

@@ -298,12 +298,14 @@ class _Sentence:
     """An expression, and the names that it decides; where there are none it decides a step.
 
     Names are written Job.state, due.Ended.to, finish.payload (an argument) and .permit (a variable); with
-    `?` behind, only whether it is null counts, with `#` only its place in an order.
+    `?` behind, only whether it is null counts, with `#` only its place in an order, with `@` only how long
+    ago it was, while a timer of the entity `timed` runs.
     """
 
     decides: tuple[str, ...]
     value: Typed
     operation: str = ""
+    timed: str = ""
 
 
 class Influence:
@@ -312,7 +314,7 @@ class Influence:
     def __init__(self, source: kernel.Kernel) -> None:
         self.source = source
         self.ordered: set[str] = set()  # kinds of records and messages whose places in their list count
-        self.relative = any(entity.timers for entity in source.entities)  # instants count by their distance
+        self.relative = False  # instants are reckoned with, so their distance from now counts
         self.opaque = True  # texts are only compared with each other
         self.named: set[str] = set()  # fixed records that a sentence names
         self._tests: dict[str, list[tuple[str, ...]]] = {}
@@ -328,14 +330,17 @@ class Influence:
                     self.names |= read
         for sentence, _ in sentences:
             if self._counts(sentence):
+                relative = self.relative
                 self._look(sentence.value)
+                self.relative = relative if sentence.timed else self.relative
         self._look_at_states()
+        self._look_for_names([sentence.value for sentence, _ in sentences])
 
     def keeps(self, name: str) -> str:
-        """Tell how a name counts: by its value (=), its place in an order (#), being null (?), or not at all."""
+        """Tell how a name counts: by value (=), in an order (#), for timers (@), as null (?); "" = not at all."""
         if name in self.names:
             return "="
-        return next((how for how in "#?" if name + how in self.names), "")
+        return next((how for how in "#@?" if name + how in self.names), "")
 
     def alike(self, kind: Enum) -> dict[str, str]:
         """Give the first member of an enum that is like each member: no sentence tells them apart."""
@@ -348,7 +353,7 @@ class Influence:
         return found
 
     def separable(self, entity: kernel.Entity, name: str) -> bool:
-        """Tell whether a lifecycle without this fixed record would treat the others as before."""
+        """Tell whether a lifecycle without this fixed record would treat the others just as it does."""
         return name not in self.named and f".{entity.collection}" not in self.names
 
     def _counts(self, sentence: _Sentence) -> bool:
@@ -412,7 +417,7 @@ class Influence:
         for rule in entity.entered:
             yield from self._effects(rule.effects)
         for timer in entity.timers:
-            yield _Sentence((), timer.deadline)
+            yield _Sentence((), timer.deadline, timed=entity.name)
             yield from self._effects(timer.effects)
         if entity.retain is not None:
             yield _Sentence((), entity.retain.newest)
@@ -470,8 +475,9 @@ class Influence:
         found = set()
         for node in nodes:
             match node:
-                case Attribute(of=of, name=name):
-                    mark = "?" if id(node) in nulls else ""
+                case Attribute(type=kind, of=of, name=name):
+                    clock = sentence.timed in self._owners(of, boxes) and isinstance(present(kind), Time)
+                    mark = "@" if clock else "?" if id(node) in nulls else ""
                     found |= {f"{owner}.{name}{mark}" for owner in self._owners(of, boxes)}
                 case InGroup(entity=entity):
                     found.add(f"{entity}.state")
@@ -508,7 +514,7 @@ class Influence:
                 return []
 
     def _look(self, value: Typed) -> None:
-        """Note what a sentence makes of texts, instants, places in lists, enums and fixed records."""
+        """Note what a sentence makes of texts, instants, places in lists and enums."""
         for node in walked(self.source, value):
             match node:
                 case At() | Apply(function="take" | "drop" | "reversed" | "join" | "pick"):
@@ -518,8 +524,6 @@ class Influence:
                 case InGroup(entity=entity, group=group):
                     states = dict(self.source.entity(entity).groups)[group]
                     self._tests.setdefault(f"{entity}.state", []).append(states)
-                case Var(type=Ref(), name=name, source=source) if source.startswith("self."):
-                    self.named.add(name)
                 case Operate():
                     self._look_at_operator(node)
             if isinstance(node, Const | Apply) and any(_is_text(part) for part in (node, *parts(node))):
@@ -527,11 +531,27 @@ class Influence:
             if isinstance(node, Apply):
                 self._mixed |= {name for part in parts(node) if (name := _enum_name(part))}
 
+    def _look_for_names(self, values: list[Typed]) -> None:
+        """Note the fixed records that anything names, be it only a reply."""
+        for operation in self.source.operations:
+            if operation.reply is not None:
+                values += [value for _, value in operation.reply.fields or ()]
+                values += [part for branch in operation.reply.branches for part in branch if part is not None]
+        effects = [effect for operation in self.source.operations for effect in operation.effects]
+        effects += [effect for step in self.source.spontaneous for effect in step.effects]
+        emits = [effect for effect in kernel.walk(tuple(effects)) if isinstance(effect, kernel.Emit)]
+        values += [value for emit in emits for _, value in emit.fields]
+        values += [value for entity in self.source.entities for _, value in entity.shows]
+        for value in values:
+            for node in walked(self.source, value):
+                if isinstance(node, Var) and isinstance(node.type, Ref) and node.source.startswith("self."):
+                    self.named.add(node.name)
+
     def _look_at_operator(self, node: Operate) -> None:
         sides = [node.right] if node.left is None else [node.left, node.right]
         if node.operator in ("==", "!=", "in"):
             names = [_enum_name(side) for side in sides if not _is_constant(side)]
-            if len(names) == 2 and not any(_is_earlier(side) for side in sides):
+            if len(names) == 2 and not _is_before_and_after(*sides):
                 self._mixed |= {name for name in names if name}
             if all(isinstance(side.type, List) and not _is_constant(side) for side in sides):
                 self._all_ordered()
@@ -581,9 +601,14 @@ def _is_text(value: Typed) -> bool:
     return isinstance(present(value.type), Text | Id)
 
 
-def _is_earlier(value: Typed) -> bool:
-    """Tell whether this is a field of the same record one step earlier."""
-    return isinstance(value, Attribute) and isinstance(value.of, Var) and value.of.name == "was"
+def _is_before_and_after(left: Typed, right: Typed) -> bool:
+    """Tell whether these are the same field of a record, one of them one step earlier."""
+    return (
+        isinstance(left, Attribute)
+        and isinstance(right, Attribute)
+        and left.name == right.name
+        and [side.of.name for side in (left, right) if isinstance(side.of, Var)].count("was") == 1
+    )
 
 
 def _enum_name(value: Typed) -> str:

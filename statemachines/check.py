@@ -106,7 +106,7 @@ def _read_and_checked(reading: Callable[[], Node], file: str, *, explored: bool)
 
 
 def _without_echoes(faults: list[Diagnostic]) -> list[Diagnostic]:
-    """Leave out that an invariant breaks elsewhere too: what the search found is shortest, and comes first."""
+    """Leave out that an invariant breaks elsewhere too: what the search found is shortest, and first."""
     broken: dict[Where, Diagnostic] = {}
     for fault in faults:
         if fault.code == "invariant-broken":

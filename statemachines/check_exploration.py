@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
+from statemachines.check_coverage import is_silent
 from statemachines.check_example import as_row
 from statemachines.compile import Compiled
 from statemachines.diagnostics import Diagnostic
@@ -37,11 +38,11 @@ def search(compiled: Compiled, witnessed: frozenset[str] | None) -> Found:
 def _dead(
     compiled: Compiled, exploration: Exploration, witnessed: frozenset[str]
 ) -> Iterator[tuple[str, Diagnostic]]:
-    """Tell of clauses that neither the search nor a row came to; what may be lost is no step of the model."""
+    """Tell of clauses that neither the search nor a row came to."""
     known = witnessed | exploration.witnessed
     for clause in compiled.kernel.clauses:
         path = clause.path
-        if path not in known and not path.endswith(".may lose"):
+        if path not in known and not is_silent(path):
             message = f"nothing ever comes to {path}: {clause.text}"
             hint = "its condition never holds: correct it, or remove the clause"
             yield path, Diagnostic("dead-clause", clause.where, message, hint)

@@ -3,25 +3,18 @@
 from __future__ import annotations
 
 import itertools
-import random
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
+from statemachines.check_choices import Alternatives, Choosing, declarations, noting, orders, watched
 from statemachines.compile import Compiled
 from statemachines.diagnostics import Diagnostic, Where
 from statemachines.expression.syntax import Name
-from statemachines.lifecycle import Expr, Lifecycle, Row
+from statemachines.lifecycle import Expr, Row
 from statemachines.model import BaseModel, Impossible
-from statemachines.model_subject import ModelSubject
 from statemachines.row_words import RowWords
 from statemachines.rows import Program, RowCompiler, RowFailure, enumerated, evaluate, witnesses
-
-MOST_ORDERS: Final = 200
-"""In so many orders calls that are made at once are run, where there are more than four of them."""
-
-PATIENCE: Final = 10_000
-"""After so many steps of its own in one run, the model is taken never to rest."""
 
 MANY: Final = 500
 """A row that creates more records is not run again with other limits."""
@@ -30,6 +23,7 @@ _FALSE: Final = "the row and the rules of the spec contradict each other: one of
 _ELSEWHERE: Final = (
     "add to `needs` the condition under which the row holds: an implementation may declare this"
 )
+_ONE_WAY: Final = "let the rules leave both open, or assert what they say"
 
 
 @dataclass(slots=True)
@@ -59,7 +53,7 @@ def run_rows(compiled: Compiled) -> Ran:
     """Type every row, and run those without a fault on the model."""
     compiler = RowCompiler(compiled.lifecycle)
     ran = Ran(tuple(clause.path for clause in compiled.kernel.clauses))
-    model_class, needs = _resting(compiled.model_class), Needs(compiler.words)
+    model_class, needs = watched(compiled.model_class), Needs(compiler.words)
     standard = model_class()
     declared = [model_class(*each) for each in declarations(compiled.lifecycle)]
     for name, row in compiled.lifecycle.rows.items():
@@ -67,51 +61,14 @@ def run_rows(compiled: Compiled) -> Ran:
         program = compiler.program(row)
         if len(compiler.faults) == before:
             trial = _Trial(compiled, needs, program, standard)
-            if fault := trial.fault() or trial.fault_elsewhere(declared):
-                ran.faults.append(fault)
-            else:
-                ran.seen[name] = bytes(trial.model.seen)
+            found = list(trial.faults(declared))
+            ran.faults += found
             ran.runs += trial.runs
+            if not found:
+                ran.seen[name] = bytes(standard.seen)
     ran.faults += compiler.faults
     ran.complete = len(ran.seen) == len(compiled.lifecycle.rows)
     return ran
-
-
-def declarations(lifecycle: Lifecycle) -> Iterator[tuple[dict[str, int | None], dict[str, str]]]:
-    """Walk limits and policies that an implementation may declare, one that is not the default at a time."""
-    for name, limit in lifecycle.limits.items():
-        sizes: list[int | None] = [0, 1, None] if limit.optional else [0, 1]
-        yield from (({name: size}, {}) for size in sizes if size != limit.default)
-    for name, policy in lifecycle.policies.items():
-        yield from (({}, {name: word.text}) for word in policy.choices if word.text != policy.default.text)
-
-
-def _resting(model_class: type[BaseModel]) -> type[BaseModel]:
-    """Give the model's class, whose instances do not take steps of their own for ever."""
-
-    class Resting(model_class):  # type: ignore[valid-type,misc]  # the base is made at run time
-        __slots__ = ("taken",)
-
-        def reset(self) -> None:
-            super().reset()
-            self.taken = 0
-
-        def take(self, index: int, keys: tuple[Any, ...]) -> Any:
-            self._count()
-            return super().take(index, keys)
-
-        def fire(self, index: int, key: Any) -> Any:
-            self._count()
-            return super().fire(index, key)
-
-        def _count(self) -> None:
-            self.taken += 1
-            if self.taken > PATIENCE:
-                raise Impossible(
-                    "on its own", f"more than {PATIENCE} steps follow by themselves, without rest"
-                )
-
-    return Resting
 
 
 class _Trial:
@@ -120,36 +77,48 @@ class _Trial:
     def __init__(self, compiled: Compiled, needs: Needs, program: Program, model: BaseModel) -> None:
         self.compiled = compiled
         self.needs = needs
-        self.program = program
+        self.program = noting(program)
         self.row = program.row
         self.model: Any = model
         self.runs = 0
 
-    def fault(self) -> Diagnostic | None:
-        """Run the row by default, with all values of its parameters; give its first fault."""
+    def faults(self, declared: Sequence[BaseModel]) -> Iterator[Diagnostic]:
+        """Run the row with all values of its parameters, then with other limits; give the first fault."""
         idle = self.needs.unmet(self.row, self.model)
         if idle is not None:
             hint = "choose defaults with which every row runs, or weaken the condition"
             message = f"row {self.row.id.text} never runs by default: {idle.text} is false"
-            return Diagnostic("row-never-runs", idle.where, message, hint)
-        return self._holds(every=True)
+            yield Diagnostic("row-never-runs", idle.where, message, hint)
+        elif found := self._holds(every=True):
+            yield found
+        else:
+            yield from self._one_way()
+            yield from self._elsewhere(declared)
 
-    def fault_elsewhere(self, declared: Sequence[BaseModel]) -> Diagnostic | None:
-        """Run the row with other limits and policies, where it runs at all; give its first fault."""
-        model, many = self.model, self.model.serials > MANY
-        found = None
-        for self.model in () if many else declared:
-            if found is None and self.needs.unmet(self.row, self.model) is None:
-                found = self._holds(every=False)
-        self.model = model
-        return found and Diagnostic("row-needs-more", found.where, found.message, _ELSEWHERE)
+    def _one_way(self) -> Iterator[Diagnostic]:
+        """Tell of assertions that leave open what the rules do not."""
+        for each in self.program.asserts:
+            if isinstance(each, Alternatives) and len(each.came) < len(each.ways):
+                message = (
+                    f"row {self.row.id.text} leaves open what is not: `{each.expr.text}` only comes one way"
+                )
+                yield Diagnostic("one-way", each.expr.where, message, _ONE_WAY)
+
+    def _elsewhere(self, declared: Sequence[BaseModel]) -> Iterator[Diagnostic]:
+        """Run with other limits and policies, where the row runs at all; give its first fault."""
+        standard = self.model
+        for self.model in () if standard.serials > MANY else declared:
+            if self.needs.unmet(self.row, self.model) is None and (found := self._holds(every=False)):
+                yield Diagnostic("row-needs-more", found.where, found.message, _ELSEWHERE)
+                break
+        self.model = standard
 
     def _holds(self, *, every: bool) -> Diagnostic | None:
         """Run with every value of the parameters under `each`, or just with the first."""
         try:
             drawn = witnesses(self.needs.words, self.row, self.model)
         except (ArithmeticError, TypeError, ValueError) as error:
-            return self._fails(self.row.drawn[0].name.where, f"a witness cannot be evaluated: {error}", "")
+            return self._fails(self.row.drawn[0].name.where, f"a witness cannot be evaluated: {error}", [])
         for chosen in enumerated(self.compiled.lifecycle, self.program):
             found = self._with({**chosen, **drawn}, chosen)
             if found or not every:
@@ -159,32 +128,39 @@ class _Trial:
     def _with(self, arguments: Mapping[str, Any], chosen: Mapping[str, Any]) -> Diagnostic | None:
         """Run with some values, in every order in which calls made at once can come."""
         given = [f"{name} = {spoken(value)}" for name, value in chosen.items()]
-        first = self._run_twice(arguments, (), given)
+        first = self._each_way(arguments, (), given)
         if isinstance(first, Diagnostic):
             return first
-        for order in _orders(first):
+        for order in orders(first):
             called = ", ".join(str(index + 1) for index in order)
-            found = self._run_twice(arguments, order, [*given, f"calls made at once in the order {called}"])
+            found = self._each_way(arguments, order, [*given, f"calls made at once in the order {called}"])
             if isinstance(found, Diagnostic):
                 return found
         return None
 
-    def _run_twice(
+    def _each_way(
         self, arguments: Mapping[str, Any], order: Sequence[int], how: list[str]
     ) -> Diagnostic | int:
-        """Run with what is open carried out, then, if anything was, refused; give the most calls at once."""
-        subject = self._subject(order, lenient=True)
-        found = self._run(subject, arguments, how)
-        if found is None and subject.chose:
-            strict = self._subject(order, lenient=False)
-            found = self._run(strict, arguments, [*how, "what may be refused is refused"])
-        return subject.widest if found is None else found
+        """Run with what is open carried out; then with all refused, and all done, that may be.
 
-    def _subject(self, order: Sequence[int], *, lenient: bool) -> ModelSubject:
+        Gives the most different calls at once.
+        """
+        first = self._subject(order)
+        found = self._run(first, arguments, how)
+        could = first.could
+        if found is None and first.chose:
+            said = [*how, "what may be refused is refused"]
+            found = self._run(self._subject(order, lenient=False), arguments, said)
+        if found is None and could:
+            said = [*how, "the implementation does by itself all that it may"]
+            found = self._run(self._subject(order, eager=True), arguments, said)
+        return first.widest if found is None else found
+
+    def _subject(self, order: Sequence[int], *, lenient: bool = True, eager: bool = False) -> Choosing:
         self.model.reset()
-        return ModelSubject(self.model, self.compiled.kernel, lenient=lenient, order=order)
+        return Choosing(self.model, self.compiled.kernel, order, lenient=lenient, eager=eager)
 
-    def _run(self, subject: ModelSubject, arguments: Mapping[str, Any], how: list[str]) -> Diagnostic | None:
+    def _run(self, subject: Choosing, arguments: Mapping[str, Any], how: list[str]) -> Diagnostic | None:
         self.runs += 1
         try:
             self.program.run(subject, arguments)
@@ -208,19 +184,12 @@ class _Trial:
 
     def _where(self, how: Sequence[str]) -> str:
         """Say with which limits, policies, values and choices the row was run."""
-        limits = {f"limits.{name}": value for name, value in vars(self.model.limits).items()}
-        policies = {f"policies.{name}": value for name, value in vars(self.model.policies).items()}
-        defaults: dict[str, Any] = {
-            f"limits.{name}": limit.default for name, limit in self.compiled.lifecycle.limits.items()
-        }
-        defaults |= {
-            f"policies.{name}": each.default.text for name, each in self.compiled.lifecycle.policies.items()
-        }
-        other = [
-            f"{name} = {spoken(value)}"
-            for name, value in (limits | policies).items()
-            if value != defaults[name]
-        ]
+        lifecycle = self.compiled.lifecycle
+        standard: dict[str, Any] = {f"limits.{name}": each.default for name, each in lifecycle.limits.items()}
+        standard |= {f"policies.{name}": each.default.text for name, each in lifecycle.policies.items()}
+        said = [(f"limits.{name}", value) for name, value in vars(self.model.limits).items()]
+        said += [(f"policies.{name}", value) for name, value in vars(self.model.policies).items()]
+        other = [f"{name} = {spoken(value)}" for name, value in said if value != standard[name]]
         return f", with {', '.join((*other, *how))}" if other or how else ""
 
 
@@ -246,16 +215,6 @@ class Needs:
             return bool(evaluate(self.words, expr, declared))
         except (ArithmeticError, TypeError):  # a limit that is null
             return False
-
-
-def _orders(calls: int) -> Iterator[tuple[int, ...]]:
-    """Walk orders of different calls made at once, other than the order in which they are written."""
-    if calls <= 4:
-        yield from itertools.islice(itertools.permutations(range(calls)), 1, None)
-        return
-    shuffler = random.Random(calls)
-    for _ in range(MOST_ORDERS):
-        yield tuple(shuffler.sample(range(calls), calls))
 
 
 def spoken(value: Any) -> str:

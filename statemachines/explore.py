@@ -1,9 +1,9 @@
 """Every reachable configuration of a small scope, breadth first: what holds, what is reached, and how.
 
-Only what can decide a later step is told apart: what nothing depends on is left out, ids stand for
-themselves, instants and completions for their order, and alike members of an enum for each other. So one
-configuration stands for all that differ in nothing that matters, and whoever broke an invariant did it on
-the shortest way.
+Only what can decide a later step is told apart: fields that nothing depends on are left out, ids count by
+where they stand, instants and completions by their order, and states that no sentence tells apart are one.
+So one configuration stands for all that differ in nothing that matters. The first way that breaks an
+invariant is a shortest one.
 """
 
 from __future__ import annotations
@@ -23,7 +23,6 @@ from statemachines.generate_records import message_names, record_names
 from statemachines.model import ABSENT, Impossible
 from statemachines.types import (
     INT,
-    TIME,
     UNKNOWN,
     Enum,
     Id,
@@ -48,7 +47,7 @@ PATIENCE = 3
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """One step: a call of an operation, `wait` with `ms`, or a step of the implementation's own, by its path."""
+    """One step: a call of an operation, `wait` with `ms`, or the path of a step that is taken unasked."""
 
     operation: str
     arguments: Mapping[str, Any]
@@ -72,8 +71,9 @@ class Violation:
 class Exploration:
     """What was found: `complete` when every configuration of the scope was reached and held.
 
-    witnesses  the shortest way to each clause that was witnessed; the last call witnesses it
-    reached    the states in which a record of each entity was seen
+    witnesses       the shortest way to each clause that was witnessed; the last call witnesses it
+    reached         the states in which a record of each entity was seen
+    configurations  one that `thaw` takes for each state, the nearest first in each scope
     """
 
     states: int
@@ -82,6 +82,7 @@ class Exploration:
     violation: Violation | None
     witnesses: Mapping[str, tuple[Call, ...]]
     reached: Mapping[str, frozenset[str]]
+    configurations: Sequence[tuple[Any, ...]]
 
     @property
     def witnessed(self) -> frozenset[str]:
@@ -91,7 +92,7 @@ class Exploration:
 
 @dataclass(frozen=True, slots=True)
 class Scope:
-    """How small: of a fixed entity so many records take part, of another so many are created; and the limits."""
+    """How small: of a fixed entity so many records take part, of another so many are created; some limits."""
 
     records: Mapping[str, int]
     limits: Mapping[str, int]
@@ -122,6 +123,7 @@ def explore(
         min(broken, key=lambda violation: len(violation.trace), default=None),
         witnesses,
         {name: frozenset().union(*(each.reached[name] for each in found)) for name in found[0].reached},
+        [frozen for each in found for frozen in each.configurations],
     )
 
 
@@ -172,6 +174,8 @@ class _Column:
     kind: Type
     how: str = "="
     same: Mapping[Any, Any] | None = None
+    state: int = 0
+    states: tuple[str, ...] = ()
 
 
 _Row = tuple[int, tuple[Any, ...]]
@@ -191,6 +195,7 @@ class _Table:
         self.ordered = ordered
         self.plain: list[tuple[int, Callable[[Any], Any]]] = []  # where, and what a value is taken for
         self.ranked: list[tuple[int, int]] = []  # where, and by which order
+        self.clocks: list[tuple[int, int, tuple[str, ...]]] = []  # where, and while a state is one of these
         self.names: list[int] = []
         self.lists: list[int] = []
         self.known: dict[Any, _Rows] = {}
@@ -198,6 +203,8 @@ class _Table:
             kind = present(column.kind)
             if column.how == "#" or (isinstance(kind, Time) and column.how == "="):
                 self.ranked.append((column.at, _ORDERS.get(column.name, 0)))
+            elif column.how == "@":
+                self.clocks.append((column.at, column.state, column.states))
             elif column.how == "=" and _names_something(kind, influence):
                 self.names.append(column.at)
             elif column.how == "=" and isinstance(kind, List) and _names_something(kind.item, influence):
@@ -205,10 +212,12 @@ class _Table:
             else:
                 self.plain.append((column.at, _taken_for(column, influence)))
 
-    def said(self, row: Frozen, place: int, ranks: list[dict[Any, int | None]]) -> tuple[Any, ...]:
+    def said(self, row: Frozen, place: int, now: int, ranks: Sequence[Mapping[Any, Any]]) -> tuple[Any, ...]:
         """Give what a row says apart from names; of a list of names, how long it is."""
         found = [taken(row[at]) for at, taken in self.plain]
         found += [ranks[order][row[at]] for at, order in self.ranked]
+        for at, state, states in self.clocks:
+            found.append(None if row[at] is None else now - row[at] if row[state] in states else "over")
         found += [None if row[at] is None else len(row[at]) for at in self.lists]
         return (self.at, place if self.ordered else 0, *found)
 
@@ -248,7 +257,7 @@ class Configurations:
     def __init__(
         self, source: kernel.Kernel, influence: Influence, usable: Mapping[str, int] | None = None
     ) -> None:
-        """Prepare for the models of a kernel; `usable` bounds how many fixed records of an entity calls name."""
+        """Prepare for a kernel's models; `usable` tells of fixed records how many calls can name."""
         self.influence = influence
         self.head = 3 + len(source.variables)
         kinds = [("", self._variables(source))]
@@ -265,8 +274,8 @@ class Configurations:
                 serial = [_Column("serial", 0, Identity(name))] if name in referred else []
                 tables.append(_Table(at, serial + columns, influence, ordered=name in influence.ordered))
         tables.sort(key=lambda table: -len(table.names))
-        self.timed = [table for table in tables if table.ranked]
-        self.others = [table for table in tables if not table.ranked]
+        self.timed = [table for table in tables if table.ranked or table.clocks]
+        self.others = [table for table in tables if table not in self.timed]
         self.known: dict[tuple[Any, ...], list[_Rows]] = {}
         self.colours: dict[Any, int] = {}
 
@@ -284,9 +293,9 @@ class Configurations:
         kinds |= {"state": Enum(f"{entity.name}.state", entity.states)}
         places = {name: at for at, name in enumerate(record_names(entity))}
         columns = [
-            _Column(name, places[python_name(name)], kind, self.influence.keeps(f"{entity.name}.{name}"))
+            _Column(name, places[python_name(name)], kind, how)
             for name, kind in kinds.items()
-            if python_name(name) in places
+            if python_name(name) in places and (how := self.influence.keeps(f"{entity.name}.{name}")) != "@"
         ]
         if entity.fixed:
             named = self.influence.named
@@ -294,7 +303,20 @@ class Configurations:
             marks |= dict.fromkeys(entity.fixed[usable.get(entity.name, len(entity.fixed)) :], -1)
             columns = [column for column in columns if column.name != "id"]
             columns.append(_Column("id", places["id"], UNKNOWN, "=", marks))
+        if entity.timers:
+            columns += self._clocks(entity, places, kinds)
         return [column for column in columns if column.how]
+
+    def _clocks(
+        self, entity: kernel.Entity, places: Mapping[str, int], kinds: Mapping[str, Type]
+    ) -> list[_Column]:
+        """Give the fields that timers read: they count while one of these runs."""
+        states = tuple(dict.fromkeys(state for timer in entity.timers for state in timer.states))
+        return [
+            _Column(name, places[python_name(name)], kind, "@", None, places["state"], states)
+            for name, kind in kinds.items()
+            if f"{entity.name}.{name}@" in self.influence.names
+        ]
 
     def _message(self, message: kernel.Message, box: str) -> list[_Column] | None:
         if f"{box}.{message.name}" not in self.influence.names:
@@ -316,7 +338,7 @@ class Configurations:
         for table in self.others:
             part = parts[table.at]
             if part:
-                found.append(table.known.get(part) or self._rows(table, part, []))
+                found.append(table.known.get(part) or self._rows(table, part))
         shades = self._shades(found) if any(map(_FIRST, found)) else {}
         return self._numbered(found, shades)
 
@@ -331,35 +353,40 @@ class Configurations:
             for row in parts[table.at]
         )
 
-    def _rows(self, table: _Table, part: tuple[Frozen, ...], ranks: list[dict[Any, int | None]]) -> _Rows:
+    def _rows(
+        self, table: _Table, part: tuple[Frozen, ...], now: int = 0, ranks: Sequence[Mapping[Any, Any]] = ()
+    ) -> _Rows:
         """Read the rows of a table, numbering what they say."""
         colours = self.colours
         found = [
-            (colours.setdefault(table.said(row, place, ranks), len(colours)), table.held(row))
+            (colours.setdefault(table.said(row, place, now, ranks), len(colours)), table.held(row))
             for place, row in enumerate(part)
         ]
         found.sort(key=_FIRST)
         rows = (len({colour for colour, _ in found}) < len(found), found)
-        if not table.ranked:
+        if not ranks:
             table.known[part] = rows
         return rows
 
     def _clocked(self, clock: tuple[Any, ...]) -> list[_Rows]:
-        """Read the tables with instants and counters, which become their ranks, or their distance from now."""
-        values: list[set[Any]] = [{clock[0]}, set(), set()]
+        """Read the tables with instants and counters: these become their ranks, or distances from now."""
+        now = clock[0]
+        values: list[set[Any]] = [{now}, set(), set()]
         for table, part in zip(self.timed, clock[1:], strict=True):
             for at, order in table.ranked:
                 values[order].update([row[at] for row in part])
-        ranks: list[dict[Any, int | None]] = []
-        for order in values:
-            order.discard(None)
-            ranks.append({value: rank for rank, value in enumerate(sorted(order))})
+        ranks: list[dict[Any, Any]] = []
+        for held in values:
+            held.discard(None)
+            ranks.append({value: rank for rank, value in enumerate(sorted(held))})
         if self.influence.relative:
-            ranks[0] = {value: value - clock[0] for value in values[0]}
-        for each in ranks:
-            each[None] = None
-        found = [self._rows(table, part, ranks) for table, part in zip(self.timed, clock[1:], strict=True)]
-        found.append((False, [(self.colours.setdefault(("now", ranks[0][clock[0]]), len(self.colours)), ())]))
+            ranks[0] = {value: value - now for value in values[0]}
+        for rank in ranks:
+            rank[None] = None
+        found = [
+            self._rows(table, part, now, ranks) for table, part in zip(self.timed, clock[1:], strict=True)
+        ]
+        found.append((False, [(self.colours.setdefault(ranks[0][now], len(self.colours)), ())]))
         self.known[clock] = found
         return found
 
@@ -491,6 +518,10 @@ def _stays(effect: kernel.Effect) -> bool:
     return isinstance(effect, kernel.Emit)
 
 
+def _model(compiled: Compiled, scope: Scope) -> Any:
+    return compiled.model(scope.limits)
+
+
 def _leave_out(model: Any, source: kernel.Kernel, influence: Influence, scope: Scope) -> None:
     """Take the fixed records beyond the scope away, where the others do not depend on them."""
     for entity in source.entities:
@@ -517,9 +548,9 @@ class _Search:
     ) -> None:
         source = compiled.kernel
         self.source = source
-        self.here: Any = compiled.model(scope.limits)
-        self.there: Any = compiled.model(scope.limits)
-        self.between: Any = compiled.model(scope.limits)  # the configuration one step before `there`
+        self.here = _model(compiled, scope)
+        self.there = _model(compiled, scope)
+        self.between = _model(compiled, scope)  # the configuration one step before `there`
         _leave_out(self.here, source, influence, scope)
         self.seen = self.there.seen = self.between.seen = self.here.seen
         self.known = bytes(len(self.seen))
@@ -527,7 +558,7 @@ class _Search:
         self.operations = [steps.operation(each) for each in source.operations]
         self.own = [steps.own(index, each) for index, each in enumerate(source.spontaneous)]
         self.wait = _Step("wait", ["ms"], self._pass)
-        self.timers = any(entity.timers for entity in source.entities)
+        self.timers = [timer.clause for entity in source.entities for timer in entity.timers]
         self.must = any(step.must is not None for step in source.spontaneous)
         free = [entity for entity in source.entities if not entity.fixed]
         self.records = [
@@ -560,6 +591,7 @@ class _Search:
             self.violation,
             self.first,
             {name: frozenset(states) for name, states in self.reached.items()},
+            [node.frozen for node in self.nodes],
         )
 
     # ── From one configuration ──
@@ -577,9 +609,10 @@ class _Search:
                     self._witness()
                 if self.violation:
                     return
-        except (ArithmeticError, IndexError, ValueError, Impossible) as error:
-            step = self.doing[0].name if self.doing else ""
-            self._violated("failure", f"{type(error).__name__}: {error}", f"operations.{step}")
+        except Impossible as error:
+            self._violated("failure", str(error), error.clause)
+        except (ArithmeticError, IndexError, ValueError) as error:
+            self._violated("failure", f"{type(error).__name__}: {error}", self._path())
 
     def _ways(self) -> Iterator[bool]:
         """Take one step after the other; tell whether it may have led somewhere."""
@@ -624,18 +657,22 @@ class _Search:
         return bool(step.clauses)
 
     def _waits(self) -> list[int]:
-        """List how long to wait: to the next deadline and one more or less; or so that `now` is new."""
+        """List how long to wait: to the next deadline and one more or less; and so that `now` is new."""
         now = self.here.now
-        if self.timers:
-            gap = min((instant for instant, _, _ in self.here.deadlines()), default=now) - now
-            return [ms for ms in (gap - 1, gap, gap + 1) if ms > 0]
+        gap = (
+            min((instant for instant, _, _ in self.here.deadlines()), default=now) - now if self.timers else 0
+        )
+        found = {gap - 1, gap, gap + 1} if gap else set()
         if self.configurations.influence.relative:
-            return [1] if now < PATIENCE else []
-        return [1] if self.configurations.happened(self.node.frozen) else []
+            found |= {1} if now < PATIENCE else set()
+        elif self.configurations.happened(self.node.frozen):
+            found.add(1)
+        return sorted(ms for ms in found if ms > 0)
 
     def _pass(self, ms: int) -> None:
         """Let time pass in `there`, deadline by deadline."""
         end = self.there.now + ms
+        due: tuple[int, int, Any] | None = None
         for _ in range(LIVELOCK):
             due = min((timer for timer in self.there.deadlines() if timer[0] <= end), default=None)
             if due is None:
@@ -648,7 +685,8 @@ class _Search:
             self._note_states()
             if not (self._holds() and self._rests()):
                 return
-        self._violated("livelock", "a timer that is due again at once", "")
+        clause = self.timers[due[1]] if due else ""
+        self._violated("livelock", clause, clause)
 
     # ── To another ──
 
@@ -744,6 +782,11 @@ class _Search:
             if after and not before:
                 self.first[clause.path] = trace
         self.known = bytes(self.seen)
+
+    def _path(self) -> str:
+        """Name the clauses of what is being done."""
+        name = self.doing[0].name if self.doing else ""
+        return name if name in [step.name for step in self.own] else f"operations.{name}"
 
     def _violated(self, kind: Literal["invariant", "livelock", "failure"], name: str, path: str) -> None:
         clauses = self.source.clauses

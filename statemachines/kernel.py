@@ -314,6 +314,11 @@ class Kernel:
     spontaneous: tuple[Spontaneous, ...]
     invariants: tuple[Invariant, ...]
 
+    @property
+    def removable(self) -> frozenset[str]:
+        """The clauses that `without` can leave out."""
+        return frozenset(message.outlives_clause for message in self.messages if message.outlives_clause)
+
     def entity(self, name: str) -> Entity:
         """Give the entity of this name."""
         return next(entity for entity in self.entities if entity.name == name)

@@ -212,6 +212,11 @@ def comparable(left: Type, right: Type) -> bool:
 
 def join(left: Type, right: Type) -> Type | None:
     """Give the narrowest type that holds both, or None."""
+    if isinstance(left, Unknown):
+        return right
+    if isinstance(left, List) and isinstance(right, List):
+        item = join(left.item, right.item)
+        return None if item is None else List(item, left.unordered or right.unordered)
     if accepts(left, right):
         return left
     if accepts(right, left):

@@ -5,13 +5,14 @@ Here is the content: what is said, in which order and words. The modules beside 
 
 from __future__ import annotations
 
+import io
 import re
 import unicodedata
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from types import TracebackType
-from typing import Any, Self
+from typing import Any, Self, TextIO
 
 from conformance.report import Coverage, Footer, Header, InOrder, Report, tally
 from conformance.verdict import (
@@ -44,6 +45,7 @@ class View(ABC):
         self._order = InOrder(())
         self._replays: dict[str, str] = {}
         self._results: list[RowResult] = []
+        self._running = ""
         self._ended = False
 
     def header(self, header: Header) -> None:
@@ -53,7 +55,8 @@ class View(ABC):
         self._opening(header)
 
     def began(self, row_id: str) -> None:
-        """Show which row runs now."""
+        """Take note of which row runs now."""
+        self._running = row_id
 
     def row(self, result: RowResult, replay: str) -> None:
         """Show a result; `replay` is the command that runs the row again."""
@@ -177,6 +180,12 @@ def visible(text: str) -> str:
     return "".join(_escaped(char) for char in text.replace("\r\n", "\n"))
 
 
+def tolerant(stream: TextIO) -> None:
+    """Let a stream escape the characters that its encoding does not have, instead of raising an error."""
+    if isinstance(stream, io.TextIOWrapper):
+        stream.reconfigure(errors="backslashreplace")
+
+
 def _escaped(char: str) -> str:
     if char == "\n" or unicodedata.category(char) not in {"Cc", "Cf", "Cs", "Zl", "Zp"}:
         return char
@@ -233,7 +242,7 @@ class Note:
 
 @dataclass(frozen=True, slots=True)
 class Summary:
-    """What is said last: counts by verdict and level, what did not apply, gaps, and what the exit code means."""
+    """What is said last: counts by level and verdict, what did not apply, gaps, what the exit code means."""
 
     counts: Mapping[str, Mapping[str, int]]
     notes: tuple[Note, ...]
@@ -281,7 +290,7 @@ def _value(value: Any) -> str:
 
 FAILING = {Verdict.FAIL: "fails", Verdict.FLAKY: "is flaky"}
 UNANSWERED = {
-    Verdict.HARNESS_ERROR: "could not be asked: harness error",
+    Verdict.HARNESS_ERROR: "harness error",
     Verdict.NOT_EXERCISED: "not exercised",
     Verdict.COULD_NOT_TELL: "could not tell",
 }
@@ -291,12 +300,13 @@ def blocks(results: Sequence[RowResult], replays: Mapping[str, str]) -> list[Blo
     """Give what there is to say of each row that fails, then of those without an answer, by cause."""
     earlier: dict[str, str] = {}
     found = [_failing(row, earlier, replays.get(row.id, "")) for row in results if row.verdict in FAILING]
+    abouts = {row.id: row.about for row in results}
     for note in notes(results, UNANSWERED):
-        rows = number(len(note.ids), "row")
-        title = f"{named(note.ids)}: {UNANSWERED[note.verdict]}" + (f" ({rows})" if len(note.ids) > 1 else "")
-        about = next(row.about for row in results if row.id == note.ids[0]) if len(note.ids) == 1 else ""
-        because = ((("because", cut(note.reason)),)) if note.reason else ()
-        found.append(Block(note.verdict, title, one_line(about), because, "", replays.get(note.ids[0], "")))
+        first, *more = note.ids
+        title = f"{named(note.ids)}: {UNANSWERED[note.verdict]}"
+        facts = (("because", cut(note.reason)),) if note.reason else ()
+        about = "" if more else one_line(abouts[first])
+        found.append(Block(note.verdict, title, about, facts, "", replays.get(first, "")))
     return found
 
 
@@ -307,7 +317,7 @@ def _failing(row: RowResult, earlier: dict[str, str], replay: str) -> Block:
     if found is None:
         facts.append(("because", cut(row.reason)))
         return Block(row.verdict, title, one_line(row.about), tuple(facts), "", replay)
-    if row.verdict is Verdict.FLAKY or not row.reason.startswith("expected "):
+    if row.verdict is Verdict.FLAKY or not ("expected " in row.reason and "; seen " in row.reason):
         facts.append(("because", cut(row.reason)))
     facts += [
         ("clause", one_line(found.clause)),
@@ -319,9 +329,8 @@ def _failing(row: RowResult, earlier: dict[str, str], replay: str) -> Block:
     where = "" if same == row.id else f", the same as for {same}"
     facts.append(("shown by", f"{number(found.calls, 'call')}{where}{rounds}"))
     trace = visible(found.row).strip("\n") if same == row.id else ""
-    return Block(
-        row.verdict, title, one_line(row.about), tuple(each for each in facts if each[1]), trace, replay
-    )
+    said = tuple(fact for fact in facts if fact[1])
+    return Block(row.verdict, title, one_line(row.about), said, trace, replay)
 
 
 def notes(results: Iterable[RowResult], verdicts: Iterable[Verdict]) -> list[Note]:
@@ -330,7 +339,7 @@ def notes(results: Iterable[RowResult], verdicts: Iterable[Verdict]) -> list[Not
     wanted = list(verdicts)
     for row in results:
         if row.verdict in wanted:
-            found.setdefault((row.verdict, one_line(row.reason)), []).append(row.id)
+            found.setdefault((row.verdict, row.reason), []).append(row.id)
     return [
         Note(verdict, reason, tuple(ids))
         for (verdict, reason), ids in sorted(found.items(), key=lambda item: wanted.index(item[0][0]))
@@ -341,13 +350,15 @@ def summary(
     header: Header, results: Sequence[RowResult], coverage: Coverage | None, footer: Footer | None
 ) -> Summary:
     """Give what is said last; without a footer the run did not finish."""
-    clauses = 0 if coverage is None else len({*coverage.clauses, *coverage.gaps})
+    seen = {} if coverage is None else coverage.clauses
     gaps = () if coverage is None else coverage.gaps
+    clauses = len({*seen, *gaps})
+    witnessed = sum(count > 0 for count in seen.values())
     conclusion = unfinished(header, results) if footer is None else concluded(header, results, footer)
     return Summary(
         tally(results) if footer is None else footer.verdicts,
         tuple(note for note in notes(results, (Verdict.NOT_APPLICABLE, Verdict.PASS)) if note.reason),
-        f"{clauses - len(gaps):,} of {number(clauses, 'clause')} witnessed" if clauses else "",
+        f"{witnessed:,} of {number(clauses, 'clause')} witnessed" if clauses else "",
         gaps,
         sum(row.seconds for row in results) if footer is None else footer.seconds,
         conclusion,
@@ -382,7 +393,7 @@ def concluded(header: Header, results: Sequence[RowResult], footer: Footer) -> s
 
 
 def against(results: Sequence[RowResult]) -> list[RowResult]:
-    """Give the rows that make a run end with "violates": must rows, or should rows when only those can have."""
+    """Give the rows for which a run ends with "violates": must rows, or should rows if it cannot be those."""
     asked = [row for row in results if row.verdict is not Verdict.HARNESS_ERROR]
     return [row for row in asked if gates(row)] or [row for row in asked if gates(row, "should")]
 
@@ -405,6 +416,5 @@ def beside(results: Sequence[RowResult], footer: Footer) -> str:
     ids = [row.id for row in results if row.verdict in FAILING and row.id not in deciding]
     if not ids:
         return ""
-    return (
-        f"{named(ids)} {'fails' if len(ids) == 1 else 'fail'} too, without counting: the level is not must."
-    )
+    fail = "fails" if len(ids) == 1 else "fail"
+    return f"{named(ids)} {fail}, which does not count: the level is not must."

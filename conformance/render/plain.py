@@ -6,7 +6,18 @@ import textwrap
 from collections.abc import Iterator
 from typing import TextIO
 
-from conformance.render import Block, Summary, View, duration, named, number, one_line, opening, subject
+from conformance.render import (
+    Block,
+    Summary,
+    View,
+    duration,
+    named,
+    number,
+    one_line,
+    opening,
+    subject,
+    tolerant,
+)
 from conformance.report import LEVELS, Header
 from conformance.verdict import RowResult, Verdict
 
@@ -19,6 +30,7 @@ class Plain(View):
 
     def __init__(self, stream: TextIO, *, times: bool = True) -> None:
         super().__init__()
+        tolerant(stream)
         self._stream = stream
         self._times = times
 
@@ -57,7 +69,7 @@ class Plain(View):
         self._write(*_counts(summary))
         for note in summary.notes:
             rows = f"{number(len(note.ids), 'row')}, {named(note.ids, len(note.ids))}"
-            self._write(*_wrapped(f"{note.verdict}: {note.reason} ({rows})", "  ", "    "))
+            self._write(*_wrapped(f"{note.verdict}: {one_line(note.reason)} ({rows})", "  ", "    "))
         if summary.witnessed:
             self._write(f"  {summary.witnessed}" + ("; never witnessed:" if summary.gaps else ""))
         self._write(*(f"    {one_line(gap)}" for gap in summary.gaps))
@@ -70,9 +82,7 @@ class Plain(View):
             self._write(f"exit {summary.exit}")
 
     def _write(self, *lines: str) -> None:
-        encoding = getattr(self._stream, "encoding", None) or "utf-8"
-        for line in lines:
-            self._stream.write(line.encode(encoding, "backslashreplace").decode(encoding) + "\n")
+        self._stream.writelines(f"{line}\n" for line in lines)
         self._stream.flush()
 
 

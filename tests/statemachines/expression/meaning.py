@@ -261,7 +261,7 @@ def _trim(text: str) -> str:
 
 def _text(piece: str, size: int, lines: int = 1) -> str:
     """A text of exactly so many bytes and lines: an x in each, and the piece, then more x, in the last."""
-    if lines < 1 or size < 2 * lines - 1 or piece == "":
+    if lines < 1 or size < 2 * lines - 1 or piece == "" or "\n" in piece:
         raise NoValueError(f"no text of {size} bytes in {lines} lines")
     found = ""
     for _ in range(lines - 1):

@@ -76,24 +76,34 @@ def _receiver(node: Node, needless: Callable[[], bool]) -> str:
     return f"({source})" if source.isdigit() else source
 
 
-def bare(node: Node) -> Node:
-    """Give the same tree with every offset 0, to compare trees by what they say."""
+def rebuilt(node: Node, change: Callable[[Node], Node]) -> Node:
+    """Give the same node with other direct parts."""
     match node:
         case Field(of=of):
-            return replace(node, at=0, of=bare(of))
+            return replace(node, of=change(of))
         case Index(of=of, index=index):
-            return replace(node, at=0, of=bare(of), index=bare(index))
+            return replace(node, of=change(of), index=change(index))
         case Call(receiver=receiver, arguments=arguments):
-            first = None if receiver is None else bare(receiver)
-            return replace(node, at=0, receiver=first, arguments=tuple(map(bare, arguments)))
+            first = None if receiver is None else change(receiver)
+            return replace(node, receiver=first, arguments=tuple(map(change, arguments)))
         case ListOf(items=items):
-            return replace(node, at=0, items=tuple(map(bare, items)))
+            return replace(node, items=tuple(map(change, items)))
         case Unary(operand=operand):
-            return replace(node, at=0, operand=bare(operand))
+            return replace(node, operand=change(operand))
         case Binary(left=left, right=right):
-            return replace(node, at=0, left=bare(left), right=bare(right))
+            return replace(node, left=change(left), right=change(right))
         case _:
-            return replace(node, at=0)
+            return node
+
+
+def bare(node: Node) -> Node:
+    """Give the same tree with every offset 0, to compare trees by what they say."""
+    return replace(rebuilt(node, bare), at=0)
+
+
+def swapped(node: Node, part: Node, other: Node) -> Node:
+    """Give the same tree with another tree in the place of one of its parts."""
+    return other if node is part else rebuilt(node, lambda child: swapped(child, part, other))
 
 
 def walk(node: Node) -> Iterator[Node]:

@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 import pytest
+from hypothesis import assume, given, settings
 
-from statemachines.expression.check import Scope, Vocabulary, check, facts, path_of
+from statemachines.expression.check import MACROS, Checker, Scope, Vocabulary, check, facts, path_of
 from statemachines.expression.emit import emit
+from statemachines.expression.functions import KNOWN
 from statemachines.expression.parse import MAX_BYTES, MAX_NESTING, parse
-from statemachines.expression.syntax import ExpressionError
+from statemachines.expression.syntax import ExpressionError, Node
 from statemachines.expression.typed import Typed, Var, parts
 from statemachines.types import (
     BOOL,
@@ -29,6 +31,8 @@ from statemachines.types import (
     Text,
     Type,
 )
+from tests.statemachines.expression.printing import printed
+from tests.statemachines.expression.trees import trees
 from tests.statemachines.expression.vocabulary import SCOPE, Plain
 from tests.statemachines.expression.workshop import model_scope, row_scope, words
 
@@ -714,18 +718,33 @@ DEEP = {
 }
 
 
+class Patience(Exception):
+    """The checker looks at more parts than there are."""
+
+
 @pytest.mark.parametrize("shape", DEEP)
-def test_whatever_can_be_read_can_be_checked_written_and_compiled(shape: str) -> None:
+def test_whatever_can_be_read_can_be_checked_written_and_compiled(
+    monkeypatch: pytest.MonkeyPatch, shape: str
+) -> None:
+    look, looks = Checker.visit, 0
+
+    def counting(self: Checker, node: Node, scope: Scope, expected: Type = UNKNOWN) -> Typed:
+        nonlocal looks
+        looks += 1
+        if looks > 2 * MAX_BYTES:
+            raise Patience
+        return look(self, node, scope, expected)
+
+    monkeypatch.setattr(Checker, "visit", counting)
     readable = 0
     for times in (5, 20, MAX_NESTING // 2 - 1, MAX_NESTING - 1, 100, 300, 1000):
         text = DEEP[shape](times)
-        if len(text) > MAX_BYTES:
-            break
         try:
             node = parse(text)
-        except ExpressionError:
+        except ExpressionError as error:
+            assert error.code in ("expression-too-deep", "expression-too-long")  # noqa: PT017 - either may be
             break
-        readable = times
+        readable, looks = times, 0
         value, _ = check(node, model_scope())
         compile(emit(value), shape, "eval")
     assert readable >= 20
@@ -762,6 +781,44 @@ def visits(text: str) -> int:
 def test_every_part_is_looked_at_once(text: str) -> None:
     """Twice, and an expression of sixty such parts inside each other would take 2⁶⁰ looks."""
     assert visits(text) == 1
+
+
+NAMES = (
+    "task",
+    "tasks",
+    "late",
+    "wide",
+    "n",
+    "xs",
+    "x",
+    "label",
+    "state",
+    "running",
+    "over",
+    "limits",
+    "most",
+    "aaa",
+)
+STRANGE = trees(
+    names=NAMES, functions=(*KNOWN, *MACROS, "is_late", "begin", "count", "fresh", "repeat", "together")
+)
+
+
+@settings(max_examples=300)
+@given(STRANGE)
+def test_any_tree_is_typed_or_refused_and_nothing_else(tree: Node) -> None:
+    text = printed(tree)
+    assume(sum(text.count(sign) for sign in "([!-+*/%&|=<>.") < MAX_NESTING)
+    for scope in (model_scope(), row_scope()):
+        value, found = check(parse(text), scope)
+        for each in found:
+            assert 0 <= each.at < len(text)
+            assert each.code.islower()
+            assert each.message
+            assert each.hint
+        assert len({(each.code, each.at, each.message) for each in found}) == len(found)
+        if not found:
+            compile(emit(value), text, "eval")
 
 
 # ── The parts of a typed tree ────────────────────────────────────────────────────────────────────

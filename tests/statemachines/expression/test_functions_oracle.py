@@ -10,17 +10,18 @@ from typing import Any
 
 import pytest
 
+from statemachines.expression.check import check
 from statemachines.expression.emit import emit
 from statemachines.expression.functions import KNOWN
 from statemachines.expression.parse import parse
-from statemachines.expression.syntax import Call, Node
+from statemachines.expression.syntax import Call, ListOf, Literal, Name, Node
 from statemachines.model import Document
 from statemachines.types import BOOL, INT
 from tests.statemachines.expression.generating import KINDS, Expressions
 from tests.statemachines.expression.meaning import FUNCTIONS as MEANINGS
 from tests.statemachines.expression.meaning import MACROS, NoValueError, Told, meaning
-from tests.statemachines.expression.printing import bare, printed, walk
-from tests.statemachines.expression.vocabulary import WORLDS, run, source_of
+from tests.statemachines.expression.printing import bare, printed, swapped, walk
+from tests.statemachines.expression.vocabulary import SCOPE, WORLDS, run, source_of
 
 AGREED = 6_000
 NO_VALUE = (ArithmeticError, LookupError, ValueError, NoValueError)
@@ -31,10 +32,10 @@ class NoValue:
     """What an expression without a value gives, by whichever evaluator."""
 
 
-def outcome(evaluate: Callable[[], Any]) -> Any:
+def outcome(evaluate: Callable[[Any, Any], Any], expression: Any, values: Any) -> Any:
     """Give a value in a form that tells 1 from true and a document from its text, or NoValue."""
     try:
-        return told_apart(evaluate())
+        return told_apart(evaluate(expression, values))
     except NO_VALUE:
         return NoValue()
 
@@ -83,10 +84,10 @@ def compare(*, enough: int = 1, emit: Callable[[Any], str] = emit) -> Comparison
     for tree, text, world in corpus():
         if done.counts["agree"] >= AGREED or len(done.disagreements) >= enough:
             return done
-        expected = outcome(lambda tree=tree, world=world: meaning(tree, WORLDS[world]))  # type: ignore[misc]  # a lambda's default has no annotation
+        expected = outcome(meaning, tree, WORLDS[world])
         try:
             source = source_of(text, emitter=emit)
-            found = outcome(lambda source=source, world=world: run(source, WORLDS[world]))  # type: ignore[misc]  # a lambda's default has no annotation
+            found = outcome(run, source, WORLDS[world])
         except Exception as error:  # noqa: BLE001 - refused, or no Python, or whatever else: the expression is right
             source, found = f"{type(error).__name__}: {error}", Ellipsis
         if expected != found:
@@ -107,6 +108,44 @@ def test_thousands_of_random_expressions_mean_what_their_words_say() -> None:
     assert not done.disagreements, done.shortest()
     assert done.counts["agree"] >= AGREED
     assert {name for name, times in done.used.items() if times >= 50} == set(KNOWN)
+
+
+def strange(seed: int = 4) -> Iterator[tuple[Node, str]]:
+    """Draw expressions of which one part was swapped for another, so that its type may no longer fit."""
+    random = Random(seed)
+    null, nullable = Literal(0, None), Name(0, "m")
+    while True:
+        drawn = Expressions(random, listed=True).draw(random.choice(KINDS), random.choice((2, 3)))
+        other = Expressions(random, listed=True).draw(random.choice(KINDS), random.choice((0, 0, 1)))
+        part = random.choice([*walk(drawn)])
+        tree = swapped(drawn, part, random.choice((null, nullable, nullable, other, other, ListOf(0, ()))))
+        text = printed(tree)
+        yield parse(text), text
+
+
+def test_what_the_checker_lets_through_means_what_its_words_say() -> None:
+    """No value of a wrong type, no null where none was expected, and no part left out."""
+    counts: Counter[str] = Counter()
+    holes = []
+    for _, (tree, text) in zip(range(6000), strange(), strict=False):
+        value, faults = check(tree, SCOPE)
+        counts["refused" if faults else "let through"] += 1
+        if faults:
+            continue
+        source = emit(value)
+        for world in WORLDS:
+            try:
+                expected = outcome(meaning, tree, world)
+                found = outcome(run, source, world)
+            except Exception as error:  # noqa: BLE001 - whatever it is, it was let through
+                holes.append(f"{text}\n  as {source}: {type(error).__name__}: {error}")
+                break
+            if expected != found:
+                holes.append(f"{text}\n  as {source}: {expected!r}, ours {found!r}")
+                break
+    print(dict(counts))
+    assert not holes, "\n".join(sorted(holes, key=len)[:8])
+    assert min(counts["refused"], counts["let through"]) >= 1000
 
 
 def test_the_second_evaluator_knows_every_listed_function() -> None:
@@ -289,13 +328,13 @@ ERROR = NoValue()
 )
 def test_at_the_edges_both_evaluators_give_the_value(text: str, value: Any) -> None:
     expected = value if value == ERROR else told_apart(value)
-    assert outcome(lambda: meaning(parse(text), {})) == expected
-    assert outcome(lambda: run(source_of(text), {})) == expected
+    assert outcome(meaning, parse(text), {}) == expected
+    assert outcome(run, source_of(text), {}) == expected
 
 
 @pytest.mark.parametrize("text", ["text('\\n', 3)", "text('a\\n', 4, 2)", "text('a\\nb', 9, 1)"])
 def test_a_piece_with_a_line_break_makes_no_text_of_so_many_lines(text: str) -> None:
-    assert outcome(lambda: run(source_of(text), {})) == ERROR
+    assert outcome(run, source_of(text), {}) == ERROR
 
 
 def test_a_document_in_a_list_is_compared_like_any_value() -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from hypothesis import strategies as st
 
 from statemachines.expression.syntax import Binary, Call, Field, Index, ListOf, Literal, Name, Node, Unary
@@ -12,11 +14,17 @@ OPERATORS = st.sampled_from(sorted(POWER))
 HERE = st.just(0)  # offsets are another matter
 
 
-def trees(*, cel: bool = False) -> st.SearchStrategy[Node]:
-    """Draw trees; for CEL without what it refuses: longer numbers, words as fields, and ! before -."""
+def trees(
+    *, cel: bool = False, names: Sequence[str] = (), functions: Sequence[str] = ()
+) -> st.SearchStrategy[Node]:
+    """Draw trees, with any names and functions or with these.
+
+    For CEL without what it refuses: longer numbers, words as fields, and ! before -.
+    """
     free = st.from_regex(r"[A-Za-z_][A-Za-z0-9_]{0,5}", fullmatch=True).filter(lambda name: name not in WORDS)
-    named = st.sampled_from(("a", "bc", "_d1", "size", "x", "sortBy")) if cel else free
-    fields = named if cel else named | st.sampled_from(sorted(WORDS))
+    named = st.sampled_from(names) if names else free
+    called = st.sampled_from(functions) if functions else named
+    fields = named if names else named | st.sampled_from(sorted(WORDS))
     largest = 2**63 - 1 if cel else 2**70
     literals = st.none() | st.booleans() | st.integers(-largest, largest) | st.text(max_size=8)
     leaves = st.builds(Literal, HERE, literals) | st.builds(Name, HERE, named)
@@ -35,8 +43,9 @@ def trees(*, cel: bool = False) -> st.SearchStrategy[Node]:
             st.builds(Field, HERE, inner, fields),
             st.builds(Index, HERE, inner, inner),
             st.builds(ListOf, HERE, several),
-            st.builds(Call, HERE, named, st.none(), several),
-            st.builds(Call, HERE, fields, inner, several),
+            st.builds(Call, HERE, called, st.none(), several),
+            st.builds(Call, HERE, called if functions else fields, inner, several),
+            st.builds(Call, HERE, called, inner, st.tuples(st.builds(Name, HERE, named), inner)),
         )
 
     return st.recursive(leaves, below, max_leaves=12)

@@ -1,0 +1,1 @@
+"""How fast the kit is, measured side by side in one run: `python -m benchmarks`."""

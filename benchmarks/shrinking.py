@@ -1,0 +1,137 @@
+"""Finding and shrinking a bug that shows only behind the 21st job."""
+
+from __future__ import annotations
+
+import statistics
+import time
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from benchmarks.measure import LESS, Finding, spread
+from conformance.adapter import Adapter, Raw
+from conformance.demo import EvictsFirstStarted
+from conformance.shrink import Shrinker
+from conformance.stateful import search
+from conformance.targets import open_class
+from conformance.trace import Call, Given, Played, Trace, play, symbolic
+from statemachines.compile import Compiled
+
+BUDGET = 60.0  # seconds, so that the shrinker stops when it is done and not before
+SEARCHED = 400  # cases until the machine gives up
+RETAINED = 20
+_WHAT = "shrink of a bug behind the 21st job"
+
+
+class Shrinking:
+    """Finds `EvictsFirstStarted` by the machine, by another seed each round, and shrinks what was found."""
+
+    rounds = 7
+
+    def __init__(self, compiled: Compiled) -> None:
+        self._compiled = compiled
+        self._adapter = _Timed(open_class(compiled, EvictsFirstStarted))
+        self._known = self._minimum()
+        self._seed = 0
+        self._missed = 0
+        self._model: list[float] = []
+        self._whole: list[float] = []
+        self._lengths: list[int] = []
+        self._found: list[int] = []
+        self._tries: list[int] = []
+
+    def once(self) -> None:
+        """Find, then shrink."""
+        found = search(
+            self._compiled, self._adapter, self._seed, examples=SEARCHED, after=lambda driver: None
+        )
+        self._seed += 1
+        first = play(self._compiled, self._adapter, symbolic(found.case.trace)) if found is not None else None
+        if first is None or first.divergence is None:
+            self._missed += 1
+            return
+        self._adapter.spent = 0.0
+        begin = time.perf_counter()
+        best = Shrinker(self._compiled, self._play, BUDGET).shrink(first)
+        whole = time.perf_counter() - begin
+        self._whole.append(whole)
+        self._model.append(whole - self._adapter.spent)
+        self._lengths.append(len(best.trace))
+        self._found.append(len(first.trace))
+        self._tries.append(best.tries)
+
+    def findings(self) -> list[Finding]:
+        """Give how long it takes, and how long the result is."""
+        missed = f"; NOT FOUND by {self._missed} seeds" if self._missed else ""
+        if not self._whole:
+            return [Finding(_WHAT, None, "s", LESS, 1, missed[2:])]
+        note = f"{spread(self._model, 's', 2)}; with the system's calls {statistics.median(self._whole):.2f} s; {statistics.median(self._tries):.0f} tries{missed}"
+        length = f"the longest of {len(self._lengths)}, found with {min(self._found)} … {max(self._found)} calls; the known minimum is {self._known}"
+        return [
+            Finding(
+                f"{_WHAT}: time in the kit and the model", statistics.median(self._model), "s", LESS, 1, note
+            ),
+            Finding("  calls that are left", max(self._lengths), "calls", LESS, self._known + 3, length),
+        ]
+
+    def _play(self, trace: Trace) -> Played:
+        return play(self._compiled, self._adapter, trace)
+
+    def _minimum(self) -> int:
+        """Give the length of the shortest trace that can show the bug: one more than retained, and a look."""
+        numbers = range(1, RETAINED + 2)
+        starts = [
+            Call(number, "start", (("thread", "t1"), ("tool_call", f"call-{number}"), ("tool", "bash")))
+            for number in numbers
+        ]
+        order = [2, 1, *numbers[2:]]
+        ends = [
+            Call(
+                number + 100,
+                "finish",
+                (("job", Given(number, "job_id")), ("outcome", "completed"), ("payload", "x")),
+            )
+            for number in order
+        ]
+        look = Call(200, "inspect_job", (("thread", "t1"), ("job", Given(1, "job_id"))))
+        shortest = Trace((*starts, *ends, look))
+        if play(self._compiled, self._adapter, shortest).divergence is None:
+            raise AssertionError("the shortest trace does not show the bug")
+        return len(shortest)
+
+
+class _Timed:
+    """An adapter that counts the seconds in which the system had the floor."""
+
+    def __init__(self, inner: Adapter) -> None:
+        self._inner = inner
+        self.spent = 0.0
+        self.name = inner.name
+        self.declaration = inner.declaration
+        self.limit = inner.limit
+
+    def reset(self) -> None:
+        begin = time.perf_counter()
+        self._inner.reset()
+        self.spent += time.perf_counter() - begin
+
+    def call(self, operation: str, arguments: Mapping[str, Any]) -> Raw:
+        begin = time.perf_counter()
+        try:
+            return self._inner.call(operation, arguments)
+        finally:
+            self.spent += time.perf_counter() - begin
+
+    def signals(self) -> list[Any]:
+        begin = time.perf_counter()
+        found = self._inner.signals()
+        self.spent += time.perf_counter() - begin
+        return found
+
+    def together(self, bodies: Sequence[Any], seed: int) -> list[Any]:
+        return self._inner.together(bodies, seed)
+
+    def offers(self, operation: str) -> bool:
+        return self._inner.offers(operation)
+
+    def close(self) -> None:
+        self._inner.close()

@@ -1,0 +1,188 @@
+"""One call on one configuration of the model: is what the system answered allowed, and what follows?"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from conformance import kernel_facts
+from conformance.declaration import Declaration
+from conformance.observation import Difference, InOrder, differences
+from conformance.observed import Observed
+from statemachines.compile import Compiled
+from statemachines.model import BaseModel, Decision, Impossible, Outcome, Signal
+from statemachines.types import NULL
+
+
+@dataclass(frozen=True, slots=True)
+class Divergence:
+    """What no configuration explains: the clause it speaks of, in words what was expected and what was seen.
+
+    kind  'accepted', 'refused', 'reply', 'signal', 'identity', 'file', 'order', 'shape', 'crash' or 'hang'
+    path, value  the part of the reply that differs, and what the model gives there
+    related  the clauses that set what differs
+    """
+
+    kind: str
+    clause: str
+    operation: str
+    expected: str
+    seen: str
+    should: bool = False
+    path: str = ""
+    value: Any = None
+    related: tuple[str, ...] = ()
+
+    @property
+    def key(self) -> tuple[str, str, str]:
+        """What makes two divergences the same fault."""
+        return (self.kind, self.clause, self.operation)
+
+
+class Contradiction(Exception):
+    """An answer that one configuration does not allow."""
+
+    def __init__(self, divergence: Divergence) -> None:
+        super().__init__(divergence.seen)
+        self.divergence = divergence
+
+
+@dataclass(slots=True)
+class Configuration:
+    """One explanation of a case: a model, and the signals that may still come although their cause is past."""
+
+    model: BaseModel
+    standing: frozenset[Signal] = frozenset()
+
+
+class Stepper:
+    """Takes calls on models of one lifecycle, as one system has declared its limits and choices.
+
+    `findings` are differences that only a clause of level SHOULD forbids; they do not stop a case.
+    """
+
+    def __init__(self, compiled: Compiled, declaration: Declaration) -> None:
+        self.compiled = compiled
+        self.declaration = declaration
+        self.facts = kernel_facts.of(compiled)
+        self.levels = {clause.path: clause.level for clause in compiled.kernel.clauses}
+        self.findings: list[Divergence] = []
+
+    def fresh(self) -> BaseModel:
+        """Make a model at the start of a case."""
+        return self.compiled.model(self.declaration.limits, self.declaration.policies)
+
+    def thawed(self, frozen: Any, like: BaseModel) -> BaseModel:
+        """Make a model in a frozen state, which witnesses clauses where `like` does."""
+        model = type(like)(self.declaration.limits, self.declaration.policies)
+        model.thaw(frozen)
+        model.seen = like.seen
+        return model
+
+    @staticmethod
+    def decision(model: BaseModel, operation: str, arguments: Mapping[str, Any]) -> Decision:
+        """Give what an operation may answer now."""
+        found: Decision = getattr(model, f"may_{operation}")(**arguments)
+        return found
+
+    def take(self, model: BaseModel, call: Observed) -> list[Outcome]:
+        """Take the step that an answer tells of; raise Contradiction when the model does not allow that answer."""
+        if call.operation == "wait":
+            return model.wait(call.arguments["ms"])
+        decision = self.decision(model, call.operation, call.arguments)
+        if call.refused is not None:
+            return self._refused(decision, call)
+        if decision.idle or decision.quiet:
+            return [Outcome(None, (), decision.may)]
+        if not decision.accept:
+            raise Contradiction(self._wrongly_accepted(decision, call))
+        outcome = self._carried_out(model, call)
+        self._compare(call, outcome.value)
+        return [outcome]
+
+    def _carried_out(self, model: BaseModel, call: Observed) -> Outcome:
+        """Carry an operation out, with the ids that the system chose."""
+        minted = iter(call.minted)
+
+        def mint(entity: str) -> str:
+            found = next(minted, "")
+            if not found:
+                wanted = f"the id of the new {entity}"
+                raise Contradiction(Divergence("shape", f"operations.{call.operation}.gives", call.operation, wanted, short(call.given)))
+            return found
+
+        model.mint = mint
+        try:
+            outcome: Outcome = getattr(model, f"do_{call.operation}")(**call.arguments)
+        except Impossible as impossible:
+            wanted = "an id that no retained record has"
+            raise Contradiction(Divergence("identity", impossible.clause, call.operation, wanted, impossible.message)) from None
+        finally:
+            model.mint = model.next_ordinal
+        return outcome
+
+    def _wrongly_accepted(self, decision: Decision, call: Observed) -> Divergence:
+        clause = self.compiled.kernel.clauses[decision.clause].path if decision.clause >= 0 else f"operations.{call.operation}"
+        wanted = " or ".join(code for code in decision.refuse if code != "*") or "with any code"
+        seen = f"accepted, giving {short(call.given)}" if call.given is not None else "accepted"
+        return Divergence("accepted", clause, call.operation, f"refused {wanted}", seen, value=decision.refuse[0])
+
+    def _refused(self, decision: Decision, call: Observed) -> list[Outcome]:
+        if decision.idle or "*" in decision.refuse or call.refused in decision.refuse:
+            return [Outcome(None, (), decision.may)]
+        seen = f"refused {call.refused}"
+        if not decision.refuse or decision.accept:
+            raise Contradiction(Divergence("refused", f"operations.{call.operation}", call.operation, "accepted", seen))
+        clause = self.compiled.kernel.clauses[decision.clause].path
+        should = self.levels.get(clause) == "should"
+        wanted = f"refused {' or '.join(decision.refuse)}"
+        self._note(Divergence("refused", clause, call.operation, wanted, seen, should, value=decision.refuse[0]))
+        return [Outcome()]
+
+    def _compare(self, call: Observed, expected: Any) -> None:
+        kind = self.facts.gives(call.operation)
+        if kind == NULL:
+            return
+        for difference in differences(kind, expected, call.given, instants=self.declaration.instants):
+            clause = self.clause_of(call.operation, difference)
+            self._note(
+                Divergence(
+                    "reply",
+                    clause,
+                    call.operation,
+                    _at(difference.path, difference.expected),
+                    _at(difference.path, difference.seen),
+                    self.levels.get(clause) == "should",
+                    difference.path,
+                    difference.expected,
+                    self.facts.setters(kind, difference),
+                )
+            )
+
+    def _note(self, divergence: Divergence) -> None:
+        """Note a finding of level SHOULD, once; raise Contradiction for anything else."""
+        if not divergence.should:
+            raise Contradiction(divergence)
+        if divergence.key not in {known.key for known in self.findings}:
+            self.findings.append(divergence)
+
+    def clause_of(self, operation: str, difference: Difference) -> str:
+        """Give the clause that a part of a reply comes from: what a message carries, its order, or what is given."""
+        name = difference.path.rpartition(".")[2].partition("[")[0]
+        kind = self.facts.gives(operation)
+        message = f"messages.{getattr(getattr(kind, 'item', kind), 'name', '')}"
+        if isinstance(difference.expected, InOrder) and f"{message}.order" in self.levels:
+            return f"{message}.order"
+        carried = f"{message}.carries.{name}"
+        return carried if carried in self.levels else f"operations.{operation}.gives"
+
+
+def short(value: Any) -> str:
+    """Write a value on one line, its middle left out when it is long."""
+    text = repr(value)
+    return text if len(text) <= 200 else f"{text[:150]} … {text[-40:]}"
+
+
+def _at(path: str, value: Any) -> str:
+    return f"{path} = {short(value)}" if path else short(value)

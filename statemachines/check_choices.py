@@ -1,0 +1,184 @@
+"""What a right implementation may choose while a row runs: every such choice is tried on the model."""
+
+from __future__ import annotations
+
+import itertools
+import random
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, Final
+
+from statemachines.expression.typed import Attribute, Invoke, Operate, Repeat, Together, Typed, parts
+from statemachines.kernel import Kernel
+from statemachines.lifecycle import Lifecycle
+from statemachines.lower import ANY
+from statemachines.model import BaseModel, Decision, Impossible, Outcome
+from statemachines.model_subject import ModelSubject
+from statemachines.rows import Answer, Compiled, Program
+
+MOST_ORDERS: Final = 200
+"""In so many orders calls that are made at once are run, where there are more than four of them."""
+
+PATIENCE: Final = 10_000
+"""After so many steps of its own in one run, the model is taken never to rest."""
+
+UNKNOWN_CODE: Final = "a_code_of_its_own"
+
+
+def declarations(lifecycle: Lifecycle) -> Iterator[tuple[dict[str, int | None], dict[str, str]]]:
+    """Walk limits and policies that an implementation may declare, one that is not the default at a time."""
+    for name, limit in lifecycle.limits.items():
+        sizes: list[int | None] = [0, 1, None] if limit.optional else [0, 1]
+        yield from (({name: size}, {}) for size in sizes if size != limit.default)
+    for name, policy in lifecycle.policies.items():
+        yield from (({}, {name: word.text}) for word in policy.choices if word.text != policy.default.text)
+
+
+def orders(calls: int) -> Iterator[tuple[int, ...]]:
+    """Walk orders of different calls made at once, other than the order in which they are written."""
+    if calls <= 4:
+        yield from itertools.islice(itertools.permutations(range(calls)), 1, None)
+        return
+    shuffler = random.Random(calls)
+    for _ in range(MOST_ORDERS):
+        yield tuple(shuffler.sample(range(calls), calls))
+
+
+# ── Steps that are taken unasked, and signals that may come ──────────────────────────────────────
+
+
+def watched(model_class: type[BaseModel]) -> type[BaseModel]:
+    """Give the model's class, whose instances can be eager, and rest at last.
+
+    eager  takes every step of its own that it may take, each once between two calls
+    could  there was such a step
+    taken  so many steps of its own were taken in this run
+    """
+
+    class Watched(model_class):  # type: ignore[valid-type,misc]  # the base is made at run time
+        __slots__ = ("could", "eager", "taken")
+
+        def reset(self) -> None:
+            super().reset()
+            self.could = self.eager = False
+            self.taken = 0
+
+        def settle(self) -> list[Outcome]:
+            done: set[Any] = set()
+            outcomes: list[Outcome] = []
+            while due := next((step for step in self.own_steps() if self.is_due(step, done)), None):
+                done.add(due[:2])
+                outcomes.append(self.take(due[0], due[1]))
+            return outcomes
+
+        def is_due(self, step: tuple[int, tuple[Any, ...], bool], done: set[Any]) -> bool:
+            self.could = self.could or not step[2]
+            return step[2] or (self.eager and step[:2] not in done)
+
+        def take(self, index: int, keys: tuple[Any, ...]) -> Any:
+            self.count()
+            return super().take(index, keys)
+
+        def fire(self, index: int, key: Any) -> Any:
+            self.count()
+            return super().fire(index, key)
+
+        def count(self) -> None:
+            self.taken += 1
+            if self.taken > PATIENCE:
+                raise Impossible(
+                    "on its own", f"more than {PATIENCE} steps follow by themselves, without rest"
+                )
+
+    return Watched
+
+
+class Choosing(ModelSubject):
+    """A subject that can also be eager: it takes every step that it may, and sends every signal, even again.
+
+    Where any code will do, it refuses with one that nobody knows. `could` tells whether there was a chance.
+    """
+
+    def __init__(
+        self, model: Any, kernel: Kernel, order: Sequence[int], *, lenient: bool, eager: bool
+    ) -> None:
+        super().__init__(model, kernel, lenient=lenient, order=order)
+        self.watched = model
+        self.eager = model.eager = eager
+        self.offered = False
+
+    @property
+    def could(self) -> bool:
+        """Tell whether an eager one would have done something else."""
+        return self.offered or bool(self.watched.could)
+
+    def call(self, operation: str, arguments: dict[str, Any]) -> Answer:
+        """Make one call, and let the steps follow that must, or may."""
+        if operation == "wait":
+            return super().call(operation, arguments)
+        decision: Decision = getattr(self.model, f"may_{operation}")(**arguments)
+        answer = super().call(operation, arguments)
+        self._offer(answer, decision.may)
+        if answer.refused is not None and (decision.idle or ANY in decision.refuse):
+            self.offered = True
+            answer.refused = UNKNOWN_CODE if self.eager else answer.refused
+        return answer
+
+    def _answer(self, operation: str, outcome: Outcome, after: list[Outcome]) -> Answer:
+        answer = super()._answer(operation, outcome, after)
+        for each in (outcome, *after):
+            self._offer(answer, (*each.may, *each.again))
+        return answer
+
+    def _offer(self, answer: Answer, may: Sequence[Any]) -> None:
+        self.offered = self.offered or bool(may)
+        for name, fields in may if self.eager else ():
+            answer.signals[name].append(dict(fields))
+
+
+# ── Alternatives ─────────────────────────────────────────────────────────────────────────────────
+
+
+@dataclass(frozen=True)
+class Alternatives(Compiled):
+    """An assertion that leaves open a refusal or a signal; `came` are the alternatives that came."""
+
+    ways: tuple[Compiled, ...] = ()
+    came: set[int] = field(default_factory=set)
+
+    def value(self, environment: dict[str, Any]) -> Any:
+        """Evaluate, and note which alternatives hold."""
+        found = super().value(environment)
+        self.came.update(index for index, way in enumerate(self.ways) if way.value(environment))
+        return found
+
+
+def noting(program: Program) -> Program:
+    """Give a row that notes which alternatives of its assertions came."""
+    return replace(program, asserts=tuple(map(_noting, program.asserts)))
+
+
+def _noting(assertion: Compiled) -> Compiled:
+    for part in _split(assertion.typed, "&&"):
+        ways = _split(part, "||")
+        if len(ways) > 1 and all(map(_is_seen, ways)):
+            compiled = tuple(Compiled(assertion.expr, way) for way in ways)
+            return Alternatives(assertion.expr, assertion.typed, ways=compiled)
+    return assertion
+
+
+def _split(value: Typed, operator: str) -> list[Typed]:
+    if isinstance(value, Operate) and value.operator == operator and value.left is not None:
+        return [*_split(value.left, operator), *_split(value.right, operator)]
+    return [value]
+
+
+def _is_seen(value: Typed) -> bool:
+    """Tell whether a part only looks at the refusal or the signals of a reply, and makes no call."""
+    nodes = _walked(value)
+    looks = any(isinstance(node, Attribute) and node.name in ("refused", "signals") for node in nodes)
+    return looks and not any(isinstance(node, Invoke | Repeat | Together) for node in nodes)
+
+
+def _walked(value: Typed) -> list[Typed]:
+    return [value, *(node for part in parts(value) for node in _walked(part))]

@@ -1,0 +1,158 @@
+"""What the tests of the kit share: the lifecycle, ways to run systems against it, and a judge fed by hand."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from functools import cache
+from typing import Any
+
+from conformance import kernel_facts
+from conformance.adapters.python import PythonAdapter
+from conformance.declaration import Declaration
+from conformance.lockstep import Divergence, Judge
+from conformance.observed import Observed, SignalKey
+from conformance.references.thread_job import ThreadJobs
+from conformance.rows import RowRunner
+from conformance.run import Run
+from conformance.verdict import RowResult
+from statemachines.compile import Compiled, load
+from statemachines.model import Document
+from statemachines.rows import RowCompiler
+
+REFERENCE = ThreadJobs
+EVERY_STATUS = ("running", "pending_cancel", "completed", "failed", "cancelled", "timed_out")
+
+
+@cache
+def thread_job() -> Compiled:
+    """The lifecycle, compiled once in this process."""
+    return load("thread-job")
+
+
+@contextmanager
+def adapted(system: Any, *, limit: float | None = None) -> Iterator[PythonAdapter]:
+    """An adapter of a system, closed at the end; `limit` is how long a call may take, in seconds."""
+    adapter = PythonAdapter(thread_job(), system, getattr(system, "__name__", "a system"))
+    if limit is not None:
+        adapter.limit = limit
+    try:
+        yield adapter
+    finally:
+        adapter.close()
+
+
+def row_result(system: Any, row: str, *, seed: int = 0, quick: bool = False, limit: float | None = None) -> RowResult:
+    """The verdict of one row."""
+    compiled = thread_job()
+    with adapted(system, limit=limit) as adapter:
+        runner = RowRunner(compiled, RowCompiler(compiled.lifecycle), adapter, number=seed, quick=quick)
+        return runner.run(compiled.lifecycle.rows[row])
+
+
+def whole_run(system: Any, *, seed: int = 0, quick: bool = False, only: Sequence[str] = ()) -> tuple[int, list[RowResult]]:
+    """The exit code and the results of a run."""
+    with adapted(system) as adapter:
+        run = Run(thread_job(), adapter, only=only, seed=seed, quick=quick)
+        return run.go(), run.results
+
+
+class Watched:
+    """A judge, told by hand what might have been observed: `watched("start", "t1", "c1", "bash", gives=…)`."""
+
+    def __init__(self, compiled: Compiled | None = None, **declared: Any) -> None:
+        self.compiled = compiled or thread_job()
+        words: dict[str, Any] = {"clock": "virtual", "concurrency": "threads", **declared}
+        self.judge = Judge(self.compiled, Declaration(**words))
+        self._instant = 0
+
+    def __call__(self, operation: str, *arguments: Any, **came: Any) -> Divergence | None:
+        return self.judge.step(self.call(operation, *arguments, **came))
+
+    def call(
+        self,
+        operation: str,
+        *arguments: Any,
+        gives: Any = None,
+        refused: str | None = None,
+        signals: Sequence[SignalKey] = (),
+        caller: int = 0,
+        during: tuple[int, int] | None = None,
+    ) -> Observed:
+        """A call as it was observed; `during` says when, for calls made at once."""
+        takes = ["ms"] if operation == "wait" else list(self.compiled.lifecycle.operations[operation].takes)
+        self._instant += 1
+        began, ended = during or (self._instant, self._instant)
+        return Observed(
+            operation,
+            dict(zip(takes, arguments, strict=False)),
+            gives,
+            refused,
+            list(signals),
+            kernel_facts.of(self.compiled).minted(operation, gives),
+            caller,
+            began,
+            ended,
+        )
+
+    def must(self, operation: str, *arguments: Any, **came: Any) -> None:
+        """The same, where nothing is wrong."""
+        divergence = self(operation, *arguments, **came)
+        assert divergence is None, divergence
+
+    def start(self, job: str, thread: str = "t1", **came: Any) -> None:
+        """A start, under this id, that nobody objects to."""
+        self.must("start", thread, f"call of {job}", "bash", gives=started(job), **came)
+
+    def ended(self, job: str, thread: str = "t1", *, payload: str = "x") -> None:
+        """A start and an end that nobody objects to."""
+        self.start(job, thread)
+        self.must("finish", job, "completed", payload)
+
+
+def started(job: str) -> dict[str, Any]:
+    """The reply to a start."""
+    return {"mode": "background", "job_id": job, "status": "running"}
+
+
+def shown(job: str, **other: Any) -> dict[str, Any]:
+    """A job as a caller sees it."""
+    record = {
+        "job_id": job,
+        "thread": "t1",
+        "tool_call": f"call of {job}",
+        "tool": "bash",
+        "status": "running",
+        "started_at": 0,
+        "completed_at": None,
+        "cancel_requested_at": None,
+    }
+    return record | other
+
+
+def message(job: str, text: str = "x", *, file: str | None = None, **other: Any) -> dict[str, Any]:
+    """A message about a job that completed."""
+    content = Document(text, inline=file is None, file=file)
+    return {"job_id": job, "tool": "bash", "status": "completed", "content": content} | other
+
+
+def signal(name: str, **fields: Any) -> SignalKey:
+    """A signal as the judge sees it."""
+    return name, tuple(sorted(fields.items()))
+
+
+def turn(thread: str = "t1") -> SignalKey:
+    """The signal that a turn was triggered."""
+    return signal("TurnTriggered", thread=thread)
+
+
+def explained(result: RowResult) -> str:
+    """A result with all that it says, for an assertion's message."""
+    found = result.counterexample
+    row = "" if found is None else f"\nexpected {found.expected}\nseen {found.seen}\n{found.row}"
+    return f"{result.id} {result.verdict}: {result.reason}{row}"
+
+
+def verdicts(results: Sequence[RowResult]) -> Mapping[str, str]:
+    """The verdict of each row that did not pass."""
+    return {result.id: result.verdict.value for result in results if result.verdict.value != "pass"}

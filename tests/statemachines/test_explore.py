@@ -1,0 +1,554 @@
+"""The explorer finds every reachable configuration, the shortest way to each, and what does not hold."""
+
+import functools
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from operator import attrgetter
+from typing import Any
+
+import pytest
+
+from statemachines import candidates, kernel
+from statemachines.candidates import Influence
+from statemachines.compile import Compiled, compile_text
+from statemachines.explore import Call, Configurations, Exploration, Scope, Violation, explore, scopes
+from statemachines.lifecycle import TypeUse, Word
+from statemachines.model import ABSENT
+from statemachines.specs import spec_path
+
+THREAD_JOB = spec_path("thread-job").read_text(encoding="utf-8").split("\nmatrix:")[0] + "\n"
+
+QUEUE = """
+lifecycle: queue
+version: 1
+about: Jobs whose endings are queued; the newest one stays, and only so many are alive at once.
+limits:
+  kept: {default: 1, about: ended jobs that stay}
+  room: {default: 2, about: jobs that run at once}
+types:
+  Label: {text: fresh or reused}
+entities:
+  Job:
+    id: minted
+    fields:
+      label:    Label
+      parent:   {type: Job | null}
+      ended_at: {type: time | null}
+    states:
+      active:   [queued, running]
+      terminal: [completed, failed]
+    entering:
+      terminal: {set: {job.ended_at: now}}
+    retain: {newest: limits.kept, of: terminal, by: [job.ended_at, job.completion]}
+    shows: {id: job.id, status: job.state, label: job.label}
+variables:
+  closed: {type: bool, default: false}
+messages:
+  Ended:
+    about:    Job
+    due:      terminal
+    at most:  once per job
+    order:    [job.completion]
+    outlives: eviction
+    carries: {id: job.id, status: job.state}
+operations:
+  start:
+    takes: {label: Label}
+    requires:
+      closed:   "!closed"
+      no_room:  jobs.filter(j, j.active).size() < limits.room
+      repeated: jobs.all(j, j.label != label)
+    create:
+      Job: {label: label}
+    gives: {id: job.id}
+  run:
+    takes: {job: Job}
+    move: queued -> running
+  finish:
+    takes: {job: Job, outcome: Job.terminal}
+    move: running -> outcome
+  drain:
+    takes: {}
+    sends: {told: due.Ended}
+    gives: told
+  close:
+    takes: {}
+    set: {closed: true}
+  list_jobs:
+    takes: {}
+    gives: jobs
+invariants:
+  stamped: job.terminal == (job.ended_at != null)
+  bounded: jobs.filter(j, j.terminal).size() <= limits.kept
+  final:   was.active || job.state == was.state
+  room:    jobs.filter(j, j.active).size() <= limits.room
+"""
+
+KEPT = """
+lifecycle: kept
+version: 1
+about: A job stays for a while after it ended, and a poll waits for a while.
+limits:
+  retention: {default: 500, about: ms that an ended job stays}
+  patience:  {default: 200, about: ms that a poll waits}
+entities:
+  Job:
+    id: minted
+    fields:
+      ended_at: {type: time | null}
+    states:
+      active:   [running]
+      terminal: [completed, failed]
+    entering:
+      terminal: {set: {job.ended_at: now}}
+    after:
+      terminal: {in: limits.retention, since: job.ended_at, remove: true}
+  Poll:
+    id: minted
+    fields:
+      asked_at: time
+    states:
+      active:   [waiting]
+      terminal: [returned]
+    after:
+      waiting: {in: limits.patience, since: poll.asked_at, move: returned}
+operations:
+  start:
+    takes: {}
+    create:
+      Job: {}
+    gives: {id: job.id}
+  finish:
+    takes: {job: Job, outcome: Job.terminal}
+    move: running -> outcome
+  poll:
+    takes: {}
+    create:
+      Poll: {asked_at: now}
+    gives: {id: poll.id}
+invariants:
+  stamped: job.terminal == (job.ended_at != null)
+  kept:    job.ended_at == null || now <= job.ended_at + limits.retention
+"""
+
+
+def compiled(text: str) -> Compiled:
+    return compile_text(text, "spec.yaml")
+
+
+def edited(text: str, *edits: tuple[str, str]) -> str:
+    """Replace each pattern, which is there just once."""
+    for pattern, replacement in edits:
+        text, count = re.subn(pattern, replacement, text, flags=re.MULTILINE)
+        assert count == 1, pattern
+    return text
+
+
+@functools.cache
+def thread_job() -> Compiled:
+    return compiled(THREAD_JOB)
+
+
+@functools.cache
+def explored() -> Exploration:
+    return explore(thread_job())
+
+
+# ── What is found in a spec that holds ───────────────────────────────────────────────────────────
+
+
+def test_every_invariant_of_thread_job_holds_in_every_configuration_of_the_default_scope() -> None:
+    assert explored().violation is None
+    assert explored().complete
+    assert {f"invariants.{each.name}" for each in thread_job().kernel.invariants} <= explored().witnessed
+
+
+def test_the_states_of_thread_job_are_counted() -> None:
+    assert explored().states == 594
+    assert explore(thread_job(), {"threads": 1, "calls": 2, "jobs": 2}).states == 400
+    assert explore(thread_job(), {"threads": 2, "calls": 1, "jobs": 1}).states == 194
+    assert explore(thread_job(), {"jobs": 2}).states == 2548
+
+
+def test_two_explorations_of_one_spec_are_the_same() -> None:
+    assert explore(compiled(THREAD_JOB)) == explored()
+
+
+def test_every_state_is_reached() -> None:
+    states = {
+        entity.name: frozenset(entity.states) for entity in thread_job().kernel.entities if entity.states
+    }
+    assert explored().reached == states
+
+
+def test_every_clause_but_what_may_be_lost_is_witnessed() -> None:
+    silent = {clause.path for clause in thread_job().kernel.clauses} - explored().witnessed
+    assert silent == {"operations.restart.may lose"}
+
+
+def test_each_configuration_is_listed_once() -> None:
+    assert len(explored().configurations) == explored().states
+
+
+@pytest.mark.parametrize("text", [THREAD_JOB, QUEUE, KEPT], ids=["thread-job", "queue", "kept"])
+def test_the_last_call_of_a_witness_is_what_witnesses_the_clause(text: str) -> None:
+    spec = compiled(text)
+    limits = scopes(spec, {})[0].limits
+    for path, trace in explore(spec).witnesses.items():
+        before, model = spec.model(limits), spec.model(limits)
+        broken = [*replayed(spec, before, trace[:-1])]
+        assert path not in before.witnessed()
+        assert [*replayed(spec, model, trace)][: len(broken)] == broken
+        assert path in model.witnessed(), f"{path}: {trace}"
+
+
+# ── What is found in a spec that does not ────────────────────────────────────────────────────────
+
+REOPEN = (
+    r"^operations:\n",
+    "operations:\n  reopen:\n    takes: {job: Job}\n    move:  terminal -> running\n",
+)
+REOPEN_AND_CLEAR = (REOPEN[0], REOPEN[1] + "    set:   {job.completed_at: null}\n")
+UNFINAL = (r"^  terminal is final:.*\n", "")
+NO_AT_MOST = (r"^    at most:.*\n", "")
+ANY_TO_OUTCOME = "    move:\n      active:   outcome\n      terminal: outcome\n"
+
+
+@pytest.mark.parametrize(
+    ("edits", "broken", "steps"),
+    [
+        ([(r"^    entering:\n      terminal:.*\n", "")], "completion is stamped", "start finish"),
+        ([(r"^    set: +{job.cancel_requested_at: now}\n", "")], "cancel is stamped", "start request_cancel"),
+        ([(r"^    retain:.*\n", "")], "retention holds", "start start finish finish"),
+        ([(r"^    move: +active -> outcome\n", ANY_TO_OUTCOME)], "terminal is final", "start finish finish"),
+        ([REOPEN], "terminal is final", "start finish reopen"),
+        ([REOPEN, UNFINAL], "completion is stamped", "start finish reopen"),
+        (
+            [REOPEN_AND_CLEAR, UNFINAL, NO_AT_MOST],
+            "told at most once",
+            "start finish reopen finish turn_boundary",
+        ),
+    ],
+)
+def test_a_weakened_spec_is_broken_by_a_shortest_trace(
+    edits: list[tuple[str, str]], broken: str, steps: str
+) -> None:
+    spec = compiled(edited(THREAD_JOB, *edits))
+    found = explore(spec)
+    violation = found.violation
+    assert violation is not None
+    assert not found.complete
+    assert (violation.kind, violation.name) == ("invariant", broken)
+    assert [call.operation for call in violation.trace] == steps.split()
+    assert violation.where == spec.kernel.clause(f"invariants.{broken}").where
+    *before, last = replayed(spec, spec.model(scopes(spec, {})[0].limits), violation.trace)
+    assert (set(before), last) == ({""}, broken)
+
+
+def test_with_at_most_a_job_that_ends_twice_is_told_once() -> None:
+    assert explore(compiled(edited(THREAD_JOB, REOPEN_AND_CLEAR, UNFINAL)), max_states=400).violation is None
+
+
+def test_no_shorter_trace_breaks_the_invariant() -> None:
+    spec = compiled(edited(QUEUE, (r"^    retain:.*\n", "")))
+    violation = explore(spec).violation
+    assert violation is not None
+    assert shortest_violation(spec, "bounded") == len(violation.trace) == 6
+
+
+def test_a_search_that_is_cut_short_is_not_complete() -> None:
+    found = explore(thread_job(), {"jobs": 2}, max_states=50)
+    assert not found.complete
+    assert found.violation is None
+
+
+def livelocked() -> str:
+    own = (
+        "on its own:\n  again:\n    when: closed\n    must: closed\n    set: {closed: true}\n\ninvariants:\n"
+    )
+    return edited(QUEUE, (r"^invariants:\n", own))
+
+
+def test_steps_that_must_be_taken_for_ever_are_found() -> None:
+    spec = compiled(livelocked())
+    where = spec.kernel.clause("on its own.again").where
+    trace = (Call("close", {}),)
+    assert explore(spec).violation == Violation("livelock", "on its own.again", where, trace)
+
+
+def test_a_step_that_cannot_be_evaluated_is_found() -> None:
+    spec = compiled(
+        edited(QUEUE, (r"^      closed:   \"!closed\"\n", "      closed: (!closed && jobs[0].active)\n"))
+    )
+    violation = explore(spec).violation
+    assert violation is not None
+    assert (violation.kind, violation.name[:10]) == ("failure", "IndexError")
+    assert [call.operation for call in violation.trace] == ["start"]
+
+
+def test_a_must_step_that_breaks_an_invariant_is_part_of_the_last_call() -> None:
+    spec = edited(THREAD_JOB, (r"^    retain:.*\n", ""), UNFINAL, REOPEN_AND_CLEAR, NO_AT_MOST)
+    spec = edited(
+        spec,
+        (r"^  retention holds:.*\n", ""),
+        (r"^  told at most once:.*\n", "  untold: sent.Ended.size() == 0\n"),
+    )
+    violation = explore(compiled(spec)).violation
+    assert violation is not None
+    assert [call.operation for call in violation.trace] == ["start", "finish", "turn_boundary"]
+
+
+# ── Scopes ───────────────────────────────────────────────────────────────────────────────────────
+
+
+def test_the_default_is_one_record_in_all_places_and_two_records_in_one() -> None:
+    limits = {"retained": 1}
+    assert scopes(thread_job(), {}) == [
+        Scope({"Thread": 2, "Call": 1, "Job": 1}, limits),
+        Scope({"Thread": 1, "Call": 2, "Job": 2}, limits),
+    ]
+
+
+def test_a_number_may_be_given_by_entity_plural_or_limit_and_goes_before_the_specs_own() -> None:
+    spec = compiled(edited(THREAD_JOB, (r"^invariants:", "scope: {jobs: 3, retained: 2}\n\ninvariants:")))
+    assert scopes(spec, {}) == [Scope({"Thread": 2, "Call": 2, "Job": 3}, {"retained": 2})]
+    assert scopes(spec, {"Job": 1, "Thread": 1, "retained": 0}) == [
+        Scope({"Thread": 1, "Call": 2, "Job": 1}, {"retained": 0})
+    ]
+
+
+def test_an_unknown_word_in_a_scope_is_refused() -> None:
+    with pytest.raises(LookupError, match="'joobs'.*jobs"):
+        explore(thread_job(), {"joobs": 1})
+
+
+def test_a_fixed_record_that_a_sentence_names_is_never_left_out() -> None:
+    spec = compiled(
+        edited(
+            THREAD_JOB,
+            (
+                r"^    gives: sent.Ended.filter\(m, m.to == thread\)\n",
+                "    gives: sent.Ended.filter(m, m.to == thread || m.to == t2)\n",
+            ),
+        )
+    )
+    assert Influence(spec.kernel).named == {"t2"}
+    assert explore(spec, {"threads": 1, "jobs": 1, "calls": 1}).complete
+
+
+def test_nothing_retained_is_a_scope_too() -> None:
+    found = explore(thread_job(), {"retained": 0})
+    assert found.complete
+    assert found.violation is None
+
+
+# ── A second, naive explorer ─────────────────────────────────────────────────────────────────────
+
+
+@dataclass(frozen=True)
+class Naive:
+    """Every configuration as it is: nothing is left out, renamed or taken for something like it."""
+
+    spec: Compiled
+    scope: Scope
+    latest: int = 1
+
+    def reached(self, left_out: tuple[str, ...] = ()) -> set[tuple[Any, ...]]:
+        """Reach every configuration with its budget, every argument tried everywhere."""
+        model: Any = self.spec.model(self.scope.limits)
+        for name in left_out:
+            del model.threads[name]
+        free = [entity for entity in self.spec.kernel.entities if not entity.fixed]
+        start = (model.freeze(), tuple(self.scope.records[entity.name] for entity in free))
+        known, waiting = {start}, [start]
+        for frozen, budget in waiting:
+            model.thaw(frozen)
+            for call in list(self.calls(model)):
+                model.thaw(frozen)
+                before = self.counts(model, free)
+                carried_out(self.spec, model, call)
+                after = self.counts(model, free)
+                left = tuple(have - (new > old) for have, old, new in zip(budget, before, after, strict=True))
+                reached = (model.freeze(), left)
+                if min(left) >= 0 and reached not in known:
+                    known.add(reached)
+                    waiting.append(reached)
+        return known
+
+    @staticmethod
+    def counts(model: Any, free: list[kernel.Entity]) -> list[int]:
+        """Give the last serial of each entity: no step creates two of one, or removes what it creates."""
+        records = [attrgetter(entity.collection)(model).values() for entity in free]
+        return [max((each.serial for each in some), default=0) for some in records]
+
+    def calls(self, model: Any) -> Iterator[Call]:
+        """Walk what could be done in a configuration."""
+        for operation in self.spec.kernel.operations:
+            for arguments in candidates.arguments(self.spec, model, operation, self.scope.records):
+                if getattr(model, f"may_{operation.name}")(**arguments).accept:
+                    yield Call(operation.name, arguments)
+        own = self.spec.kernel.spontaneous
+        for index, keys, _ in model.own_steps():
+            names = [variable for variable, _ in own[index].loops]
+            yield Call(own[index].clause, dict(zip(names, keys, strict=True)))
+        instants = [instant for instant, _, _ in model.deadlines()]
+        gaps = {min(instants) - model.now + more for more in (-1, 0, 1)} if instants else set()
+        yield from (Call("wait", {"ms": gap}) for gap in sorted(gaps) if gap > 0)
+        if not any(entity.timers for entity in self.spec.kernel.entities) and model.now < self.latest:
+            yield Call("wait", {"ms": 1})
+
+
+PLAIN = [
+    (r"\[bash, delegate\]", "[bash]"),
+    (r"{from: 400, to: 599}", "{from: 400, to: 400}"),
+    (r"\[user, agent\]", "[user]"),
+    (r"{text: around, .*}", "{text: short}"),
+    (r"\[completed, failed, cancelled, timed_out\]", "[completed, failed]"),
+]
+
+
+@pytest.mark.parametrize(
+    ("text", "scope", "latest", "left_out", "raw"),
+    [
+        (THREAD_JOB, {"threads": 1, "calls": 1, "jobs": 1}, 1, ("t2",), 3752),
+        (edited(THREAD_JOB, *PLAIN), {"threads": 2, "calls": 1, "jobs": 1}, 1, (), 4000),
+        (QUEUE, {"jobs": 2}, 2, (), 1000),
+        (QUEUE, {"jobs": 3, "kept": 1}, 1, (), 1000),
+        (KEPT, {"jobs": 1, "polls": 1}, 0, (), 100),
+        (KEPT, {"jobs": 2, "polls": 1}, 0, (), 100),
+    ],
+)
+def test_a_naive_explorer_reaches_the_same_configurations(
+    text: str, scope: Mapping[str, int], latest: int, left_out: tuple[str, ...], raw: int
+) -> None:
+    spec = compiled(text)
+    (meant,) = scopes(spec, scope)
+    same = Configurations(spec.kernel, Influence(spec.kernel), meant.records).canonical
+    reached = Naive(spec, meant, latest).reached(left_out)
+    found = explore(spec, scope)
+    assert found.complete
+    assert {same(frozen) for frozen in found.configurations} == {same(frozen) for frozen, _ in reached}
+    assert found.states == len({(same(frozen), budget) for frozen, budget in reached})
+    assert len(reached) == raw
+
+
+def shortest_violation(spec: Compiled, broken: str) -> int:
+    """Search layer by layer, without looking at what is known, for the length of a shortest violation."""
+    (meant,) = scopes(spec, {})
+    naive = Naive(spec, meant, 0)
+    layer: set[tuple[Any, ...]] = {spec.model(meant.limits).freeze()}  # type: ignore[attr-defined]
+    model: Any = spec.model(meant.limits)
+    for length in range(1, 10):
+        reached = set()
+        for frozen in layer:
+            model.thaw(frozen)
+            for call in list(naive.calls(model)):
+                model.thaw(frozen)
+                if broken in carried_out(spec, model, call):
+                    return length
+                reached.add(model.freeze())
+        layer = reached
+    raise AssertionError(broken)
+
+
+def replayed(spec: Compiled, model: Any, trace: tuple[Call, ...]) -> Iterator[str]:
+    """Carry out a trace; give after every single step which invariant does not hold, or ''."""
+    for call in trace:
+        yield from carried_out(spec, model, call)
+
+
+def carried_out(spec: Compiled, model: Any, call: Call) -> list[str]:
+    """Carry out a call and what must follow; give after every step which invariant does not hold, or ''."""
+    earlier: Any = spec.model()
+    own = [step.clause for step in spec.kernel.spontaneous]
+    earlier.limits = model.limits
+    earlier.thaw(model.freeze())
+    if call.operation in own:
+        model.take(own.index(call.operation), tuple(call.arguments.values()))
+    elif call.operation == "wait":
+        model.wait(call.arguments["ms"])
+    elif getattr(model, f"may_{call.operation}")(**call.arguments).accept:
+        getattr(model, f"do_{call.operation}")(**call.arguments)
+    found = [model.broken(earlier)]
+    while due := next((step for step in model.own_steps() if step[2]), None):
+        earlier.thaw(model.freeze())
+        model.take(due[0], due[1])
+        found.append(model.broken(earlier))
+    return found
+
+
+# ── Arguments worth trying ───────────────────────────────────────────────────────────────────────
+
+
+def tried(model: Any, name: str, scope: Mapping[str, int] | None = None) -> list[dict[str, Any]]:
+    return list(candidates.arguments(thread_job(), model, thread_job().kernel.operation(name), scope))
+
+
+def values(model: Any, operation: str, parameter: str) -> list[Any]:
+    return candidates.choices(
+        thread_job(), model, thread_job().lifecycle.operations[operation].takes[parameter]
+    )
+
+
+def test_fixed_records_enums_bools_and_ranges_give_their_members_and_ends() -> None:
+    model = thread_job().model()
+    assert values(model, "start", "thread") == ["t1", "t2"]
+    assert values(model, "finish", "outcome") == ["completed", "failed", "cancelled", "timed_out"]
+    assert values(model, "set_idle", "idle") == [False, True]
+    assert values(model, "llm_error", "http_status") == [400, 599]
+
+
+def test_a_record_is_named_by_live_ids_and_one_that_no_record_has() -> None:
+    model: Any = thread_job().model()
+    assert values(model, "finish", "job") == ["Job-1"]
+    first = model.start("t1", "a", "bash").value["job_id"]
+    second = model.start("t1", "b", "bash").value["job_id"]
+    assert values(model, "finish", "job") == [first, second, "Job-5"]
+
+
+def test_the_id_that_no_record_has_is_a_former_one_where_one_is_known() -> None:
+    model: Any = thread_job().model({"retained": 0})
+    gone = model.start("t1", "a", "bash").value["job_id"]
+    model.finish(gone, "completed", "x")
+    assert values(model, "finish", "job") == [gone]
+    assert values(model, "start_as", "job_id") == [gone, "Job-3"]
+
+
+def test_a_text_is_fresh_or_one_of_those_in_use() -> None:
+    model: Any = thread_job().model()
+    model.start("t1", "a", "bash")
+    model.complete_inline("t2", "b", "bash", "x")
+    assert values(model, "start", "tool_call") == ["ToolCall-4", "a", "b"]
+
+
+def test_texts_around_limits_are_within_all_and_above_each() -> None:
+    model = thread_job().model({"max_bytes": 5, "max_lines": 2})
+    assert values(model, "finish", "payload") == ["x", "xxxxxx", "\n\n"]
+    unbroken = thread_job().model({"max_bytes": 5, "max_lines": None})
+    assert values(unbroken, "finish", "payload") == ["x", "xxxxxx"]
+
+
+def test_a_list_is_empty_or_full_and_one_with_a_default_is_also_left_out() -> None:
+    given = [each for each in tried(thread_job().model(), "list_jobs") if each["thread"] == "t1"]
+    states = ["running", "pending_cancel", "completed", "failed", "cancelled", "timed_out"]
+    assert given == [{"thread": "t1"}, {"thread": "t1", "statuses": []}, {"thread": "t1", "statuses": states}]
+
+
+def test_a_type_that_may_be_null_gives_null_first() -> None:
+    use = TypeUse(Word("Job", thread_job().kernel.clauses[0].where), nullable=True)
+    assert candidates.choices(thread_job(), thread_job().model(), use) == [None, "Job-1"]
+
+
+def test_every_combination_is_walked_and_a_scope_bounds_the_fixed_records() -> None:
+    model = thread_job().model()
+    assert len(tried(model, "start")) == 4
+    assert len(tried(model, "start", {"Thread": 1})) == 2
+    assert tried(model, "restart") == [{}]
+    assert tried(model, "start") == tried(model, "start")
+
+
+def test_choosers_mark_what_is_left_out() -> None:
+    model = thread_job().model()
+    statuses = candidates.choosers(thread_job(), thread_job().kernel.operation("list_jobs"), {})[1]
+    assert statuses(model)[0] is ABSENT
