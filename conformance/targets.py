@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 from conformance.adapter import Adapter
 from conformance.adapters.python import PythonAdapter, resolve
+from conformance.declaration import declared
 from statemachines.compile import Compiled
 
 KINDS = ("reference", "python:module:Class")
@@ -23,13 +25,17 @@ def open_target(compiled: Compiled, target: str) -> Adapter:
     if target == "reference":
         if name not in REFERENCES:
             raise UnknownTarget(f"there is no reference implementation of {name}; there are: {', '.join(REFERENCES)}")
-        return PythonAdapter(compiled, resolve(REFERENCES[name]), target)
+        return _python(compiled, resolve(REFERENCES[name]), target)
     kind, colon, rest = target.partition(":")
     if kind == "python" and colon:
-        return PythonAdapter(compiled, resolve(rest), target)
+        return _python(compiled, resolve(rest), target)
     raise UnknownTarget(f"{target!r} is no target; write {' or '.join(KINDS)}")
 
 
 def open_class(compiled: Compiled, factory: Callable[[], Any]) -> Adapter:
     """Give an adapter for a class that is at hand."""
-    return PythonAdapter(compiled, factory, f"python:{factory.__module__}:{getattr(factory, '__qualname__', factory)}")
+    return _python(compiled, factory, f"python:{factory.__module__}:{getattr(factory, '__qualname__', factory)}")
+
+
+def _python(compiled: Compiled, factory: Callable[[], Any], name: str) -> Adapter:
+    return PythonAdapter(factory, name, tuple(compiled.lifecycle.operations), partial(declared, compiled))

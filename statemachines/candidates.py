@@ -337,7 +337,7 @@ class Influence:
         self._look_for_names([sentence.value for sentence, _ in sentences])
 
     def keeps(self, name: str) -> str:
-        """Tell how a name counts: by value (=), in an order (#), for timers (@), as null (?); "" = not at all."""
+        """Tell how a name counts: by value (=), in an order (#), for timers (@), as null (?), or not."""
         if name in self.names:
             return "="
         return next((how for how in "#@?" if name + how in self.names), "")

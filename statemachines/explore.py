@@ -659,12 +659,10 @@ class _Search:
     def _waits(self) -> list[int]:
         """List how long to wait: to the next deadline and one more or less; and so that `now` is new."""
         now = self.here.now
-        gap = (
-            min((instant for instant, _, _ in self.here.deadlines()), default=now) - now if self.timers else 0
-        )
+        gap = min((instant for instant, _, _ in self.here.deadlines()), default=now) - now
         found = {gap - 1, gap, gap + 1} if gap else set()
         if self.configurations.influence.relative:
-            found |= {1} if now < PATIENCE else set()
+            found |= {1} if not self.timers and now < PATIENCE else set()
         elif self.configurations.happened(self.node.frozen):
             found.add(1)
         return sorted(ms for ms in found if ms > 0)

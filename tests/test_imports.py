@@ -78,11 +78,11 @@ RULES = (
         may=("conformance.refused", "conformance.Refused", "conformance.references", "tests.faulty"),
     ),
     Rule(
-        "only the front door and the command pick a concrete system",
+        "only targets.py picks a concrete system, and the demo plants a bug in one",
         who=("conformance",),
         unless=(
-            "conformance/__init__.py",
-            "conformance/cli.py",
+            "conformance/targets.py",
+            "conformance/demo.py",
             "conformance/adapters",
             "conformance/references",
         ),
@@ -97,7 +97,7 @@ RULES = (
     Rule(
         "a command that is no test does not pay for pytest",
         who=BOTH,
-        unless=("conformance/pytest_plugin.py", "conformance/testcase.py"),
+        unless=("conformance/testcase.py"),
         never=("pytest", "_pytest"),
     ),
     Rule(
@@ -287,7 +287,7 @@ ALLOWED = {
     "a faulty system the reference": ("tests/faulty/job.py", "from conformance.references.job import Jobs"),
     "the command a reference": ("conformance/cli.py", "def f():\n    from conformance.references import job"),
     "hypothesis where it belongs": ("conformance/stateful.py", "import hypothesis"),
-    "pytest where it belongs": ("conformance/pytest_plugin.py", "import pytest"),
+    "pytest where it belongs": ("import pytest"),
     "rich where it belongs": ("conformance/render/terminal.py", "from rich.table import Table"),
     "jsonschema where it is used": ("statemachines/read.py", "def f():\n    import jsonschema"),
 }

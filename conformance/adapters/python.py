@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import difflib
 import importlib
 import inspect
 import itertools
@@ -10,24 +11,29 @@ import sys
 import threading
 import traceback
 from collections.abc import Callable, Coroutine, Mapping, Sequence
-from typing import Any
+from typing import Any, Protocol
 
 from conformance.adapter import Broken, HarnessError, Raw
 from conformance.concurrent import is_own, one_after_the_other, run_at_once
-from conformance.declaration import DeclarationError, declared
+from conformance.declaration import Declaration, DeclarationError
 from conformance.refused import Refused
 from conformance.worker import Worker
-from statemachines.compile import Compiled
-from statemachines.diagnostics import did_you_mean
 
 CALL_LIMIT = 3.0  # seconds for one call
 _TURNS = 10  # turns of the event loop that an async system gets before it is looked at
 
 
+class Declare(Protocol):
+    """Checks what an implementation says of itself; raises DeclarationError."""
+
+    def __call__(self, words: Mapping[str, Any], *, has_wait: bool, asynchronous: bool) -> Declaration: ...
+
+
 class PythonAdapter:
     """Drives a class: `reset` makes a fresh object, every call goes through one thread with a time limit."""
 
-    def __init__(self, compiled: Compiled, factory: Callable[[], Any], name: str, *, limit: float = CALL_LIMIT) -> None:
+    def __init__(self, factory: Callable[[], Any], name: str, operations: Sequence[str], declare: Declare, *, limit: float = CALL_LIMIT) -> None:
+        """Look at what the class offers; `declare` checks what it says of itself against the lifecycle."""
         self.name = name
         self.limit = limit
         self._factory = factory
@@ -36,7 +42,6 @@ class PythonAdapter:
         self._made = 0
         self._at_once = threading.local()
         self._gate: _Gate | None = None
-        operations = tuple(compiled.lifecycle.operations)
         self._asynchronous = any(inspect.iscoroutinefunction(getattr(factory, name, None)) for name in operations)
         self._loop: asyncio.AbstractEventLoop | None = asyncio.new_event_loop() if self._asynchronous else None
         if self._loop is not None:
@@ -45,7 +50,7 @@ class PythonAdapter:
         self._instance: Any = None
         has_wait = callable(getattr(factory, "wait", None))
         try:
-            self.declaration = declared(compiled, getattr(factory, "declares", {}), has_wait=has_wait, asynchronous=self._asynchronous)
+            self.declaration = declare(getattr(factory, "declares", {}), has_wait=has_wait, asynchronous=self._asynchronous)
         except DeclarationError as error:
             raise HarnessError(f"{name}: {error}") from None
 
@@ -209,7 +214,8 @@ def resolve(target: str) -> Callable[[], Any]:
     found: Any = module
     for part in attribute.split("."):
         if not hasattr(found, part):
-            raise HarnessError(f"{module_name} has no {part!r}; {did_you_mean(part, [name for name in vars(found) if not name.startswith('_')])}".rstrip("; "))
+            close = difflib.get_close_matches(part, [name for name in vars(found) if not name.startswith("_")], n=1)
+            raise HarnessError(f"{module_name} has no {part!r}{f'; did you mean {close[0]!r}?' if close else ''}")
         found = getattr(found, part)
     if not callable(found):
         raise HarnessError(f"{target} is {type(found).__name__}, and a class or a function that makes an object is needed")

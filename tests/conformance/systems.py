@@ -33,7 +33,7 @@ def thread_job() -> Compiled:
 @contextmanager
 def adapted(system: Any, *, limit: float | None = None) -> Iterator[PythonAdapter]:
     """An adapter of a system, closed at the end; `limit` is how long a call may take, in seconds."""
-    adapter = PythonAdapter(thread_job(), system, getattr(system, "__name__", "a system"))
+    adapter = open_class(thread_job(), system)
     if limit is not None:
         adapter.limit = limit
     try:

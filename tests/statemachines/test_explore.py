@@ -197,10 +197,10 @@ def test_the_last_call_of_a_witness_is_what_witnesses_the_clause(text: str) -> N
     limits = scopes(spec, {})[0].limits
     for path, trace in explore(spec).witnesses.items():
         before, model = spec.model(limits), spec.model(limits)
-        broken = [*replayed(spec, before, trace[:-1])]
-        assert path not in before.witnessed()
-        assert [*replayed(spec, model, trace)][: len(broken)] == broken
-        assert path in model.witnessed(), f"{path}: {trace}"
+        list(replayed(spec, before, trace[:-1]))
+        list(replayed(spec, model, trace))
+        assert path in model.witnessed(), trace
+        assert trace == () or path not in before.witnessed(), trace
 
 
 # ── What is found in a spec that does not ────────────────────────────────────────────────────────
@@ -319,7 +319,7 @@ def test_a_number_may_be_given_by_entity_plural_or_limit_and_goes_before_the_spe
 
 
 def test_an_unknown_word_in_a_scope_is_refused() -> None:
-    with pytest.raises(LookupError, match="'joobs'.*jobs"):
+    with pytest.raises(LookupError, match=r"'joobs'.*jobs"):
         explore(thread_job(), {"joobs": 1})
 
 
@@ -364,10 +364,11 @@ class Naive:
         known, waiting = {start}, [start]
         for frozen, budget in waiting:
             model.thaw(frozen)
+            before = self.counts(model, free)
             for call in list(self.calls(model)):
                 model.thaw(frozen)
-                before = self.counts(model, free)
-                carried_out(self.spec, model, call)
+                carry_out(self.spec, model, call)
+                model.settle()
                 after = self.counts(model, free)
                 left = tuple(have - (new > old) for have, old, new in zip(budget, before, after, strict=True))
                 reached = (model.freeze(), left)
@@ -385,6 +386,8 @@ class Naive:
     def calls(self, model: Any) -> Iterator[Call]:
         """Walk what could be done in a configuration."""
         for operation in self.spec.kernel.operations:
+            if operation.observes:
+                continue
             for arguments in candidates.arguments(self.spec, model, operation, self.scope.records):
                 if getattr(model, f"may_{operation.name}")(**arguments).accept:
                     yield Call(operation.name, arguments)
@@ -411,7 +414,7 @@ PLAIN = [
 @pytest.mark.parametrize(
     ("text", "scope", "latest", "left_out", "raw"),
     [
-        (THREAD_JOB, {"threads": 1, "calls": 1, "jobs": 1}, 1, ("t2",), 3752),
+        (edited(THREAD_JOB, *PLAIN[1:]), {"threads": 1, "calls": 1, "jobs": 1}, 1, ("t2",), 3752),
         (edited(THREAD_JOB, *PLAIN), {"threads": 2, "calls": 1, "jobs": 1}, 1, (), 4000),
         (QUEUE, {"jobs": 2}, 2, (), 1000),
         (QUEUE, {"jobs": 3, "kept": 1}, 1, (), 1000),
@@ -453,7 +456,8 @@ def shortest_violation(spec: Compiled, broken: str) -> int:
 
 
 def replayed(spec: Compiled, model: Any, trace: tuple[Call, ...]) -> Iterator[str]:
-    """Carry out a trace; give after every single step which invariant does not hold, or ''."""
+    """Carry out a trace; give at first and after every single step which invariant does not hold, or ''."""
+    yield model.broken(model)
     for call in trace:
         yield from carried_out(spec, model, call)
 
@@ -461,21 +465,24 @@ def replayed(spec: Compiled, model: Any, trace: tuple[Call, ...]) -> Iterator[st
 def carried_out(spec: Compiled, model: Any, call: Call) -> list[str]:
     """Carry out a call and what must follow; give after every step which invariant does not hold, or ''."""
     earlier: Any = spec.model()
-    own = [step.clause for step in spec.kernel.spontaneous]
-    earlier.limits = model.limits
     earlier.thaw(model.freeze())
-    if call.operation in own:
-        model.take(own.index(call.operation), tuple(call.arguments.values()))
-    elif call.operation == "wait":
-        model.wait(call.arguments["ms"])
-    elif getattr(model, f"may_{call.operation}")(**call.arguments).accept:
-        getattr(model, f"do_{call.operation}")(**call.arguments)
+    carry_out(spec, model, call)
     found = [model.broken(earlier)]
     while due := next((step for step in model.own_steps() if step[2]), None):
         earlier.thaw(model.freeze())
         model.take(due[0], due[1])
         found.append(model.broken(earlier))
     return found
+
+
+def carry_out(spec: Compiled, model: Any, call: Call) -> None:
+    own = [step.clause for step in spec.kernel.spontaneous]
+    if call.operation in own:
+        model.take(own.index(call.operation), tuple(call.arguments.values()))
+    elif call.operation == "wait":
+        model.wait(call.arguments["ms"])
+    elif getattr(model, f"may_{call.operation}")(**call.arguments).accept:
+        getattr(model, f"do_{call.operation}")(**call.arguments)
 
 
 # ── Arguments worth trying ───────────────────────────────────────────────────────────────────────
