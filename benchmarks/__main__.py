@@ -12,6 +12,7 @@ import platform
 import sys
 import textwrap
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -71,7 +72,7 @@ def measure(names: Sequence[str]) -> list[Finding]:
     made: dict[str, Benchmark] = {}
     failed: dict[str, str] = {}
     for name in names:
-        _try(name, failed, lambda name=name: made.update({name: BENCHMARKS[name](compiled)}))
+        _try(name, failed, partial(_make, made, name, compiled))
     last = max((each.rounds for each in made.values()), default=0)
     for number in range(last):
         for name, each in made.items():
@@ -86,6 +87,10 @@ def measure(names: Sequence[str]) -> list[Finding]:
         else:
             found += made[name].findings()
     return found
+
+
+def _make(made: dict[str, Benchmark], name: str, compiled: Compiled) -> None:
+    made[name] = BENCHMARKS[name](compiled)
 
 
 def _try(name: str, failed: dict[str, str], work: Callable[[], object]) -> None:
@@ -105,10 +110,12 @@ def _table(found: Sequence[Finding]) -> str:
     rows += [(each.what, _amount(each), _target(each), _met(each), each.note) for each in found]
     widths = [max(len(row[column]) for row in rows) for column in range(4)]
     lines = []
-    for what, measured, target, met, note in rows:
-        lines.append(
-            f"{what:<{widths[0]}}  {measured:>{widths[1]}}  {target:>{widths[2]}}  {met:<{widths[3]}}  {note}".rstrip()
-        )
+    for *cells, note in rows:
+        padded = [
+            _padded(cell, width, right=column in (1, 2))
+            for column, (cell, width) in enumerate(zip(cells, widths, strict=True))
+        ]
+        lines.append("  ".join([*padded, note]).rstrip())
     lines.insert(1, "  ".join("-" * width for width in widths))
     missed = [each for each in found if each.met is False]
     unknown = [each for each in found if each.value is None]
@@ -117,6 +124,10 @@ def _table(found: Sequence[Finding]) -> str:
     lines += [f"  {each.what.strip()}: {_amount(each)}, and {_target(each)} is wanted" for each in missed]
     lines += [f"  NOT MEASURED: {each.what.strip()}" for each in unknown]
     return "\n".join(lines)
+
+
+def _padded(cell: str, width: int, *, right: bool) -> str:
+    return cell.rjust(width) if right else cell.ljust(width)
 
 
 def _amount(each: Finding) -> str:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable
+from time import thread_time
 from typing import Any
 
 from benchmarks.measure import MORE, Finding, Pair
@@ -11,20 +11,20 @@ from benchmarks.registry import TERMINAL, LeanRegistry, Registry
 from statemachines.chart import machine
 from statemachines.compile import Compiled
 
-MOVES = 5_000
-WALKS = 15
+MOVES = 500
+WALKS = 3
 JOBS = 30
 
 
 class PlainMoves:
-    """One trigger of `transitions` against one operation of the model, its decision and its reply included."""
+    """One trigger of `transitions` against one operation of the model, with its decision and its reply."""
 
     rounds = 15
 
     def __init__(self, compiled: Compiled) -> None:
         self._job: Any = type("Job", (), {})()
         machine(compiled.lifecycle, "Job", self._job)
-        self._model: Any = compiled.model()
+        self._model = _model(compiled)
         self._id = self._model.start("t1", "call", "bash").value["job_id"]
         self._record = self._model.jobs[self._id]
         self._same = Pair(self._trigger_same, self._model_same)
@@ -38,127 +38,79 @@ class PlainMoves:
 
     def findings(self) -> list[Finding]:
         """Give a line for each move."""
+        what = "model against a trigger of transitions"
         return [
-            _times("model against a trigger: report_progress, active → same", self._same, 8, MOVES),
-            _times(
-                "model against a trigger: request_cancel, running → pending_cancel", self._cancel, 8, MOVES
-            ),
+            _times(f"{what}: report_progress, running → same", self._same, 8, MOVES),
+            _times(f"{what}: request_cancel, running → pending_cancel", self._cancel, 8, MOVES),
         ]
 
     def _trigger_same(self) -> float:
         trigger = self._job.report_progress
-        begin = time.perf_counter()
+        begin = thread_time()
         for _ in range(MOVES):
             trigger()
-        return time.perf_counter() - begin
+        return thread_time() - begin
 
     def _model_same(self) -> float:
         operation, job = self._model.report_progress, self._id
-        begin = time.perf_counter()
+        begin = thread_time()
         for _ in range(MOVES):
             operation(job)
-        return time.perf_counter() - begin
+        return thread_time() - begin
 
     def _trigger_cancel(self) -> float:
         job, trigger = self._job, self._job.request_cancel
-        begin = time.perf_counter()
+        begin = thread_time()
         for _ in range(MOVES):
             job.state = "running"
             trigger()
-        return time.perf_counter() - begin
+        return thread_time() - begin
 
     def _model_cancel(self) -> float:
         record, operation, job = self._record, self._model.request_cancel, self._id
-        begin = time.perf_counter()
+        begin = thread_time()
         for _ in range(MOVES):
             record.state = "running"
             operation("t1", job, "user")
-        return time.perf_counter() - begin
+        return thread_time() - begin
 
 
 class Walk:
-    """30 starts, 30 endings in another order, a boundary after every tenth; at 20 ended jobs the first leave."""
+    """30 starts, 30 endings in another order, a boundary at every tenth; beyond 20 ended jobs some leave."""
 
     rounds = 15
 
     def __init__(self, compiled: Compiled) -> None:
-        self._model: Any = compiled.model()
-        self._registry = Registry()
-        self._lean = LeanRegistry()
-        self._same_answers()
-        self._pair = Pair(self._walks(self._registry, _by_registry), self._walks(self._model, _by_model))
-        self._lean_pair = Pair(self._walks(self._lean, _by_registry), self._walks(self._model, _by_model))
+        self._model = _model(compiled)
+        registry, lean = Registry(), LeanRegistry()
+        for each in (registry, lean):
+            _compare(self._model, each)
+        self._pair = Pair(_timed(registry, _by_registry), _timed(self._model, _by_model))
+        self._lean = Pair(_timed(lean, _by_registry), _timed(self._model, _by_model))
 
     def once(self) -> None:
         """Time the walk in all three ways."""
         self._pair.once()
-        self._lean_pair.once()
+        self._lean.once()
 
     def findings(self) -> list[Finding]:
         """Give a line for a registry as `transitions` advises, and one for the leanest there can be."""
         calls = WALKS * (2 * JOBS + 3)
         return [
-            _times("model against a transitions registry: walk beyond retention", self._pair, 4, calls),
-            _times("  the same, jobs that are no models of the machine", self._lean_pair, None, calls),
+            _times("model against a registry by transitions: walk beyond retention", self._pair, 4, calls),
+            _times("  the same, jobs without triggers of their own", self._lean, None, calls),
         ]
 
-    def _same_answers(self) -> None:
-        """See that all three tell and keep the same jobs, so that what is compared is comparable."""
-        self._model.reset()
-        told = [
-            [(m["job_id"], m["tool"], m["status"], m["content"].text, m["content"].inline) for m in each]
-            for each in _by_model(self._model)
-        ]
-        kept = [job["job_id"] for job in self._model.list_jobs("t1", TERMINAL).value]
-        ids = {
-            key: position
-            for position, key in enumerate(dict.fromkeys(each[0] for tell in told for each in tell))
-        }
-        expected = [[(ids[key], *rest) for key, *rest in each] for each in told]
-        for registry in (self._registry, self._lean):
-            registry.reset()
-            answers = _by_registry(registry)
-            others = {
-                key: position
-                for position, key in enumerate(dict.fromkeys(m["job_id"] for tell in answers for m in tell))
-            }
-            seen = [
-                [
-                    (
-                        others[m["job_id"]],
-                        m["tool"],
-                        m["status"],
-                        m["content"]["text"],
-                        m["content"]["inline"],
-                    )
-                    for m in each
-                ]
-                for each in answers
-            ]
-            left = {others[key] for key in registry.list_jobs("t1", TERMINAL)}
-            if (seen, left) != (expected, {ids[key] for key in kept}):
-                raise AssertionError(f"{type(registry).__name__} and the model differ: {seen} and {expected}")
 
-    @staticmethod
-    def _walks(system: Any, walk: Callable[[Any], object]) -> Callable[[], float]:
-        def timed() -> float:
-            total = 0.0
-            for _ in range(WALKS):
-                system.reset()
-                begin = time.perf_counter()
-                walk(system)
-                total += time.perf_counter() - begin
-            return total
-
-        return timed
-
+Answers = tuple[list[str], list[list[dict[str, Any]]]]
+"""The ids that the starts gave, and what each boundary told."""
 
 _OUTCOMES = [TERMINAL[number % 4] for number in range(JOBS)]
 _CALLS = [f"call-{number}" for number in range(JOBS)]
 _ORDER = [number * 7 % JOBS for number in range(JOBS)]  # 7 and 30 share no factor: every job once
 
 
-def _by_model(model: Any) -> list[list[dict[str, Any]]]:
+def _by_model(model: Any) -> Answers:
     """Make the calls on the model."""
     ids = [model.start("t1", call, "bash").value["job_id"] for call in _CALLS]
     told = []
@@ -166,10 +118,10 @@ def _by_model(model: Any) -> list[list[dict[str, Any]]]:
         model.finish(ids[index], _OUTCOMES[index], "done")
         if number % 10 == 0:
             told.append(model.turn_boundary("t1").value)
-    return told
+    return ids, told
 
 
-def _by_registry(registry: Registry) -> list[list[dict[str, Any]]]:
+def _by_registry(registry: Registry) -> Answers:
     """Make the same calls on a registry."""
     ids = [registry.start("t1", call, "bash")["job_id"] for call in _CALLS]
     told = []
@@ -177,7 +129,44 @@ def _by_registry(registry: Registry) -> list[list[dict[str, Any]]]:
         registry.finish(ids[index], _OUTCOMES[index], "done")
         if number % 10 == 0:
             told.append(registry.turn_boundary("t1"))
-    return told
+    return ids, told
+
+
+def _timed(system: Any, walk: Callable[[Any], object]) -> Callable[[], float]:
+    def timed() -> float:
+        total = 0.0
+        for _ in range(WALKS):
+            system.reset()
+            begin = thread_time()
+            walk(system)
+            total += thread_time() - begin
+        return total
+
+    return timed
+
+
+def _compare(model: Any, registry: Registry) -> None:
+    """See that both tell and keep the same jobs, so that it is the same work that is compared."""
+    model.reset()
+    registry.reset()
+    ids, told = _by_model(model)
+    others, answers = _by_registry(registry)
+    kept = [job["job_id"] for job in model.list_jobs("t1", TERMINAL).value]
+    expected = [
+        [(ids.index(m["job_id"]), m["tool"], m["status"], m["content"].text) for m in each] for each in told
+    ]
+    seen = [
+        [(others.index(m["job_id"]), m["tool"], m["status"], m["content"]["text"]) for m in each]
+        for each in answers
+    ]
+    stay = sorted(map(others.index, registry.list_jobs("t1", TERMINAL)))
+    if seen != expected or stay != sorted(map(ids.index, kept)):
+        raise AssertionError(f"{type(registry).__name__} and the model differ: {seen}, and {expected}")
+
+
+def _model(compiled: Compiled) -> Any:
+    """Give a model; what is generated is unknown to a type checker."""
+    return compiled.model()
 
 
 def _times(what: str, pair: Pair, target: float | None, calls: int) -> Finding:

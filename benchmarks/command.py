@@ -15,10 +15,17 @@ ROOT = Path(__file__).parent.parent
 
 @dataclass(frozen=True, slots=True)
 class Done:
-    """What came of a command: seconds until it had ended and until a line that was waited for, and its last words."""
+    """What came of a command.
+
+    seconds    until it had ended
+    processor  of which the processor worked, where that can be told
+    first      until the line that was waited for; None: it never came
+    last       the last words
+    """
 
     code: int
     seconds: float
+    processor: float
     first: float | None
     last: str
 
@@ -29,6 +36,7 @@ def command(arguments: Sequence[str], awaited: Callable[[str], bool] = lambda li
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(paths), "PYTHONIOENCODING": "utf-8"}
     first, last = None, ""
     with tempfile.TemporaryDirectory(prefix="benchmark-") as folder:
+        before = os.times()
         begin = time.perf_counter()
         with subprocess.Popen(
             arguments,
@@ -45,4 +53,7 @@ def command(arguments: Sequence[str], awaited: Callable[[str], bool] = lambda li
                     first = time.perf_counter() - begin
                 last = line.strip() or last
             code = process.wait()
-        return Done(code, time.perf_counter() - begin, first, last)
+        took = time.perf_counter() - begin
+        after = os.times()
+    processor = after.children_user + after.children_system - before.children_user - before.children_system
+    return Done(code, took, processor, first, last)

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import gc
 import statistics
-import time
 from collections.abc import Callable
+from time import thread_time
 from typing import Any
 
 from hypothesis import Phase, seed
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, rule, run_state_machine_as_test
 
-from benchmarks.measure import LESS, Finding, seconds
+from benchmarks.measure import LESS, Finding, seconds, spread
 from conformance.stateful import STEPS
 from conformance.strategies import settings_of
 from statemachines.candidates import choosers
@@ -35,7 +35,8 @@ class HypothesisStep:
 
     def __init__(self, compiled: Compiled) -> None:
         self._names = [*(operation.name for operation in compiled.kernel.operations), "wait"]
-        self._model: Any = compiled.model()
+        model: Any = compiled.model()
+        self._model = model
         self._choosers = {
             operation.name: list(
                 zip(
@@ -57,7 +58,7 @@ class HypothesisStep:
         machine = seed(self._round)(_machine(self._names, cases))
         settings = settings_of(EXAMPLES, stateful_step_count=STEPS, phases=(Phase.generate,))
         gc.collect()
-        empty = seconds(lambda: run_state_machine_as_test(machine, settings=settings))
+        empty = seconds(lambda: run_state_machine_as_test(machine, settings=settings), thread_time)
         steps = sum(map(len, cases))
         resolved = [
             (self._starts[number % 2], self._resolved(self._starts[number % 2], drawn))
@@ -71,17 +72,10 @@ class HypothesisStep:
     def findings(self) -> list[Finding]:
         """Give the model's share of a step."""
         shares = [own / (empty + own) * 100 for empty, own in zip(self._empty, self._own, strict=True)]
-        note = f"{statistics.median(self._own) * 1e6:.1f} µs beside {statistics.median(self._empty) * 1e6:.0f} µs of Hypothesis' own; {min(shares):.2f} … {max(shares):.2f} % in {len(shares)} rounds"
-        return [
-            Finding(
-                "model's share of a Hypothesis step, observers aside",
-                statistics.median(shares),
-                "%",
-                LESS,
-                2,
-                note,
-            )
-        ]
+        own, empty = statistics.median(self._own) * 1e6, statistics.median(self._empty) * 1e6
+        note = f"{own:.1f} µs beside {empty:.0f} µs of Hypothesis' own; {spread(shares, '%', 2)}"
+        what = "model's share of a Hypothesis step, observers aside"
+        return [Finding(what, statistics.median(shares), "%", LESS, 2, note)]
 
     def _filled(self) -> Any:
         model = self._model
@@ -127,11 +121,11 @@ class HypothesisStep:
         """Give how long the model takes for the steps of one case."""
         model = self._model
         model.thaw(start)
-        begin = time.perf_counter()
+        begin = thread_time()
         for name, arguments in moves:
             getattr(model, name)(**arguments)
             model.settle()
-        return time.perf_counter() - begin
+        return thread_time() - begin
 
 
 def _machine(names: list[str], cases: list[Drawn]) -> type[RuleBasedStateMachine]:

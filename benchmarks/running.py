@@ -9,6 +9,8 @@ from benchmarks.command import Done, command
 from benchmarks.measure import LESS, Finding, spread
 from conformance.verdict import Verdict
 
+RUN = [sys.executable, "-m", "conformance", "run", "thread-job", "--against", "reference"]
+
 
 class Running:
     """Runs the command and reads what it writes to a pipe."""
@@ -20,36 +22,22 @@ class Running:
 
     def once(self) -> None:
         """Run everything."""
-        self._done.append(
-            command(
-                [sys.executable, "-m", "conformance", "run", "thread-job", "--against", "reference"], _is_row
-            )
-        )
+        self._done.append(command(RUN, _is_row))
 
     def findings(self) -> list[Finding]:
         """Give the time to the end, and the time to the first row."""
         whole = [done.seconds for done in self._done]
+        working = statistics.median(done.processor for done in self._done)
         firsts = [done.first for done in self._done if done.first is not None]
+        first = statistics.median(firsts) if firsts else None
         codes = ", ".join(sorted({str(done.code) for done in self._done}))
+        about = f"{spread(whole, 's', 1)}, {working:.1f} s of processor; exit {codes}"
+        seen = spread(firsts, "s", 2) if firsts else f"no row was seen; the last words: {self._done[-1].last}"
         return [
             Finding(
-                "run thread-job --against reference, whole",
-                statistics.median(whole),
-                "s",
-                LESS,
-                20,
-                f"{spread(whole, 's', 1)}; exit {codes}",
+                "run thread-job --against reference, whole", statistics.median(whole), "s", LESS, 20, about
             ),
-            Finding(
-                "  its first row on screen",
-                statistics.median(firsts) if firsts else None,
-                "s",
-                LESS,
-                1,
-                spread(firsts, "s", 2)
-                if firsts
-                else f"no row was seen; the last words: {self._done[-1].last}",
-            ),
+            Finding("  its first row on screen", first, "s", LESS, 1, seen),
         ]
 
 

@@ -64,8 +64,14 @@ class Shrinking:
         missed = f"; NOT FOUND by {self._missed} seeds" if self._missed else ""
         if not self._whole:
             return [Finding(_WHAT, None, "s", LESS, 1, missed[2:])]
-        note = f"{spread(self._model, 's', 2)}; with the system's calls {statistics.median(self._whole):.2f} s; {statistics.median(self._tries):.0f} tries{missed}"
-        length = f"the longest of {len(self._lengths)}, found with {min(self._found)} … {max(self._found)} calls; the known minimum is {self._known}"
+        note = (
+            f"{spread(self._model, 's', 2)}; with the system's calls {statistics.median(self._whole):.2f} s; "
+        )
+        note += f"{statistics.median(self._tries):.0f} tries{missed}"
+        length = (
+            f"the longest of {len(self._lengths)}, found with {min(self._found)} … {max(self._found)} calls; "
+        )
+        length += f"the known minimum is {self._known}"
         return [
             Finding(
                 f"{_WHAT}: time in the kit and the model", statistics.median(self._model), "s", LESS, 1, note

@@ -103,24 +103,20 @@ class Choosing(ModelSubject):
         self, model: Any, kernel: Kernel, order: Sequence[int], *, lenient: bool, eager: bool
     ) -> None:
         super().__init__(model, kernel, lenient=lenient, order=order)
-        self.watched = model
         self.eager = model.eager = eager
-        self.offered = False
-
-    @property
-    def could(self) -> bool:
-        """Tell whether an eager one would have done something else."""
-        return self.offered or bool(self.watched.could)
+        self.could = False
 
     def call(self, operation: str, arguments: dict[str, Any]) -> Answer:
         """Make one call, and let the steps follow that must, or may."""
         if operation == "wait":
             return super().call(operation, arguments)
-        decision: Decision = getattr(self.model, f"may_{operation}")(**arguments)
+        model: Any = self.model
+        decision: Decision = getattr(model, f"may_{operation}")(**arguments)
         answer = super().call(operation, arguments)
+        self.could = self.could or model.could
         self._offer(answer, decision.may)
         if answer.refused is not None and (decision.idle or ANY in decision.refuse):
-            self.offered = True
+            self.could = True
             answer.refused = UNKNOWN_CODE if self.eager else answer.refused
         return answer
 
@@ -131,7 +127,7 @@ class Choosing(ModelSubject):
         return answer
 
     def _offer(self, answer: Answer, may: Sequence[Any]) -> None:
-        self.offered = self.offered or bool(may)
+        self.could = self.could or bool(may)
         for name, fields in may if self.eager else ():
             answer.signals[name].append(dict(fields))
 

@@ -119,42 +119,35 @@ class _Trial:
             drawn = witnesses(self.needs.words, self.row, self.model)
         except (ArithmeticError, TypeError, ValueError) as error:
             return self._fails(self.row.drawn[0].name.where, f"a witness cannot be evaluated: {error}", [])
-        for chosen in enumerated(self.compiled.lifecycle, self.program):
-            found = self._with({**chosen, **drawn}, chosen)
+        for number, chosen in enumerate(enumerated(self.compiled.lifecycle, self.program)):
+            found = self._with({**chosen, **drawn}, chosen, eagerly=every and number == 0)
             if found or not every:
                 return found
         return None
 
-    def _with(self, arguments: Mapping[str, Any], chosen: Mapping[str, Any]) -> Diagnostic | None:
+    def _with(
+        self, arguments: Mapping[str, Any], chosen: Mapping[str, Any], *, eagerly: bool
+    ) -> Diagnostic | None:
         """Run with some values, in every order in which calls made at once can come."""
         given = [f"{name} = {spoken(value)}" for name, value in chosen.items()]
-        first = self._each_way(arguments, (), given)
-        if isinstance(first, Diagnostic):
-            return first
-        for order in orders(first):
+        first = self._subject(())
+        found = self._either_way(first, arguments, given)
+        if found is None and eagerly and first.could:
+            said = [*given, "the implementation does by itself all that it may"]
+            found = self._run(self._subject((), eager=True), arguments, said)
+        for order in orders(first.widest):
             called = ", ".join(str(index + 1) for index in order)
-            found = self._each_way(arguments, order, [*given, f"calls made at once in the order {called}"])
-            if isinstance(found, Diagnostic):
-                return found
-        return None
+            said = [*given, f"calls made at once in the order {called}"]
+            found = found or self._either_way(self._subject(order), arguments, said)
+        return found
 
-    def _each_way(
-        self, arguments: Mapping[str, Any], order: Sequence[int], how: list[str]
-    ) -> Diagnostic | int:
-        """Run with what is open carried out; then with all refused, and all done, that may be.
-
-        Gives the most different calls at once.
-        """
-        first = self._subject(order)
+    def _either_way(self, first: Choosing, arguments: Mapping[str, Any], how: list[str]) -> Diagnostic | None:
+        """Run with what is open carried out; then, if anything was, with what may be refused refused."""
         found = self._run(first, arguments, how)
-        could = first.could
         if found is None and first.chose:
             said = [*how, "what may be refused is refused"]
-            found = self._run(self._subject(order, lenient=False), arguments, said)
-        if found is None and could:
-            said = [*how, "the implementation does by itself all that it may"]
-            found = self._run(self._subject(order, eager=True), arguments, said)
-        return first.widest if found is None else found
+            found = self._run(self._subject(first.order, lenient=False), arguments, said)
+        return found
 
     def _subject(self, order: Sequence[int], *, lenient: bool = True, eager: bool = False) -> Choosing:
         self.model.reset()

@@ -187,7 +187,8 @@ def tolerant(stream: TextIO) -> None:
 
 
 def _escaped(char: str) -> str:
-    if char == "\n" or unicodedata.category(char) not in {"Cc", "Cf", "Cs", "Zl", "Zp"}:
+    marked = unicodedata.category(char) not in {"Cc", "Cf", "Cs", "Zl", "Zp"} and char not in "\ufffe\uffff"
+    if char == "\n" or marked:
         return char
     return char.encode("unicode_escape").decode("ascii")
 
@@ -202,13 +203,13 @@ def cut(text: str) -> str:
     lines = visible(text).strip("\n").split("\n")
     kept = "\n".join(lines[:MOST_LINES])
     if len(lines) > MOST_LINES:
-        return f"{_cut(kept)}\n… {number(len(lines) - MOST_LINES, 'more line')} in the report"
+        return f"{_cut(kept)}\n… and {number(len(lines) - MOST_LINES, 'line')} more, in the report"
     return _cut(kept)
 
 
 def _cut(text: str) -> str:
     over = len(text) - LONGEST
-    return text if over <= 0 else f"{text[:LONGEST]}… {number(over, 'more character')} in the report"
+    return text if over <= 0 else f"{text[:LONGEST]}\n… and {number(over, 'character')} more, in the report"
 
 
 # ── What is said ──
@@ -299,7 +300,7 @@ UNANSWERED = {
 def blocks(results: Sequence[RowResult], replays: Mapping[str, str]) -> list[Block]:
     """Give what there is to say of each row that fails, then of those without an answer, by cause."""
     earlier: dict[str, str] = {}
-    found = [_failing(row, earlier, replays.get(row.id, "")) for row in results if row.verdict in FAILING]
+    found = [failing(row, earlier, replays.get(row.id, "")) for row in results if row.verdict in FAILING]
     abouts = {row.id: row.about for row in results}
     for note in notes(results, UNANSWERED):
         first, *more = note.ids
@@ -310,7 +311,8 @@ def blocks(results: Sequence[RowResult], replays: Mapping[str, str]) -> list[Blo
     return found
 
 
-def _failing(row: RowResult, earlier: dict[str, str], replay: str) -> Block:
+def failing(row: RowResult, earlier: dict[str, str], replay: str = "") -> Block:
+    """Give what there is to say of a row that fails; `earlier` holds which row showed a trace first."""
     title = f"{row.id} {FAILING[row.verdict]}" + ("" if row.level == "must" else f" (level: {row.level})")
     facts = [("spec", one_line(row.where))] if row.where else []
     found = row.counterexample

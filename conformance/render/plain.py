@@ -54,15 +54,7 @@ class Plain(View):
         pass
 
     def _block(self, block: Block) -> None:
-        self._write("", f"--- {block.title}")
-        if block.about:
-            self._write(*_wrapped(block.about, "  ", "  "))
-        for label, said in block.facts:
-            self._write(*_labelled(label, said, 10))
-        if block.trace:
-            self._write("", textwrap.indent(block.trace, "    "), "")
-        if block.replay:
-            self._write(f"  {'replay':<10}{block.replay}")
+        self._write("", f"--- {block.title}", *details(block))
 
     def _summary(self, summary: Summary) -> None:
         self._write("", "--- summary")
@@ -84,6 +76,18 @@ class Plain(View):
     def _write(self, *lines: str) -> None:
         self._stream.writelines(f"{line}\n" for line in lines)
         self._stream.flush()
+
+
+def details(block: Block) -> list[str]:
+    """Give the lines of a block, below its title."""
+    lines = _wrapped(block.about, "  ", "  ") if block.about else []
+    for label, said in block.facts:
+        lines += _labelled(label, said, 10)
+    if block.trace:
+        lines += ["", textwrap.indent(block.trace, "    "), ""]
+    if block.replay:
+        lines.append(f"  {'replay':<10}{block.replay}")
+    return lines
 
 
 def _labelled(label: str, said: str, width: int) -> Iterator[str]:

@@ -110,9 +110,8 @@ class Terminal(View):
         self._console.print(Text(subject(header), "bold"))
         self._console.print(_facts(opening(header)))
         self._console.print()
-        self._console.print(
-            self._columns(Cells("", "verdict", "row", Text("what must hold"), "runs", "time"), "dim")
-        )
+        titles = Cells("", "verdict", "row", Text("what must hold"), "runs", "time")
+        self._console.print(self._columns(titles, "dim"))
         if self._moving:
             self._live = Live(
                 console=self._console, get_renderable=self._progress, transient=True, refresh_per_second=8
@@ -120,7 +119,7 @@ class Terminal(View):
             self._live.start()
 
     def _columns(self, cells: Cells, style: str, word_style: str = "") -> Text:
-        """Lay out one row of the matrix, or what stands over its columns; a long id takes room from its text."""
+        """Lay out one row of the matrix, or the titles above it; a long id takes room from what follows."""
         identity = f"{cells.id:<{_ID}} "
         about = cells.about.copy()
         about.truncate(max(1, self._about + _ID + 1 - cell_len(identity)), overflow="ellipsis", pad=True)

@@ -1,10 +1,21 @@
 """What people read of a report: in a terminal, through a pipe, and as JUnit XML."""
 
 import io
+import os
+import re
+from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
+from xml.etree import ElementTree
 
+import pytest
+from rich.cells import cell_len
+
+from conformance import render
 from conformance.render import show
+from conformance.render.junit import junit
 from conformance.render.plain import Plain
+from conformance.render.terminal import LOOKS, Terminal
 from conformance.report import Coverage, Footer, Header, Planned, Report, tally
 from conformance.verdict import Counterexample, RowResult, Verdict, exit_code
 from statemachines.lifecycle import Level
@@ -74,8 +85,8 @@ EVICTION = Counterexample(
     42,
     "entities.Job.retain",
     "20 jobs, without the one that ended first",
-    "21 jobs: [{job_id: 8f3a, status: completed, started_at: 0, completed_at: 0}, {job_id: 77c1, status: failed, "
-    "started_at: 0, completed_at: 1}, and 19 more",
+    "21 jobs: [{job_id: 8f3a, status: completed, started_at: 0, completed_at: 0}, "
+    "{job_id: 77c1, status: failed, started_at: 0, completed_at: 1}, and 19 more]",
 )
 RACE = Counterexample(
     """C1:
@@ -98,7 +109,8 @@ RACE = Counterexample(
     7,
 )
 NO_START_AS = "needs start_as, which is optional and lacking"
-VERDICTS: dict[str, tuple[Verdict, str, Counterexample | None]] = {
+Said = tuple[Verdict, str, Counterexample | None]
+VERDICTS: dict[str, Said] = {
     "E2": (Verdict.NOT_APPLICABLE, NO_START_AS, None),
     "X2": (Verdict.NOT_APPLICABLE, NO_START_AS, None),
     "B3": (
@@ -124,28 +136,30 @@ VERDICTS: dict[str, tuple[Verdict, str, Counterexample | None]] = {
         None,
     ),
 }
-PASSES = (Verdict.PASS, "", None)
+PASSES: Said = (Verdict.PASS, "", None)
 
 
-def made_up(ids: dict[str, str] = ABOUT, verdicts: dict[str, tuple[Verdict, str, Counterexample | None]] = VERDICTS) -> Report:
-    """A report with every verdict in it."""
-    rows = tuple(result(index, row_id, *verdicts.get(row_id, PASSES)) for index, row_id in enumerate(ids))
-    planned = tuple(Planned(row.id, row.level, row.about, row.where) for row in rows)
+def made_up(verdicts: Mapping[str, Said] = VERDICTS, **footer: int) -> Report:
+    """A report of 40 rows, with every verdict in it."""
+    rows = tuple(result(index, *verdicts.get(row_id, PASSES)) for index, row_id in enumerate(ABOUT))
     declares = {
         "limits": {"retained": 20, "max_lines": None},
-        "policies": {"tie": "completion"},
+        "policies": {"tie": ["status", "job_id desc"]},
         "lacks": ["start_as"],
         "clock": "real",
         "concurrency": "threads",
         "settles": 0,
     }
+    planned = tuple(Planned(row.id, row.level, row.about, row.where) for row in rows)
     header = Header("thread-job", 1, "python:my_jobs:MyJobs", 0, declares, planned, "0.1.0")
     gaps = ("operations.start_as.create.Job", "operations.start_as.open.duplicate_job_id", "policies.tie")
     coverage = Coverage({f"operations.o{number}": number for number in range(1, 94)}, gaps)
-    return Report(header, rows, coverage, Footer(tally(rows), exit_code(rows), 11.8342))
+    return Report(header, rows, coverage, Footer(tally(rows), footer.get("exit", exit_code(rows)), 11.8342))
 
 
-def result(index: int, row_id: str, verdict: Verdict, reason: str, found: Counterexample | None) -> RowResult:
+def result(index: int, verdict: Verdict, reason: str, found: Counterexample | None) -> RowResult:
+    """The result of the row at an index, with numbers that follow from the index."""
+    row_id = list(ABOUT)[index]
     ran = verdict not in {Verdict.NOT_APPLICABLE, Verdict.HARNESS_ERROR}
     return RowResult(
         id=row_id,
@@ -170,3 +184,350 @@ def plain(report: Report, *, times: bool = True) -> str:
     stream = io.StringIO()
     show(report, Plain(stream, times=times), replay)
     return stream.getvalue()
+
+
+class Screen(io.StringIO):
+    """A stream that says it is a terminal."""
+
+    def isatty(self) -> bool:
+        return True
+
+
+@pytest.fixture(autouse=True)
+def plain_environment(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What rich reads of the environment is the same on every machine."""
+    for name in (
+        "NO_COLOR",
+        "FORCE_COLOR",
+        "TTY_COMPATIBLE",
+        "TTY_INTERACTIVE",
+        "COLORTERM",
+        "JUPYTER_COLUMNS",
+    ):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("TERM", "xterm-256color")
+    monkeypatch.setenv("COLUMNS", "80")
+    monkeypatch.setenv("LINES", "24")
+
+
+def terminal(
+    report: Report, width: int = 80, colour: bool | None = None, screen: io.StringIO | None = None
+) -> str:
+    os.environ["COLUMNS"] = str(width)  # the fixture puts it back
+    stream = screen or io.StringIO()
+    show(report, Terminal(stream, colour), replay)
+    return stream.getvalue()
+
+
+def golden(name: str, text: str) -> None:
+    """Compare a text with the one that somebody looked at. To renew it: delete the file, run, look at it."""
+    text = "".join(f"{line.rstrip()}\n" for line in text.splitlines())
+    path = GOLDEN / name
+    if not path.exists():
+        path.write_text(text, encoding="utf-8")
+        pytest.fail(f"{path} was not there; it is now, to be looked at and committed")
+    assert text == path.read_text(encoding="utf-8")
+
+
+# --- as people see it -------------------------------------------------------------------------------------
+
+
+def test_plain_text_is_what_somebody_looked_at() -> None:
+    golden("report.plain.txt", plain(made_up(), times=False))
+
+
+@pytest.mark.parametrize("width", [80, 160])
+def test_a_terminal_shows_what_somebody_looked_at(width: int) -> None:
+    golden(f"report.terminal-{width}.txt", terminal(made_up(), width))
+
+
+def test_junit_is_what_somebody_looked_at() -> None:
+    golden("report.junit.xml", junit(made_up()))
+
+
+# --- what all renderings share ----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("way", [plain, terminal])
+def test_every_row_has_its_line_and_every_failure_its_block(way: object) -> None:
+    text = plain(made_up()) if way is plain else terminal(made_up(), 200)
+    lines = text.splitlines()
+    for row in made_up().rows:
+        (line,) = [line for line in lines if re.search(rf"{row.verdict} +{re.escape(row.id)} ", line)]
+        assert row.about in line
+        if row.verdict in render.FAILING:
+            assert any(f"{row.id} {render.FAILING[row.verdict]}" in line for line in lines)
+            assert sum(replay(row) in line for line in lines) == 1
+
+
+def test_rows_are_grouped_though_the_plan_is_not() -> None:
+    report = made_up()
+    mixed = replace(
+        report, header=replace(report.header, rows=report.header.rows[::-1]), rows=report.rows[::-1]
+    )
+    said = plain(mixed).splitlines()
+    headings = [line for line in said if re.match(r"[NEBX] · |other rows", line)]
+    assert headings == [
+        "N · normal use",
+        "E · edge cases",
+        "B · boundaries and races",
+        "X · derived rows",
+        "other rows",
+    ]
+    at = {row.id: next(i for i, line in enumerate(said) if f" {row.id} " in line) for row in report.rows}
+    assert at["N10"] < at["N1"] < at["E13"] < at["custom.1"]
+
+
+def test_a_row_is_shown_as_soon_as_those_before_it_are_there() -> None:
+    report, stream = made_up({}), io.StringIO()
+    view = Plain(stream)
+    view.header(report.header)
+    view.row(report.rows[1], "")
+    assert " N2 " not in stream.getvalue()
+    view.row(report.rows[0], "")
+    assert stream.getvalue().index(" N1 ") < stream.getvalue().index(" N2 ")
+
+
+@pytest.mark.parametrize("width", [40, 60, 80, 120, 200])
+def test_no_line_is_wider_than_the_terminal_but_what_is_to_be_copied(width: int) -> None:
+    rows = [*EVICTION.row.splitlines(), *RACE.row.splitlines()]
+    copied = [*rows, *made_up().coverage.gaps, *(replay(row) for row in made_up().rows)]
+    for line in terminal(made_up(), width).splitlines():
+        assert cell_len(line) <= width or line.strip() in {each.strip() for each in copied}, line
+
+
+def test_a_verdict_is_never_colour_alone() -> None:
+    assert list(LOOKS) == list(Verdict)
+    assert (
+        len({look.sign for look in LOOKS.values()})
+        == len({look.ascii for look in LOOKS.values()})
+        == len(LOOKS)
+    )
+    coloured, plain_ = terminal(made_up(), colour=True), terminal(made_up(), colour=False)
+    assert re.sub(r"\x1b\[[0-9;]*m", "", coloured) == plain_
+    assert "\x1b[31m" in coloured or "\x1b[1;31m" in coloured
+    assert "\x1b" not in plain_
+
+
+def test_what_a_system_says_cannot_steer_the_terminal() -> None:
+    evil = "\x1b]0;title\x07 \u202e\x9b2J \ud800 \ufffe\r"
+    told = replace(RACE, seen=evil, expected=evil, row=f"C1:\n  about: {evil}\n", clause=evil)
+    report = made_up({"N1": (Verdict.FAIL, evil, told), "N2": (Verdict.NOT_APPLICABLE, evil, None)})
+    header = replace(report.header, target=evil, declares={"limits": {evil: 1}})
+    report = replace(report, header=header, coverage=Coverage({}, (evil,)))
+    for text in (plain(report), terminal(report), junit(report)):
+        assert not set(evil) & set(text) - set(" title0;2J]e")
+        assert "\\x1b]0;title" in text
+        text.encode("utf-8")
+
+
+def test_a_long_answer_is_cut_and_says_so() -> None:
+    long = replace(RACE, seen="x" * 5000, expected="\n".join(f"line {n}" for n in range(100)))
+    text = plain(made_up({"N1": (Verdict.FAIL, "", long)}))
+    assert "x\n            … and 3,800 characters more, in the report" in text
+    assert "line 23\n" in text
+    assert "line 24\n" not in text
+    assert "… and 76 lines more, in the report" in text
+
+
+def test_one_trace_is_shown_once() -> None:
+    text = plain(made_up())
+    assert text.count("C1:") == 2
+    assert "42 calls, the same as for B7" in text
+
+
+def test_a_run_that_is_cut_off_says_so() -> None:
+    report = made_up()
+    whole = replace(report, rows=report.rows[:33], footer=None)
+    for text in (plain(whole), terminal(whole)):
+        assert "The run did not finish: 33 of 40 rows of thread-job had a verdict." in text
+        assert "B7 fails" in text
+        assert "exit" not in text
+
+
+def test_a_view_that_saw_no_header_says_nothing() -> None:
+    stream = io.StringIO()
+    with Plain(stream):
+        pass
+    assert not stream.getvalue()
+
+
+def said(report: Report) -> str:
+    assert report.footer is not None
+    return render.concluded(report.header, report.rows, report.footer)
+
+
+FAIL, IDLE = (Verdict.FAIL, "no", None), (Verdict.NOT_EXERCISED, "no", None)
+ALL_LACK: dict[str, Said] = dict.fromkeys(ABOUT, (Verdict.NOT_APPLICABLE, "no", None))
+ENDINGS: dict[str, tuple[dict[str, Said], str]] = {
+    "conforms": ({}, "MyJobs conforms to thread-job: 40 rows held."),
+    "a should fails": ({"X1": FAIL}, "MyJobs conforms to thread-job: 39 rows held."),
+    "one row": ({"N1": FAIL}, "MyJobs violates 1 row of thread-job: N1."),
+    "two rows": ({"N1": FAIL, "X1": FAIL, "X2": FAIL}, "MyJobs violates 2 rows of thread-job: N1 and X2."),
+    "many": (
+        dict.fromkeys(list(ABOUT)[:20], FAIL),
+        "MyJobs violates 20 rows of thread-job: N1, N2, N3, N4, N5, N6, N7 and 13 more.",
+    ),
+    "also idle": ({"N1": FAIL, "N2": IDLE}, "MyJobs violates 1 row of thread-job: N1; N2 was not exercised."),
+    "idle": (
+        {"N1": IDLE, "N2": IDLE},
+        "MyJobs does not conform to thread-job: N1 and N2 were not exercised, and that is no pass.",
+    ),
+    "nothing": (ALL_LACK, "Nothing was exercised, so nothing is known of python:my_jobs:MyJobs."),
+    "harness": (
+        {"N1": (Verdict.HARNESS_ERROR, "", None)},
+        "No verdict on python:my_jobs:MyJobs: 1 row could not be asked (N1).",
+    ),
+    "unknown": (
+        {"N1": (Verdict.COULD_NOT_TELL, "", None)},
+        "No verdict on python:my_jobs:MyJobs: N1 reached a cap before an answer.",
+    ),
+}
+
+
+@pytest.mark.parametrize(("verdicts", "sentence"), ENDINGS.values(), ids=ENDINGS)
+def test_the_exit_code_is_said_in_words(verdicts: dict[str, Said], sentence: str) -> None:
+    assert said(made_up(verdicts)).endswith(sentence)
+
+
+def test_should_rows_decide_when_the_run_was_told_so() -> None:
+    report = made_up({"X1": FAIL}, exit=1)
+    assert said(report).endswith("violates 1 row of thread-job: X1.")
+    assert "does not count" not in plain(report)
+    assert "X1 fails, which does not count: the level is not must." in plain(made_up({"X1": FAIL}))
+
+
+def test_another_exit_code_is_named() -> None:
+    assert (
+        said(made_up({}, exit=2)) == "The run of thread-job against python:my_jobs:MyJobs ended with code 2."
+    )
+
+
+@pytest.mark.parametrize(
+    ("seconds", "text"),
+    [
+        (0, "0ms"),
+        (0.0004, "0ms"),
+        (0.9994, "999ms"),
+        (0.9996, "1.00s"),
+        (9.99, "9.99s"),
+        (9.996, "10.0s"),
+        (59.94, "59.9s"),
+        (59.96, "1m00s"),
+        (125, "2m05s"),
+    ],
+)
+def test_a_time_is_short(seconds: float, text: str) -> None:
+    assert render.duration(seconds) == text
+
+
+# --- a pipe -----------------------------------------------------------------------------------------------
+
+
+def test_without_times_the_text_is_the_same_again() -> None:
+    report = made_up()
+    later = replace(report, rows=tuple(replace(row, seconds=row.seconds * 3) for row in report.rows))
+    assert plain(later, times=False) == plain(report, times=False)
+    assert plain(later) != plain(report)
+
+
+def test_a_narrow_encoding_does_not_stop_a_report() -> None:
+    for view in (Plain, Terminal):
+        raw = io.BytesIO()
+        stream = io.TextIOWrapper(raw, encoding="ascii")
+        show(made_up(), view(stream), replay)
+        stream.flush()
+        text = raw.getvalue().decode("ascii")
+        assert "B7 fails" in text
+        assert "\\u7b49" in text
+
+
+# --- a terminal that moves --------------------------------------------------------------------------------
+
+
+def test_the_moving_line_says_what_runs_and_is_gone_at_the_end() -> None:
+    report, screen = made_up(), Screen()
+    with Terminal(screen) as view:
+        view.header(report.header)
+        for row in report.rows[:19]:
+            view.began(row.id)
+            view.row(row, "")
+        view.began("E10")
+        moving = view._progress().plain
+        view.finish(report.coverage, Footer({}, 1))
+    assert re.search(r"19/40  2 failing  \d+ms  now E10 A payload one below, at", moving)
+    assert cell_len(moving) < 80
+    assert screen.getvalue().endswith("\n")
+    assert screen.getvalue().count("\x1b[?25l") == screen.getvalue().count("\x1b[?25h") == 1
+
+
+def test_a_run_that_raises_leaves_the_terminal_as_it_was() -> None:
+    report, screen = made_up(), Screen()
+
+    def run() -> None:
+        with Terminal(screen) as view:
+            view.header(report.header)
+            view.row(report.rows[0], "")
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        run()
+    assert screen.getvalue().rindex("\x1b[?25h") < screen.getvalue().index("The run did not finish: 1 of 40")
+
+
+def test_no_colour_is_heard(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("NO_COLOR", "1")
+    assert not re.search(r"\x1b\[[0-9;]*3[0-9]m", terminal(made_up(), screen=Screen()))
+
+
+# --- JUnit ------------------------------------------------------------------------------------------------
+
+
+def test_junit_has_a_case_for_each_row() -> None:
+    report = made_up()
+    suites = ElementTree.fromstring(junit(report))
+    (suite,) = suites
+    cases = suite.findall("testcase")
+    assert [case.get("name") for case in cases] == [f"{row.id} {row.about}" for row in report.rows]
+    assert {case.get("classname") for case in cases} == {"thread-job"}
+    assert suite.get("name") == "thread-job"
+    assert {key: suite.get(key) for key in ("tests", "failures", "errors", "skipped", "time")} == {
+        "tests": "40",
+        "failures": "5",
+        "errors": "3",
+        "skipped": "4",
+        "time": "11.834",
+    }
+    properties = {each.get("name"): each.get("value") for each in suite.iter("property")}
+    assert properties["seed"] == "0"
+    assert properties["target"] == "python:my_jobs:MyJobs"
+    assert '"lacks": ["start_as"]' in str(properties["declares"])
+
+
+def kinds(text: str) -> dict[str, str]:
+    """Row id → what its test case holds, of those that hold anything."""
+    cases = ElementTree.fromstring(text).iter("testcase")
+    return {str(case.get("name")).partition(" ")[0]: part.tag for case in cases for part in case}
+
+
+def test_junit_fails_where_the_run_fails() -> None:
+    assert kinds(junit(made_up())) == {
+        **dict.fromkeys(["N9", "E7", "E9", "B4", "B7"], "failure"),
+        **dict.fromkeys(["B2", "E12", "E13"], "error"),
+        **dict.fromkeys(["E2", "X2", "B3", "X1"], "skipped"),
+    }
+    assert kinds(junit(made_up({"X1": FAIL}))) == {"X1": "skipped"}
+    assert kinds(junit(made_up({"X1": FAIL}, exit=1))) == {"X1": "failure"}
+    assert kinds(junit(made_up({"N1": (Verdict.PASS, "reasons were not compared", None)}))) == {
+        "N1": "system-out"
+    }
+
+
+def test_junit_of_a_run_that_went_wrong_is_never_green() -> None:
+    report = made_up({})
+    assert kinds(junit(report)) == {}
+    cut = replace(report, rows=report.rows[:38], footer=None)
+    assert kinds(junit(cut)) == {"X8": "error", "custom.1": "error"}
+    assert kinds(junit(replace(report, footer=None))) == {"run": "error"}
+    nothing = made_up(ALL_LACK)
+    assert kinds(junit(nothing)) == {**dict.fromkeys(ABOUT, "skipped"), "run": "error"}

@@ -33,7 +33,6 @@ entities:
     id: minted
     fields:
       label:    Label
-      parent:   {type: Job | null}
       ended_at: {type: time | null}
     states:
       active:   [queued, running]
@@ -354,15 +353,17 @@ class Naive:
     scope: Scope
     latest: int = 1
 
-    def reached(self, left_out: tuple[str, ...] = ()) -> set[tuple[Any, ...]]:
-        """Reach every configuration with its budget, every argument tried everywhere."""
+    def reached(self, left_out: tuple[str, ...] = ()) -> dict[tuple[Any, ...], set[tuple[str, Any]]]:
+        """Reach every configuration with its budget, every argument tried everywhere; give what each leads to."""
         model: Any = self.spec.model(self.scope.limits)
         for name in left_out:
             del model.threads[name]
         free = [entity for entity in self.spec.kernel.entities if not entity.fixed]
         start = (model.freeze(), tuple(self.scope.records[entity.name] for entity in free))
-        known, waiting = {start}, [start]
-        for frozen, budget in waiting:
+        waiting = [start]
+        found: dict[tuple[Any, ...], set[tuple[str, Any]]] = {start: set()}
+        for here in waiting:
+            frozen, budget = here
             model.thaw(frozen)
             before = self.counts(model, free)
             for call in list(self.calls(model)):
@@ -371,11 +372,13 @@ class Naive:
                 model.settle()
                 after = self.counts(model, free)
                 left = tuple(have - (new > old) for have, old, new in zip(budget, before, after, strict=True))
-                reached = (model.freeze(), left)
-                if min(left) >= 0 and reached not in known:
-                    known.add(reached)
-                    waiting.append(reached)
-        return known
+                there = (model.freeze(), left)
+                if min(left) >= 0:
+                    found[here].add((call.operation, there))
+                    if there not in found:
+                        found[there] = set()
+                        waiting.append(there)
+        return found
 
     @staticmethod
     def counts(model: Any, free: list[kernel.Entity]) -> list[int]:
@@ -411,29 +414,91 @@ PLAIN = [
 ]
 
 
+ONE_TOOL = edited(THREAD_JOB, *PLAIN)
+BY = r"by: \[job.ended_at, job.completion\]"
+CLOSED = r"^      closed:   \"!closed\"\n"
+SENDS = r"^    sends: .*\n"
+FIRST = (SENDS, "    sends: {told: due.Ended.take(1)}\n")
+
+
 @pytest.mark.parametrize(
-    ("text", "scope", "latest", "left_out", "raw"),
+    ("text", "scope", "latest", "left_out"),
     [
-        (edited(THREAD_JOB, *PLAIN[1:]), {"threads": 1, "calls": 1, "jobs": 1}, 1, ("t2",), 3752),
-        (edited(THREAD_JOB, *PLAIN), {"threads": 2, "calls": 1, "jobs": 1}, 1, (), 4000),
-        (QUEUE, {"jobs": 2}, 2, (), 1000),
-        (QUEUE, {"jobs": 3, "kept": 1}, 1, (), 1000),
-        (KEPT, {"jobs": 1, "polls": 1}, 0, (), 100),
-        (KEPT, {"jobs": 2, "polls": 1}, 0, (), 100),
+        pytest.param(
+            edited(THREAD_JOB, *PLAIN[1:]), {"threads": 1, "calls": 1, "jobs": 1}, 1, ("t2",), id="job"
+        ),
+        pytest.param(ONE_TOOL, {"threads": 2, "calls": 1, "jobs": 1}, 1, (), id="job in two threads"),
+        pytest.param(QUEUE, {"jobs": 3, "kept": 1}, 2, (), id="queue"),
+        pytest.param(QUEUE, {"jobs": 2, "kept": 0}, 2, (), id="queue that keeps nothing"),
+        pytest.param(KEPT, {"jobs": 2, "polls": 1}, 0, (), id="timers"),
+        pytest.param(KEPT, {"jobs": 1, "polls": 2}, 0, (), id="more timers"),
+        pytest.param(edited(QUEUE, (BY, "by: [job.ended_at]")), {"jobs": 3}, 1, (), id="ties by place"),
+        pytest.param(edited(QUEUE, (BY, "by: [job.serial]")), {"jobs": 3}, 1, (), id="order of creation"),
+        pytest.param(edited(QUEUE, (BY, "by: [job.label]")), {"jobs": 3}, 1, (), id="order of texts"),
+        pytest.param(edited(QUEUE, FIRST), {"jobs": 3}, 1, (), id="one at a time"),
+        pytest.param(
+            edited(QUEUE, (SENDS, "    sends:\n      told: due.Ended.filter(m, m.status == failed)\n")),
+            {"jobs": 3},
+            1,
+            (),
+            id="a state that a message carries",
+        ),
+        pytest.param(
+            edited(QUEUE, (CLOSED, "      closed: jobs.all(j, jobs.all(k, j == k || j.state != k.state))\n")),
+            {"jobs": 3, "kept": 2},
+            1,
+            (),
+            id="states compared",
+        ),
+        pytest.param(
+            edited(QUEUE, (CLOSED, "      closed: jobs.all(j, j.label != 'Label-1' || j.active)\n")),
+            {"jobs": 2},
+            1,
+            (),
+            id="a text compared",
+        ),
+        pytest.param(
+            edited(
+                QUEUE, (CLOSED, "      closed: jobs.all(j, j.ended_at == null || now - j.ended_at > 1)\n")
+            ),
+            {"jobs": 2},
+            3,
+            (),
+            id="instants reckoned with",
+        ),
+        pytest.param(
+            edited(QUEUE, (CLOSED, "      closed: (jobs.size() == 0 || jobs[0].active)\n")),
+            {"jobs": 3, "kept": 2},
+            1,
+            (),
+            id="a place in a list",
+        ),
+        pytest.param(
+            edited(QUEUE, (r"^    outlives: .*\n", "    unless: closed\n"), FIRST, NO_AT_MOST),
+            {"jobs": 3, "kept": 2},
+            1,
+            (),
+            id="messages that die",
+        ),
     ],
 )
 def test_a_naive_explorer_reaches_the_same_configurations(
-    text: str, scope: Mapping[str, int], latest: int, left_out: tuple[str, ...], raw: int
+    text: str, scope: Mapping[str, int], latest: int, left_out: tuple[str, ...]
 ) -> None:
     spec = compiled(text)
     (meant,) = scopes(spec, scope)
-    same = Configurations(spec.kernel, Influence(spec.kernel), meant.records).canonical
+    canonical = Configurations(spec.kernel, Influence(spec.kernel), meant.records).canonical
     reached = Naive(spec, meant, latest).reached(left_out)
+    same = {(frozen, budget): (canonical(frozen), budget) for frozen, budget in reached}
     found = explore(spec, scope)
-    assert found.complete
-    assert {same(frozen) for frozen in found.configurations} == {same(frozen) for frozen, _ in reached}
-    assert found.states == len({(same(frozen), budget) for frozen, budget in reached})
-    assert len(reached) == raw
+    assert (found.complete, found.violation) == (True, None)
+    assert {canonical(frozen) for frozen in found.configurations} == {form for form, _ in same.values()}
+    assert found.states == len(set(same.values())) < len(reached)
+    # What is taken for one leads to what is taken for one, by the same operations.
+    ways: dict[Any, set[tuple[str, Any]]] = {}
+    for here, steps in reached.items():
+        led = {(operation, same[there]) for operation, there in steps if latest == 0 or operation != "wait"}
+        assert ways.setdefault(same[here], led) == led
 
 
 def shortest_violation(spec: Compiled, broken: str) -> int:
