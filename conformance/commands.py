@@ -6,7 +6,6 @@ import argparse
 import os
 import shlex
 import sys
-from collections.abc import Callable
 from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
@@ -73,13 +72,15 @@ def run(options: argparse.Namespace) -> int:
 
 def _watchers(options: argparse.Namespace, compiled: Compiled, stack: ExitStack) -> list[Any]:
     """Give those who are told of a run: the screen or the stream, and the files that were asked for."""
+    from conformance.report import Stream
+
     saver = _Saver(options.save, compiled, options.against)
-    found: list[Any] = [_Streamed(sys.stdout.write, sys.stdout.flush) if options.json else _Shown(stack.enter_context(_view()), saver)]
+    found: list[Any] = [Stream(sys.stdout.write, sys.stdout.flush) if options.json else _Shown(stack.enter_context(_view()), saver)]
     if options.json:
         found.append(saver)
     if options.report is not None:
         file = stack.enter_context(_writable(options.report))
-        found.append(_Streamed(file.write, file.flush))
+        found.append(Stream(file.write, file.flush))
     if options.junit is not None:
         _writable(options.junit).close()
         found.append(_Kept())
@@ -102,18 +103,6 @@ def _view() -> Any:
     from conformance.render.plain import Plain
 
     return Plain(sys.stdout)
-
-
-def _Streamed(write: Callable[[str], object], flush: Callable[[], object]) -> Any:  # noqa: N802 — it makes one, as the classes beside it
-    from conformance.report import Stream
-
-    class Streamed(Stream):
-        """A stream has nothing to say of a row that only begins."""
-
-        def began(self, row_id: str) -> None:
-            """Say nothing."""
-
-    return Streamed(write, flush)
 
 
 class _Saver:

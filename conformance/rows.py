@@ -20,8 +20,9 @@ from statemachines.expression.syntax import Call, Field, Name, Node, children
 from statemachines.lifecycle import Row, Step
 from statemachines.rows import Program, RowCompiler, RowFailure, enumerated, evaluate, witnesses
 
-ROUNDS = 24  # schedules of a concurrent row, at most
-ROUNDS_SECONDS = 1.5  # and for how long they are tried
+ROUNDS = 16  # schedules of a concurrent row
+MANY = 500  # calls at once of a row that is run under fewer schedules, because each shows as much
+ROUNDS_OF_MANY = 3
 SHRINK_SECONDS = 3.0
 HANG_SECONDS = 0.4  # how long a call may take while a hang is shrunk
 EXAMPLES = 12  # drawn values of a row, beside its witness
@@ -47,6 +48,7 @@ class Tally:
     witnesses: Counter[str] = field(default_factory=Counter)
     overlaps: int = 0
     groups: int = 0
+    at_once: int = 0
     unsure: bool = False
     strays: list[Case] = field(default_factory=list)
 
@@ -153,10 +155,8 @@ class RowRunner:
         self._once(program, values, tally, self.number)
         if not _at_once(program.row):
             return
-        end = time.monotonic() + (ROUNDS_SECONDS / 4 if self.quick else ROUNDS_SECONDS)
-        for round_ in range(1, ROUNDS):
-            if time.monotonic() > end and tally.overlaps:
-                break
+        rounds = ROUNDS_OF_MANY if tally.at_once > MANY else ROUNDS
+        for round_ in range(1, max(rounds // 4, 1) if self.quick else rounds):
             self._once(program, values, tally, self.number + round_)
 
     def _drawn(self, program: Program, declared: Any, tally: Tally) -> None:
@@ -187,6 +187,7 @@ class RowRunner:
         tally.runs += 1
         tally.overlaps += case.overlaps
         tally.groups += case.groups
+        tally.at_once = max(tally.at_once, *(sum(map(len, each.at_once)) for each in case.trace), 0)
         tally.unsure = tally.unsure or (case.judge.unsure and case.divergence is not None)
         tally.witnesses.update(case.judge.witnessed())
         mine = case.divergence is not None and _covers(program.row, case.divergence) and not case.judge.unsure

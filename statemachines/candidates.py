@@ -518,7 +518,7 @@ class Influence:
         for node in walked(self.source, value):
             match node:
                 case At() | Apply(function="take" | "drop" | "reversed" | "join" | "pick"):
-                    pass
+                    self._all_ordered()
                 case Const(type=Enum(name=name) | List(item=Enum(name=name)), value=word):
                     self._tests.setdefault(name, []).append(word if isinstance(word, tuple) else (str(word),))
                 case InGroup(entity=entity, group=group):

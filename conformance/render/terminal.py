@@ -33,7 +33,7 @@ from conformance.render import (
     tolerant,
 )
 from conformance.report import LEVELS, Header
-from conformance.verdict import EXIT_CONFORMS, EXIT_VIOLATES, RowResult, Verdict
+from conformance.verdict import EXIT_CONFORMS, EXIT_HARNESS, EXIT_VIOLATES, RowResult, Verdict
 
 
 class Look(NamedTuple):
@@ -70,6 +70,11 @@ _VERDICT = max(len(verdict) for verdict in Verdict)
 _ID, _RUNS, _TIME = 4, 6, 6  # the widths of columns
 _FIXED = 4 + _VERDICT + 2 + _ID + 1 + 1 + _RUNS + 1 + _TIME  # of a row, all but what it is about
 _LABEL = 10
+_SIGNED: dict[int | None, Verdict] = {
+    EXIT_CONFORMS: Verdict.PASS,
+    EXIT_VIOLATES: Verdict.FAIL,
+    EXIT_HARNESS: Verdict.HARNESS_ERROR,
+}
 GAPS = 12  # clauses without a witness that are listed
 
 
@@ -267,9 +272,7 @@ class Terminal(View):
 
     def _conclusion(self, summary: Summary) -> None:
         code = "" if summary.exit is None else f"  (exit {summary.exit})"
-        verdict = {EXIT_CONFORMS: Verdict.PASS, EXIT_VIOLATES: Verdict.FAIL}.get(
-            -1 if summary.exit is None else summary.exit, Verdict.COULD_NOT_TELL
-        )
+        verdict = _SIGNED.get(summary.exit, Verdict.COULD_NOT_TELL)
         look = LOOKS[verdict]
         said = Text.assemble((summary.conclusion, f"bold {look.style}"), (code, "dim"))
         if summary.beside:

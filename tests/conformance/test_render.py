@@ -475,6 +475,14 @@ def test_a_run_that_raises_leaves_the_terminal_as_it_was() -> None:
     assert screen.getvalue().rindex("\x1b[?25h") < screen.getvalue().index("The run did not finish: 1 of 40")
 
 
+def test_many_gaps_are_counted_in_a_terminal_and_listed_in_a_pipe() -> None:
+    report = replace(made_up(), coverage=Coverage({"seen": 1}, tuple(f"gap{n}" for n in range(40))))
+    assert "1 of 41 clauses witnessed" in terminal(report)
+    assert "and 28 more, in the report" in terminal(report)
+    assert "gap39" not in terminal(report)
+    assert "gap39" in plain(report)
+
+
 def test_no_colour_is_heard(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("NO_COLOR", "1")
     assert not re.search(r"\x1b\[[0-9;]*3[0-9]m", terminal(made_up(), screen=Screen()))

@@ -137,6 +137,10 @@ def test_workers_do_not_change_the_order() -> None:
     assert streamed(shuffled) == streamed(WHOLE)
 
 
+def test_a_planned_row_without_a_result_keeps_back_no_other() -> None:
+    assert load(streamed(replace(WHOLE, rows=ROWS[1:]))).rows == ROWS[1:]
+
+
 def test_what_nobody_planned_comes_last() -> None:
     order = InOrder(["a", "b", "c"])
     named = {name: replace(ROWS[0], id=name) for name in "abcyz"}

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
-from typing import Any
+from typing import TypeVar
 
 import pytest
 import yaml
@@ -16,6 +16,7 @@ from statemachines.compile import load
 from statemachines.diagnostics import Diagnostic
 from statemachines.specs import spec_path
 
+Item = TypeVar("Item")
 NAME = "thread-job"
 CHUNKS = 16
 
@@ -129,8 +130,6 @@ def instead(text: str, place: Place, value: str) -> str:
 
 # ── Weakenings ───────────────────────────────────────────────────────────────────────────────────
 
-Weakening = Callable[[Place, "Spec"], Iterator[tuple[str, str]]]
-
 
 @dataclass(frozen=True)
 class Spec:
@@ -206,7 +205,10 @@ def _parts(value: str, _: Spec) -> list[str]:
 def _other_moves(value: str, spec: Spec) -> list[str]:
     """Start from less or more, or lead elsewhere."""
     source, _, target = (part.strip() for part in value.partition("->"))
-    sources = [*spec.groups.get(source, ()), *(group for group in spec.groups if source in spec.groups[group])]
+    sources = [
+        *spec.groups.get(source, ()),
+        *(group for group in spec.groups if source in spec.groups[group]),
+    ]
     targets = [state for state in (*spec.states, "same") if state != target and target != source]
     return [f"{other} -> {target}" for other in sources] + [f"{source} -> {other}" for other in targets]
 
@@ -253,3 +255,113 @@ def removable(place: Place) -> bool:
 
 
 # ── What is expected ─────────────────────────────────────────────────────────────────────────────
+
+INVARIANT = "a consequence of the other sentences, stated once more; only the rows that cover it miss it"
+DEFAULT = "it says the default"
+STANDS_IDLE = "whenever the model is at rest, the field has that value already"
+SURVIVORS = {
+    "messages.Ended.at most": "in a model of one thread a message that was sent is no longer due",
+    "operations.request_cancel.missing": DEFAULT,
+    "operations.inspect_job.missing": DEFAULT,
+    "operations.restart.may lose": "the model has no files that could be lost",
+    "operations.restart.for each.thread.set.thread.boundary_requested": STANDS_IDLE,
+    "on its own.busy_after_restart.set.thread.restarted": "becoming idle again clears it too",
+    "invariants.terminal is final": INVARIANT,
+    "invariants.completion is stamped": INVARIANT,
+    "invariants.cancel is stamped": INVARIANT,
+    "invariants.told at most once": INVARIANT,
+    "invariants.retention holds": INVARIANT,
+}
+"""Clauses that only `unknown-clause` misses, each with the reason why no row can."""
+
+EQUIVALENT = {
+    "operations.finish.set.job.thread.boundary_requested: "
+    "job.thread.idle || job.thread.boundary_requested → job.thread.idle": STANDS_IDLE,
+    "operations.emit.sends.told: due.Ended.filter(m, m.job_id == job.id && m.to == thread) → "
+    "due.Ended.filter(m, m.job_id == job.id)": "a job is private to its thread",
+    "on its own.busy_after_restart.when: thread.restarted && thread.idle → thread.restarted": (
+        "a thread that is not idle does not become busy"
+    ),
+    "on its own.busy_after_restart.set.thread.restarted: false → true": "becoming idle again clears it too",
+    "without should.0": "its rows are musts too: how binding the source is, only a reader knows",
+}
+"""Weakenings that change nothing that anybody could see."""
+
+
+def objections(text: str) -> list[Diagnostic]:
+    """What the checker says; it searches the small scope only if it has nothing else to say."""
+    found = list(check_text(text, "weaker.yaml", explored=False).diagnostics)
+    if all(each.code == "unknown-clause" for each in found):
+        found += check_text(text, "weaker.yaml").diagnostics
+    return found
+
+
+@cache
+def original() -> Spec:
+    return Spec.read(spec_path(NAME).read_text(encoding="utf-8"))
+
+
+def chunk(items: Sequence[Item], number: int) -> Sequence[Item]:
+    return items[number::CHUNKS]
+
+
+def check_places(found: list[Diagnostic], text: str) -> None:
+    lines = text.count("\n") + 1
+    assert all(1 <= each.where.line <= lines and each.where.column >= 1 for each in found)
+
+
+@pytest.mark.parametrize("number", range(CHUNKS))
+def test_no_sentence_goes_unmissed(number: int) -> None:
+    spec = original()
+    for clause in chunk(load(NAME).kernel.clauses, number):
+        place = sentence(clause.path, list(spec.places))
+        assert place is not None, f"{clause.path} is nowhere in the file"
+        text = without(spec.text, place)
+        found = objections(text)
+        assert found, f"nobody misses {clause.path}"
+        check_places(found, text)
+        missed = any(each.code != "unknown-clause" for each in found)
+        if clause.path in SURVIVORS:
+            assert not missed, f"{clause.path} is missed now: {found}. Take it off the list of survivors"
+        else:
+            assert missed, f"only `covers` misses {clause.path}: a row that shows it is too weak"
+
+
+@pytest.mark.parametrize("number", range(CHUNKS))
+def test_no_sentence_can_be_weakened_unnoticed(number: int) -> None:
+    for name, text in chunk(list(weakenings(original())), number):
+        found = [each for each in objections(text) if each.code != "unknown-clause"]
+        check_places(found, text)
+        if name in EQUIVALENT:
+            assert not found, f"{name} is noticed now: {found}. Take it off the list of equivalents"
+        else:
+            assert found, f"nobody notices {name}"
+
+
+def test_every_exception_is_about_something_that_the_spec_says() -> None:
+    assert set(SURVIVORS) <= {clause.path for clause in load(NAME).kernel.clauses}
+    assert set(EQUIVALENT) <= {name for name, _ in weakenings(original())}
+
+
+def test_the_table_of_weakenings_reaches_every_kind_of_sentence() -> None:
+    names = " ".join(name for name, _ in weakenings(original()))
+    for word in ("newest", "by.1", "order.0", "when", "must", "open.", "move", "otherwise", "missing", "due"):
+        assert word in names, word
+
+
+@pytest.mark.parametrize(
+    ("text", "path", "left"),
+    [
+        ("a:\n  b: 1\n  c:\n    - x\n    - y\nd: 2\n", "a.c", "a:\n  b: 1\nd: 2\n"),
+        ("a:\n  b: 1   # why\nd: 2\n", "a.b", "d: 2\n"),
+        ("a:\n  c:\n    - x\n    - y\nd: 2\n", "a.c.0", "a:\n  c:\n    - y\nd: 2\n"),
+        ("a: {b: 1, c: 2, e: 3}\n", "a.b", "a: {c: 2, e: 3}\n"),
+        ("a: {b: 1, c: [2, 3], e: 3}\n", "a.c", "a: {b: 1, e: 3}\n"),
+        ("a: {b: 1, c: 2, e: 3}\n", "a.e", "a: {b: 1, c: 2}\n"),
+        ("a: {b: {c: 1}, d: 2}\n", "a.b.c", "a: {d: 2}\n"),
+        ("a: [b, c]\n", "a.1", "a: [b]\n"),
+    ],
+)
+def test_a_deletion_takes_the_entry_and_nothing_else(text: str, path: str, left: str) -> None:
+    place = next(place for place in places(text) if place.path == path)
+    assert without(text, place) == left
