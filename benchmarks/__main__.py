@@ -63,6 +63,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print(_table(found))
         print()
         print(textwrap.fill(", ".join(f"{key} {value}" for key, value in machine.items()), 110))
+        if _busy():
+            print("The machine was busy with other things: what is told by the clock is too long.")
     return 0
 
 
@@ -174,6 +176,10 @@ def _processor() -> str:
             if line.startswith("model name"):
                 return line.partition(":")[2].strip()
     return platform.processor() or "unknown"
+
+
+def _busy() -> bool:
+    return hasattr(os, "getloadavg") and os.getloadavg()[0] > max(os.cpu_count() or 1, 1.5)
 
 
 def _load() -> str:

@@ -1,10 +1,11 @@
-"""From the text of a spec to a model: how long, by stage, and how large the generated module is."""
+"""From the text of a spec to a model: the processor's time, by stage, and the size of the module."""
 
 from __future__ import annotations
 
 import statistics
 from collections import defaultdict
 from collections.abc import Callable
+from time import thread_time
 from typing import Any
 
 from benchmarks.measure import Finding, seconds
@@ -28,18 +29,18 @@ class Compiling:
 
     def once(self) -> None:
         """Time the whole and the parts."""
-        self._load.append(seconds(lambda: load("thread-job")) * 1000)
+        self._load.append(seconds(lambda: load("thread-job"), thread_time) * 1000)
         tree = self._stage("read", lambda: spec_tree("thread-job"))
         self._stage("structure", lambda: check_structure(tree))
         lifecycle = self._stage("sentences", lambda: read_lifecycle(tree, tree.where.file))
         kernel, words = self._stage("kernel", lambda: lower(lifecycle))
         self._source = self._stage("generate", lambda: generate.module(kernel))
         fresh = Compiled(lifecycle, kernel, words)
-        self._model.append(seconds(fresh.model) * 1000)
+        self._model.append(seconds(fresh.model, thread_time) * 1000)
 
     def _stage(self, name: str, work: Callable[[], Any]) -> Any:
         found: list[Any] = []
-        self._stages[name].append(seconds(lambda: found.append(work())) * 1000)
+        self._stages[name].append(seconds(lambda: found.append(work()), thread_time) * 1000)
         return found[0]
 
     def findings(self) -> list[Finding]:

@@ -93,7 +93,9 @@ class Case:
             time.sleep(0.002)
             observed.signals = [*observed.signals, *self._signals(observed.operation)]
             if self._facts.observes(observed.operation):
-                again = self._observed(observed.operation, observed.arguments, self._raw(observed.operation, observed.arguments))
+                again = self._observed(
+                    observed.operation, observed.arguments, self._raw(observed.operation, observed.arguments)
+                )
                 observed.given, observed.refused = again.given, again.refused
         return self.judge.step(observed)
 
@@ -126,7 +128,9 @@ class Case:
             try:
                 given = observe(self._facts.gives(operation), raw.value, lost=self._lost)
             except WrongShape as error:
-                raise self._failed("shape", operation, "a reply of the form that the spec gives", str(error)) from None
+                raise self._failed(
+                    "shape", operation, "a reply of the form that the spec gives", str(error)
+                ) from None
         minted = self._facts.minted(operation, given)
         return Observed(operation, arguments, given, None, minted=minted, began=raw.began, ended=raw.ended)
 
@@ -140,18 +144,24 @@ class Case:
         try:
             raw = self.adapter.signals()
         except Broken as broken:
-            raise self._failed(broken.kind, operation, "signals() gives what happened", _with(broken)) from None
+            raise self._failed(
+                broken.kind, operation, "signals() gives what happened", _with(broken)
+            ) from None
         return [self._signal(operation, each) for each in raw]
 
     def _signal(self, operation: str, raw: Any) -> SignalKey:
         name = raw.get("signal") if isinstance(raw, Mapping) else None
         if name not in self._signal_kinds:
             known = ", ".join(self._signal_kinds)
-            raise self._failed("shape", operation, f'signals such as {{"signal": NAME, …}} with {known}', repr(raw))
+            raise self._failed(
+                "shape", operation, f'signals such as {{"signal": NAME, …}} with {known}', repr(raw)
+            )
         try:
             fields = observe(self._signal_kinds[name], raw)
         except WrongShape as error:
-            raise self._failed("shape", operation, f"a signal {name} of the form that the spec gives", str(error)) from None
+            raise self._failed(
+                "shape", operation, f"a signal {name} of the form that the spec gives", str(error)
+            ) from None
         return name, tuple(sorted(fields.items()))
 
     def _answer(self, observed: Observed) -> Answer:
@@ -179,9 +189,16 @@ class Case:
         try:
             results = self.adapter.together([of(index, body) for index, body in enumerate(bodies)], seed)
         except Broken as broken:
-            raise self._failed(broken.kind, " ∥ ".join(dict.fromkeys(call.operation for calls in callers for call in calls)), "answers", _with(broken)) from None
+            raise self._failed(
+                broken.kind,
+                " ∥ ".join(dict.fromkeys(call.operation for calls in callers for call in calls)),
+                "answers",
+                _with(broken),
+            ) from None
         finally:
-            record.at_once = [[Recorded(call.operation, call.arguments, call.given) for call in calls] for calls in callers]
+            record.at_once = [
+                [Recorded(call.operation, call.arguments, call.given) for call in calls] for calls in callers
+            ]
         for index, calls in enumerate(callers):
             for call in calls:
                 call.caller = index

@@ -38,7 +38,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
-        prog="conformance", description="Checks implementations of background job life cycles against their specs.", allow_abbrev=False
+        prog="conformance",
+        description="Checks implementations of background job life cycles against their specs.",
+        allow_abbrev=False,
     )
     parser.add_argument("--version", action="version", version=f"conformance {__version__}")
     commands = parser.add_subparsers(title="commands", metavar="COMMAND")
@@ -46,11 +48,17 @@ def _parser() -> argparse.ArgumentParser:
     _demo(_command(commands, "demo", "see the reference pass, and a planted bug be found"))
     _lifecycle(_command(commands, "list", "list the lifecycles, or the rows of one"), optional=True)
     check = _command(commands, "check", "check specs: structure, meaning, rows and invariants")
-    check.add_argument("specs", nargs="+", metavar="SPEC", help="a YAML file, or the name of a shipped lifecycle")
+    check.add_argument(
+        "specs", nargs="+", metavar="SPEC", help="a YAML file, or the name of a shipped lifecycle"
+    )
     explain = _command(commands, "explain", "say what a lifecycle, a row or a clause means")
     _lifecycle(explain)
-    explain.add_argument("part", nargs="?", default="", metavar="ROW|CLAUSE", help="for example E4, or operations.finish.move")
-    generate = _command(commands, "generate", "write a lifecycle's model as a Python module that needs nothing else")
+    explain.add_argument(
+        "part", nargs="?", default="", metavar="ROW|CLAUSE", help="for example E4, or operations.finish.move"
+    )
+    generate = _command(
+        commands, "generate", "write a lifecycle's model as a Python module that needs nothing else"
+    )
     _lifecycle(generate)
     generate.add_argument("--output", metavar="FILE", help="where to write it (default: standard output)")
     _lifecycle(_command(commands, "draw", "draw a lifecycle as a Mermaid state diagram"))
@@ -59,40 +67,85 @@ def _parser() -> argparse.ArgumentParser:
     _against(replay)
     adapter = _command(commands, "adapter", "print the skeleton of an adapter")
     _lifecycle(adapter)
-    adapter.add_argument("--language", default="python", choices=["python"], help="the language of the skeleton (default: python)")
+    adapter.add_argument(
+        "--language",
+        default="python",
+        choices=["python"],
+        help="the language of the skeleton (default: python)",
+    )
     return parser
 
 
-def _command(commands: argparse._SubParsersAction[argparse.ArgumentParser], name: str, about: str) -> argparse.ArgumentParser:
-    parser = commands.add_parser(name, help=about, description=f"{about[0].upper()}{about[1:]}.", allow_abbrev=False)
+def _command(
+    commands: argparse._SubParsersAction[argparse.ArgumentParser], name: str, about: str
+) -> argparse.ArgumentParser:
+    parser = commands.add_parser(
+        name, help=about, description=f"{about[0].upper()}{about[1:]}.", allow_abbrev=False
+    )
     parser.set_defaults(command="list_" if name == "list" else name)  # `list` is taken
     return parser
 
 
 def _lifecycle(parser: argparse.ArgumentParser, *, optional: bool = False) -> None:
-    parser.add_argument("lifecycle", metavar="LIFECYCLE", nargs="?" if optional else None, help="a shipped name such as thread-job, or a spec file")
+    parser.add_argument(
+        "lifecycle",
+        metavar="LIFECYCLE",
+        nargs="?" if optional else None,
+        help="a shipped name such as thread-job, or a spec file",
+    )
 
 
 def _against(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--against", required=True, metavar="TARGET", help="reference, or python:module:Class")
-    parser.add_argument("--call-limit", type=_seconds, default=3.0, metavar="SECONDS", help="how long one call may take (default: 3)")
+    parser.add_argument(
+        "--against", required=True, metavar="TARGET", help="reference, or python:module:Class"
+    )
+    parser.add_argument(
+        "--call-limit",
+        type=_seconds,
+        default=3.0,
+        metavar="SECONDS",
+        help="how long one call may take (default: 3)",
+    )
 
 
 def _run(parser: argparse.ArgumentParser) -> None:
     _lifecycle(parser)
     _against(parser)
-    parser.add_argument("--rows", type=_names, default=(), metavar="IDS", help="only these rows, for example N1,E*; `machine` is the random machine")
+    parser.add_argument(
+        "--rows",
+        type=_names,
+        default=(),
+        metavar="IDS",
+        help="only these rows, for example N1,E*; `machine` is the random machine",
+    )
     parser.add_argument("--quick", action="store_true", help="fewer drawn values, schedules and random calls")
-    parser.add_argument("--seed", type=int, default=0, metavar="N", help="what is drawn and scheduled (default: 0)")
-    parser.add_argument("--fail-on", choices=["must", "should"], default="must", help="the lowest level that fails the run (default: must)")
+    parser.add_argument(
+        "--seed", type=int, default=0, metavar="N", help="what is drawn and scheduled (default: 0)"
+    )
+    parser.add_argument(
+        "--fail-on",
+        choices=["must", "should"],
+        default="must",
+        help="the lowest level that fails the run (default: must)",
+    )
     parser.add_argument("--json", action="store_true", help="write the report as JSON Lines instead of text")
-    parser.add_argument("--report", type=Path, metavar="FILE", help="also write the report as JSON Lines to a file")
+    parser.add_argument(
+        "--report", type=Path, metavar="FILE", help="also write the report as JSON Lines to a file"
+    )
     parser.add_argument("--junit", type=Path, metavar="FILE", help="also write a JUnit XML file")
-    parser.add_argument("--save", type=Path, default=Path(FAILURES), metavar="DIR", help=f"where counterexamples are written (default: {FAILURES})")
+    parser.add_argument(
+        "--save",
+        type=Path,
+        default=Path(FAILURES),
+        metavar="DIR",
+        help=f"where counterexamples are written (default: {FAILURES})",
+    )
 
 
 def _demo(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("lifecycle", metavar="LIFECYCLE", nargs="?", default="thread-job", help="default: thread-job")
+    parser.add_argument(
+        "lifecycle", metavar="LIFECYCLE", nargs="?", default="thread-job", help="default: thread-job"
+    )
 
 
 def _names(text: str) -> tuple[str, ...]:

@@ -58,7 +58,14 @@ def run(options: argparse.Namespace) -> int:
     compiled = _load(options.lifecycle)
     adapter = _open(compiled, options)
     try:
-        whole = Run(compiled, adapter, only=options.rows, seed=options.seed, quick=options.quick, fail_on=options.fail_on)
+        whole = Run(
+            compiled,
+            adapter,
+            only=options.rows,
+            seed=options.seed,
+            quick=options.quick,
+            fail_on=options.fail_on,
+        )
     except NoSuchRow as error:
         raise Unusable(str(error)) from None
     with ExitStack() as stack:
@@ -75,7 +82,11 @@ def _watchers(options: argparse.Namespace, compiled: Compiled, stack: ExitStack)
     from conformance.report import Stream
 
     saver = _Saver(options.save, compiled, options.against)
-    found: list[Any] = [Stream(sys.stdout.write, sys.stdout.flush) if options.json else _Shown(stack.enter_context(_view()), saver)]
+    found: list[Any] = [
+        Stream(sys.stdout.write, sys.stdout.flush)
+        if options.json
+        else _Shown(stack.enter_context(_view()), saver)
+    ]
     if options.json:
         found.append(saver)
     if options.report is not None:
@@ -211,7 +222,9 @@ def list_(options: argparse.Namespace) -> int:
         for name in shipped():
             compiled = _load(name)
             levels = [row.level for row in compiled.lifecycle.rows.values()]
-            print(f"{name:<18}{len(levels):>4} rows ({levels.count('must')} must)   {_sentence(compiled.lifecycle.about)}")
+            print(
+                f"{name:<18}{len(levels):>4} rows ({levels.count('must')} must)   {_sentence(compiled.lifecycle.about)}"
+            )
         return EXIT_CONFORMS
     for row in _load(options.lifecycle).lifecycle.rows.values():
         print(f"{row.id.text:<5}{row.level:<8}{row.about}")
@@ -255,7 +268,11 @@ def explain(options: argparse.Namespace) -> int:
     elif part in compiled.lifecycle.rows:
         print(explain_row(compiled, part))
     else:
-        found = [clause for clause in compiled.kernel.clauses if clause.path == part or clause.path.startswith(f"{part}.")]
+        found = [
+            clause
+            for clause in compiled.kernel.clauses
+            if clause.path == part or clause.path.startswith(f"{part}.")
+        ]
         if not found:
             known = [*compiled.lifecycle.rows, *(clause.path for clause in compiled.kernel.clauses)]
             hint = did_you_mean(part, known) or f"`conformance explain {options.lifecycle}` lists them"

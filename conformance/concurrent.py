@@ -20,8 +20,15 @@ from typing import Any
 
 from conformance.adapter import Broken
 
-_LIBRARY = tuple({sysconfig.get_paths()[key] for key in ("stdlib", "platstdlib", "purelib", "platlib")} | set(site.getsitepackages()))
-_KIT = tuple(str(Path(module.__file__ or "").parent) for name in ("conformance", "statemachines") if (module := sys.modules.get(name)))
+_LIBRARY = tuple(
+    {sysconfig.get_paths()[key] for key in ("stdlib", "platstdlib", "purelib", "platlib")}
+    | set(site.getsitepackages())
+)
+_KIT = tuple(
+    str(Path(module.__file__ or "").parent)
+    for name in ("conformance", "statemachines")
+    if (module := sys.modules.get(name))
+)
 _RATES = (0.03, 0.15, 0.5)  # how often a line yields: some faults need many switches, others few
 
 
@@ -42,7 +49,11 @@ def one_after_the_other(bodies: Sequence[Callable[[], Any]], seed: int) -> list[
 
 
 def run_at_once(
-    bodies: Sequence[Callable[[], Any]], seed: int, own: frozenset[str], limit: float, progress: Callable[[], int]
+    bodies: Sequence[Callable[[], Any]],
+    seed: int,
+    own: frozenset[str],
+    limit: float,
+    progress: Callable[[], int],
 ) -> list[Any]:
     """Evaluate bodies on threads of their own; give their values in order.
 
@@ -59,7 +70,7 @@ def run_at_once(
         try:
             start.wait(limit)
             results[index] = bodies[index]()
-        except BaseException as error:  # it is raised again in the thread that asked
+        except BaseException as error:  # noqa: BLE001 - it is raised again in the thread that asked
             failures[index] = error
         finally:
             sys.settrace(None)
@@ -69,7 +80,10 @@ def run_at_once(
         thread.start()
     stuck = _joined(threads, limit, progress)
     if stuck:
-        raise Broken("hang", f"{stuck} of {len(bodies)} calls made at once did not come back: nothing moved for {limit:g} s")
+        raise Broken(
+            "hang",
+            f"{stuck} of {len(bodies)} calls made at once did not come back: nothing moved for {limit:g} s",
+        )
     for failure in failures:
         if failure is not None:
             raise failure
@@ -87,7 +101,9 @@ def _joined(threads: Sequence[threading.Thread], limit: float, progress: Callabl
     return sum(thread.is_alive() for thread in threads)
 
 
-def _yielding(choice: random.Random, rate: float, own: frozenset[str]) -> Callable[[FrameType, str, Any], Any]:
+def _yielding(
+    choice: random.Random, rate: float, own: frozenset[str]
+) -> Callable[[FrameType, str, Any], Any]:
     """Give a trace function that lets other threads run at random lines of the system's own code."""
 
     def line(frame: FrameType, event: str, argument: Any) -> Any:

@@ -51,12 +51,21 @@ def as_row(compiled: Compiled, played: Played, name: str = "C1") -> Written:
                 names.uses[value] += 1
     told = divergence.expected + divergence.seen
     lines = _steps(trace.steps, names, {given.step for value, given in played.origins if repr(value) in told})
-    ids = {value: f"{names.reach[given.step]}.{given.field}" for value, given in played.origins if given.step in names.reach}
+    ids = {
+        value: f"{names.reach[given.step]}.{given.field}"
+        for value, given in played.origins
+        if given.step in names.reach
+    }
     expected, seen = _named(divergence.expected, ids), _named(divergence.seen, ids)
     known = any(clause.path.startswith(divergence.clause) for clause in compiled.kernel.clauses)
     covers = divergence.clause if known else f"operations.{trace.calls()[-1].operation}"
     about = _one_line(f"Expected {expected}; seen {seen}.")
-    out = [f"{name}:", f"  about: {json.dumps(about, ensure_ascii=False)}", "  level: must", "  source: counterexample"]
+    out = [
+        f"{name}:",
+        f"  about: {json.dumps(about, ensure_ascii=False)}",
+        "  level: must",
+        "  source: counterexample",
+    ]
     out += [f"  covers: [{covers}]", "  act:"]
     out += [f"    {line}" for line in lines]
     out += ["  assert:", f"    - {_assertion(divergence, ids)}"]
@@ -77,11 +86,20 @@ def row_as_it_ran(compiled: Compiled, program: Program, values: Mapping[str, Any
     lines = [f"- {name} = {_value(value, kinds.get(name), names)}" for name, value in values.items()]
     for step in (*row.arrange, *row.act):
         lines += _written(step)
-    out = [f"{row.id.text}:", f"  about: {json.dumps(_one_line(row.about), ensure_ascii=False)}", f"  level: {row.level}"]
+    out = [
+        f"{row.id.text}:",
+        f"  about: {json.dumps(_one_line(row.about), ensure_ascii=False)}",
+        f"  level: {row.level}",
+    ]
     out += [f"  source: {row.source}", f"  covers: [{', '.join(word.text for word in row.covers)}]"]
     needs = [f"    - {expr.text}" for expr in row.needs]
     out += ["  needs:", *needs] if needs else []
-    out += ["  act:", *(f"    {line}" for line in lines), "  assert:", *(f"    - {expr.text}" for expr in row.asserts)]
+    out += [
+        "  act:",
+        *(f"    {line}" for line in lines),
+        "  assert:",
+        *(f"    - {expr.text}" for expr in row.asserts),
+    ]
     return "\n".join(out) + "\n"
 
 
@@ -89,7 +107,9 @@ def _written(step: RowStep) -> list[str]:
     if step.loop is not None:
         inner = [f"    {line}" for each in step.body for line in _written(each)]
         return [f"- for each {step.loop.text} in {step.expr.text}:", *inner]
-    return [f"- {step.binding.text} = {step.expr.text}" if step.binding is not None else f"- {step.expr.text}"]
+    return [
+        f"- {step.binding.text} = {step.expr.text}" if step.binding is not None else f"- {step.expr.text}"
+    ]
 
 
 def _one_line(text: str) -> str:
@@ -104,7 +124,9 @@ def _steps(steps: Sequence[Step], names: _Names, told: set[int]) -> list[str]:
 
     `told` are the calls whose replies the words about the fault need.
     """
-    used = (told - {call.number for call in _calls(steps[-1])}) | {number for step in steps for call in _calls(step) for number in call.refers()}
+    used = (told - {call.number for call in _calls(steps[-1])}) | {
+        number for step in steps for call in _calls(step) for number in call.refers()
+    }
     lines: list[str] = []
     index = 0
     while index < len(steps):
@@ -133,7 +155,12 @@ def _alike(steps: Sequence[Step], index: int, used: set[int], names: _Names) -> 
         return 0
     count = 0
     for step in steps[index:-1]:
-        if not isinstance(step, Call) or step.operation != first.operation or step.number not in used or step.refers():
+        if (
+            not isinstance(step, Call)
+            or step.operation != first.operation
+            or step.number not in used
+            or step.refers()
+        ):
             break
         if _call(step, names) != _call(first, names):
             break
@@ -162,7 +189,13 @@ def _walk(steps: Sequence[Step], index: int, names: _Names) -> tuple[list[str], 
             continue
         for step in (1, -1):
             rounds = 0
-            while _follows(steps[index + rounds * period : index + (rounds + 1) * period], body, first[0], first[1] + step * rounds, names):
+            while _follows(
+                steps[index + rounds * period : index + (rounds + 1) * period],
+                body,
+                first[0],
+                first[1] + step * rounds,
+                names,
+            ):
                 rounds += 1
             if rounds >= FEW:
                 return _loop(body, first, rounds, step, names), rounds * period
@@ -200,7 +233,9 @@ def _loop(body: Sequence[Step], first: tuple[str, int], rounds: int, step: int, 
     over, skipped = binding, position
     if step < 0:
         over, skipped = f"{binding}.reversed()", total - 1 - position
-    over += (f".drop({skipped})" if skipped else "") + (f".take({rounds})" if skipped + rounds < total else "")
+    over += (f".drop({skipped})" if skipped else "") + (
+        f".take({rounds})" if skipped + rounds < total else ""
+    )
     item = _binding("r", names)
     lines = [f"for each {item} in {over}:"]
     for call in body:
@@ -226,12 +261,17 @@ def _together(step: AtOnce, names: _Names) -> str:
         return f"together({len(bodies)}, {bodies[0][0]})"
     if all(len(set(body)) == 1 for body in bodies) and all(body == bodies[0] for body in bodies):
         return f"together({len(bodies)}, repeat({len(bodies[0])}, {bodies[0][0]}))"
-    parts = [body[0] if len(set(body)) == 1 and len(body) == 1 else f"repeat({len(body)}, {body[0]})" for body in bodies]
+    parts = [
+        body[0] if len(set(body)) == 1 and len(body) == 1 else f"repeat({len(body)}, {body[0]})"
+        for body in bodies
+    ]
     return f"together({', '.join(parts)})"
 
 
 def _binding(base: str, names: _Names) -> str:
-    taken = {reach.partition("[")[0] for reach in names.reach.values()} | set(names.words.lifecycle.operations)
+    taken = {reach.partition("[")[0] for reach in names.reach.values()} | set(
+        names.words.lifecycle.operations
+    )
     if base not in taken:
         return base
     return next(f"{base}{number}" for number in range(2, 10_000) if f"{base}{number}" not in taken)
@@ -246,7 +286,9 @@ def _call(call: Call, names: _Names, inner: dict[int, str] | None = None) -> str
     for name, value in call.arguments:
         kind = names.words.wire(names.words.resolve(operation.takes[name])) if operation is not None else None
         if isinstance(value, Given):
-            parts.append(f"{(inner or {}).get(value.step) or names.reach.get(value.step, 'job')}.{value.field}")
+            parts.append(
+                f"{(inner or {}).get(value.step) or names.reach.get(value.step, 'job')}.{value.field}"
+            )
         else:
             parts.append(_value(value, kind, names))
     return f"{call.operation}({', '.join(parts)})"
@@ -285,7 +327,13 @@ def _text(value: str) -> str:
         for piece in _PIECES:
             if size >= 2 * lines - 1 and sized_text(piece, size, lines) == value:
                 return f"text('{piece}', {size}{f', {lines}' if lines > 1 else ''})"
-    escaped = value.replace("\\", "\\\\").replace("'", "\\'").replace("\n", "\\n").replace("\t", "\\t").replace("\r", "\\r")
+    escaped = (
+        value.replace("\\", "\\\\")
+        .replace("'", "\\'")
+        .replace("\n", "\\n")
+        .replace("\t", "\\t")
+        .replace("\r", "\\r")
+    )
     return f"'{escaped}'"
 
 

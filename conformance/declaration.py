@@ -41,13 +41,17 @@ class Declaration:
         return self.clock == "virtual"
 
 
-def declared(compiled: Compiled, words: Mapping[str, Any], *, has_wait: bool, asynchronous: bool) -> Declaration:
+def declared(
+    compiled: Compiled, words: Mapping[str, Any], *, has_wait: bool, asynchronous: bool
+) -> Declaration:
     """Check what an adapter declares; what it leaves out follows from what it offers."""
     if not isinstance(words, Mapping):
         raise DeclarationError(f"`declares` is a mapping, and this is {words!r}")
     for word in words:
         if word not in WORDS:
-            raise DeclarationError(f"`declares` has no word {word!r}; {did_you_mean(word, WORDS) or 'known: ' + ', '.join(WORDS)}")
+            raise DeclarationError(
+                f"`declares` has no word {word!r}; {did_you_mean(word, WORDS) or 'known: ' + ', '.join(WORDS)}"
+            )
     clock = words.get("clock", "virtual" if has_wait else "none")
     concurrency = words.get("concurrency", "async" if asynchronous else "none")
     _one_of("clock", clock, CLOCKS)
@@ -78,7 +82,9 @@ def _limits(compiled: Compiled, words: Mapping[str, Any]) -> dict[str, int | Non
     known = compiled.lifecycle.limits
     for name, value in words.items():
         if name not in known:
-            raise DeclarationError(f"{compiled.lifecycle.name} has no limit {name!r}; {did_you_mean(name, known) or 'known: ' + ', '.join(known)}")
+            raise DeclarationError(
+                f"{compiled.lifecycle.name} has no limit {name!r}; {did_you_mean(name, known) or 'known: ' + ', '.join(known)}"
+            )
         if value is None and known[name].optional:
             continue
         if isinstance(value, bool) or not isinstance(value, int) or value < 0:
@@ -91,14 +97,18 @@ def _policies(compiled: Compiled, words: Mapping[str, Any]) -> dict[str, Any]:
     found: dict[str, Any] = {}
     for name, value in words.items():
         if name not in known:
-            raise DeclarationError(f"{compiled.lifecycle.name} has no policy {name!r}; {did_you_mean(name, known) or 'known: ' + ', '.join(known)}")
+            raise DeclarationError(
+                f"{compiled.lifecycle.name} has no policy {name!r}; {did_you_mean(name, known) or 'known: ' + ', '.join(known)}"
+            )
         choices = tuple(word.text for word in known[name].choices)
         entity = known[name].entity
         if isinstance(value, list | tuple) and entity is not None:
             shown = [key.text for key, _ in compiled.lifecycle.entities[entity.text].shows]
             for each in value:
                 if str(each).removesuffix(" desc") not in shown:
-                    raise DeclarationError(f"policy {name} orders by shown fields ({', '.join(shown)}, each may end in ' desc'), and {each!r} is none")
+                    raise DeclarationError(
+                        f"policy {name} orders by shown fields ({', '.join(shown)}, each may end in ' desc'), and {each!r} is none"
+                    )
             found[name] = tuple(value)
         elif value in choices:
             found[name] = value
@@ -112,7 +122,9 @@ def _lacks(compiled: Compiled, words: Any) -> frozenset[str]:
     optional = [name for name, operation in operations.items() if operation.optional]
     for name in words:
         if name not in operations:
-            raise DeclarationError(f"{compiled.lifecycle.name} has no operation {name!r}; {did_you_mean(name, operations) or 'known: ' + ', '.join(operations)}")
+            raise DeclarationError(
+                f"{compiled.lifecycle.name} has no operation {name!r}; {did_you_mean(name, operations) or 'known: ' + ', '.join(operations)}"
+            )
         if name not in optional:
             raise DeclarationError(f"{name} cannot be lacking; optional are: {', '.join(optional) or 'none'}")
     return frozenset(words)

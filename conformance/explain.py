@@ -15,11 +15,18 @@ WIDTH = 100
 def explain_lifecycle(compiled: Compiled) -> str:
     """Give every operation with its parameters, reply and refusals, then every clause."""
     spec = compiled.lifecycle
-    lines = [f"{spec.name}, revision {spec.version}", " ".join(spec.about.split()), "", "Limits and policies, which an implementation may declare as its own"]
+    lines = [
+        f"{spec.name}, revision {spec.version}",
+        " ".join(spec.about.split()),
+        "",
+        "Limits and policies, which an implementation may declare as its own",
+    ]
     for name, limit in spec.limits.items():
         lines.append(f"  {name:<14}{limit.default!s:<12}{limit.about}")
     for name, policy in spec.policies.items():
-        lines.append(f"  {name:<14}{policy.default.text:<12}{policy.about} One of: {', '.join(word.text for word in policy.choices)}.")
+        lines.append(
+            f"  {name:<14}{policy.default.text:<12}{policy.about} One of: {', '.join(word.text for word in policy.choices)}."
+        )
     lines += ["", "Operations"]
     for operation in compiled.kernel.operations:
         lines += _operation(operation)
@@ -33,13 +40,22 @@ def explain_lifecycle(compiled: Compiled) -> str:
 
 
 def _operation(operation: kernel.Operation) -> list[str]:
-    arguments = ", ".join(f"{each.name}: {shape(each.wire)}{'?' if each.default is not None else ''}" for each in operation.parameters)
+    arguments = ", ".join(
+        f"{each.name}: {shape(each.wire)}{'?' if each.default is not None else ''}"
+        for each in operation.parameters
+    )
     gives = shape(operation.reply.type) if operation.reply is not None else "nothing"
     lines = [f"  {operation.name}({arguments}){' (optional)' if operation.optional else ''}"]
     if operation.about:
         lines.append(f"      {' '.join(operation.about.split())}")
     lines.append(f"      gives {gives}")
-    codes = sorted({require.code for require in operation.requires if require.code not in ("", "*") and require.answer == "refused"})
+    codes = sorted(
+        {
+            require.code
+            for require in operation.requires
+            if require.code not in ("", "*") and require.answer == "refused"
+        }
+    )
     return lines + ([f"      refuses {', '.join(codes)}"] if codes else [])
 
 
@@ -67,9 +83,18 @@ def shape(kind: Type) -> str:
 def explain_row(compiled: Compiled, row_id: str) -> str:
     """Give a row: what it is about, the clauses that it covers, and its text in the spec."""
     row = compiled.lifecycle.rows[row_id]
-    lines = [f"{row_id}  {row.about}", f"level {row.level}, source {row.source}, {row.id.where}", "", "It has to witness:"]
+    lines = [
+        f"{row_id}  {row.about}",
+        f"level {row.level}, source {row.source}, {row.id.where}",
+        "",
+        "It has to witness:",
+    ]
     for word in row.covers:
-        texts = [clause.text for clause in compiled.kernel.clauses if clause.path == word.text or clause.path.startswith(f"{word.text}.")]
+        texts = [
+            clause.text
+            for clause in compiled.kernel.clauses
+            if clause.path == word.text or clause.path.startswith(f"{word.text}.")
+        ]
         lines.append(f"  {word.text:<52} {texts[0] if texts else ''}")
     return "\n".join([*lines, "", *_source(compiled, row)])
 
@@ -91,6 +116,10 @@ def _source(compiled: Compiled, row: Row) -> list[str]:
 
 def explain_clause(compiled: Compiled, clause: kernel.Clause) -> str:
     """Give a clause: its sentence, where it stands, its level, and the rows that cover it."""
-    rows = [row.id.text for row in compiled.lifecycle.rows.values() if any(clause.path == word.text or clause.path.startswith(f"{word.text}.") for word in row.covers)]
+    rows = [
+        row.id.text
+        for row in compiled.lifecycle.rows.values()
+        if any(clause.path == word.text or clause.path.startswith(f"{word.text}.") for word in row.covers)
+    ]
     covered = f"covered by {', '.join(rows)}" if rows else "covered by no row"
     return f"{clause.path}\n  {clause.text}\n  {clause.level}, {clause.where}, {covered}"

@@ -1,4 +1,4 @@
-"""Calls made at once: is there an order, one after the other, that explains what they gave?
+"""Calls made at once: whether an order, one after the other, explains what they gave.
 
 Linearizability after Wing and Gong, with states seen before cut off. A call that sends messages is
 not one step: every message it sends is one.
@@ -14,7 +14,9 @@ from conformance.observed import Observed, SignalKey, signal_key
 from conformance.step import Configuration, Contradiction, Stepper
 from statemachines.model import BaseModel, Outcome
 
-SMALL = 12  # histories up to this many calls are searched; longer ones are followed in the order of their ends
+SMALL = (
+    12  # histories up to this many calls are searched; longer ones are followed in the order of their ends
+)
 NODES = 20_000  # steps of a search before it gives up
 
 
@@ -28,7 +30,10 @@ class Group:
     @property
     def summary(self) -> str:
         """What each call gave, in one line."""
-        parts = [f"{call.operation} → {f'refused {call.refused}' if call.refused else call.given!r}" for call in self.calls]
+        parts = [
+            f"{call.operation} → {f'refused {call.refused}' if call.refused else call.given!r}"
+            for call in self.calls
+        ]
         text = "; ".join(parts)
         return text if len(text) <= 400 else f"{text[:397]}…"
 
@@ -95,7 +100,8 @@ class _Search:
     def all(self, model: BaseModel, most: int) -> Explained:
         """Search every order, depth first, cutting off states seen before."""
         root = _Node(frozenset(), (), model.freeze(), (), frozenset())
-        waiting, known, ends, nodes = [root], {root}, {}, 0
+        waiting, known, nodes = [root], {root}, 0
+        ends: dict[Any, Configuration] = {}
         while waiting:
             node = waiting.pop()
             nodes += 1
@@ -167,7 +173,9 @@ class _Search:
         if self._leaves_owed(node, model, call):
             return
         told = [message for given in call.given for message in self.facts.sent_like(model, call, given)]
-        outcome = getattr(model, f"do_{call.operation}")(**call.arguments, **{self.facts.variable(call): told})
+        outcome = getattr(model, f"do_{call.operation}")(
+            **call.arguments, **{self.facts.variable(call): told}
+        )
         yield self._after(node, model, [outcome], done=index)
 
     def _overtaken(self, model: BaseModel, call: Observed, sent: int, message: Any) -> bool:
@@ -179,12 +187,24 @@ class _Search:
 
     def _leaves_owed(self, node: _Node, model: BaseModel, call: Observed) -> bool:
         """Tell whether a call that sends would end while a message is owed that nobody else is about to send."""
-        others = [other for index, other in enumerate(self.group.calls) if index not in node.done and other is not call]
+        others = [
+            other
+            for index, other in enumerate(self.group.calls)
+            if index not in node.done and other is not call
+        ]
         about_to = [given for other in others if self.facts.sends(other) for given in other.given]
-        return any(self.facts.shown(model, call, message) not in about_to for message in self.facts.owed(model, call))
+        return any(
+            self.facts.shown(model, call, message) not in about_to for message in self.facts.owed(model, call)
+        )
 
     def _after(
-        self, node: _Node, model: BaseModel, outcomes: list[Outcome], *, done: int | None = None, sent: tuple[int, int] | None = None
+        self,
+        node: _Node,
+        model: BaseModel,
+        outcomes: list[Outcome],
+        *,
+        done: int | None = None,
+        sent: tuple[int, int] | None = None,
     ) -> _Node:
         must, may = list(node.must), set(node.may)
         _gather(outcomes, must, may)
@@ -192,7 +212,9 @@ class _Search:
         if sent is not None:
             counts[sent[0]] = sent[1]
         finished = node.done if done is None else node.done | {done}
-        return _Node(finished, tuple(sorted(counts.items())), model.freeze(), tuple(sorted(must)), frozenset(may))
+        return _Node(
+            finished, tuple(sorted(counts.items())), model.freeze(), tuple(sorted(must)), frozenset(may)
+        )
 
     def _whole(self, model: BaseModel, call: Observed) -> list[Outcome] | None:
         """Take a call as one step; None when the model does not allow what it gave."""

@@ -32,7 +32,11 @@ class Facts:
 
     def observers(self) -> list[kernel.Operation]:
         """List the operations that change nothing and give something."""
-        return [operation for operation in self._operations.values() if operation.observes and not _refuses(operation)]
+        return [
+            operation
+            for operation in self._operations.values()
+            if operation.observes and not _refuses(operation)
+        ]
 
     def observes(self, operation: str) -> bool:
         """Tell whether an operation changes nothing and gives something."""
@@ -46,7 +50,11 @@ class Facts:
             return ()
         ids = []
         for effect in found.effects:
-            if isinstance(effect, kernel.Create) and effect.id is None and self._kernel.entity(effect.entity).minted:
+            if (
+                isinstance(effect, kernel.Create)
+                and effect.id is None
+                and self._kernel.entity(effect.entity).minted
+            ):
                 name = self._id_field(found, effect.entity)
                 ids.append(given.get(name) if name else None)
         return tuple(each for each in ids if isinstance(each, str))
@@ -63,12 +71,16 @@ class Facts:
     def setters(self, kind: Type, difference: Difference) -> tuple[str, ...]:
         """Give the clauses that set the part of a shown record that differs."""
         item = getattr(kind, "item", kind)
-        entity = next((each for each in self._kernel.entities if each.name == getattr(item, "name", "")), None)
+        entity = next(
+            (each for each in self._kernel.entities if each.name == getattr(item, "name", "")), None
+        )
         shown = dict(entity.shows).get(difference.path.rpartition(".")[2]) if entity is not None else None
         if entity is None or not isinstance(shown, Attribute):
             return ()
         everything = [*(step for operation in self._kernel.operations for step in operation.effects)]
-        everything += [effect for each in self._kernel.entities for rule in each.entered for effect in rule.effects]
+        everything += [
+            effect for each in self._kernel.entities for rule in each.entered for effect in rule.effects
+        ]
         return tuple(
             effect.clause
             for effect in kernel.walk(tuple(everything))
@@ -78,7 +90,11 @@ class Facts:
 
     def sends(self, call: Observed) -> bool:
         """Tell whether a call gives the messages that it sent."""
-        return self._sends.get(call.operation) is not None and call.refused is None and isinstance(call.given, list)
+        return (
+            self._sends.get(call.operation) is not None
+            and call.refused is None
+            and isinstance(call.given, list)
+        )
 
     def variable(self, call: Observed) -> str:
         """Give the name of the messages that a call sends."""
@@ -102,7 +118,9 @@ class Facts:
 
     def due_like(self, model: BaseModel, call: Observed, given: Any) -> Any:
         """Give the message owed that looks like what was given, or None."""
-        return next((message for message in self.owed(model, call) if self._alike(model, call, message, given)), None)
+        return next(
+            (message for message in self.owed(model, call) if self._alike(model, call, message, given)), None
+        )
 
     def send(self, model: BaseModel, call: Observed, message: Any) -> None:
         """Send one message."""
@@ -110,7 +128,9 @@ class Facts:
 
     def sent_like(self, model: BaseModel, call: Observed, given: Any) -> list[Any]:
         """Give the sent messages that look like what was given."""
-        return [message for message in self._boxes(model, call)[1] if self._alike(model, call, message, given)]
+        return [
+            message for message in self._boxes(model, call)[1] if self._alike(model, call, message, given)
+        ]
 
     def _alike(self, model: BaseModel, call: Observed, message: Any, given: Any) -> bool:
         kind = getattr(self.gives(call.operation), "item", NULL)
@@ -126,7 +146,10 @@ class Facts:
 
 
 def _refuses(operation: kernel.Operation) -> bool:
-    return any(require.answer == "refused" and require.guard is not None and ".refuses" in require.clause for require in operation.requires)
+    return any(
+        require.answer == "refused" and require.guard is not None and ".refuses" in require.clause
+        for require in operation.requires
+    )
 
 
 @lru_cache(maxsize=64)

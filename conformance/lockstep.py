@@ -110,10 +110,10 @@ class Judge:
         shared = next((found for call in calls if (found := self._shared_file(call)) is not None), None)
         if shared is not None:
             return shared
-        found, reason = self._together(event) if isinstance(event, Group) else self._alone(event)
-        if not found:
+        after, reason = self._together(event) if isinstance(event, Group) else self._alone(event)
+        if not after:
             return reason
-        self.configurations = _distinct(found)
+        self.configurations = _distinct(after)
         if len(self.configurations) > MOST:
             self.configurations = self.configurations[:MOST]
             self.unsure = True
@@ -145,7 +145,9 @@ class Judge:
 
     # ── One call on one configuration ──
 
-    def _explained(self, configuration: Configuration, call: Observed, reasons: list[Divergence]) -> Iterator[Configuration]:
+    def _explained(
+        self, configuration: Configuration, call: Observed, reasons: list[Divergence]
+    ) -> Iterator[Configuration]:
         """Walk the configurations that a call leads to, with steps of the system's own before and after it."""
         for before, taken in self._own_steps(configuration.model):
             try:
@@ -182,7 +184,9 @@ class Judge:
 
     # ── Signals and files ──
 
-    def _signals(self, outcomes: Sequence[Outcome], call: Observed, standing: frozenset[SignalKey]) -> frozenset[SignalKey] | Divergence:
+    def _signals(
+        self, outcomes: Sequence[Outcome], call: Observed, standing: frozenset[SignalKey]
+    ) -> frozenset[SignalKey] | Divergence:
         """Match the signals that came with those that have to and those that may; give what may still come."""
         rest = list(call.signals)
         again = {signal_key(signal) for outcome in outcomes for signal in outcome.again}
@@ -200,7 +204,13 @@ class Judge:
         name, fields = signal
         own = f"operations.{call.operation}.signal.{name}"
         levels = self.stepper.levels
-        clause = own if own in levels else next((path for path in levels if path.endswith(f"signal.{name}")), f"operations.{call.operation}")
+        clause = (
+            own
+            if own in levels
+            else next(
+                (path for path in levels if path.endswith(f"signal.{name}")), f"operations.{call.operation}"
+            )
+        )
         said = f"signal {name}({', '.join(f'{key}: {value!r}' for key, value in fields)})"
         expected, seen = (said, "no such signal") if due else ("no such signal", said)
         return Divergence("signal", clause, call.operation, expected, seen, path=name, value=int(due))
@@ -214,7 +224,9 @@ class Judge:
             owner = next(iter(record.values()))
             if self._files.setdefault(file, owner) != owner:
                 clause = self.stepper.clause_of(call.operation, Difference("content", None, None))
-                return Divergence("file", clause, call.operation, "a file of its own for every message", f"{file} holds two")
+                return Divergence(
+                    "file", clause, call.operation, "a file of its own for every message", f"{file} holds two"
+                )
         return None
 
     # ── SHOULD ──
@@ -230,8 +242,12 @@ class Judge:
         for event in self._past:
             if loose._advance(event) is not None:
                 return divergence
-        clause = next(path for path in self.stepper.levels if path in self._should and path in compiled.kernel.removable)
-        finding = Divergence(divergence.kind, clause, divergence.operation, divergence.expected, divergence.seen, should=True)
+        clause = next(
+            path for path in self.stepper.levels if path in self._should and path in compiled.kernel.removable
+        )
+        finding = Divergence(
+            divergence.kind, clause, divergence.operation, divergence.expected, divergence.seen, should=True
+        )
         self._relaxed_findings = [*self.findings, finding]
         self.stepper, self.configurations = loose.stepper, loose.configurations
         self._relaxed = True

@@ -112,7 +112,9 @@ def _document(raw: Any, path: str, lost: bool) -> DocumentValue:
             return DocumentValue(_LOST, inline=False, file=file)
         raise WrongShape(f"{path}.file", f"the file {file!r} cannot be read: {error}") from None
     preview = raw.get("preview")
-    if preview is not None and (not isinstance(preview, str) or preview == text or not text.startswith(preview)):
+    if preview is not None and (
+        not isinstance(preview, str) or preview == text or not text.startswith(preview)
+    ):
         raise WrongShape(f"{path}.preview", "a preview is a beginning of the text, and not the whole of it")
     return DocumentValue(text, inline=False, file=file)
 
@@ -154,7 +156,9 @@ class Difference:
     seen: Any
 
 
-def differences(kind: Type, expected: Any, seen: Any, *, instants: bool = True, path: str = "") -> Iterator[Difference]:
+def differences(
+    kind: Type, expected: Any, seen: Any, *, instants: bool = True, path: str = ""
+) -> Iterator[Difference]:
     """Walk every part in which two values of one type differ; without `instants` only whether they are set counts."""
     match kind:
         case Optional(item=item):
@@ -170,7 +174,9 @@ def differences(kind: Type, expected: Any, seen: Any, *, instants: bool = True, 
                 return
             for name, field in fields:
                 inner = f"{path}.{name}" if path else name
-                yield from differences(Optional(field), expected[name], seen[name], instants=instants, path=inner)
+                yield from differences(
+                    Optional(field), expected[name], seen[name], instants=instants, path=inner
+                )
         case List(item=item, unordered=unordered):
             yield from _lists(item, expected, seen, instants, path, unordered)
         case Time() if not instants:
@@ -182,7 +188,9 @@ def differences(kind: Type, expected: Any, seen: Any, *, instants: bool = True, 
                 yield Difference(path, expected, seen)
 
 
-def _lists(item: Type, expected: list[Any], seen: list[Any], instants: bool, path: str, unordered: bool) -> Iterator[Difference]:
+def _lists(
+    item: Type, expected: list[Any], seen: list[Any], instants: bool, path: str, unordered: bool
+) -> Iterator[Difference]:
     stranger = _stranger(item, expected, seen)
     if stranger is not None:
         yield Difference(path, stranger, Listed(stranger.field, stranger.identity, not stranger.there))
@@ -231,7 +239,9 @@ def _paired(item: Type, expected: list[Any], seen: list[Any], instants: bool) ->
     for one in expected:
         match = next((other for other in rest if one == other), None)
         if match is None:
-            match = next((other for other in rest if not any(differences(item, one, other, instants=instants))), None)
+            match = next(
+                (other for other in rest if not any(differences(item, one, other, instants=instants))), None
+            )
         if match is None:
             match = next((other for other in rest if _same_identity(one, other)), rest[0])
         rest.remove(match)

@@ -6,44 +6,59 @@ brings it into the group that is retained.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 
 from conformance.declaration import Declaration
 from statemachines import kernel
 from statemachines.compile import Compiled
-from statemachines.expression.typed import Const
+from statemachines.expression.typed import Const, Var
+from statemachines.model import BaseModel
 
 LARGEST = 200  # a retention above this is not filled up
-Calls = Callable[[Any], Iterator[tuple[str, int]]]
+Prefill = Callable[[Any], None]  # makes calls on a driver
 
 
-def prefills(compiled: Compiled, declaration: Declaration) -> list[Calls]:
-    """Give ways to begin a case; each makes calls on a driver and names none that are left."""
-    found: list[Calls] = [_nothing]
+def prefills(compiled: Compiled, declaration: Declaration) -> list[Prefill]:
+    """Give ways to begin a case: none at all, then for every retention limit around and beyond it."""
+    found: list[Prefill] = [_nothing]
     model = compiled.model(declaration.limits, declaration.policies)
     for entity in compiled.kernel.entities:
-        if entity.retain is None:
-            continue
         creation, ending = _creation(compiled.kernel, entity), _ending(compiled.kernel, entity)
-        limit = next((value for name, value in vars(model.limits).items() if f"limits.{name}" == getattr(entity.retain.newest, "name", "")), None)
+        limit = _retained(entity, model)
         if creation is None or ending is None or limit is None or limit > LARGEST:
             continue
         for count in sorted({max(limit - 1, 0), limit, limit + 1} - {0}):
-            for apart in (True, False):
-                found.append(_filled(creation, ending, entity, count, apart and declaration.clock == "virtual"))
+            found += [
+                _filled(creation, ending, entity, count, apart and declaration.clock == "virtual")
+                for apart in (True, False)
+            ]
     return found
 
 
-def _nothing(driver: Any) -> Iterator[tuple[str, int]]:
-    return iter(())
+def _nothing(driver: Any) -> None:
+    """Begin with nothing."""
+
+
+def _retained(entity: kernel.Entity, model: BaseModel) -> int | None:
+    """Give how many records are retained, when a limit alone says so."""
+    newest = entity.retain.newest if entity.retain is not None else None
+    if not isinstance(newest, Var):
+        return None
+    found: int | None = vars(model.limits).get(newest.name.removeprefix("limits."))
+    return found
 
 
 def _creation(source: kernel.Kernel, entity: kernel.Entity) -> str | None:
     """Give the operation that creates a record under an id of the system's own."""
     for operation in source.operations:
         for effect in operation.effects:
-            if isinstance(effect, kernel.Create) and effect.entity == entity.name and effect.id is None and not operation.optional:
+            if (
+                isinstance(effect, kernel.Create)
+                and effect.entity == entity.name
+                and effect.id is None
+                and not operation.optional
+            ):
                 return operation.name
     return None
 
@@ -60,21 +75,18 @@ def _ending(source: kernel.Kernel, entity: kernel.Entity) -> kernel.Operation | 
     return None
 
 
-def _filled(creation: str, ending: kernel.Operation, entity: kernel.Entity, count: int, apart: bool) -> Calls:
+def _filled(
+    creation: str, ending: kernel.Operation, entity: kernel.Entity, count: int, apart: bool
+) -> Prefill:
     """Create records, then end them one after the other, last created first, at one instant or apart."""
     name = next(parameter.name for parameter in ending.parameters if parameter.entity == entity.name)
 
-    def calls(driver: Any) -> Iterator[tuple[str, int]]:
-        made: list[str] = []
-        known = set(getattr(driver.case.judge.model, entity.collection))
+    def begin(driver: Any) -> None:
         for _ in range(count):
             driver.make(creation, driver.arguments(creation, 0))
-        records = getattr(driver.case.judge.model, entity.collection)
-        made = [key for key in records if key not in known]
-        for key in reversed(made):
+        for key in reversed(list(getattr(driver.case.judge.model, entity.collection))):
             driver.make(ending.name, {**driver.arguments(ending.name, 0), name: key})
             if apart:
                 driver.make("wait", {"ms": 1})
-        return iter(())
 
-    return calls
+    return begin

@@ -39,7 +39,9 @@ def save(folder: Path, lifecycle: str, row_id: str, row: str) -> Path:
     folder.mkdir(parents=True, exist_ok=True)
     path = folder / f"{lifecycle}-{row_id}.yaml"
     name, _, body = row.partition(":\n")
-    text = f"lifecycle: {lifecycle}\nmatrix:\n  {name}:\n" + "".join(f"  {line}\n" for line in body.splitlines())
+    text = f"lifecycle: {lifecycle}\nmatrix:\n  {name}:\n" + "".join(
+        f"  {line}\n" for line in body.splitlines()
+    )
     path.write_text(text, encoding="utf-8")
     return path
 
@@ -58,7 +60,16 @@ def read(path: str) -> Compiled:
     try:
         whole = spec_tree(name.text)
     except LookupError as error:
-        raise SpecError([Diagnostic("unknown-lifecycle", name.where, str(error), "name a shipped lifecycle, or the path of a spec")]) from None
+        raise SpecError(
+            [
+                Diagnostic(
+                    "unknown-lifecycle",
+                    name.where,
+                    str(error),
+                    "name a shipped lifecycle, or the path of a spec",
+                )
+            ]
+        ) from None
     entries = tuple((key, matrix if key.text == "matrix" else value) for key, value in whole.entries)
     return compile_tree(Mapping(entries, whole.where, whole.flow), path)
 
@@ -71,7 +82,9 @@ def replay(compiled: Compiled, adapter: Adapter) -> Iterator[Replayed]:
         if rows.faults:
             raise SpecError(rows.faults)
         rounds = ROUNDS if any("together" in step.expr.text for step in (*row.arrange, *row.act)) else 1
-        reasons = [reason for number in range(rounds) if (reason := _once(compiled, rows, adapter, program, number))]
+        reasons = [
+            reason for number in range(rounds) if (reason := _once(compiled, rows, adapter, program, number))
+        ]
         yield Replayed(row.id.text, len(reasons), rounds, reasons[-1] if reasons else "")
 
 

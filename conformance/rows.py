@@ -60,7 +60,9 @@ class RowRunner:
     reports them, so that one fault does not fail every row.
     """
 
-    def __init__(self, compiled: Compiled, rows: RowCompiler, adapter: Adapter, *, number: int = 0, quick: bool = False) -> None:
+    def __init__(
+        self, compiled: Compiled, rows: RowCompiler, adapter: Adapter, *, number: int = 0, quick: bool = False
+    ) -> None:
         self.compiled = compiled
         self.rows = rows
         self.adapter = adapter
@@ -85,7 +87,10 @@ class RowRunner:
             return result
         missing = [name for name in sorted(_operations(row, self.compiled)) if not self.adapter.offers(name)]
         if missing:
-            result.verdict, result.reason = Verdict.NOT_EXERCISED, f"the system has no operation {', '.join(missing)}"
+            result.verdict, result.reason = (
+                Verdict.NOT_EXERCISED,
+                f"the system has no operation {', '.join(missing)}",
+            )
             return result
         tally = Tally()
         try:
@@ -116,7 +121,10 @@ class RowRunner:
 
     def _inapplicable(self, row: Row) -> str:
         """Say what a row needs that this system does not declare; empty when it applies."""
-        declaration, model = self.adapter.declaration, self.compiled.model(self.adapter.declaration.limits, self.adapter.declaration.policies)
+        declaration, model = (
+            self.adapter.declaration,
+            self.compiled.model(self.adapter.declaration.limits, self.adapter.declaration.policies),
+        )
         for expr in row.needs:
             if isinstance(expr.node, Name):
                 word = expr.text
@@ -124,11 +132,17 @@ class RowRunner:
                     return f"needs a virtual clock, and clock: {declaration.clock} is declared"
                 if word == "concurrency" and declaration.concurrency == "none":
                     return "needs concurrency, and concurrency: none is declared"
-                if word in declaration.lacks or (word in self.compiled.lifecycle.operations and not self.adapter.offers(word)):
+                if word in declaration.lacks or (
+                    word in self.compiled.lifecycle.operations and not self.adapter.offers(word)
+                ):
                     return f"needs {word}, which is optional and lacking"
             elif not evaluate(self.rows.words, expr, model):
                 return f"needs {expr.text}, and declared is {_declared(expr.node, model)}"
-        if declaration.clock != "virtual" and self._ordered_by_time() and "wait" in _operations(row, self.compiled, waits=True):
+        if (
+            declaration.clock != "virtual"
+            and self._ordered_by_time()
+            and "wait" in _operations(row, self.compiled, waits=True)
+        ):
             return f"needs a virtual clock: ties are not broken by completion, and clock: {declaration.clock} is declared"
         return ""
 
@@ -170,7 +184,15 @@ class RowRunner:
 
         examples = max(2, EXAMPLES // (4 if _at_once(program.row) else 1))
         try:
-            draw(self.compiled, self.rows, program.row.drawn, declared, test, number=self.number, examples=examples)
+            draw(
+                self.compiled,
+                self.rows,
+                program.row.drawn,
+                declared,
+                test,
+                number=self.number,
+                examples=examples,
+            )
         except Falsified as falsified:
             if isinstance(falsified.cause, Fails):
                 raise falsified.cause from None
@@ -223,12 +245,18 @@ class RowRunner:
                 return text
             return f"{expr.text} {text}" if text == "is false" else f"{text} ({expr.text})"
         divergence = failed.case.divergence
-        return f"expected {divergence.expected}; seen {divergence.seen}" if divergence is not None else str(failed)
+        return (
+            f"expected {divergence.expected}; seen {divergence.seen}"
+            if divergence is not None
+            else str(failed)
+        )
 
     def _counterexample(self, program: Program, failed: Fails) -> Counterexample:
         found = None
         if failed.case.divergence is not None or failed.case.judge.findings:
-            found = shrunk(self.compiled, self.adapter, failed.case, rounds=ROUNDS if _at_once(program.row) else 1)
+            found = shrunk(
+                self.compiled, self.adapter, failed.case, rounds=ROUNDS if _at_once(program.row) else 1
+            )
         return found or _row_itself(self.compiled, program, failed)
 
 
@@ -258,10 +286,14 @@ def shrunk(compiled: Compiled, adapter: Adapter, case: Case, *, rounds: int = 1)
     divergence = best.played.divergence
     assert divergence is not None  # the shrinker keeps what shows the fault
     written = as_row(compiled, best.played)
-    return Counterexample(written.text, len(best.trace), divergence.clause, written.expected, written.seen, rounds, hits)
+    return Counterexample(
+        written.text, len(best.trace), divergence.clause, written.expected, written.seen, rounds, hits
+    )
 
 
-def _reproduced(compiled: Compiled, adapter: Adapter, trace: Trace, rounds: int, enough: int) -> tuple[int, int]:
+def _reproduced(
+    compiled: Compiled, adapter: Adapter, trace: Trace, rounds: int, enough: int
+) -> tuple[int, int]:
     """Count in how many of how many schedules a trace shows a fault, until it did so often enough."""
     hits = 0
     for number in range(rounds):
@@ -276,17 +308,27 @@ def _row_itself(compiled: Compiled, program: Program, failed: Fails) -> Countere
     row, failure = program.row, failed.failure
     expected = failure.expr.text if failure is not None and failure.expr is not None else row.about
     text = row_as_it_ran(compiled, program, failed.values)
-    return Counterexample(text, calls_made(failed.case.trace), row.covers[0].text, expected, failure.message if failure else str(failed))
+    return Counterexample(
+        text,
+        calls_made(failed.case.trace),
+        row.covers[0].text,
+        expected,
+        failure.message if failure else str(failed),
+    )
 
 
 def _covers(row: Row, divergence: Divergence) -> bool:
     """Tell whether a fault is what a row is about."""
     clauses = (divergence.clause, *divergence.related)
-    return any(clause == word.text or clause.startswith(f"{word.text}.") for word in row.covers for clause in clauses)
+    return any(
+        clause == word.text or clause.startswith(f"{word.text}.") for word in row.covers for clause in clauses
+    )
 
 
 def _count(witnessed: Counter[str], path: str) -> int:
-    return sum(count for clause, count in witnessed.items() if clause == path or clause.startswith(f"{path}."))
+    return sum(
+        count for clause, count in witnessed.items() if clause == path or clause.startswith(f"{path}.")
+    )
 
 
 def _operations(row: Row, compiled: Compiled, *, waits: bool = False) -> set[str]:
@@ -325,4 +367,3 @@ def _declared(node: Node, model: Any) -> str:
             found.append(f"{part.name} = {getattr(getattr(model, part.of.name), part.name)}")
         waiting += children(part)
     return ", ".join(dict.fromkeys(found))
-

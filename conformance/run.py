@@ -80,7 +80,9 @@ class Run:
         witnessed = self._runner.witnessed
         clauses = {clause.path: witnessed[clause.path] for clause in self.compiled.kernel.clauses}
         whole = self.with_machine and len(self.rows) == len(self.compiled.lifecycle.rows)
-        coverage = Coverage(clauses, tuple(path for path, count in clauses.items() if not count) if whole else ())
+        coverage = Coverage(
+            clauses, tuple(path for path, count in clauses.items() if not count) if whole else ()
+        )
         footer = Footer(tally(self.results), code, time.monotonic() - began)
         for watcher in told:
             watcher.finish(coverage, footer)
@@ -91,7 +93,14 @@ class Run:
         if self.with_machine:
             planned.append(Planned(MACHINE, "must", _ABOUT))
         spec = self.compiled.lifecycle
-        return Header(spec.name, spec.version, self.adapter.name, self.seed, declares(self.adapter.declaration), tuple(planned))
+        return Header(
+            spec.name,
+            spec.version,
+            self.adapter.name,
+            self.seed,
+            declares(self.adapter.declaration),
+            tuple(planned),
+        )
 
     def _tell(self, told: list[Watcher], row_id: str, work: Callable[[], RowResult]) -> None:
         for watcher in told:
@@ -115,13 +124,22 @@ class Run:
             result.runs += 1
             witnessed.update(driver.case.judge.witnessed())
 
-        missing = [name for name, operation in self.compiled.lifecycle.operations.items() if not operation.optional and not self.adapter.offers(name)]
+        missing = [
+            name
+            for name, operation in self.compiled.lifecycle.operations.items()
+            if not operation.optional and not self.adapter.offers(name)
+        ]
         try:
             if missing:
-                result.verdict, result.reason = Verdict.NOT_EXERCISED, f"the system has no operation {', '.join(missing)}"
+                result.verdict, result.reason = (
+                    Verdict.NOT_EXERCISED,
+                    f"the system has no operation {', '.join(missing)}",
+                )
             else:
                 examples = stateful.EXAMPLES // 4 if self.quick else stateful.EXAMPLES
-                diverged = stateful.search(self.compiled, self.adapter, self.seed, examples=examples, after=after)
+                diverged = stateful.search(
+                    self.compiled, self.adapter, self.seed, examples=examples, after=after
+                )
                 case = diverged.case if diverged is not None else next(iter(self._runner.strays), None)
                 if case is not None:
                     self._fails(result, case)

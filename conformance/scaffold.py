@@ -61,7 +61,9 @@ def python_skeleton(compiled: Compiled) -> str:
         lacks=_literal(optional),
         signals=signals,
     )
-    return text + "".join(_method(operation) for operation in compiled.kernel.operations if not operation.optional)
+    return text + "".join(
+        _method(operation) for operation in compiled.kernel.operations if not operation.optional
+    )
 
 
 def _literal(value: object) -> str:
@@ -70,7 +72,8 @@ def _literal(value: object) -> str:
 
 def _method(operation: kernel.Operation) -> str:
     arguments = "".join(
-        f", {each.name}: {_annotation(each.wire)}{' | None = None' if each.default is not None else ''}" for each in operation.parameters
+        f", {each.name}: {_annotation(each.wire)}{' | None = None' if each.default is not None else ''}"
+        for each in operation.parameters
     )
     gives = operation.reply.type if operation.reply is not None else NULL
     codes = sorted({r.code for r in operation.requires if r.answer == "refused" and r.code not in ("", "*")})

@@ -67,7 +67,9 @@ class Shrinker:
         for step in self._best.trace.steps:
             if not isinstance(step, AtOnce) or len(step.calls()) <= FEW:
                 continue
-            others = {call.number for call in self._best.trace.calls()} - {call.number for call in step.calls()}
+            others = {call.number for call in self._best.trace.calls()} - {
+                call.number for call in step.calls()
+            }
             for callers in sorted({2, min(4, len(step.callers)), len(step.callers)}):
                 size = 1
                 while size < max(map(len, step.callers)):
@@ -185,7 +187,11 @@ class Shrinker:
     def _simplest(self, kind: Type, use: TypeUse, value: object) -> Iterator[object]:
         match kind:
             case Enum() | Ref() | Bool():
-                known = values(self._compiled.lifecycle, use, kind) if not isinstance(kind, Ref) or self._fixed(kind) else []
+                known = (
+                    values(self._compiled.lifecycle, use, kind)
+                    if not isinstance(kind, Ref) or self._fixed(kind)
+                    else []
+                )
                 yield from known[: known.index(value)] if value in known else []
             case List() if isinstance(value, tuple):
                 yield from ((each,) for each in value if len(value) > 2)
@@ -201,4 +207,3 @@ class Shrinker:
         """Tell whether texts of a type are only carried about, so that a short one is as good."""
         declared = self._compiled.lifecycle.types.get(name)
         return declared is not None and declared.text in ("short", "around")
-

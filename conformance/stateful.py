@@ -89,12 +89,20 @@ class Driver:
     def _about(self, operation: kernel.Operation, arguments: dict[str, Any]) -> list[dict[str, Any]]:
         """Give the arguments to ask an observer with: all fixed records, whole lists, the last call's records."""
         found: list[dict[str, Any]] = [{}]
-        for parameter, (name, chooser) in zip(operation.parameters, self._choosers[operation.name], strict=True):
+        for parameter, (name, chooser) in zip(
+            operation.parameters, self._choosers[operation.name], strict=True
+        ):
             entity = self._compiled.kernel.entity(parameter.entity) if parameter.entity else None
             if entity is not None and not entity.fixed:
                 values = [arguments[name]] if name in arguments else []
             elif isinstance(parameter.type, List | Optional):
-                values = [max((each for each in chooser(self.case.judge.model) if isinstance(each, list)), key=len, default=[])]
+                values = [
+                    max(
+                        (each for each in chooser(self.case.judge.model) if isinstance(each, list)),
+                        key=len,
+                        default=[],
+                    )
+                ]
             else:
                 values = list(chooser(self.case.judge.model))
             found = [{**chosen, name: value} for chosen in found for value in values]
@@ -107,7 +115,9 @@ def _choosers(compiled: Compiled) -> dict[str, list[tuple[str, Callable[[Any], A
         cached = _CHOOSERS[compiled] = {
             operation.name: [
                 (parameter.name, chooser)
-                for parameter, chooser in zip(operation.parameters, choosers(compiled, operation, {}), strict=True)
+                for parameter, chooser in zip(
+                    operation.parameters, choosers(compiled, operation, {}), strict=True
+                )
             ]
             for operation in compiled.kernel.operations
         }
@@ -117,13 +127,14 @@ def _choosers(compiled: Compiled) -> dict[str, list[tuple[str, Callable[[Any], A
 _CHOOSERS: dict[Compiled, dict[str, list[tuple[str, Callable[[Any], Any]]]]] = {}
 
 
-def machine(compiled: Compiled, adapter: Adapter, *, after: Callable[[Driver], None] = lambda driver: None) -> type[RuleBasedStateMachine]:
+def machine(
+    compiled: Compiled, adapter: Adapter, *, after: Callable[[Driver], None] = lambda driver: None
+) -> type[RuleBasedStateMachine]:
     """Make the machine of a lifecycle for an adapter; `after` is told every case that ended."""
     ways = prefills(compiled, adapter.declaration)
 
     def begin(self: Any, number: int) -> None:
-        for operation, index in ways[number % len(ways)](self.driver):
-            self.driver.call(operation, index)
+        ways[number % len(ways)](self.driver)
 
     def create(self: Any) -> None:
         RuleBasedStateMachine.__init__(self)
@@ -153,12 +164,21 @@ def _step(name: str) -> Callable[[Any, int], None]:
     return step
 
 
-def search(compiled: Compiled, adapter: Adapter, number: int, *, examples: int = EXAMPLES, after: Callable[[Driver], None]) -> Diverged | None:
+def search(
+    compiled: Compiled,
+    adapter: Adapter,
+    number: int,
+    *,
+    examples: int = EXAMPLES,
+    after: Callable[[Driver], None],
+) -> Diverged | None:
     """Run the machine; give the first divergence as it was found, for our own shrinker."""
     found = machine(compiled, adapter, after=after)
     seeded = seed(number)(found)
     try:
-        run_state_machine_as_test(seeded, settings=settings_of(examples, stateful_step_count=STEPS, phases=(Phase.generate,)))
+        run_state_machine_as_test(
+            seeded, settings=settings_of(examples, stateful_step_count=STEPS, phases=(Phase.generate,))
+        )
     except Diverged as diverged:
         return diverged
     return None

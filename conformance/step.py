@@ -1,4 +1,4 @@
-"""One call on one configuration of the model: is what the system answered allowed, and what follows?"""
+"""One call on one configuration of the model: whether the answer is allowed, and what follows from it."""
 
 from __future__ import annotations
 
@@ -109,7 +109,15 @@ class Stepper:
             found = next(minted, "")
             if not found:
                 wanted = f"the id of the new {entity}"
-                raise Contradiction(Divergence("shape", f"operations.{call.operation}.gives", call.operation, wanted, short(call.given)))
+                raise Contradiction(
+                    Divergence(
+                        "shape",
+                        f"operations.{call.operation}.gives",
+                        call.operation,
+                        wanted,
+                        short(call.given),
+                    )
+                )
             return found
 
         model.mint = mint
@@ -117,27 +125,39 @@ class Stepper:
             outcome: Outcome = getattr(model, f"do_{call.operation}")(**call.arguments)
         except Impossible as impossible:
             wanted = "an id that no retained record has"
-            raise Contradiction(Divergence("identity", impossible.clause, call.operation, wanted, impossible.message)) from None
+            raise Contradiction(
+                Divergence("identity", impossible.clause, call.operation, wanted, impossible.message)
+            ) from None
         finally:
             model.mint = model.next_ordinal
         return outcome
 
     def _wrongly_accepted(self, decision: Decision, call: Observed) -> Divergence:
-        clause = self.compiled.kernel.clauses[decision.clause].path if decision.clause >= 0 else f"operations.{call.operation}"
+        clause = (
+            self.compiled.kernel.clauses[decision.clause].path
+            if decision.clause >= 0
+            else f"operations.{call.operation}"
+        )
         wanted = " or ".join(code for code in decision.refuse if code != "*") or "with any code"
         seen = f"accepted, giving {short(call.given)}" if call.given is not None else "accepted"
-        return Divergence("accepted", clause, call.operation, f"refused {wanted}", seen, value=decision.refuse[0])
+        return Divergence(
+            "accepted", clause, call.operation, f"refused {wanted}", seen, value=decision.refuse[0]
+        )
 
     def _refused(self, decision: Decision, call: Observed) -> list[Outcome]:
         if decision.idle or "*" in decision.refuse or call.refused in decision.refuse:
             return [Outcome(None, (), decision.may)]
         seen = f"refused {call.refused}"
         if not decision.refuse or decision.accept:
-            raise Contradiction(Divergence("refused", f"operations.{call.operation}", call.operation, "accepted", seen))
+            raise Contradiction(
+                Divergence("refused", f"operations.{call.operation}", call.operation, "accepted", seen)
+            )
         clause = self.compiled.kernel.clauses[decision.clause].path
         should = self.levels.get(clause) == "should"
         wanted = f"refused {' or '.join(decision.refuse)}"
-        self._note(Divergence("refused", clause, call.operation, wanted, seen, should, value=decision.refuse[0]))
+        self._note(
+            Divergence("refused", clause, call.operation, wanted, seen, should, value=decision.refuse[0])
+        )
         return [Outcome()]
 
     def _compare(self, call: Observed, expected: Any) -> None:

@@ -24,7 +24,9 @@ def open_target(compiled: Compiled, target: str) -> Adapter:
     name = compiled.lifecycle.name
     if target == "reference":
         if name not in REFERENCES:
-            raise UnknownTarget(f"there is no reference implementation of {name}; there are: {', '.join(REFERENCES)}")
+            raise UnknownTarget(
+                f"there is no reference implementation of {name}; there are: {', '.join(REFERENCES)}"
+            )
         return _python(compiled, resolve(REFERENCES[name]), target)
     kind, colon, rest = target.partition(":")
     if kind == "python" and colon:
@@ -34,7 +36,9 @@ def open_target(compiled: Compiled, target: str) -> Adapter:
 
 def open_class(compiled: Compiled, factory: Callable[[], Any]) -> Adapter:
     """Give an adapter for a class that is at hand."""
-    return _python(compiled, factory, f"python:{factory.__module__}:{getattr(factory, '__qualname__', factory)}")
+    return _python(
+        compiled, factory, f"python:{factory.__module__}:{getattr(factory, '__qualname__', factory)}"
+    )
 
 
 def _python(compiled: Compiled, factory: Callable[[], Any], name: str) -> Adapter:

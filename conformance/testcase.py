@@ -24,7 +24,10 @@ def testcase(lifecycle: str, factory: Callable[[], Any], *, rows: str = "") -> t
     only = tuple(part.strip() for part in rows.split(",") if part.strip())
     adapter = open_class(compiled, factory)
     runner = RowRunner(compiled, RowCompiler(compiled.lifecycle), adapter)
-    body: dict[str, Any] = {"__doc__": f"{compiled.lifecycle.name} against {adapter.name}.", "__module__": factory.__module__}
+    body: dict[str, Any] = {
+        "__doc__": f"{compiled.lifecycle.name} against {adapter.name}.",
+        "__module__": factory.__module__,
+    }
     for row in selected(compiled, only):
         body[f"test_{row.id.text}"] = _test(runner, row)
     if not only or MACHINE in only:

@@ -89,10 +89,11 @@ def symbolic(records: Sequence[Recorded]) -> Trace:
 
     steps: list[Step] = []
     for record in records:
+        made: Call
         if record.at_once:
             callers = tuple(tuple(call(each) for each in caller) for caller in record.at_once)
-            for caller, made in zip(record.at_once, callers, strict=True):
-                for each, one in zip(caller, made, strict=True):
+            for caller, calls in zip(record.at_once, callers, strict=True):
+                for each, one in zip(caller, calls, strict=True):
                     note(each, one)
             steps.append(AtOnce(callers))
         else:
@@ -103,7 +104,13 @@ def symbolic(records: Sequence[Recorded]) -> Trace:
 
 
 def _symbol(value: Any, origins: Mapping[str, Given]) -> Any:
-    return origins.get(value, value) if isinstance(value, str) else tuple(value) if isinstance(value, list) else value
+    return (
+        origins.get(value, value)
+        if isinstance(value, str)
+        else tuple(value)
+        if isinstance(value, list)
+        else value
+    )
 
 
 def cut(trace: Trace, keep: Iterable[int]) -> Trace:
@@ -114,7 +121,8 @@ def cut(trace: Trace, keep: Iterable[int]) -> Trace:
     for step in trace.steps:
         if isinstance(step, AtOnce):
             callers = tuple(
-                tuple(call for call in caller if call.number in wanted and call.refers() <= kept) for caller in step.callers
+                tuple(call for call in caller if call.number in wanted and call.refers() <= kept)
+                for caller in step.callers
             )
             callers = tuple(caller for caller in callers if caller)
             kept |= {call.number for caller in callers for call in caller}
@@ -202,10 +210,14 @@ def with_argument(trace: Trace, number: int, name: str, value: Any) -> Trace:
     def changed(call: Call) -> Call:
         if call.number != number:
             return call
-        return replace(call, arguments=tuple((key, value if key == name else old) for key, old in call.arguments))
+        return replace(
+            call, arguments=tuple((key, value if key == name else old) for key, old in call.arguments)
+        )
 
     steps = tuple(
-        AtOnce(tuple(tuple(changed(call) for call in caller) for caller in step.callers)) if isinstance(step, AtOnce) else changed(step)
+        AtOnce(tuple(tuple(changed(call) for call in caller) for caller in step.callers))
+        if isinstance(step, AtOnce)
+        else changed(step)
         for step in trace.steps
     )
     return Trace(steps)

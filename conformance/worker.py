@@ -38,9 +38,12 @@ class Worker:
         self._work.put(None)
 
 
-def _serve(work: queue.SimpleQueue[Callable[[], Any] | None], done: queue.SimpleQueue[tuple[Any, BaseException | None]]) -> None:
+def _serve(
+    work: queue.SimpleQueue[Callable[[], Any] | None],
+    done: queue.SimpleQueue[tuple[Any, BaseException | None]],
+) -> None:
     while (function := work.get()) is not None:
         try:
             done.put((function(), None))
-        except BaseException as error:  # it is raised again in the thread that asked
+        except BaseException as error:  # noqa: BLE001 - it is raised again in the thread that asked
             done.put((None, error))

@@ -48,12 +48,15 @@ class Checked:
         return "\n".join(diagnostic.render() for diagnostic in self.diagnostics)
 
 
-def check(compiled: Compiled, *, explored: bool = True) -> Checked:
-    """Check a lifecycle that compiles; `explored=False` leaves out the search of the small scope."""
+def check(compiled: Compiled, *, quick: bool = False) -> Checked:
+    """Check a lifecycle that compiles.
+
+    `quick` leaves out the search of the small scope, and limits and policies other than the defaults.
+    """
     start = time.perf_counter()
-    ran = check_rows.run_rows(compiled)
+    ran = check_rows.run_rows(compiled, elsewhere=not quick)
     found = check_exploration.Found()
-    if explored:
+    if not quick:
         found = check_exploration.search(compiled, ran.witnessed if ran.complete else None)
     faults = [
         *found.faults,
@@ -74,22 +77,22 @@ def check(compiled: Compiled, *, explored: bool = True) -> Checked:
     )
 
 
-def check_text(text: str, file: str, *, explored: bool = True) -> Checked:
+def check_text(text: str, file: str, *, quick: bool = False) -> Checked:
     """Check the text of a spec; what cannot be compiled is told like everything else."""
-    return _read_and_checked(lambda: read(text, file), file, explored=explored)
+    return _read_and_checked(lambda: read(text, file), file, quick=quick)
 
 
-def check_file(path: str | Path, *, explored: bool = True) -> Checked:
+def check_file(path: str | Path, *, quick: bool = False) -> Checked:
     """Check a spec from a file."""
-    return _read_and_checked(lambda: read_file(path), str(path), explored=explored)
+    return _read_and_checked(lambda: read_file(path), str(path), quick=quick)
 
 
-def check_tree(tree: Node, file: str, *, explored: bool = True) -> Checked:
+def check_tree(tree: Node, file: str, *, quick: bool = False) -> Checked:
     """Check a spec that was read already."""
-    return _read_and_checked(lambda: tree, file, explored=explored)
+    return _read_and_checked(lambda: tree, file, quick=quick)
 
 
-def _read_and_checked(reading: Callable[[], Node], file: str, *, explored: bool) -> Checked:
+def _read_and_checked(reading: Callable[[], Node], file: str, *, quick: bool) -> Checked:
     start = time.perf_counter()
     try:
         tree = reading()
@@ -101,7 +104,7 @@ def _read_and_checked(reading: Callable[[], Node], file: str, *, explored: bool)
         kernel, words = lower(lifecycle)
     except SpecError as error:
         return _refused([*error.diagnostics, *row_faults(lifecycle)], start)
-    found = check(Compiled(lifecycle, kernel, words), explored=explored)
+    found = check(Compiled(lifecycle, kernel, words), quick=quick)
     return replace(found, seconds=time.perf_counter() - start)
 
 

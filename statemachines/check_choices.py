@@ -8,11 +8,12 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
+from statemachines.compile import Compiled as CompiledLifecycle
 from statemachines.expression.typed import Attribute, Invoke, Operate, Repeat, Together, Typed, parts
-from statemachines.kernel import Kernel
+from statemachines.kernel import Kernel, Operation
 from statemachines.lifecycle import Lifecycle
 from statemachines.lower import ANY
-from statemachines.model import BaseModel, Decision, Impossible, Outcome
+from statemachines.model import ACCEPT, BaseModel, Impossible, Outcome
 from statemachines.model_subject import ModelSubject
 from statemachines.rows import Answer, Compiled, Program
 
@@ -47,16 +48,19 @@ def orders(calls: int) -> Iterator[tuple[int, ...]]:
 # ── Steps that are taken unasked, and signals that may come ──────────────────────────────────────
 
 
-def watched(model_class: type[BaseModel]) -> type[BaseModel]:
+def watched(compiled: CompiledLifecycle) -> type[BaseModel]:
     """Give the model's class, whose instances can be eager, and rest at last.
 
+    loose  operations whose answers leave something open beside whether they are refused
     eager  takes every step of its own that it may take, each once between two calls
-    could  there was such a step
+    could  there was one
     taken  so many steps of its own were taken in this run
     """
+    model_class = compiled.model_class
 
     class Watched(model_class):  # type: ignore[valid-type,misc]  # the base is made at run time
         __slots__ = ("could", "eager", "taken")
+        loose = frozenset(operation.name for operation in compiled.kernel.operations if _is_loose(operation))
 
         def reset(self) -> None:
             super().reset()
@@ -64,16 +68,16 @@ def watched(model_class: type[BaseModel]) -> type[BaseModel]:
             self.taken = 0
 
         def settle(self) -> list[Outcome]:
-            done: set[Any] = set()
+            done: list[Any] = []
             outcomes: list[Outcome] = []
-            while due := next((step for step in self.own_steps() if self.is_due(step, done)), None):
-                done.add(due[:2])
+            while steps := self.own_steps():
+                due = next((step for step in steps if step[2] or (self.eager and step[:2] not in done)), None)
+                self.could = True
+                if due is None:
+                    break
+                done.append(due[:2])
                 outcomes.append(self.take(due[0], due[1]))
             return outcomes
-
-        def is_due(self, step: tuple[int, tuple[Any, ...], bool], done: set[Any]) -> bool:
-            self.could = self.could or not step[2]
-            return step[2] or (self.eager and step[:2] not in done)
 
         def take(self, index: int, keys: tuple[Any, ...]) -> Any:
             self.count()
@@ -108,10 +112,8 @@ class Choosing(ModelSubject):
 
     def call(self, operation: str, arguments: dict[str, Any]) -> Answer:
         """Make one call, and let the steps follow that must, or may."""
-        if operation == "wait":
-            return super().call(operation, arguments)
         model: Any = self.model
-        decision: Decision = getattr(model, f"may_{operation}")(**arguments)
+        decision = getattr(model, f"may_{operation}")(**arguments) if operation in model.loose else ACCEPT
         answer = super().call(operation, arguments)
         self.could = self.could or model.could
         self._offer(answer, decision.may)
@@ -127,9 +129,17 @@ class Choosing(ModelSubject):
         return answer
 
     def _offer(self, answer: Answer, may: Sequence[Any]) -> None:
-        self.could = self.could or bool(may)
-        for name, fields in may if self.eager else ():
-            answer.signals[name].append(dict(fields))
+        if may:
+            self.could = True
+            for name, fields in may if self.eager else ():
+                answer.signals[name].append(dict(fields))
+
+
+def _is_loose(operation: Operation) -> bool:
+    """Tell whether an answer of an operation leaves anything open beside whether it is refused."""
+    return any(
+        each.permitted or each.answer == "unchanged" or each.code == ANY for each in operation.requires
+    )
 
 
 # ── Alternatives ─────────────────────────────────────────────────────────────────────────────────

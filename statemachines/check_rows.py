@@ -11,10 +11,11 @@ from statemachines.check_choices import Alternatives, Choosing, declarations, no
 from statemachines.compile import Compiled
 from statemachines.diagnostics import Diagnostic, Where
 from statemachines.expression.syntax import Name
-from statemachines.lifecycle import Expr, Row
+from statemachines.lifecycle import Expr, Lifecycle, Row
 from statemachines.model import BaseModel, Impossible
 from statemachines.row_words import RowWords
 from statemachines.rows import Program, RowCompiler, RowFailure, enumerated, evaluate, witnesses
+from statemachines.types import Type
 
 MANY: Final = 500
 """A row that creates more records is not run again with other limits."""
@@ -49,13 +50,14 @@ class Ran:
         )
 
 
-def run_rows(compiled: Compiled) -> Ran:
-    """Type every row, and run those without a fault on the model."""
+def run_rows(compiled: Compiled, *, elsewhere: bool = True) -> Ran:
+    """Type every row, and run those without a fault: by default, and with other limits and policies."""
     compiler = RowCompiler(compiled.lifecycle)
+    compiler.words = _Words(compiled.lifecycle)
     ran = Ran(tuple(clause.path for clause in compiled.kernel.clauses))
-    model_class, needs = watched(compiled.model_class), Needs(compiler.words)
+    model_class, needs = watched(compiled), Needs(compiler.words)
     standard = model_class()
-    declared = [model_class(*each) for each in declarations(compiled.lifecycle)]
+    declared = [model_class(*each) for each in declarations(compiled.lifecycle)] if elsewhere else []
     for name, row in compiled.lifecycle.rows.items():
         before, standard.seen = len(compiler.faults), bytearray(len(ran.paths))
         program = compiler.program(row)
@@ -184,6 +186,20 @@ class _Trial:
         said += [(f"policies.{name}", value) for name, value in vars(self.model.policies).items()]
         other = [f"{name} = {spoken(value)}" for name, value in said if value != standard[name]]
         return f", with {', '.join((*other, *how))}" if other or how else ""
+
+
+class _Words(RowWords):
+    """The vocabulary of rows, in which the type of each reply is found once: rows make the same calls."""
+
+    def __init__(self, lifecycle: Lifecycle) -> None:
+        super().__init__(lifecycle)
+        self._replies: dict[str, Type] = {}
+
+    def reply(self, operation: str) -> Type:
+        """Give the type of a bound reply of an operation."""
+        if operation not in self._replies:
+            self._replies[operation] = super().reply(operation)
+        return self._replies[operation]
 
 
 class Needs:

@@ -285,7 +285,10 @@ ALLOWED = {
     "an adapter its declaration": ("conformance/adapters/stdio.py", "import conformance.declaration"),
     "a right system the refusal": ("tests/right/job.py", "from conformance import Refused"),
     "a faulty system the reference": ("tests/faulty/job.py", "from conformance.references.job import Jobs"),
-    "the front door a reference": ("conformance/targets.py", "def f():\n    from conformance.references import job"),
+    "the front door a reference": (
+        "conformance/targets.py",
+        "def f():\n    from conformance.references import job",
+    ),
     "hypothesis where it belongs": ("conformance/stateful.py", "import hypothesis"),
     "rich where it belongs": ("conformance/render/terminal.py", "from rich.table import Table"),
     "jsonschema where it is used": ("statemachines/read.py", "def f():\n    import jsonschema"),

@@ -32,7 +32,15 @@ class Declare(Protocol):
 class PythonAdapter:
     """Drives a class: `reset` makes a fresh object, every call goes through one thread with a time limit."""
 
-    def __init__(self, factory: Callable[[], Any], name: str, operations: Sequence[str], declare: Declare, *, limit: float = CALL_LIMIT) -> None:
+    def __init__(
+        self,
+        factory: Callable[[], Any],
+        name: str,
+        operations: Sequence[str],
+        declare: Declare,
+        *,
+        limit: float = CALL_LIMIT,
+    ) -> None:
         """Look at what the class offers; `declare` checks what it says of itself against the lifecycle."""
         self.name = name
         self.limit = limit
@@ -42,15 +50,21 @@ class PythonAdapter:
         self._made = 0
         self._at_once = threading.local()
         self._gate: _Gate | None = None
-        self._asynchronous = any(inspect.iscoroutinefunction(getattr(factory, name, None)) for name in operations)
-        self._loop: asyncio.AbstractEventLoop | None = asyncio.new_event_loop() if self._asynchronous else None
+        self._asynchronous = any(
+            inspect.iscoroutinefunction(getattr(factory, name, None)) for name in operations
+        )
+        self._loop: asyncio.AbstractEventLoop | None = (
+            asyncio.new_event_loop() if self._asynchronous else None
+        )
         if self._loop is not None:
             threading.Thread(target=self._loop.run_forever, daemon=True).start()
         self._own = frozenset(_source_files(factory))
         self._instance: Any = None
         has_wait = callable(getattr(factory, "wait", None))
         try:
-            self.declaration = declare(getattr(factory, "declares", {}), has_wait=has_wait, asynchronous=self._asynchronous)
+            self.declaration = declare(
+                getattr(factory, "declares", {}), has_wait=has_wait, asynchronous=self._asynchronous
+            )
         except DeclarationError as error:
             raise HarnessError(f"{name}: {error}") from None
 
@@ -60,7 +74,9 @@ class PythonAdapter:
         try:
             self._instance = self._run(self._factory, "the constructor")
         except Broken as broken:
-            raise HarnessError(f"{self.name}() cannot be made: {broken.message}\n{broken.detail}".rstrip()) from None
+            raise HarnessError(
+                f"{self.name}() cannot be made: {broken.message}\n{broken.detail}".rstrip()
+            ) from None
 
     def offers(self, operation: str) -> bool:
         """Tell whether there is a method for an operation."""
@@ -105,7 +121,9 @@ class PythonAdapter:
             self._gate = _Gate(len(bodies), self.limit)
             self._loop.call_soon_threadsafe(self._gate.hold)
         try:
-            return run_at_once([body(inner) for inner in bodies], seed, self._own, self.limit, lambda: self._made)
+            return run_at_once(
+                [body(inner) for inner in bodies], seed, self._own, self.limit, lambda: self._made
+            )
         finally:
             self._gate = None
 
@@ -139,7 +157,9 @@ class PythonAdapter:
         except TimeoutError:
             raise Broken("hang", f"{what} did not come back within {self.limit:g} s") from None
         except BaseException as error:
-            raise Broken("crash", f"{what} raised {type(error).__name__}: {error}", _short(error, self._own)) from None
+            raise Broken(
+                "crash", f"{what} raised {type(error).__name__}: {error}", _short(error, self._own)
+            ) from None
 
     def _await(self, work: Coroutine[Any, Any, Any], gate: _Gate | None = None) -> Any:
         assert self._loop is not None  # only async systems come here
@@ -194,7 +214,9 @@ def _source_files(factory: Callable[[], Any]) -> list[str]:
 def _short(error: BaseException, own: frozenset[str]) -> str:
     """Give the last lines of a traceback that are the system's own."""
     frames = [frame for frame in traceback.extract_tb(error.__traceback__) if is_own(frame.filename, own)]
-    return "\n".join(f"{frame.filename}:{frame.lineno} in {frame.name}: {frame.line}" for frame in frames[-3:])
+    return "\n".join(
+        f"{frame.filename}:{frame.lineno} in {frame.name}: {frame.line}" for frame in frames[-3:]
+    )
 
 
 def resolve(target: str) -> Callable[[], Any]:
@@ -208,16 +230,24 @@ def resolve(target: str) -> Callable[[], Any]:
         module = importlib.import_module(module_name)
     except ModuleNotFoundError as error:
         missing = error.name or module_name
-        raise HarnessError(f"there is no module {missing!r}; it is looked for in this directory and in what is installed") from None
+        raise HarnessError(
+            f"there is no module {missing!r}; it is looked for in this directory and in what is installed"
+        ) from None
     except Exception as error:
         raise HarnessError(f"{module_name} cannot be imported: {type(error).__name__}: {error}") from None
     found: Any = module
     for part in attribute.split("."):
         if not hasattr(found, part):
-            close = difflib.get_close_matches(part, [name for name in vars(found) if not name.startswith("_")], n=1)
-            raise HarnessError(f"{module_name} has no {part!r}{f'; did you mean {close[0]!r}?' if close else ''}")
+            close = difflib.get_close_matches(
+                part, [name for name in vars(found) if not name.startswith("_")], n=1
+            )
+            raise HarnessError(
+                f"{module_name} has no {part!r}{f'; did you mean {close[0]!r}?' if close else ''}"
+            )
         found = getattr(found, part)
     if not callable(found):
-        raise HarnessError(f"{target} is {type(found).__name__}, and a class or a function that makes an object is needed")
+        raise HarnessError(
+            f"{target} is {type(found).__name__}, and a class or a function that makes an object is needed"
+        )
     factory: Callable[[], Any] = found
     return factory

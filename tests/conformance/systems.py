@@ -8,13 +8,15 @@ from functools import cache
 from typing import Any
 
 from conformance import kernel_facts
-from conformance.adapters.python import PythonAdapter
+from conformance.adapter import Adapter
 from conformance.declaration import Declaration
-from conformance.lockstep import Divergence, Judge
+from conformance.lockstep import Judge
 from conformance.observed import Observed, SignalKey
 from conformance.references.thread_job import ThreadJobs
 from conformance.rows import RowRunner
 from conformance.run import Run
+from conformance.step import Divergence
+from conformance.targets import open_class
 from conformance.verdict import RowResult
 from statemachines.compile import Compiled, load
 from statemachines.model import Document
@@ -31,7 +33,7 @@ def thread_job() -> Compiled:
 
 
 @contextmanager
-def adapted(system: Any, *, limit: float | None = None) -> Iterator[PythonAdapter]:
+def adapted(system: Any, *, limit: float | None = None) -> Iterator[Adapter]:
     """An adapter of a system, closed at the end; `limit` is how long a call may take, in seconds."""
     adapter = open_class(thread_job(), system)
     if limit is not None:
@@ -42,7 +44,9 @@ def adapted(system: Any, *, limit: float | None = None) -> Iterator[PythonAdapte
         adapter.close()
 
 
-def row_result(system: Any, row: str, *, seed: int = 0, quick: bool = False, limit: float | None = None) -> RowResult:
+def row_result(
+    system: Any, row: str, *, seed: int = 0, quick: bool = False, limit: float | None = None
+) -> RowResult:
     """The verdict of one row."""
     compiled = thread_job()
     with adapted(system, limit=limit) as adapter:
@@ -50,7 +54,9 @@ def row_result(system: Any, row: str, *, seed: int = 0, quick: bool = False, lim
         return runner.run(compiled.lifecycle.rows[row])
 
 
-def whole_run(system: Any, *, seed: int = 0, quick: bool = False, only: Sequence[str] = ()) -> tuple[int, list[RowResult]]:
+def whole_run(
+    system: Any, *, seed: int = 0, quick: bool = False, only: Sequence[str] = ()
+) -> tuple[int, list[RowResult]]:
     """The exit code and the results of a run."""
     with adapted(system) as adapter:
         run = Run(thread_job(), adapter, only=only, seed=seed, quick=quick)

@@ -1,4 +1,4 @@
-"""No sentence of a shipped spec is idle: without it, or with a weaker one, the checker has something to say."""
+"""No sentence of a spec is idle: without it, or with a weaker one, the checker has something to say."""
 
 from __future__ import annotations
 
@@ -117,7 +117,7 @@ def without(text: str, place: Place) -> str:
         return text[: text.rindex(",", 0, start)] + text[end:]
     if isinstance(place.keys[-1], int):
         start = text.rindex("- ", 0, start)
-    first = text.rindex("\n", 0, start) + 1
+    first = text.rfind("\n", 0, start) + 1
     assert not text[first:start].strip(), f"{place.path} shares its line"
     return text[:first] + text[text.index("\n", end) + 1 :]
 
@@ -209,7 +209,7 @@ def _other_moves(value: str, spec: Spec) -> list[str]:
         *spec.groups.get(source, ()),
         *(group for group in spec.groups if source in spec.groups[group]),
     ]
-    targets = [state for state in (*spec.states, "same") if state != target and target != source]
+    targets = [state for state in (*spec.states, "same") if target not in (state, source)]
     return [f"{other} -> {target}" for other in sources] + [f"{source} -> {other}" for other in targets]
 
 
@@ -243,7 +243,7 @@ TABLE: tuple[tuple[Callable[[Place], bool], Callable[[str, Spec], list[str]]], .
 
 
 def removable(place: Place) -> bool:
-    """Tell of parts of a clause that can go: keys of an order, conditions, how often, fields that are shown."""
+    """Tell of parts of a clause that can go: keys of an order, conditions, fields that are shown."""
     *above, last = place.keys
     if not above or above[0] not in ("entities", "messages", "operations", "on its own", "should"):
         return False
@@ -289,8 +289,8 @@ EQUIVALENT = {
 
 
 def objections(text: str) -> list[Diagnostic]:
-    """What the checker says; it searches the small scope only if it has nothing else to say."""
-    found = list(check_text(text, "weaker.yaml", explored=False).diagnostics)
+    """What the checker says; it looks thoroughly only if a quick look finds nothing."""
+    found = list(check_text(text, "weaker.yaml", quick=True).diagnostics)
     if all(each.code == "unknown-clause" for each in found):
         found += check_text(text, "weaker.yaml").diagnostics
     return found

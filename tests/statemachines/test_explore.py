@@ -452,8 +452,8 @@ FIRST = (SENDS, "    sends: {told: due.Ended.take(1)}\n")
         ),
         pytest.param(
             edited(QUEUE, (CLOSED, "      closed: jobs.all(j, j.label != 'Label-1' || j.active)\n")),
-            {"jobs": 2},
-            1,
+            {"jobs": 3, "kept": 2},
+            2,
             (),
             id="a text compared",
         ),
