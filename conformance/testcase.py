@@ -15,7 +15,7 @@ from statemachines.lifecycle import Row
 from statemachines.rows import RowCompiler
 
 
-def testcase(lifecycle: str, factory: Callable[[], Any], *, rows: str = "") -> type[unittest.TestCase]:
+def testcase(lifecycle: str, factory: Callable[[], Any], *, rows: str = "") -> type[unittest.TestCase]:  # noqa: PT028 - it makes tests, and is none
     """Give a test case with a test for each row of a lifecycle, run against the objects that `factory` makes.
 
     `rows` selects some, such as "N1,E*". A row that the system cannot have is skipped, and says why.

@@ -9,7 +9,9 @@ from typing import Any
 import pytest
 
 from conformance import replay, rows
-from conformance.verdict import Verdict
+from conformance.adapter import Adapter
+from conformance.verdict import RowResult, Verdict
+from statemachines.compile import Compiled
 from tests.conformance.systems import (
     REFERENCE,
     adapted,
@@ -22,6 +24,7 @@ from tests.conformance.systems import (
 from tests.faulty.thread_job import FAULTY, Lie, concurrency
 
 LIMIT = 1.0  # seconds for a call: two of the lies are deadlocks, and nothing else takes a tenth of it
+ATTEMPTS = 10  # replays of a counterexample that depends on the schedule, of which one has to show it
 
 
 class ForgetsWhatWasOpen(Lie):
@@ -59,11 +62,17 @@ def test_the_row_that_names_a_lie_catches_it_shortly_and_again(system: type[Lie]
     compiled = replay.read(str(path))
     assert list(compiled.lifecycle.rows) == [found.row.partition(":")[0]]
     with adapted(system, limit=LIMIT) as adapter:
-        (again,) = replay.replay(compiled, adapter)
-    assert again.failed, f"{again.verdict}\n{path.read_text(encoding='utf-8')}"
+        attempts = ATTEMPTS if "together(" in found.row else 1
+        assert any(again(compiled, adapter).failed for _ in range(attempts)), found.row
     with adapted(REFERENCE) as adapter:
-        (right,) = replay.replay(compiled, adapter)
-    assert not right.failed, f"{right.reason}\n{path.read_text(encoding='utf-8')}"
+        right = again(compiled, adapter)
+    assert not right.failed, f"the reference fails it too: {right.reason}\n{found.row}"
+
+
+def again(compiled: Compiled, adapter: Adapter) -> replay.Replayed:
+    """What comes of a saved counterexample, which is one row."""
+    (replayed,) = replay.replay(compiled, adapter)
+    return replayed
 
 
 def test_every_row_is_named_by_a_lie() -> None:
@@ -78,15 +87,22 @@ def test_every_lie_names_a_row_and_says_what_it_is() -> None:
 
 
 SEQUENTIAL = [system for system in FAULTY if system.__module__ != concurrency.__name__]
-SAMPLE = random.Random("a lie fails the rows that it is about").sample(SEQUENTIAL, 8)
+SAMPLE = random.Random("a lie fails the rows that it is about").sample(SEQUENTIAL, 6)
 
 
 @pytest.mark.parametrize("system", SAMPLE, ids=lambda system: system.__name__)
 def test_a_lie_fails_the_rows_that_it_is_about_and_no_crowd(system: type[Lie]) -> None:
-    """At most a third of the matrix: a fault that every row sees is told by the rows that are about it."""
-    code, results = whole_run(system, quick=True)
-    failing = verdicts(results)
-    print(system.__name__, code, failing)
-    assert failing.get(system.row) == "fail"
-    assert code == (1 if thread_job().lifecycle.rows[system.row].level == "must" else code)
-    assert len(failing) <= len(results) / 3, failing
+    """At most a third of the matrix: the rows that only happen to see a fault leave it to those about it."""
+    rows = thread_job().lifecycle.rows
+    code, results = whole_run(system, only=list(rows))
+    failing = {result.id: result for result in results if result.verdict is not Verdict.PASS}
+    print(system.__name__, verdicts(results))
+    assert failing[system.row].verdict is Verdict.FAIL
+    assert code == (1 if any(result.level == "must" for result in failing.values()) else 0)
+    assert len(failing) <= len(rows) / 3, verdicts(results)
+    assert all(explains(result) for result in failing.values()), verdicts(results)
+
+
+def explains(result: RowResult) -> bool:
+    """Whether a row that fails does so with a counterexample, and not for want of anything."""
+    return result.verdict is Verdict.FAIL and result.counterexample is not None

@@ -289,8 +289,6 @@ def _shown(row: sqlite3.Row) -> dict[str, Any]:
 
 
 def _as_told(row: sqlite3.Row) -> dict[str, Any]:
-    if row["file"] is not None:
-        content = {"file": row["file"]}
-    else:
-        content = {"text": row["body"].decode("utf-8", "surrogatepass")}
+    text = None if row["body"] is None else row["body"].decode("utf-8", "surrogatepass")
+    content = {"text": text} if row["file"] is None else {"file": row["file"]}
     return {"job_id": row["job_id"], "tool": row["tool"], "status": row["status"], "content": content}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 
 import pytest
 from hypothesis import assume, given, settings
@@ -13,6 +13,8 @@ from statemachines.expression.functions import KNOWN
 from statemachines.expression.parse import MAX_BYTES, MAX_NESTING, parse
 from statemachines.expression.syntax import ExpressionError, Node
 from statemachines.expression.typed import Typed, Var, parts
+from statemachines.read import read_lifecycle
+from statemachines.source import read
 from statemachines.types import (
     BOOL,
     DOCUMENT,
@@ -31,12 +33,34 @@ from statemachines.types import (
     Text,
     Type,
 )
+from statemachines.words import Words
 from tests.statemachines.expression.printing import printed
 from tests.statemachines.expression.trees import trees
 from tests.statemachines.expression.vocabulary import SCOPE, Plain
-from tests.statemachines.expression.workshop import model_scope, row_scope, words
+from tests.statemachines.expression.workshop import LOCALS, SPEC, model_scope, row_scope, words
 
 STATES = ("created", "running", "done", "failed")
+
+
+class Patience(Exception):
+    """The checker looks at more parts than there are."""
+
+
+Look = Callable[[Checker, Node, Scope, Type], Typed]
+
+
+def patient(look: Look, most: int) -> Look:
+    """Give the same way to look at a part, which gives up after so many looks."""
+    looks = 0
+
+    def counting(checker: Checker, node: Node, scope: Scope, expected: Type = UNKNOWN) -> Typed:
+        nonlocal looks
+        looks += 1
+        if looks > most:
+            raise Patience
+        return look(checker, node, scope, expected)
+
+    return counting
 
 
 def checked(
@@ -607,6 +631,7 @@ def test_a_nullable_may_be_used_behind_its_guard(text: str) -> None:
         ("holes[0] != null && holes[1] < 3", [("field-of-null", 25)]),
         ("pick(flag, xs, null).map(x, x)", [("field-of-null", 21)]),
         ("pick(flag, xs, null).exists(x, x == 1)", [("field-of-null", 21)]),
+        ("xs.sameItems(pick(flag, xs, null))", [("field-of-null", 13)]),
         ("tasks.sortBy(t, t.due_at)", [("field-of-null", 18)]),
         ("tasks.sortBy(t, t.parent)", [("field-of-null", 18)]),
         ("1 in pick(flag, xs, null)", [("field-of-null", 5)]),
@@ -655,6 +680,44 @@ def test_a_condition_tells_what_holds_a_value(text: str, when_true: set[str], wh
 )
 def test_a_chain_of_fields_has_a_path(text: str, path: str) -> None:
     assert path_of(parse(text)) == path
+
+
+# ── Named expressions ────────────────────────────────────────────────────────────────────────────
+
+
+def defining(definition: str) -> Scope:
+    """Give a scope of its own, with one more named expression."""
+    text = SPEC.replace("define:\n", f"define:\n  {definition}\n")
+    return Words(read_lifecycle(read(text, "workshop.yaml"), "workshop.yaml")).model_scope(LOCALS)
+
+
+@pytest.mark.parametrize(
+    ("text", "at"),
+    [
+        ("is_late(task, now) && is_late(late, now)", 30),
+        ("is_late(task, now) || is_late('task', now)", 30),
+        ("is_late(task, 1) || is_late(task, wide)", 34),
+        ("waiting_for(ann).size() == waiting_for(task).size()", 39),
+    ],
+)
+def test_a_named_expression_takes_the_same_types_wherever_it_is_used(text: str, at: int) -> None:
+    """Its body is written once, for the types of its first use."""
+    found = fault(text, defining("always(): true"))
+    assert (found.code, found.at) == ("expression-type", at)
+
+
+def test_a_named_expression_that_uses_itself_is_refused() -> None:
+    assert [code for code, _ in faults("loop(1)", defining("loop(a): loop(a)"))] == ["endless-definition"]
+    around = "one(a): two(a)\n  two(a): one(a)"
+    assert [code for code, _ in faults("one(1)", defining(around))] == ["endless-definition"]
+    assert faults("twice(twice(1))", defining("twice(a): a + a")) == []
+
+
+def test_a_named_expression_is_typed_once_for_all_its_uses(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each of twenty that uses the one before it twice would else take 2²⁰ looks."""
+    chain = "d0(a): a + 1" + "".join(f"\n  d{n}(a): d{n - 1}(a) + d{n - 1}(a)" for n in range(1, 21))
+    monkeypatch.setattr(Checker, "visit", patient(Checker.visit, 1000))
+    assert faults("d20(1)", defining(chain)) == []
 
 
 # ── All at once ──────────────────────────────────────────────────────────────────────────────────
@@ -718,25 +781,11 @@ DEEP = {
 }
 
 
-class Patience(Exception):
-    """The checker looks at more parts than there are."""
-
-
 @pytest.mark.parametrize("shape", DEEP)
 def test_whatever_can_be_read_can_be_checked_written_and_compiled(
     monkeypatch: pytest.MonkeyPatch, shape: str
 ) -> None:
-    look, looks = Checker.visit, 0
-
-    def counting(self: Checker, node: Node, scope: Scope, expected: Type = UNKNOWN) -> Typed:
-        nonlocal looks
-        looks += 1
-        if looks > 2 * MAX_BYTES:
-            raise Patience
-        return look(self, node, scope, expected)
-
-    monkeypatch.setattr(Checker, "visit", counting)
-    readable = 0
+    look, readable = Checker.visit, 0
     for times in (5, 20, MAX_NESTING // 2 - 1, MAX_NESTING - 1, 100, 300, 1000):
         text = DEEP[shape](times)
         try:
@@ -744,7 +793,8 @@ def test_whatever_can_be_read_can_be_checked_written_and_compiled(
         except ExpressionError as error:
             assert error.code in ("expression-too-deep", "expression-too-long")  # noqa: PT017 - either may be
             break
-        readable, looks = times, 0
+        readable = times
+        monkeypatch.setattr(Checker, "visit", patient(look, 2 * MAX_BYTES))
         value, _ = check(node, model_scope())
         compile(emit(value), shape, "eval")
     assert readable >= 20
