@@ -6,10 +6,9 @@ import statistics
 import sys
 import time
 
-from benchmarks.command import ROOT, Done, command
+from benchmarks.command import CHECK, SPEC, Done, command
 from benchmarks.measure import LESS, Finding, seconds, spread
 
-SPEC = ROOT / "spec" / "thread-job.yaml"
 _WARM, _COMMAND = "check thread-job.yaml in a warm process", "check thread-job.yaml as a command"
 
 
@@ -40,7 +39,7 @@ class Checking:
         found = check_file(SPEC)
         faults = "nothing found" if found.right else f"{len(found.diagnostics)} FAULTS FOUND"
         self._said = f"{found.states:,} states, {found.runs} runs of rows, {faults}"
-        self._done.append(command([sys.executable, "-m", "conformance", "check", str(SPEC)]))
+        self._done.append(command(CHECK))
         self._python.append(command([sys.executable, "-c", "pass"]).seconds * 1000)
 
     def findings(self) -> list[Finding]:

@@ -2,15 +2,22 @@
 
 from __future__ import annotations
 
+import atexit
 import os
 import subprocess
+import sys
 import tempfile
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 
 ROOT = Path(__file__).parent.parent
+SPEC = ROOT / "spec" / "thread-job.yaml"
+KIT = (sys.executable, "-m", "conformance")
+CHECK = (*KIT, "check", str(SPEC))
+RUN = (*KIT, "run", "thread-job", "--against", "reference")
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,8 +39,7 @@ class Done:
 
 def command(arguments: Sequence[str], awaited: Callable[[str], bool] = lambda line: False) -> Done:
     """Run a command in an empty directory and read its pipe, until the end."""
-    paths = [str(ROOT), *filter(None, [os.environ.get("PYTHONPATH")])]
-    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(paths), "PYTHONIOENCODING": "utf-8"}
+    environment = _environment()
     first, last = None, ""
     with tempfile.TemporaryDirectory(prefix="benchmark-") as folder:
         before = os.times()
@@ -57,3 +63,21 @@ def command(arguments: Sequence[str], awaited: Callable[[str], bool] = lambda li
         after = os.times()
     processor = after.children_user + after.children_system - before.children_user - before.children_system
     return Done(code, took, processor, first, last)
+
+
+@cache
+def _environment() -> dict[str, str]:
+    """Give an environment as people have it from the second use on: byte code is written, and is there."""
+    folder = tempfile.TemporaryDirectory(prefix="benchmark-code-")
+    atexit.register(folder.cleanup)
+    paths = [str(ROOT), *filter(None, [os.environ.get("PYTHONPATH")])]
+    found = {name: value for name, value in os.environ.items() if not name.startswith("PYTHON")}
+    found |= {
+        "PYTHONPATH": os.pathsep.join(paths),
+        "PYTHONPYCACHEPREFIX": folder.name,
+        "PYTHONIOENCODING": "utf-8",
+    }
+    with tempfile.TemporaryDirectory(prefix="benchmark-") as empty:
+        for each in (CHECK, (*RUN, "--rows", "N1,N5")):
+            subprocess.run(each, cwd=empty, env=found, capture_output=True, check=False)
+    return found

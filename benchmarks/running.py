@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 import statistics
-import sys
 
-from benchmarks.command import Done, command
+from benchmarks.command import RUN, Done, command
 from benchmarks.measure import LESS, Finding, spread
 from conformance.verdict import Verdict
-
-RUN = [sys.executable, "-m", "conformance", "run", "thread-job", "--against", "reference"]
 
 
 class Running:

@@ -561,7 +561,8 @@ class Influence:
             self.relative = self.relative or any(isinstance(present(side.type), Time) for side in sides)
 
     def _all_ordered(self) -> None:
-        self.ordered |= {each.name for each in (*self.source.entities, *self.source.messages)}
+        self.ordered |= {entity.name for entity in self.source.entities}
+        self.ordered |= {message.name for message in self.source.messages}
 
     def _look_at_states(self) -> None:
         """Note which states the sentences without expressions tell apart."""

@@ -43,6 +43,15 @@ class Checked:
         """Tell whether nothing is wrong."""
         return not self.diagnostics
 
+    @property
+    def summary(self) -> str:
+        """Say in a line how much was looked at."""
+        runs = f"{_counted(self.rows, 'row')} in {_counted(self.runs, 'run')}"
+        searched = (
+            f"{_counted(self.states, 'state')} and {_counted(self.transitions, 'step')} of the small scope"
+        )
+        return f"{_counted(self.clauses, 'clause')}, {runs}, {searched}; {self.seconds:.2f} s"
+
     def render(self) -> str:
         """Write every fault, one below the other."""
         return "\n".join(diagnostic.render() for diagnostic in self.diagnostics)
@@ -123,6 +132,10 @@ def row_faults(lifecycle: Lifecycle) -> list[Diagnostic]:
     for row in lifecycle.rows.values():
         compiler.program(row)
     return compiler.faults
+
+
+def _counted(number: int, noun: str) -> str:
+    return f"{number:,} {noun}{'' if number == 1 else 's'}"
 
 
 def _refused(diagnostics: Sequence[Diagnostic], start: float) -> Checked:

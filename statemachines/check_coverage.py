@@ -97,10 +97,11 @@ def _unknown(word: Word, clauses: list[Clause]) -> Iterator[Diagnostic]:
 
 def unwitnessed(compiled: Compiled, ran: Ran, dead: Collection[str]) -> Iterator[Diagnostic]:
     """Tell of clauses that a row covers and that its runs on the model never come to."""
+    asked = {clause.path for clause in said(compiled) if not is_silent(clause.path)} - set(dead)
     for name, seen in ran.seen.items():
-        idle = [path for path, hit in zip(ran.paths, seen, strict=True) if not hit and path not in dead]
+        idle = [path for path, hit in zip(ran.paths, seen, strict=True) if not hit and path in asked]
         for word in compiled.lifecycle.rows[name].covers:
-            lacking = [path for path in idle if covers(word.text, path) and not is_silent(path)]
+            lacking = [path for path in idle if covers(word.text, path)]
             if lacking:
                 message = f"row {name} never comes to {' or '.join(lacking)}"
                 hint = "do in the row what the clause is about, or cover just what the row comes to"

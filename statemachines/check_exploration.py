@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from statemachines.check_coverage import is_silent
+from statemachines.check_coverage import is_silent, said
 from statemachines.check_example import as_row
 from statemachines.compile import Compiled
 from statemachines.diagnostics import Diagnostic
@@ -40,7 +40,7 @@ def _dead(
 ) -> Iterator[tuple[str, Diagnostic]]:
     """Tell of clauses that neither the search nor a row came to."""
     known = witnessed | exploration.witnessed
-    for clause in compiled.kernel.clauses:
+    for clause in said(compiled):
         path = clause.path
         if path not in known and not is_silent(path):
             message = f"nothing ever comes to {path}: {clause.text}"

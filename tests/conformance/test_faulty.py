@@ -23,7 +23,7 @@ from tests.conformance.systems import (
 )
 from tests.faulty.thread_job import FAULTY, Lie, concurrency
 
-LIMIT = 1.0  # seconds for a call: two of the lies are deadlocks, and nothing else takes a tenth of it
+LIMIT, SHORTER = 1.0, 0.4  # seconds for a call: two of the lies are deadlocks, and nothing else takes a tenth
 ATTEMPTS = 10  # replays of a counterexample that depends on the schedule, of which one has to show it
 
 
@@ -42,7 +42,7 @@ class ForgetsWhatWasOpen(Lie):
             return super().start(thread, tool_call, tool)
 
 
-ALL = [*FAULTY, ForgetsWhatWasOpen]
+ALL: list[type[Lie]] = [*FAULTY, ForgetsWhatWasOpen]
 
 
 @pytest.fixture(autouse=True)
@@ -61,7 +61,7 @@ def test_the_row_that_names_a_lie_catches_it_shortly_and_again(system: type[Lie]
     path = replay.save(tmp_path, "thread-job", result.id, found.row)
     compiled = replay.read(str(path))
     assert list(compiled.lifecycle.rows) == [found.row.partition(":")[0]]
-    with adapted(system, limit=LIMIT) as adapter:
+    with adapted(system, limit=SHORTER) as adapter:
         attempts = ATTEMPTS if "together(" in found.row else 1
         assert any(again(compiled, adapter).failed for _ in range(attempts)), found.row
     with adapted(REFERENCE) as adapter:
@@ -86,7 +86,7 @@ def test_every_lie_names_a_row_and_says_what_it_is() -> None:
     assert len({system.__name__ for system in ALL}) == len(ALL)
 
 
-SEQUENTIAL = [system for system in FAULTY if system.__module__ != concurrency.__name__]
+SEQUENTIAL: list[type[Lie]] = [system for system in FAULTY if system.__module__ != concurrency.__name__]
 SAMPLE = random.Random("a lie fails the rows that it is about").sample(SEQUENTIAL, 6)
 
 

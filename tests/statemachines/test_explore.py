@@ -131,6 +131,31 @@ invariants:
   kept:    job.ended_at == null || now <= job.ended_at + limits.retention
 """
 
+DOOR = """
+lifecycle: door
+version: 1
+about: A door that, once open, stays open.
+entities:
+  Door:
+    id: minted
+    states:
+      any: [shut, ajar]
+operations:
+  build:
+    takes: {}
+    create:
+      Door: {}
+    gives: {id: door.id}
+  open_door:
+    takes: {door: Door}
+    move: shut -> ajar
+  close_door:
+    takes: {door: Door}
+    move: ajar -> shut
+invariants:
+  stays open: was.state == shut || door.state == ajar
+"""
+
 
 def compiled(text: str) -> Compiled:
     return compile_text(text, "spec.yaml")
@@ -247,6 +272,12 @@ def test_a_weakened_spec_is_broken_by_a_shortest_trace(
 
 def test_with_at_most_a_job_that_ends_twice_is_told_once() -> None:
     assert explore(compiled(edited(THREAD_JOB, REOPEN_AND_CLEAR, UNFINAL)), max_states=400).violation is None
+
+
+def test_a_forbidden_way_back_to_a_known_configuration_is_found() -> None:
+    violation = explore(compiled(DOOR)).violation
+    assert violation is not None
+    assert [call.operation for call in violation.trace] == ["build", "open_door", "close_door"]
 
 
 def test_no_shorter_trace_breaks_the_invariant() -> None:
@@ -424,9 +455,7 @@ FIRST = (SENDS, "    sends: {told: due.Ended.take(1)}\n")
 @pytest.mark.parametrize(
     ("text", "scope", "latest", "left_out"),
     [
-        pytest.param(
-            edited(THREAD_JOB, *PLAIN[1:]), {"threads": 1, "calls": 1, "jobs": 1}, 1, ("t2",), id="job"
-        ),
+        pytest.param(ONE_TOOL, {"threads": 1, "calls": 1, "jobs": 1}, 1, ("t2",), id="job in one thread"),
         pytest.param(ONE_TOOL, {"threads": 2, "calls": 1, "jobs": 1}, 1, (), id="job in two threads"),
         pytest.param(QUEUE, {"jobs": 3, "kept": 1}, 2, (), id="queue"),
         pytest.param(QUEUE, {"jobs": 2, "kept": 0}, 2, (), id="queue that keeps nothing"),
@@ -434,7 +463,7 @@ FIRST = (SENDS, "    sends: {told: due.Ended.take(1)}\n")
         pytest.param(KEPT, {"jobs": 1, "polls": 2}, 0, (), id="more timers"),
         pytest.param(edited(QUEUE, (BY, "by: [job.ended_at]")), {"jobs": 3}, 1, (), id="ties by place"),
         pytest.param(edited(QUEUE, (BY, "by: [job.serial]")), {"jobs": 3}, 1, (), id="order of creation"),
-        pytest.param(edited(QUEUE, (BY, "by: [job.label]")), {"jobs": 3}, 1, (), id="order of texts"),
+        pytest.param(edited(QUEUE, (BY, "by: [job.label]")), {"jobs": 2}, 1, (), id="order of texts"),
         pytest.param(edited(QUEUE, FIRST), {"jobs": 3}, 1, (), id="one at a time"),
         pytest.param(
             edited(QUEUE, (SENDS, "    sends:\n      told: due.Ended.filter(m, m.status == failed)\n")),

@@ -262,6 +262,13 @@ def test_the_words_of_a_lifecycle_are_written_as_its_model_keeps_them(text: str,
             "begin(ann, fresh).refused",
             "self.call('begin', {'owner': 'ann', 'label': self.fresh('Label')}).refused",
         ),
+        ("[fresh(Label)]", "[self.fresh('Label')]"),
+        (
+            "together(count(ann), count(bob)).size()",
+            "len(self.together([{}, {}]))".format(
+                "lambda: self.call('count', {'owner': 'ann'})", "lambda: self.call('count', {'owner': 'bob'})"
+            ),
+        ),
         (
             "repeat(2, count(ann)).size()",
             "len(self.repeat([lambda: self.call('count', {'owner': 'ann'})] * 2))",

@@ -1,0 +1,74 @@
+"""Right systems of different construction, and the reference: none of them is ever accused."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import pytest
+
+from conformance.run import MACHINE
+from conformance.verdict import EXIT_CONFORMS, RowResult, Verdict
+from statemachines.lifecycle import Row
+from tests.conformance.systems import REFERENCE, explained, thread_job, whole_run
+from tests.right.thread_job import RIGHT, MachineJobs, RealClockJobs
+
+SYSTEMS = [REFERENCE, *RIGHT]
+RUNS = {"whole": (0, False), "quick-1": (1, True), "quick-2": (2, True)}  # a seed, and whether it is quick
+
+
+@pytest.mark.parametrize(("seed", "quick"), RUNS.values(), ids=RUNS)
+@pytest.mark.parametrize("system", SYSTEMS, ids=lambda system: system.__name__)
+def test_a_right_system_conforms(system: type, seed: int, quick: bool) -> None:
+    code, results = whole_run(system, seed=seed, quick=quick)
+    wrong = [each for each in results if each.verdict not in (Verdict.PASS, Verdict.NOT_APPLICABLE)]
+    assert not wrong, "\n\n".join(map(explained, wrong))
+    assert code == EXIT_CONFORMS
+    assert [each.id for each in results] == [*thread_job().lifecycle.rows, MACHINE]
+    missing = {each.id: each.reason for each in results if each.verdict is Verdict.NOT_APPLICABLE}
+    assert missing.keys() == needing(system).keys(), missing
+    assert {row: reason for row, reason in missing.items() if needing(system)[row] not in reason} == {}
+    assert [each.id for each in results if each.verdict is Verdict.PASS and not witnessed(each)] == []
+
+
+def witnessed(result: RowResult) -> bool:
+    """Whether a row ran and every clause that it covers was seen, which alone makes it pass."""
+    return result.runs > 0 and all(result.witnesses.values())
+
+
+def needing(system: Any) -> dict[str, str]:
+    """The rows that a declaration puts out of reach, each with what it needs and does not get."""
+    words: Mapping[str, Any] = getattr(system, "declares", {})
+    limits = {name: limit.default for name, limit in thread_job().lifecycle.limits.items()} | words.get(
+        "limits", {}
+    )
+    found = {row.id.text: lacking(row, words, limits) for row in thread_job().lifecycle.rows.values()}
+    return {row: reason for row, reason in found.items() if reason}
+
+
+def lacking(row: Row, words: Mapping[str, Any], limits: Mapping[str, Any]) -> str:
+    """What one row needs that is not declared, read from the row's text: nothing of the kit's decides here."""
+    for need in (expr.text for expr in row.needs):
+        if need == "clock":
+            if words["clock"] != "virtual":
+                return f"clock: {words['clock']}"
+        elif need == "concurrency":
+            if words.get("concurrency", "async") == "none":
+                return "concurrency: none"
+        elif " " not in need:
+            if need in words.get("lacks", ()):
+                return need
+        elif " >= " in need:
+            name, least = need.removeprefix("limits.").split(" >= ")
+            if limits[name] < eval(least.replace("limits.", ""), dict(limits)):  # noqa: S307 - text of our own spec
+                return f"{name} = {limits[name]}"
+        elif limits[need.removeprefix("limits.").removesuffix(" != null")] is None:
+            return need
+    return ""
+
+
+def test_there_is_something_to_explain() -> None:
+    """Two of the right systems cannot do everything, so the comparison above is not one of nothing."""
+    assert set(needing(MachineJobs)) >= {"E2", "X7", "B4"}
+    assert set(needing(RealClockJobs)) == {"B2", "B3", "B4", "X6"}
+    assert needing(REFERENCE) == {}

@@ -1,0 +1,594 @@
+"""The checker: every code has a spec that shows it, all faults come at once, and rows meet every choice."""
+
+from __future__ import annotations
+
+import ast
+import itertools
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import statemachines
+from statemachines.check import Checked, check, check_file, check_text
+from statemachines.check_choices import MOST_ORDERS, orders
+from statemachines.compile import compile_text
+from statemachines.diagnostics import Diagnostic
+from statemachines.expression.functions import KNOWN
+from statemachines.row_words import RowWords
+from statemachines.specs import schema, shipped, spec_path
+
+INVALID = Path(__file__).parent.parent / "invalid_specs"
+SOURCES = Path(statemachines.__file__).parent
+README = spec_path("thread-job").with_name("README.md")
+
+WITHOUT_A_FILE = {
+    "file-not-found": "there is no file",
+    "file-unreadable": "no checkout can hold a file that nobody can read",
+    "file-too-large": "a file of a megabyte",
+    "bad-outlives": "the schema refuses it first",
+}
+"""Codes that no file in tests/invalid_specs can show, each with the reason."""
+
+NO_CODES = {"utf-8"}
+
+# ── One file for each code ───────────────────────────────────────────────────────────────────────
+
+
+def expected(path: Path) -> list[tuple[int, int, str]]:
+    """What the first lines of a file say: `# expect: LINE:COLUMN code`."""
+    text = path.read_bytes().decode("utf-8", "replace").removeprefix("\ufeff")
+    lines = itertools.takewhile(lambda line: line.startswith("# expect: "), text.split("\n"))
+    found = [re.fullmatch(r"# expect: (\d+):(\d+) ([a-z0-9-]+)", line) for line in lines]
+    return [(int(match[1]), int(match[2]), match[3]) for match in found if match]
+
+
+def told(checked: Checked) -> list[tuple[int, int, str]]:
+    return [(each.where.line, each.where.column, each.code) for each in checked.diagnostics]
+
+
+@pytest.mark.parametrize("path", sorted(INVALID.glob("*.yaml")), ids=lambda path: path.stem)
+def test_a_faulty_spec_is_told_exactly_what_is_wrong_and_where(path: Path) -> None:
+    checked = check_file(path)
+    assert told(checked) == expected(path), checked.render()
+    assert path.stem in {code for _, _, code in expected(path)}
+    assert not checked.right
+    for diagnostic in checked.diagnostics:
+        assert diagnostic.where.file == str(path)
+        assert diagnostic.message
+        assert diagnostic.hint
+
+
+def codes() -> set[str]:
+    """Every text in the compiler's sources that reads like a code."""
+    found = set()
+    for source in SOURCES.rglob("*.py"):
+        for node in ast.walk(ast.parse(source.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.Constant) and isinstance(node.value, str):
+                found.update(re.findall(r"\A[a-z]+(?:-[a-z0-9]+)+\Z", node.value))
+    return found - NO_CODES
+
+
+def test_every_code_has_a_file_that_shows_it() -> None:
+    shown = {path.stem for path in INVALID.glob("*.yaml")}
+    assert codes() - shown - set(WITHOUT_A_FILE) == set(), "codes without a file in tests/invalid_specs"
+    assert shown - codes() == set(), "files for codes that the compiler does not have"
+    assert set(WITHOUT_A_FILE) <= codes() - shown, "exceptions that are none any more"
+
+
+def test_a_file_that_is_not_there_or_too_large_is_a_diagnostic_too(tmp_path: Path) -> None:
+    assert told(check_file(tmp_path / "none.yaml")) == [(1, 1, "file-not-found")]
+    assert told(check_file(tmp_path)) == [(1, 1, "file-unreadable")]
+    large = tmp_path / "large.yaml"
+    large.write_text("#" * ((1 << 20) + 1), encoding="utf-8")
+    assert told(check_file(large)) == [(1, 1, "file-too-large")]
+
+
+# ── A small spec, edited ─────────────────────────────────────────────────────────────────────────
+
+SMALL = """\
+lifecycle: small
+version: 1
+about: A job of a thread runs until it is done; the thread is told.
+limits:
+  kept: {default: 5}
+types:
+  Name: {text: fresh or reused}
+entities:
+  Thread:
+    fixed: [t1, t2]
+    fields: {idle: {type: bool, default: false}}
+  Job:
+    id: minted
+    fields: {thread: Thread, name: Name, ended_at: time | null}
+    states: {active: [running], terminal: [done, failed]}
+    entering:
+      terminal: {set: {job.ended_at: now}}
+    retain: {newest: limits.kept, of: terminal, by: job.completion}
+    shows: {job_id: job.id, status: job.state}
+messages:
+  Ended:
+    about: Job
+    due: terminal
+    to: job.thread
+    outlives: eviction
+    carries: {job_id: job.id}
+signals:
+  Woken: {thread: Thread}
+operations:
+  start:
+    takes: {thread: Thread, name: Name}
+    create:
+      Job: {thread: thread, name: name}
+    gives: {job_id: job.id}
+  finish:
+    takes: {job: Job, outcome: Job.terminal}
+    move: active -> outcome
+    otherwise: unchanged
+  rest:
+    takes: {thread: Thread}
+    set: {thread.idle: true}
+    may signal:
+      Woken: {with: {thread: thread}}
+  tell:
+    takes: {thread: Thread}
+    sends:
+      told: due.Ended.filter(m, m.to == thread)
+    gives: told
+  inspect:
+    takes: {job: Job}
+    missing: refused
+    gives: job
+on its own:
+  wake:
+    for each: {thread: Thread}
+    when: thread.idle && due.Ended.exists(m, m.to == thread)
+    does: tell(thread)
+    set: {thread.idle: false}
+invariants:
+  ended is stamped: job.terminal == (job.ended_at != null)
+matrix:
+  N1:
+    about: A job that ends is told.
+    level: must
+    source: "1"
+    covers: [entities.Job, operations, messages, invariants, operations.rest.may signal.Woken, on its own.wake]
+    needs: limits.kept >= 1
+    each: {outcome: Job.terminal}
+    arrange:
+      - for each i in range(5):
+          - finish(start(t2, fresh).job_id, failed)
+      - job = start(t1, fresh)
+      - slept = rest(t1)
+    act:
+      - one = finish(job.job_id, outcome)
+      - two = finish(job.job_id, outcome)
+      - told = tell(t1)
+      - gone = inspect(fresh)
+      - shown = inspect(job.job_id)
+    assert:
+      - one.refused == null
+      - two.refused != null || two.refused == null
+      - slept.signals.Woken != [] || slept.signals.Woken == []
+      - told.size() <= 1 && told.all(m, m.job_id == job.job_id)
+      - gone.refused != null
+      - shown.status == outcome
+"""
+
+
+def edited(*edits: tuple[str, str]) -> str:
+    text = SMALL
+    for old, new in edits:
+        assert text.count(old) == 1, f"{text.count(old)} times: {old}"
+        text = text.replace(old, new)
+    return text
+
+
+def checked(*edits: tuple[str, str]) -> Checked:
+    return check_text(edited(*edits), "small.yaml")
+
+
+def found(*edits: tuple[str, str]) -> dict[str, Diagnostic]:
+    """The diagnostics of an edited spec by code; each once."""
+    diagnostics = checked(*edits).diagnostics
+    by_code = {each.code: each for each in diagnostics}
+    assert len(by_code) == len(diagnostics), "\n".join(map(str, diagnostics))
+    return by_code
+
+
+def asserting(text: str) -> tuple[str, str]:
+    """One more assertion at the end of the row."""
+    return ("      - shown.status == outcome\n", f"      - shown.status == outcome\n      - {text}\n")
+
+
+def test_a_right_spec_is_told_nothing_and_counted() -> None:
+    result = checked()
+    assert result.right, result.render()
+    assert (result.clauses, result.rows) == (len(compile_text(SMALL, "small.yaml").kernel.clauses), 1)
+    assert result.runs > 4
+    assert result.states > 10
+    assert result.transitions > result.states
+    assert result.seconds > 0
+    assert "1 row" in result.summary
+
+
+@pytest.mark.parametrize("name", sorted(shipped()))
+def test_a_shipped_spec_is_right(name: str) -> None:
+    result = check_file(spec_path(name))
+    assert result.right, result.render()
+
+
+def test_the_result_of_a_check_is_the_same_each_time() -> None:
+    edits = (("      - one.refused == null", "      - one.refused != null"), ("due: terminal", "due: done"))
+    first, second = checked(*edits), checked(*edits)
+    assert first.diagnostics == second.diagnostics
+    assert (first.runs, first.states, first.transitions) == (second.runs, second.states, second.transitions)
+
+
+def test_all_faults_come_at_once_sorted_by_position() -> None:
+    faults = told(
+        checked(
+            ("  kept: {default: 5}", "  kept: {default: 5}\n  size: {default: 1}"),
+            ("  Name: {text: fresh or reused}", "  Name: {text: fresh or reused}\n  Size: {from: 1, to: 2}"),
+            ("terminal: [done, failed]", "terminal: [done, failed], lost: [gone]"),
+            ("covers: [entities.Job, ", "covers: [entities.Jbo, entities.Job, "),
+            ("      - gone.refused != null", "      - gone.refused == null"),
+        )
+    )
+    assert faults == sorted(faults)
+    assert {code for _, _, code in faults} == {
+        "unused-limit",
+        "unused-type",
+        "unreachable-state",
+        "unused-group",
+        "unknown-clause",
+        "row-fails",
+    }
+
+
+def test_faults_of_rules_and_of_rows_come_at_once() -> None:
+    faults = found(("shows: {job_id: job.id", "shows: {job_id: job.idd"), asserting("nothing == 1"))
+    assert set(faults) == {"unknown-field", "unknown-name"}
+
+
+def test_a_quick_check_leaves_out_the_search() -> None:
+    result = check_text(SMALL, "small.yaml", quick=True)
+    assert result.right
+    assert (result.states, result.transitions) == (0, 0)
+    assert 0 < result.runs < checked().runs
+
+
+# ── Rows, and what a right system may choose ─────────────────────────────────────────────────────
+
+
+def test_a_row_that_fails_is_told_at_its_assertion_with_both_values() -> None:
+    fault = found(("shown.status == outcome", "shown.status == failed"))["row-fails"]
+    line = edited().split("\n").index("      - shown.status == outcome") + 1
+    assert (fault.where.line, fault.where.column) == (line, 9)
+    assert "with outcome = done: `shown.status == failed`: 'done' == 'failed' is false" in fault.message
+
+
+def test_a_step_that_fails_is_told_at_the_step() -> None:
+    fault = found(("      - told = tell(t1)", "      - told = tell(t1)\n      - inspect(one.refused)"))
+    assert set(fault) == {"expression-type"}
+    fault = found(("      - told = tell(t1)", "      - early = tell(t1)\n      - told = [early[3]]"))
+    assert "row-fails" in fault or "expression-type" in fault
+
+
+@pytest.mark.parametrize(
+    ("assertion", "said"),
+    [
+        ("two.refused == null", "what may be refused is refused"),
+        ("told.size() == 1", "the implementation does by itself all that it may"),
+        ("slept.signals.Woken == []", "the implementation does by itself all that it may"),
+        ("gone.refused == not_found", "the implementation does by itself all that it may"),
+    ],
+)
+def test_a_row_that_accuses_a_right_system_fails(assertion: str, said: str) -> None:
+    fault = found(asserting(assertion))["row-fails"]
+    assert said in fault.message
+
+
+@pytest.mark.parametrize(
+    "assertion",
+    [
+        "one.refused != null || one.refused == null",
+        "told.size() >= 0 && (one.refused != null || one.refused == null)",
+        "one.signals.Woken == [] || one.signals.Woken != []",
+        "gone.refused != null || gone.refused == null",
+    ],
+)
+def test_what_a_row_leaves_open_has_to_be_open(assertion: str) -> None:
+    assert set(found(asserting(assertion))) == {"one-way"}
+
+
+def test_alternatives_that_make_calls_or_are_about_something_else_need_not_all_come() -> None:
+    assert checked(asserting("told.size() > 5 || told.size() < 5")).right
+    assert checked(asserting("inspect(job.job_id).refused == null || shown.status == done")).right
+
+
+def test_a_row_has_to_hold_with_other_limits_too() -> None:
+    fault = found(("    needs: limits.kept >= 1\n", ""))["row-needs-more"]
+    assert "limits.kept = 0" in fault.message
+    assert "needs" in fault.hint
+
+
+def test_calls_at_once_come_in_every_order() -> None:
+    steps = (
+        "      - told = tell(t1)",
+        "      - both = together(rest(t2), tell(t2))\n      - told = tell(t1)",
+    )
+    assert checked(steps).right
+    race = "      - both = together(start(t2, same), finish(start(t2, fresh).job_id, done))\n"
+    assert "unknown-name" in found(("      - told = tell(t1)", f"{race}      - told = tell(t1)"))
+    race = "      - both = together(finish(other.job_id, done), finish(other.job_id, failed))\n"
+    edits = (
+        ("      - slept = rest(t1)", "      - slept = rest(t1)\n      - other = start(t1, fresh)"),
+        ("      - told = tell(t1)", f"{race}      - told = [1]"),
+        ("      - told.size() <= 1 && told.all(m, m.job_id == job.job_id)\n", ""),
+        asserting("inspect(other.job_id).status == done"),
+    )
+    assert "calls made at once in the order 2, 1" in found(*edits)["row-fails"].message
+
+
+def test_few_calls_take_every_order_and_many_the_same_random_ones() -> None:
+    assert len(list(orders(4))) == 23
+    assert (0, 1, 2, 3) not in orders(4)
+    assert list(orders(1)) == []
+    many = list(orders(6))
+    assert len(many) == MOST_ORDERS
+    assert many == list(orders(6))
+    assert all(sorted(order) == list(range(6)) for order in many)
+
+
+def test_a_witness_that_cannot_be_evaluated_is_told_at_its_parameter() -> None:
+    drawn = "    any: {n: {from: 1, to: 9, witness: 1 / (limits.kept - 5)}}\n    each:"
+    fault = found(("    each:", drawn))["row-fails"]
+    assert "a witness cannot be evaluated" in fault.message
+
+
+def test_rules_that_never_rest_end_the_check() -> None:
+    edits = (
+        ("    does: tell(thread)\n", ""),
+        (
+            "    when: thread.idle && due.Ended.exists(m, m.to == thread)\n",
+            "    when: true\n    must: true\n",
+        ),
+    )
+    result = check_text(edited(*edits), "small.yaml", quick=True)
+    assert {each.code for each in result.diagnostics} == {"row-fails"}
+    assert "without rest" in result.render()
+
+
+def test_an_invariant_is_looked_at_after_each_row() -> None:
+    text = edited(("ended is stamped: job.terminal ==", "ended is stamped: job.active =="))
+    (fault,) = check_text(text, "small.yaml", quick=True).diagnostics
+    assert fault.code == "invariant-broken"
+    assert "at the end of row N1" in fault.message
+
+
+# ── The search ───────────────────────────────────────────────────────────────────────────────────
+
+
+def broken_row(*edits: tuple[str, str]) -> str:
+    """The row that shows how an invariant breaks."""
+    fault = found(*edits)["invariant-broken"]
+    return fault.hint.partition("\n")[2]
+
+
+def test_a_broken_invariant_comes_with_the_shortest_row_that_shows_it() -> None:
+    row = broken_row(("      terminal: {set: {job.ended_at: now}}", "      done: {set: {job.ended_at: now}}"))
+    assert [line.strip() for line in row.split("\n")] == [
+        "X0:",
+        "about:  ended is stamped - does not hold afterwards.",
+        "level:  must",
+        "source: the search of the small scope",
+        "covers: invariants.ended is stamped",
+        "needs:  limits.kept == 1",
+        "act:",
+        "- job_1 = start(t1, fresh)",
+        "- finish(job_1.job_id, failed)",
+        "assert: true",
+    ]
+
+
+@pytest.mark.parametrize(
+    "invariant",
+    [
+        "jobs.size() < 2 || jobs.exists(a, jobs.exists(b, a.serial < b.serial && a.name != b.name))",
+        "jobs.size() < 2",
+        "threads.exists(t, !t.idle)",
+        "sent.Ended.size() < 1",
+        "was.terminal || job.active",
+    ],
+)
+def test_the_row_of_a_broken_invariant_can_be_put_into_the_matrix(invariant: str) -> None:
+    new = ("invariants:\n", f"invariants:\n  new: {invariant}\n")
+    row = broken_row(new)
+    again = check_text(edited(new) + row.replace("needs:  limits.kept == 1", "needs:  limits.kept >= 1"), "x")
+    assert {each.code for each in again.diagnostics} <= {"invariant-broken", "not-witnessed"}, again.render()
+
+
+def test_texts_that_stand_twice_in_a_counterexample_have_a_name() -> None:
+    row = broken_row(
+        ("invariants:\n", "invariants:\n  new: jobs.map(j, j.name).distinct().size() == jobs.size()\n")
+    )
+    assert "- same_1 = fresh(Name)" in row
+    assert row.count("same_1") == 3
+
+
+def test_steps_that_the_system_takes_unasked_are_comments_in_a_counterexample() -> None:
+    row = broken_row(
+        ("    set: {thread.idle: false}\n", "    set: {thread.idle: false, thread.woken: true}\n"),
+        ("    fields: {idle: ", "    fields: {woken: {type: bool, default: false}, idle: "),
+        ("invariants:\n", "invariants:\n  new: threads.all(t, !t.woken)\n"),
+    )
+    assert "# the implementation takes wake(t1) unasked" in row
+
+
+def test_a_clause_that_nothing_comes_to_is_told_once() -> None:
+    stop = "on its own:\n  stop:\n    for each: {job: Job}\n    when: job.active && job.terminal\n    does: finish(job, done)\n"
+    assert set(found(("on its own:\n", stop))) == {"dead-clause"}
+
+
+# ── States ───────────────────────────────────────────────────────────────────────────────────────
+
+
+def test_a_timer_leaves_a_state_and_may_remove_what_has_ended() -> None:
+    after = "    after:\n      waiting: {in: 5, since: job.held_at, remove: job}\n      done: {in: 5, since: job.ended_at, remove: job}\n"
+    edits = (
+        ("active: [running]", "active: [running, waiting]"),
+        ("ended_at: time | null}", "ended_at: time | null, held_at: time | null}"),
+        ("    entering:\n", f"{after}    entering:\n"),
+        (
+            "  rest:\n",
+            "  hold:\n    takes: {job: Job}\n    move: running -> waiting\n    set: {job.held_at: now}\n  rest:\n",
+        ),
+    )
+    codes_found = {each.code for each in checked(*edits).diagnostics}
+    assert not codes_found & {"dead-end", "unreachable-state", "terminal-exit"}, codes_found
+
+
+def test_removing_each_record_of_a_list_leaves_its_state() -> None:
+    states = ("active: [running]", "active: [running], held: [waiting]")
+    hold = "  hold:\n    takes: {job: Job}\n    move: running -> waiting\n  rest:\n"
+    assert "dead-end" in {each.code for each in checked(states, ("  rest:\n", hold)).diagnostics}
+    drop = "  drop:\n    for each:\n      job: {in: jobs, when: job.held, remove: true}\n"
+    assert "dead-end" not in {each.code for each in checked(states, ("  rest:\n", drop + hold)).diagnostics}
+
+
+def test_a_group_that_chooses_a_terminal_state_leaves_it() -> None:
+    assert "terminal-exit" in {
+        each.code for each in checked(("active -> outcome", "terminal -> outcome")).diagnostics
+    }
+    assert "terminal-exit" not in {
+        each.code for each in checked(("active -> outcome", "terminal -> same")).diagnostics
+    }
+
+
+# ── Coverage ─────────────────────────────────────────────────────────────────────────────────────
+
+
+def test_what_only_may_be_has_to_be_named_itself() -> None:
+    fault = found(("operations.rest.may signal.Woken, ", ""))["uncovered-clause"]
+    assert "operations.rest.may signal.Woken" in fault.message
+
+
+def test_of_a_sentence_that_no_row_covers_only_the_whole_is_told() -> None:
+    fault = found((", on its own.wake]", "]"))["uncovered-clause"]
+    assert fault.message == "no row covers on its own.wake"
+
+
+def test_a_default_that_is_not_written_has_no_path() -> None:
+    assert set(found(("    otherwise: unchanged\n", ""))) == {"one-way"}
+    edits = ("    otherwise: unchanged\n", ""), ("covers: [", "covers: [operations.finish.otherwise, ")
+    assert set(found(*edits)) == {"one-way", "unknown-clause"}
+
+
+def test_should_names_clauses_that_exist() -> None:
+    fault = found(("limits:\n", "should: [messages.Ended.outlvies]\nlimits:\n"))["unknown-clause"]
+    assert fault.hint == "did you mean 'messages.Ended.outlives'?"
+
+
+# ── What is used ─────────────────────────────────────────────────────────────────────────────────
+
+USES = {
+    "a policy in an order": (
+        "by: job.completion",
+        "by: [way, job.completion]",
+        "{of: Job, keys: {start: job.serial}, default: start}",
+    ),
+    "a policy in a condition": (
+        "    needs: limits.kept >= 1",
+        "    needs: [limits.kept >= 1, policies.way == up]",
+        "{one of: [up, down], default: up}",
+    ),
+}
+
+
+@pytest.mark.parametrize("how", USES)
+def test_a_policy_is_used_where_it_is_read(how: str) -> None:
+    old, new, policy = USES[how]
+    declared = ("types:\n", f"policies:\n  way: {policy}\ntypes:\n")
+    assert "unused-policy" in {each.code for each in checked(declared).diagnostics}
+    assert "unused-policy" not in {each.code for each in checked(declared, (old, new)).diagnostics}
+
+
+@pytest.mark.parametrize("use", ["list of: Size", "type: Size", "subset of: Size"])
+def test_a_type_is_used_wherever_it_stands(use: str) -> None:
+    declared = ("types:\n", "types:\n  Size: {one of: [small, large]}\n")
+    takes = (
+        "takes: {job: Job, outcome: Job.terminal}",
+        f"takes: {{job: Job, outcome: Job.terminal, size: {{{use}, default: null}}}}",
+    )
+    assert "unused-type" in {each.code for each in checked(declared).diagnostics}
+    assert "unused-type" not in {each.code for each in checked(declared, takes).diagnostics}
+
+
+# ── spec/README.md ───────────────────────────────────────────────────────────────────────────────
+
+
+def rows_of(text: str, head: str) -> Iterator[list[str]]:
+    """The cells of every table whose first column has this head."""
+    inside = False
+    for line in text.split("\n"):
+        cells = [cell.strip() for cell in re.split(r"(?<!\\)\|", line)[1:-1]]
+        if not cells:
+            inside = False
+        elif re.match(head, cells[0]):
+            inside = True
+        elif inside and not cells[0].startswith("---"):
+            yield cells
+
+
+def quoted(cell: str) -> list[str]:
+    return re.findall(r"`([^`]+)`", cell)
+
+
+def schema_words(part: Any) -> Iterator[str]:
+    if isinstance(part, dict):
+        if isinstance(properties := part.get("properties"), dict):
+            yield from properties
+        for inner in part.values():
+            yield from schema_words(inner)
+
+
+def test_the_language_is_explained_word_by_word() -> None:
+    text = README.read_text(encoding="utf-8")
+    words = {word for cells in rows_of(text, "word of ") for word in quoted(cells[0])}
+    known = set(schema_words(schema("lifecycle")))
+    also = {"about", "to"}  # named beside another word
+    assert known - words - also == set(), "words of the schema that spec/README.md does not explain"
+    assert words - known == set(), "words that the schema does not have"
+
+
+def test_every_code_is_explained_and_none_that_does_not_exist() -> None:
+    text = README.read_text(encoding="utf-8")
+    cells = list(rows_of(text, "code$"))
+    assert {code for row in cells for code in quoted(row[0])} == codes()
+    assert all(len(row) == 3 and all(row) for row in cells)
+
+
+def test_every_function_is_explained() -> None:
+    text = README.read_text(encoding="utf-8")
+    said = " ".join(
+        word
+        for cell in (*rows_of(text, "function$"), *rows_of(text, "in a row$"))
+        for word in quoted(cell[0])
+    )
+    callables = [*KNOWN, *RowWords.callables(RowWords(compile_text(SMALL, "x").lifecycle))]
+    operations = compile_text(SMALL, "x").lifecycle.operations
+    assert {name for name in callables if not re.search(rf"\b{name}\b", said)} <= set(operations)
+
+
+def test_the_example_is_right() -> None:
+    text = README.read_text(encoding="utf-8")
+    example = text.partition("```yaml\n")[2].partition("```")[0]
+    result = check_text(example, "README.md")
+    assert result.right, result.render()
+
+
+def test_a_compiled_spec_can_be_checked() -> None:
+    assert check(compile_text(SMALL, "small.yaml")).right
