@@ -261,7 +261,17 @@ class RowRunner:
 
 
 def shrunk(compiled: Compiled, adapter: Adapter, case: Case, *, rounds: int = 1) -> Counterexample | None:
-    """Shrink what a case recorded; None when playing it again does not show the fault."""
+    """Shrink what a case recorded; None when playing it again does not show the fault, or cannot be done."""
+    patience = adapter.limit
+    try:
+        return _shrunk(compiled, adapter, case, rounds)
+    except HarnessError:  # a system that is broken beyond a fresh start; the fault stands all the same
+        return None
+    finally:
+        adapter.limit = patience
+
+
+def _shrunk(compiled: Compiled, adapter: Adapter, case: Case, rounds: int) -> Counterexample | None:
 
     def attempt(trace: Trace, seconds: float = 0.6) -> Played:
         end = time.monotonic() + seconds

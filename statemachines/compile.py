@@ -39,11 +39,14 @@ class Compiled:
     def model_class(self) -> type[BaseModel]:
         """The class of the model."""
         module = ModuleType(f"lifecycle_{self.lifecycle.name.replace('-', '_')}")
-        exec(compile(self.source, f"<model of {self.lifecycle.name}>", "exec"), module.__dict__)
+        code = compile(self.source, f"<model of {self.lifecycle.name}>", "exec")
+        exec(code, module.__dict__)  # noqa: S102 - the source is our own generator's
         found: type[BaseModel] = module.__dict__["Model"]
         return found
 
-    def model(self, limits: Values[str, int | None] | None = None, policies: Values[str, Any] | None = None) -> BaseModel:
+    def model(
+        self, limits: Values[str, int | None] | None = None, policies: Values[str, Any] | None = None
+    ) -> BaseModel:
         """Make a model at the start of a case, with declared limits and policies."""
         return self.model_class(limits, policies)
 

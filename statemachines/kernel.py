@@ -26,6 +26,10 @@ class Clause:
     text: str
 
 
+How = Literal["once", "repeats", "permitted"]
+"""How a signal comes: it must come once, it must come and may come again, or it may come."""
+
+
 # ── The verbs ────────────────────────────────────────────────────────────────────────────────────
 
 
@@ -37,7 +41,7 @@ class Emit:
     signal: str
     fields: tuple[tuple[str, Typed], ...]
     when: Typed | None
-    how: Literal["once", "repeats", "permitted"]
+    how: How
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,11 +98,16 @@ class Create:
 
 @dataclass(frozen=True, slots=True)
 class Remove:
-    """Remove one record, every record of an entity, or every message still due."""
+    """Remove one record, every record of an entity, or every message still due.
+
+    name    of what is removed: the variable that holds the record, the entity, or the message
+    entity  of that one record
+    """
 
     clause: str
     kind: Literal["record", "entity", "due"]
     name: str
+    entity: str = ""
 
 
 @dataclass(frozen=True, slots=True)

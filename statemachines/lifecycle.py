@@ -7,7 +7,7 @@ gives the names a meaning, `statemachines.lower` turns the sentences into the ke
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Literal
 
 from statemachines.diagnostics import Where
@@ -72,10 +72,10 @@ class TypeDeclaration:
     kind: Literal["one of", "text", "id of", "range", "record"]
     members: tuple[Word, ...] = ()
     text: str = ""
-    sizes: Mapping[str, Expr] | None = None
+    sizes: Mapping[str, Expr] = field(default_factory=dict)
     entity: Word | None = None
     bounds: tuple[int, int] = (0, 0)
-    fields: Mapping[str, TypeUse] | None = None
+    fields: Mapping[str, TypeUse] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,7 +96,7 @@ class Policy:
     default: Word
     choices: tuple[Word, ...]
     entity: Word | None = None
-    keys: Mapping[str, Expr] | None = None
+    keys: Mapping[str, Expr] = field(default_factory=dict)
     about: str = ""
 
 
@@ -199,8 +199,8 @@ class Entity:
     name: Word
     plural: str
     fixed: tuple[Word, ...] = ()
-    fields: Mapping[str, TypeUse] | None = None
-    groups: Mapping[str, tuple[Word, ...]] | None = None
+    fields: Mapping[str, TypeUse] = field(default_factory=dict)
+    groups: Mapping[str, tuple[Word, ...]] = field(default_factory=dict)
     minted: Where | None = None
     unique: tuple[tuple[Word, Word], ...] = ()
     private: Word | None = None
@@ -212,7 +212,7 @@ class Entity:
     @property
     def states(self) -> tuple[str, ...]:
         """Every state; the first one is the initial one."""
-        return tuple(word.text for words in (self.groups or {}).values() for word in words)
+        return tuple(word.text for words in self.groups.values() for word in words)
 
 
 @dataclass(frozen=True, slots=True)

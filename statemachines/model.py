@@ -239,7 +239,7 @@ NOTHING = Outcome()
 
 
 def declared_keys(declared: Any, fields: Mapping[str, Any]) -> tuple[Any, ...]:
-    """Give the ordering keys of an implementation that orders by shown fields: `["started_at", "job_id desc"]`."""
+    """Give the ordering keys of one that orders by shown fields, such as `["started_at", "job_id desc"]`."""
     keys = []
     for word in declared:
         name, _, direction = word.partition(" ")
@@ -269,7 +269,11 @@ class BaseModel:
 
     __slots__ = ("limits", "mint", "now", "policies", "seen")
 
-    def __init__(self, limits: Mapping[str, int | None] | None = None, policies: Mapping[str, Any] | None = None) -> None:
+    now: int
+
+    def __init__(
+        self, limits: Mapping[str, int | None] | None = None, policies: Mapping[str, Any] | None = None
+    ) -> None:
         self.limits = _Values({**self.LIMITS, **(limits or {})})
         self.policies = _Values({**self.POLICIES, **(policies or {})})
         self.seen = bytearray(len(self.CLAUSES))

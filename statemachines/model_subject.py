@@ -7,8 +7,8 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from statemachines.kernel import Kernel
-from statemachines.model import BaseModel, Decision, Outcome
-from statemachines.rows import Answer
+from statemachines.model import ANY_CODE, BaseModel, Decision, Outcome
+from statemachines.row_programs import Answer
 
 
 class ModelSubject:
@@ -18,7 +18,9 @@ class ModelSubject:
     out, or refused; `chose` tells whether there was one. Calls made at once run in the order `order`.
     """
 
-    def __init__(self, model: BaseModel, kernel: Kernel, *, lenient: bool = True, order: Sequence[int] = ()) -> None:
+    def __init__(
+        self, model: BaseModel, kernel: Kernel, *, lenient: bool = True, order: Sequence[int] = ()
+    ) -> None:
         self.model = model
         self.limits = model.limits
         self.policies = model.policies
@@ -43,8 +45,7 @@ class ModelSubject:
             self.chose = self.chose or decision.idle
             return self._answer(operation, Outcome(), [])
         self.chose = self.chose or decision.idle or decision.accept
-        code = decision.refuse[0] if decision.refuse and decision.refuse[0] != "*" else "not_found" if decision.refuse else "wrong_state"
-        return Answer(operation, refused=code, signals={name: [] for name in self._signals})
+        return Answer(operation, refused=_code(decision), signals={name: [] for name in self._signals})
 
     def together(self, bodies: Sequence[Callable[[], Any]]) -> list[Any]:
         """Evaluate bodies one after the other, in this subject's order, and give their values in theirs."""
@@ -71,3 +72,10 @@ class ModelSubject:
                 self._file(each)
         elif getattr(value, "inline", None) is False and value.file is None:
             value.file = f"file-{next(self._files)}"
+
+
+def _code(decision: Decision) -> str:
+    """Choose the code of a refusal: the first that may be, and a likely one where any may be."""
+    if not decision.refuse:
+        return "wrong_state"
+    return "not_found" if decision.refuse == ANY_CODE else decision.refuse[0]

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Literal, cast
+from typing import Literal, cast
 
 from statemachines.lifecycle import Drawn, Expr, Level, Row, Step, Word
-from statemachines.tree import Mapping, Node, Scalar, Sequence, Spot
-
-if TYPE_CHECKING:  # the reader calls this module; here it is only an argument
-    from statemachines.read import Reader
+from statemachines.read_types import type_use
+from statemachines.reader import Reader, part_of
+from statemachines.tree import Mapping, Node, Scalar, Sequence
 
 _BINDING = re.compile(r"\s*([A-Za-z_]\w*)\s*=(?!=)\s*")
 _LOOP = re.compile(r"\s*for each\s+([A-Za-z_]\w*)\s+in\s+(.+?)\s*", re.DOTALL)
@@ -25,7 +24,7 @@ def row(reader: Reader, name: Word, node: Node) -> Row:
         source=reader.text(body.get("source")),
         covers=reader.words(body.get("covers")),
         needs=reader.exprs(body.get("needs")),
-        each=tuple((key, reader.type_use(value)) for key, value in reader.entries(body.get("each"))),
+        each=tuple((key, type_use(reader, value)) for key, value in reader.entries(body.get("each"))),
         drawn=tuple(_drawn(reader, key, value) for key, value in reader.entries(body.get("any"))),
         arrange=_steps(reader, body.get("arrange")),
         act=_steps(reader, body.get("act")),
@@ -45,7 +44,7 @@ def _drawn(reader: Reader, name: Word, node: Node) -> Drawn:
     low, high = body.get("from"), body.get("to")
     if low is not None and high is not None:
         return Drawn(name, "range", reader.expr(low), reader.expr(high), witness=witness, where=node.where)
-    return Drawn(name, "type", type=reader.type_use(cast(Node, body.get("type"))), witness=witness, where=node.where)
+    return Drawn(name, "type", type=type_use(reader, body.get("type")), witness=witness, where=node.where)
 
 
 def _steps(reader: Reader, node: Node | None) -> tuple[Step, ...]:
@@ -68,16 +67,8 @@ def _step(reader: Reader, node: Node) -> tuple[Step, ...]:
 def _loop(reader: Reader, key: Scalar, body: Node) -> Step:
     match = _LOOP.fullmatch(key.text)
     if match is None:
-        reader.fault("bad-step", key, f"{key.text!r} is not a step", "write a call, name = call(…), or for each x in xs:")
+        message = f"{key.text!r} is not a step"
+        reader.fault("bad-step", key, message, "write a call, name = call(…), or for each x in xs:")
         return Step(reader.expr(Scalar(None, "null", key.where, "plain")))
     over = reader.expr(part_of(key, match.start(2), match.end(2)))
     return Step(over, loop=Word(match[1], key.at(match.start(1))), body=_steps(reader, body))
-
-
-def part_of(scalar: Scalar, start: int, end: int | None = None) -> Scalar:
-    """Give a piece of a scalar as a scalar that still knows where its characters stand."""
-    text = scalar.text[start:end]
-    place = scalar.at(start)
-    spots = [Spot(0, place.line, place.column)]
-    spots += [Spot(spot.index - start, spot.line, spot.column) for spot in scalar.spots if spot.index > start]
-    return Scalar(text, text, place, "plain", tuple(spots))

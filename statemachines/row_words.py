@@ -4,47 +4,104 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
-from statemachines.diagnostics import did_you_mean
-from statemachines.expression.check import Checker, Scope
+from statemachines.diagnostics import Diagnostic, did_you_mean
 from statemachines.expression.emit import python_name
+from statemachines.expression.scope import Checker, Scope
 from statemachines.expression.syntax import Call, ExpressionError, Name, Node
-from statemachines.expression.typed import Fresh, Invoke, Repeat, Together, Typed, Var
-from statemachines.types import INT, NULL, Id, List, Record, Reply, Text, Type, Unknown, join, present
-from statemachines.words import Words
+from statemachines.expression.typed import (
+    Attribute,
+    Const,
+    Fresh,
+    Invoke,
+    Member,
+    Repeat,
+    Together,
+    Typed,
+    Var,
+)
+from statemachines.lifecycle import Lifecycle, TypeUse
+from statemachines.types import (
+    INT,
+    NULL,
+    Enum,
+    Id,
+    List,
+    Optional,
+    Record,
+    Ref,
+    Reply,
+    Text,
+    Type,
+    Unknown,
+    join,
+    present,
+    replied,
+)
+from statemachines.words import Words, plain_field, plain_fields
 
 WAIT = "wait"  # the one call that every lifecycle has: it moves the virtual clock
 
 
-class RowWords(Words):
+class RowWords:
     """The vocabulary of a lifecycle's rows."""
 
-    rows = True
+    def __init__(self, lifecycle: Lifecycle) -> None:
+        self.lifecycle = lifecycle
+        self._model = Words(lifecycle)
+
+    @property
+    def faults(self) -> list[Diagnostic]:
+        """What is wrong with the types that were resolved so far."""
+        return self._model.faults
 
     def scope(self, names: Mapping[str, Type]) -> Scope:
         """Give the scope of an expression of a row, with these names bound."""
-        found: dict[str, Typed] = dict(self.declared_names)
-        for name, kind in names.items():
-            found[name] = Var(kind, 0, name, python_name(name))
-        return Scope(self, found)
+        bound = {name: Var(kind, 0, name, python_name(name)) for name, kind in names.items()}
+        return Scope(self, {**self._model.scopes.declared, **bound})
+
+    def resolve(self, use: TypeUse) -> Type:
+        """Give the type that is meant; an unknown one is told."""
+        return self._model.resolve(use)
 
     def reply(self, operation: str) -> Type:
         """Give the type of a bound reply of an operation."""
-        return Reply(operation, Words(self.lifecycle).given(self.lifecycle.operations[operation]))
+        return Reply(operation, self._model.caller.given(self.lifecycle.operations[operation]))
+
+    # ── The vocabulary of the expression checker ──
+
+    def field(self, of: Typed, name: str, at: int) -> Typed | None:
+        """Read a field of a reply, of what it gave, or of a document."""
+        if not isinstance(of.type, Reply):
+            return plain_field(of, name, at)
+        if name == "refused":
+            return Attribute(Optional(Enum("refusal", self._model.types.codes)), at, of, name)
+        if name == "signals":
+            return Attribute(self._model.caller.signals(), at, of, name)
+        value = of.type.value
+        kind = value.field(name) if isinstance(value, Record) else None
+        return None if kind is None else Member(kind, at, of, name)
+
+    def fields(self, kind: Type) -> Iterable[str]:
+        """List the fields that a value of this type has."""
+        return (
+            ["refused", "signals", *plain_fields(kind.value)]
+            if isinstance(kind, Reply)
+            else plain_fields(kind)
+        )
 
     def constant(self, name: str, expected: Type, at: int) -> Typed | None:
         """Give a constant, or `fresh`: a new value of the type that is expected."""
         if name == "fresh":
-            return self._fresh(expected, at)
-        return super().constant(name, expected, at)
+            return _fresh(expected, at)
+        meaning = self._model.meanings.meaning(name, expected, at)
+        if meaning is None:
+            return None
+        kind, value = meaning
+        return Var(kind, at, name, repr(value)) if isinstance(kind, Ref) else Const(kind, at, value)
 
-    @staticmethod
-    def _fresh(kind: Type, at: int) -> Typed:
-        wanted = present(kind)
-        if not isinstance(wanted, Text | Id) or wanted == Text():
-            raise ExpressionError(
-                "expression-type", at, "it is not clear what should be fresh here", "write fresh(Type), with a type of texts or ids"
-            )
-        return Fresh(wanted, at)
+    def constants(self) -> Iterable[str]:
+        """List every word that is a constant somewhere."""
+        return self._model.constants()
 
     def called(self, checker: Checker, node: Call, scope: Scope) -> Typed | None:
         """Give a call of an operation, `wait`, `repeat`, `together` or `fresh`."""
@@ -52,7 +109,7 @@ class RowWords(Words):
             case "fresh":
                 return self._fresh_of(node)
             case "wait":
-                return self._wait(checker, node, scope)
+                return _wait(checker, node, scope)
             case "repeat" | "together":
                 return self._several(checker, node, scope)
             case name if name in self.lifecycle.operations:
@@ -63,59 +120,81 @@ class RowWords(Words):
         """List the operations and what rows can do beside them."""
         return [*self.lifecycle.operations, "wait", "repeat", "together", "fresh"]
 
-    def _fresh_of(self, node: Call) -> Typed:
-        name = node.arguments[0].name if len(node.arguments) == 1 and isinstance(node.arguments[0], Name) else ""
-        kind = self.declared.get(name)
-        if kind is None:
-            hint = did_you_mean(name, self.declared) or f"known: {', '.join(self.declared)}"
-            raise ExpressionError("unknown-type", node.at, "fresh takes the name of a type", hint)
-        return self._fresh(self.wire(kind), node.at)
+    def narrowed(self, macro: str, over: Typed, variable: str, body: Typed) -> tuple[Typed, Typed]:
+        """Leave a list as it is: a row has no records to look up."""
+        return over, body
 
-    def _wait(self, checker: Checker, node: Call, scope: Scope) -> Typed:
-        if len(node.arguments) != 1:
-            raise ExpressionError("expression-type", node.at, "wait takes a number of milliseconds", "for example wait(1)")
-        return Invoke(Reply(WAIT, NULL), node.at, WAIT, (("ms", checker.expect(node.arguments[0], scope, INT)),))
+    def _fresh_of(self, node: Call) -> Typed:
+        argument = node.arguments[0] if len(node.arguments) == 1 else None
+        name = argument.name if isinstance(argument, Name) else ""
+        declared = self._model.types.declared
+        if name not in declared:
+            hint = did_you_mean(name, declared) or f"known: {', '.join(declared)}"
+            raise ExpressionError("unknown-type", node.at, "fresh takes the name of a type", hint)
+        return _fresh(self._model.wire(declared[name]), node.at)
 
     def _invoke(self, checker: Checker, node: Call, scope: Scope) -> Typed:
-        operation = self.lifecycle.operations[node.name]
-        takes = list(operation.takes.items())
+        takes = list(self.lifecycle.operations[node.name].takes.items())
         least = sum(1 for _, use in takes if use.default is None)
         if not least <= len(node.arguments) <= len(takes):
             wanted = ", ".join(name for name, _ in takes)
             message = f"{node.name} takes ({wanted}), and {len(node.arguments)} arguments are given"
-            raise ExpressionError("expression-type", node.at, message, "arguments stand in the order of `takes`")
-        arguments = []
-        for (name, use), part in zip(takes, node.arguments, strict=False):
-            arguments.append((name, checker.expect(part, scope, self.wire(self.resolve(use)))))
-        return Invoke(self.reply(node.name), node.at, node.name, tuple(arguments))
+            raise ExpressionError(
+                "expression-type", node.at, message, "arguments stand in the order of `takes`"
+            )
+        arguments = tuple(
+            (name, checker.expect(part, scope, self._model.wire(self.resolve(use))))
+            for (name, use), part in zip(takes, node.arguments, strict=False)
+        )
+        return Invoke(self.reply(node.name), node.at, node.name, arguments)
 
     def _several(self, checker: Checker, node: Call, scope: Scope) -> Typed:
         """Type `repeat(n, call)`, `together(n, call)` and `together(call, call, …)`."""
-        first = node.arguments[0] if node.arguments else None
-        counted = first is not None and not self._is_call(first)
-        if node.name == "repeat" or counted:
-            if len(node.arguments) != 2:
-                raise ExpressionError("expression-type", node.at, f"{node.name} takes a number and a call", f"{node.name}(3, start(…))")
-            count = checker.expect(node.arguments[0], scope, INT)
-            body = checker.visit(node.arguments[1], scope)
-            return Repeat(List(body.type), node.at, count, body, node.name == "together")
-        bodies = tuple(checker.visit(part, scope) for part in node.arguments)
+        given, name = node.arguments, node.name
+        if name == "repeat" or (given and not self._is_call(given[0])):
+            if len(given) != 2:
+                message = f"{name} takes a number and a call"
+                raise ExpressionError("expression-type", node.at, message, f"{name}(3, start(…))")
+            count = checker.expect(given[0], scope, INT)
+            body = checker.visit(given[1], scope)
+            return Repeat(List(body.type), node.at, count, body, name == "together")
+        bodies = tuple(checker.visit(part, scope) for part in given)
         if len(bodies) < 2:
-            raise ExpressionError("expression-type", node.at, "together takes at least two calls", "together(n, call) or together(a, b)")
+            message = "together takes at least two calls"
+            raise ExpressionError("expression-type", node.at, message, "together(n, call) or together(a, b)")
         return Together(List(_common(bodies)), node.at, bodies)
 
     def _is_call(self, node: Node) -> bool:
         return isinstance(node, Call) and node.receiver is None and node.name in self.callables()
 
 
+def _fresh(expected: Type, at: int) -> Typed:
+    wanted = present(expected)
+    if not isinstance(wanted, Text | Id) or wanted == Text():
+        message = "it is not clear what should be fresh here"
+        raise ExpressionError(
+            "expression-type", at, message, "write fresh(Type), with a type of texts or ids"
+        )
+    return Fresh(wanted, at)
+
+
+def _wait(checker: Checker, node: Call, scope: Scope) -> Typed:
+    if len(node.arguments) != 1:
+        message = "wait takes a number of milliseconds"
+        raise ExpressionError("expression-type", node.at, message, "for example wait(1)")
+    return Invoke(Reply(WAIT, NULL), node.at, WAIT, (("ms", checker.expect(node.arguments[0], scope, INT)),))
+
+
 def _common(bodies: tuple[Typed, ...]) -> Type:
     """Give the type that replies of different operations share: the fields that all of them have."""
-    values = [body.type.value if isinstance(body.type, Reply) else body.type for body in bodies]
+    values = [replied(body.type) for body in bodies]
     names = " | ".join(body.type.operation for body in bodies if isinstance(body.type, Reply))
     shared: Type = values[0]
     for value in values[1:]:
         if isinstance(shared, Record) and isinstance(value, Record):
-            kinds = [(name, join(kind, value.field(name) or kind)) for name, kind in shared.fields if value.field(name)]
+            kinds = [
+                (name, join(kind, other)) for name, kind in shared.fields if (other := value.field(name))
+            ]
             shared = Record(tuple((name, kind) for name, kind in kinds if kind is not None))
         elif shared != value and not isinstance(shared, Unknown):
             shared = NULL

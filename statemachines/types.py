@@ -168,6 +168,16 @@ def present(kind: Type) -> Type:
     return kind.item if isinstance(kind, Optional) else kind
 
 
+def replied(kind: Type) -> Type:
+    """Give the type of the value that a reply gives; any other type stays as it is."""
+    return kind.value if isinstance(kind, Reply) else kind
+
+
+def underlying(kind: Type) -> Type:
+    """Give the type behind null and behind a reply."""
+    return replied(present(kind))
+
+
 def accepts(wanted: Type, given: Type) -> bool:
     """Tell whether a value of type `given` may stand where `wanted` is asked for."""
     if wanted == given or UNKNOWN in (wanted, given):

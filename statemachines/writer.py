@@ -1,9 +1,12 @@
-"""Lines of Python source, indented."""
+"""Python source as it is written: statement by statement, indented, none of them wider than a line."""
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Iterator
 from contextlib import contextmanager
+
+from statemachines.layout import INDENT, WIDTH, entry, laid_out
 
 
 class Writer:
@@ -13,13 +16,45 @@ class Writer:
         self._lines: list[str] = []
         self._depth = 0
 
-    def line(self, text: str = "") -> None:
-        """Write one line at the present depth."""
-        self._lines.append("    " * self._depth + text if text else "")
+    def line(self, statement: str = "") -> None:
+        """Write one statement at the present depth, or an empty line."""
+        self._lines += laid_out(statement, self._depth) if statement else [""]
 
     @contextmanager
-    def block(self) -> Iterator[None]:
-        """Indent the lines written within; an empty block gets `pass`."""
+    def bracketed(self, head: str, tail: str) -> Iterator[None]:
+        """Write the lines around entries, which are written within."""
+        self.verbatim(head)
+        self._depth += 1
+        yield
+        self._depth -= 1
+        self.verbatim(tail)
+
+    def entry(self, text: str) -> None:
+        """Write one entry of a tuple or a dict."""
+        self._lines += entry(text, self._depth)
+
+    def verbatim(self, text: str) -> None:
+        """Write lines as they are: comments, and source that was laid out before."""
+        self._lines += [INDENT * self._depth + line if line else "" for line in text.splitlines()]
+
+    def docstring(self, text: str) -> None:
+        """Write a text as a docstring; nothing for an empty one."""
+        words = " ".join(text.split()).replace("\\", "\\\\").replace('"""', '\\"\\"\\"')
+        if not words:
+            return
+        whole = f'"""{words} """' if words.endswith('"') else f'"""{words}"""'
+        width = WIDTH - len(INDENT) * self._depth
+        if len(whole) <= width:
+            self.verbatim(whole)
+        else:
+            self.verbatim("\n".join(textwrap.wrap(f'"""{words}', width, break_long_words=False)))
+            self.verbatim('"""')
+
+    @contextmanager
+    def block(self, head: str = "") -> Iterator[None]:
+        """Write the head of a block, and indent what is written within; an empty block gets `pass`."""
+        if head:
+            self.line(head)
         self._depth += 1
         before = len(self._lines)
         yield

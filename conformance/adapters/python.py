@@ -141,8 +141,7 @@ class PythonAdapter:
         try:
             self._run(instance.close, "close()")
         except (Broken, Refused):
-            self._worker.stop()
-            self._worker = Worker()  # what a case leaves behind must not disturb the next one
+            pass  # what a case leaves behind does not disturb the next one
 
     def _run(self, function: Callable[[], Any], what: str) -> Any:
         """Call something of the system's, on the thread that fits, within the time limit."""
@@ -152,7 +151,10 @@ class PythonAdapter:
             if getattr(self._at_once, "direct", False):
                 return function()
             return self._worker.run(function, self.limit, what)
-        except (Refused, Broken):
+        except Refused:
+            raise
+        except Broken:
+            self._worker = Worker()  # the old one may be stuck for ever, and ends by itself if it is not
             raise
         except TimeoutError:
             raise Broken("hang", f"{what} did not come back within {self.limit:g} s") from None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import keyword
+from dataclasses import replace
 
 from statemachines.expression.typed import (
     Apply,
@@ -35,7 +36,6 @@ _OPERATORS = {
     "<=": ("<=", _COMPARE),
     ">": (">", _COMPARE),
     ">=": (">=", _COMPARE),
-    "in": ("in", _COMPARE),
     "+": ("+", _SUM),
     "-": ("-", _SUM),
     "*": ("*", _PRODUCT),
@@ -74,13 +74,18 @@ def emit_iterable(value: Typed) -> str:
 
 
 def _plain(value: Typed, power: int) -> str:
-    """Write a value in a place that binds with `power`; a reply stands for what it gave."""
+    """Write a value in a place that binds with `power`."""
+    return _wrap(*_read(value), power)
+
+
+def _read(value: Typed) -> tuple[str, int]:
+    """Give the source of a value that is read: a reply stands for what it gave, records for a list."""
     source, own = _write(value)
     if isinstance(value.type, Reply):
-        source, own = f"{_wrap(source, own, _POSTFIX)}.value", _POSTFIX
-    elif isinstance(value, Var) and source.endswith(".values()"):
-        source, own = f"list({source})", _ATOM
-    return _wrap(source, own, power)
+        return f"{_wrap(source, own, _POSTFIX)}.value", _POSTFIX
+    if isinstance(value, Var) and source.endswith(".values()"):
+        return f"list({source})", _ATOM
+    return source, own
 
 
 def _wrap(source: str, own: int, power: int) -> str:
@@ -89,23 +94,15 @@ def _wrap(source: str, own: int, power: int) -> str:
 
 def _write(value: Typed) -> tuple[str, int]:
     """Give the source of a value and how tightly it binds."""
+    if (sides := _membership(value)) is not None:
+        return f"{sides[0]} in {sides[1]}", _COMPARE
     match value:
-        case Const(value=tuple() as words):
-            return repr(list(words)), _ATOM
         case Const(value=constant):
-            negative = type(constant) is int and constant < 0
-            return repr(constant), _SIGN if negative else _ATOM
+            return _constant(constant)
         case Var(source=source):
             return source, _ATOM
-        case Attribute(of=of, name=name):
-            source, own = _write(of)
-            return f"{_wrap(source, own, _POSTFIX)}.{python_name(name)}", _POSTFIX
-        case Member(of=of, name=name):
-            return f"{_plain(of, _POSTFIX)}[{name!r}]", _POSTFIX
-        case InGroup(of=of, entity=entity, group=group):
-            return f"{_plain(of, _POSTFIX)}.state in {group_constant(entity, group)}", _COMPARE
-        case At(of=of, index=index):
-            return f"item({_plain(of, 0)}, {_plain(index, 0)})", _ATOM
+        case Attribute() | Member() | At():
+            return _part(value)
         case Items(items=items):
             return f"[{', '.join(_plain(part, 0) for part in items)}]", _ATOM
         case Operate():
@@ -114,12 +111,36 @@ def _write(value: Typed) -> tuple[str, int]:
             return _apply(value)
         case Found(collection=collection, key=key):
             return f"with_key({collection}, {_plain(key, 0)})", _ATOM
-        case Each(macro="exists", over=Found() as over, body=Const(value=True)):
-            return f"{_plain(over.key, _COMPARE + 1)} in {over.collection}", _COMPARE
         case Each():
             return _each(value)
         case Defined(name=name, arguments=arguments):
             return f"self.{python_name(name)}({', '.join(_plain(part, 0) for part in arguments)})", _POSTFIX
+        case _:
+            return _in_row(value)
+
+
+def _constant(value: str | int | tuple[str, ...] | None) -> tuple[str, int]:
+    if isinstance(value, tuple):
+        return repr(list(value)), _ATOM
+    negative = type(value) is int and value < 0
+    return repr(value), _SIGN if negative else _ATOM
+
+
+def _part(value: Attribute | Member | At) -> tuple[str, int]:
+    """Write a part of another value: a field of a record, a member of a plain value, an item of a list."""
+    match value:
+        case Attribute(of=of, name=name):
+            source, own = _write(of)
+            return f"{_wrap(source, own, _POSTFIX)}.{python_name(name)}", _POSTFIX
+        case Member(of=of, name=name):
+            return f"{_plain(of, _POSTFIX)}[{name!r}]", _POSTFIX
+        case At(of=of, index=index):
+            return f"item({_plain(of, 0)}, {_plain(index, 0)})", _ATOM
+
+
+def _in_row(value: Typed) -> tuple[str, int]:
+    """Write what only rows can say: calls of operations, one after the other or at once."""
+    match value:
         case Invoke(operation=operation, arguments=named):
             pairs = ", ".join(f"{name!r}: {_plain(argument, 0)}" for name, argument in named)
             return f"self.call({operation!r}, {{{pairs}}})", _POSTFIX
@@ -134,18 +155,45 @@ def _write(value: Typed) -> tuple[str, int]:
             raise TypeError(value)
 
 
+def _membership(value: Typed) -> tuple[str, str] | None:
+    """Give the two sides of a value that asks whether something is in a list, or None."""
+    least = _COMPARE + 1
+    match value:
+        case InGroup(of=of, entity=entity, group=group):
+            return f"{_plain(of, _POSTFIX)}.state", group_constant(entity, group)
+        case Operate(operator="in", left=Typed() as left, right=right):
+            return _plain(left, least), _plain(right, least)
+        case Apply(function="contains", arguments=(whole, part)):
+            return _plain(part, least), _plain(whole, least)
+        case Each(macro="exists", over=Found(collection=collection, key=key), body=Const(value=True)):
+            return _plain(key, least), collection
+        case _:
+            return None
+
+
+def _negation(value: Typed) -> tuple[str, int]:
+    """Write that a condition does not hold; `not in` and `is not` are operators of their own."""
+    if (sides := _membership(value)) is not None:
+        return f"{sides[0]} not in {sides[1]}", _COMPARE
+    if isinstance(value, Operate) and value.operator in ("==", "!=") and _is_null(value.right):
+        return _operate(replace(value, operator="!=" if value.operator == "==" else "=="))
+    return f"not {_plain(value, _NOT)}", _NOT
+
+
+def _is_null(value: Typed) -> bool:
+    return isinstance(value, Const) and value.value is None
+
+
 def _operate(value: Operate) -> tuple[str, int]:
     if value.left is None:
-        if value.operator == "!":
-            return f"not {_plain(value.right, _NOT)}", _NOT
-        return f"-{_plain(value.right, _SIGN)}", _SIGN
+        return _negation(value.right) if value.operator == "!" else (f"-{_plain(value.right, _SIGN)}", _SIGN)
     if value.operator in ("/", "%"):
         function = "quotient" if value.operator == "/" else "remainder"
         return f"{function}({_plain(value.left, 0)}, {_plain(value.right, 0)})", _ATOM
     operator, power = _OPERATORS[value.operator]
-    if operator in ("==", "!=") and isinstance(value.right, Const) and value.right.value is None:
+    if operator in ("==", "!=") and _is_null(value.right):
         return f"{_plain(value.left, power + 1)} {'is' if operator == '==' else 'is not'} None", power
-    least = power + 1 if power == _COMPARE else power
+    least = power + 1 if power == _COMPARE else power  # comparisons do not chain; sums do, from the left
     return f"{_plain(value.left, least)} {operator} {_plain(value.right, power + 1)}", power
 
 
@@ -159,8 +207,6 @@ def _apply(value: Apply) -> tuple[str, int]:
         return f"len({emit_iterable(first)})", _ATOM
     if name == "flatten" and isinstance(first.type, List) and isinstance(first.type.item, Reply):
         return f"flatten([each.value for each in {_plain(first, 0)}])", _ATOM
-    if name == "contains":
-        return f"{_plain(value.arguments[1], _COMPARE + 1)} in {_plain(first, _COMPARE + 1)}", _COMPARE
     arguments = [_plain(part, 0) for part in value.arguments]
     if name in _METHODS:
         return f"{_plain(first, _POSTFIX)}.{_METHODS[name]}({', '.join(arguments[1:])})", _POSTFIX

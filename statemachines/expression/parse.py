@@ -85,11 +85,15 @@ class _Parser:
 
     def whole(self) -> Node:
         if self.tokens[0][0] == "end":
-            raise ExpressionError("expression-syntax", 0, "an empty expression", "write a value or a condition")
+            raise ExpressionError(
+                "expression-syntax", 0, "an empty expression", "write a value or a condition"
+            )
         node = self.expression(0)
         kind, word, at = self.tokens[self.next]
         if kind != "end":
-            raise self.fault(at, f"{word!r} is not expected here", "an expression ends before it; is an operator missing?")
+            raise self.fault(
+                at, f"{word!r} is not expected here", "an expression ends before it; is an operator missing?"
+            )
         return node
 
     def expression(self, power: int) -> Node:
@@ -212,7 +216,10 @@ def _strange(text: str, at: int) -> ExpressionError:
     sign = text[at]
     if sign.isdigit():
         return ExpressionError(
-            "expression-syntax", at, "not a whole number", "numbers are whole: there are no fractions or units"
+            "expression-syntax",
+            at,
+            "not a whole number",
+            "numbers are whole: there are no fractions or units",
         )
     hint = _INSTEAD.get(sign, "only names, numbers, texts in quotes and operators can stand in an expression")
     return ExpressionError("expression-syntax", at, f"{sign!r} has no meaning here", hint)

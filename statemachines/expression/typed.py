@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields, replace
+from typing import Any
 
 from statemachines.types import Type
 
@@ -40,7 +41,7 @@ class Attribute(Typed):
 
 @dataclass(frozen=True, slots=True)
 class InGroup(Typed):
-    """`job.terminal`: is the record in one of the states of a group?"""
+    """Whether a record is in one of the states of a group: `job.terminal`."""
 
     of: Typed
     entity: str
@@ -169,3 +170,16 @@ def parts(value: Typed) -> tuple[Typed, ...]:
             return bodies
         case _:
             return ()
+
+
+def renamed(value: Typed, old: str, new: str) -> Typed:
+    """Give the same tree with one name replaced by another."""
+
+    def part(of: Any) -> Any:
+        if isinstance(of, tuple):
+            return tuple(part(each) for each in of)
+        return renamed(of, old, new) if isinstance(of, Typed) else of
+
+    if isinstance(value, Var):
+        return replace(value, name=new, source=new) if value.name == old else value
+    return replace(value, **{field.name: part(getattr(value, field.name)) for field in fields(value)})

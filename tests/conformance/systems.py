@@ -10,6 +10,7 @@ from typing import Any
 from conformance import kernel_facts
 from conformance.adapter import Adapter
 from conformance.declaration import Declaration
+from conformance.history import Group
 from conformance.lockstep import Judge
 from conformance.observed import Observed, SignalKey
 from conformance.references.thread_job import ThreadJobs
@@ -100,6 +101,15 @@ class Watched:
             began,
             ended,
         )
+
+    def group(self, *calls: Observed, signals: Sequence[SignalKey] = ()) -> Divergence | None:
+        """Calls that were made at once; those without a time of their own all overlap."""
+        first = self._instant - len(calls)
+        for caller, call in enumerate(calls):
+            call.caller = caller
+            if call.began == call.ended:
+                call.began, call.ended = first, self._instant
+        return self.judge.group(Group(list(calls), list(signals)))
 
     def must(self, operation: str, *arguments: Any, **came: Any) -> None:
         """The same, where nothing is wrong."""

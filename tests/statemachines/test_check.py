@@ -28,6 +28,7 @@ WITHOUT_A_FILE = {
     "file-not-found": "there is no file",
     "file-unreadable": "no checkout can hold a file that nobody can read",
     "file-too-large": "a file of a megabyte",
+    "file-not-utf8": "every file of this repository can be read as a text",
     "bad-outlives": "the schema refuses it first",
 }
 """Codes that no file in tests/invalid_specs can show, each with the reason."""
@@ -39,7 +40,7 @@ NO_CODES = {"utf-8"}
 
 def expected(path: Path) -> list[tuple[int, int, str]]:
     """What the first lines of a file say: `# expect: LINE:COLUMN code`."""
-    text = path.read_bytes().decode("utf-8", "replace").removeprefix("\ufeff")
+    text = path.read_text(encoding="utf-8").removeprefix("\ufeff")
     lines = itertools.takewhile(lambda line: line.startswith("# expect: "), text.split("\n"))
     found = [re.fullmatch(r"# expect: (\d+):(\d+) ([a-z0-9-]+)", line) for line in lines]
     return [(int(match[1]), int(match[2]), match[3]) for match in found if match]
@@ -78,12 +79,15 @@ def test_every_code_has_a_file_that_shows_it() -> None:
     assert set(WITHOUT_A_FILE) <= codes() - shown, "exceptions that are none any more"
 
 
-def test_a_file_that_is_not_there_or_too_large_is_a_diagnostic_too(tmp_path: Path) -> None:
+def test_a_file_that_cannot_be_read_as_a_spec_is_a_diagnostic_too(tmp_path: Path) -> None:
     assert told(check_file(tmp_path / "none.yaml")) == [(1, 1, "file-not-found")]
     assert told(check_file(tmp_path)) == [(1, 1, "file-unreadable")]
     large = tmp_path / "large.yaml"
     large.write_text("#" * ((1 << 20) + 1), encoding="utf-8")
     assert told(check_file(large)) == [(1, 1, "file-too-large")]
+    latin = tmp_path / "latin.yaml"
+    latin.write_bytes("lifecycle: small\nabout: Ein Auftr\u00e4g.\n".encode("latin-1"))
+    assert told(check_file(latin)) == [(2, 17, "file-not-utf8")]
 
 
 # ── A small spec, edited ─────────────────────────────────────────────────────────────────────────

@@ -1,0 +1,124 @@
+"""The types of operators: which values can be compared, ordered, joined and calculated with."""
+
+from __future__ import annotations
+
+from statemachines.expression.facts import facts
+from statemachines.expression.scope import Checker, Scope
+from statemachines.expression.syntax import Binary, ListOf, Name, Node, Unary
+from statemachines.expression.typed import Operate, Typed
+from statemachines.types import (
+    BOOL,
+    INT,
+    TEXT,
+    TIME,
+    Int,
+    List,
+    Optional,
+    Text,
+    Time,
+    Type,
+    Unknown,
+    comparable,
+    join,
+    underlying,
+)
+
+_ORDER = ("<", "<=", ">", ">=")
+
+
+def unary(checker: Checker, node: Unary, scope: Scope) -> Typed:
+    """Type `!condition` or `-number`."""
+    if node.operator == "!":
+        return Operate(BOOL, node.at, "!", None, checker.expect(node.operand, scope, BOOL))
+    operand = checker.expect(node.operand, scope, INT)
+    return Operate(operand.type, node.at, node.operator, None, operand)
+
+
+def binary(checker: Checker, node: Binary, scope: Scope) -> Typed:
+    """Type an operator between two values."""
+    match node.operator:
+        case "&&" | "||":
+            return _logic(checker, node, scope)
+        case "==" | "!=":
+            return _equality(checker, node, scope)
+        case "in":
+            return _membership(checker, node, scope)
+    left, right = checker.visit(node.left, scope), checker.visit(node.right, scope)
+    if node.operator in _ORDER:
+        _ordered(checker, node, left, right)
+        return Operate(BOOL, node.at, node.operator, left, right)
+    return _arithmetic(checker, node, left, right)
+
+
+def _logic(checker: Checker, node: Binary, scope: Scope) -> Typed:
+    """Type `&&` or `||`: the right side knows what the left one has settled."""
+    left = checker.expect(node.left, scope, BOOL)
+    known = scope.with_present(facts(node.left, node.operator == "&&"))
+    return Operate(BOOL, node.at, node.operator, left, checker.expect(node.right, known, BOOL))
+
+
+def _equality(checker: Checker, node: Binary, scope: Scope) -> Typed:
+    left, right = _pair(checker, node.left, node.right, scope)
+    if not comparable(left.type, right.type):
+        checker.fault(
+            "expression-type",
+            node.at,
+            f"{left.type} and {right.type} are never equal",
+            "compare values of one type; only what may be null can be compared with null",
+        )
+    return Operate(BOOL, node.at, node.operator, left, right)
+
+
+def _pair(checker: Checker, first: Node, second: Node, scope: Scope) -> tuple[Typed, Typed]:
+    """Type two sides that are compared: a bare word takes the type of the other side."""
+    bare = isinstance(first, Name) and first.name not in scope.names
+    if bare or (isinstance(first, Name | ListOf) and not isinstance(second, Name | ListOf)):
+        right = checker.visit(second, scope)
+        return checker.visit(first, scope, underlying(right.type)), right
+    left = checker.visit(first, scope)
+    return left, checker.visit(second, scope, underlying(left.type))
+
+
+def _membership(checker: Checker, node: Binary, scope: Scope) -> Typed:
+    left = checker.visit(node.left, scope)
+    right = checker.visit(node.right, scope, List(underlying(left.type)))
+    kind = underlying(right.type)
+    if isinstance(kind, List) and not comparable(kind.item, left.type):
+        message = f"{left.type} is never in a {kind}"
+        checker.fault("expression-type", node.at, message, "compare values of one type")
+    elif not isinstance(kind, List | Unknown):
+        message = f"{right.type} is not a list"
+        checker.fault("expression-type", right.at, message, "`in` asks whether a list holds a value")
+    return Operate(BOOL, node.at, "in", left, right)
+
+
+def _ordered(checker: Checker, node: Binary, left: Typed, right: Typed) -> None:
+    """Tell when two values have no order."""
+    for side in (left, right):
+        if isinstance(side.type, Optional):
+            message = "this may be null, and null has no order"
+            checker.fault("field-of-null", side.at, message, "guard it first: … != null && …")
+            return
+    both: tuple[Type, Type] = (left.type, right.type)
+    if any(isinstance(kind, Unknown) for kind in both) or all(isinstance(kind, Int | Time) for kind in both):
+        return
+    if not (all(isinstance(kind, Text) for kind in both) and comparable(*both)):
+        message = f"{left.type} and {right.type} have no common order"
+        checker.fault("expression-type", node.at, message, "order numbers, times or texts")
+
+
+def _arithmetic(checker: Checker, node: Binary, left: Typed, right: Typed) -> Typed:
+    kind = join(left.type, right.type)
+    joins = node.operator == "+" and isinstance(kind, List | Text)
+    if kind is None or not (joins or isinstance(kind, Int | Time | Unknown)):
+        return checker.fault(
+            "expression-type",
+            node.at,
+            f"{node.operator} does not work on {left.type} and {right.type}",
+            "numbers can be calculated with; + also joins lists and texts",
+        )
+    if isinstance(kind, Int) and TIME in (left.type, right.type):
+        kind = TIME
+    if isinstance(kind, Text):
+        kind = TEXT
+    return Operate(kind, node.at, node.operator, left, right)

@@ -1,0 +1,88 @@
+"""What follows from the state that a record has entered, and from its leaving."""
+
+from __future__ import annotations
+
+from statemachines import kernel
+from statemachines.expression.emit import emit, python_name
+from statemachines.expression.typed import Operate, renamed
+from statemachines.generate.effects import effects, has_consequences
+from statemachines.generate.named import ordering_key
+from statemachines.generate.page import Page, enters, inside, key_of
+from statemachines.types import BOOL
+
+
+def entered(page: Page, entity: kernel.Entity) -> None:
+    """Write what follows once a record has moved, or was created."""
+    if not has_consequences(page.source, entity.name):
+        return
+    variable = python_name(entity.variable)
+    arguments = f"{variable}: {entity.name}, before: str, signals: list[Signal]"
+    with page.method(f"entered_{variable}", arguments, "None"):
+        if entity.terminal:
+            with page.block(f"if {enters(entity, variable, entity.terminal)}:"):
+                page.line("self.completions += 1")
+                page.line(f"{variable}.completion = self.completions")
+        for rule in entity.entered:
+            with page.block(f"if {enters(entity, variable, rule.states)}:"):
+                effects(page, rule.effects)
+        for message in page.source.messages:
+            if message.entity == entity.name:
+                with page.block(f"if {enters(entity, variable, message.states)}:"):
+                    _owed(page, message)
+        if entity.retain is not None:
+            with page.block(f"if {inside(entity, variable, entity.retain.states)}:"):
+                _retained(page, entity, entity.retain)
+
+
+def _owed(page: Page, message: kernel.Message) -> None:
+    """Write that a message becomes due, unless something speaks against it."""
+    if message.unless is None:
+        _due(page, message)
+        return
+    with page.block(f"if {emit(message.unless)}:"):
+        page.saw(message.unless_clause)
+    with page.block("else:"):
+        _due(page, message)
+
+
+def _due(page: Page, message: kernel.Message) -> None:
+    """Write that a message becomes due, its parts taken now."""
+    page.saw(message.due)
+    receiver = emit(message.to) if message.to is not None else "None"
+    key = ordering_key(message.order, message.variable)
+    about = f"{python_name(message.variable)}.serial"
+    values = ", ".join([about, receiver, key, *(emit(value) for _, value in message.carries)])
+    page.line(f"self.due_{message.name.lower()}.append({message.name}({values}))")
+
+
+def _retained(page: Page, entity: kernel.Entity, rule: kernel.Retain) -> None:
+    """Write that the oldest records leave while there are too many."""
+    variable, records = python_name(entity.variable), page.collection(entity.name)
+    among = inside(entity, "other", rule.states)
+    if rule.per is not None:
+        theirs = renamed(rule.per, entity.variable, "other")
+        among += f" and {emit(Operate(BOOL, 0, '==', theirs, rule.per))}"
+    page.line(f"kept = [other for other in {records}.values() if {among}]")
+    page.line(f"newest = {emit(rule.newest)}")
+    with page.block("if len(kept) >= newest:"):
+        page.saw(rule.clause)
+    with page.block("if len(kept) > newest:"):
+        page.line(f"kept.sort(key=lambda {variable}: {ordering_key(rule.order, entity.variable)})")
+        with page.block("for oldest in kept[: len(kept) - newest]:"):
+            page.line(f"self.removed_{variable}(oldest)")
+
+
+def removed(page: Page, entity: kernel.Entity) -> None:
+    """Write that a record leaves, and which messages about it stay due."""
+    variable = python_name(entity.variable)
+    with page.method(f"removed_{variable}", f"{variable}: {entity.name}", "None"):
+        page.line(f"del {page.collection(entity.name)}[{key_of(entity, variable)}]")
+        for message in page.source.messages:
+            if message.entity != entity.name:
+                continue
+            box, about = f"self.due_{message.name.lower()}", f"{variable}.serial"
+            if message.outlives_clause:
+                with page.block(f"if any(message.about == {about} for message in {box}):"):
+                    page.saw(message.outlives_clause)
+            else:
+                page.line(f"{box} = [message for message in {box} if message.about != {about}]")

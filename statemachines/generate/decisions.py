@@ -1,0 +1,102 @@
+"""What an operation may answer, decided before anything changes."""
+
+from __future__ import annotations
+
+from statemachines import kernel
+from statemachines.expression.emit import python_name
+from statemachines.expression.typed import Attribute, Const, Operate, Typed, Var
+from statemachines.generate.arguments import looked_up
+from statemachines.generate.effects import begin_lists, signal
+from statemachines.generate.page import Page, outside
+from statemachines.types import BOOL, Ref
+
+
+def decides(page: Page, operation: kernel.Operation) -> None:
+    """Write the body of `may_…`.
+
+    A record that is not there is told at once. Then all guards that refuse are looked at, as any of their
+    codes may be given, and last those that let the operation pass without effect.
+    """
+    if not operation.requires:
+        page.line("return ACCEPT")
+        return
+    looked_up(page, operation)
+    lookups = [require for require in operation.requires if _is_lookup(require)]
+    others = [require for require in operation.requires if require not in lookups]
+    refusals = [require for require in others if require.answer == "refused"]
+    opens = [require for require in others if require.answer == "open"]
+    for require in lookups:
+        _answers_at_once(page, require)
+    if opens:
+        _gathers(page, "open_codes", opens, ())
+    if len(refusals) == 1 and not opens:
+        _answers_at_once(page, refusals[0])
+    elif refusals:
+        _gathers(page, "codes", refusals, tuple(require.code for require in opens))
+        with page.block("if codes:"):
+            page.line(f"return Decision(tuple(codes), clause={page.numbers[refusals[0].clause]})")
+    for require in others:
+        if require.answer in ("unchanged", "accepted"):
+            _answers_at_once(page, require)
+    if opens:
+        with page.block("if open_codes:"):
+            page.line("return Decision(tuple(open_codes), accept=True)")
+    if opens or not any(_is_always(require) for require in refusals):
+        page.line("return ACCEPT")
+
+
+def _is_lookup(require: kernel.Require) -> bool:
+    """Tell whether a guard asks if a record exists, for this caller."""
+    return require.guard is None or ".private to" in require.clause
+
+
+def _is_always(require: kernel.Require) -> bool:
+    """Tell whether an operation is refused come what may."""
+    return isinstance(require.guard, Const) and require.guard.value is False
+
+
+def _fails(page: Page, require: kernel.Require) -> Typed | None:
+    """Give the condition under which a guard does not hold; None for always."""
+    match require.guard:
+        case None:
+            return Var(BOOL, 0, "", f"{python_name(require.parameter)} is None")
+        case Operate(operator="!", right=condition):
+            return condition
+        case Operate(
+            operator="in",
+            left=Attribute(of=Var(type=Ref(entity=name), source=record), name="state"),
+            right=Const(value=tuple(states)),
+        ):
+            return Var(BOOL, 0, "", outside(page.source.entity(name), record, states))
+        case guard:
+            return None if _is_always(require) else Operate(BOOL, 0, "!", None, guard)
+
+
+def _gathers(page: Page, name: str, requires: list[kernel.Require], excused: tuple[str, ...]) -> None:
+    """Write that the codes of all guards that fail are gathered; what is open excuses its code."""
+    page.line(f"{name}: list[str] = []")
+    for require in requires:
+        condition = _fails(page, require)
+        if require.code in excused:
+            counts = Var(BOOL, 0, "", f"{require.code!r} not in open_codes")
+            condition = Operate(BOOL, 0, "&&", condition, counts) if condition is not None else counts
+        with page.where(condition):
+            page.saw(require.clause)
+            page.line(f"{name}.append({require.code!r})")
+
+
+def _answers_at_once(page: Page, require: kernel.Require) -> None:
+    number = page.numbers[require.clause]
+    with page.where(_fails(page, require)):
+        page.saw(require.clause)
+        if require.answer == "refused":
+            page.line(f"return Decision(({require.code!r},), clause={number})")
+            return
+        permitted = ""
+        if require.permitted:
+            begin_lists(page, ["may"])
+            for each in require.permitted:
+                signal(page, each, "may")
+            permitted = ", may=tuple(may)"
+        how = "idle=True" if require.answer == "unchanged" else "quiet=True"
+        page.line(f"return Decision({how}{permitted}, clause={number})")

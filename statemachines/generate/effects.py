@@ -1,0 +1,210 @@
+"""What a step does, in the order in which it happens."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from statemachines import kernel
+from statemachines.expression.emit import emit, emit_iterable, python_name
+from statemachines.expression.typed import Attribute, Const, InGroup, Typed, Var, parts
+from statemachines.generate.page import Page, key_of, negated
+from statemachines.generate.shown import seen
+
+LISTS: dict[kernel.How, str] = {"once": "signals", "permitted": "may", "repeats": "again"}
+"""The local lists, and arguments of an Outcome, that gather signals by how they come."""
+
+
+def effects(page: Page, wanted: tuple[kernel.Effect, ...]) -> None:
+    """Write effects in order; what follows from the states that records entered comes after them.
+
+    Signals among them go to the one list that consequences have.
+    """
+    taken = _taken_before(page, wanted)
+    for effect in wanted:
+        match effect:
+            case kernel.Move():
+                _move(page, effect)
+            case kernel.Set():
+                _set(page, effect, taken.get(effect.clause))
+            case kernel.Create():
+                _create(page, effect)
+            case kernel.Remove():
+                _remove(page, effect)
+            case kernel.Send():
+                _send(page, effect)
+            case kernel.Emit():
+                signal(page, effect, "signals")
+            case kernel.ForEach():
+                _loop(page, effect)
+    for effect in wanted:
+        if isinstance(effect, kernel.Move | kernel.Create) and _enters(page.source, effect):
+            _entered(page, effect)
+
+
+def _entered(page: Page, effect: kernel.Move | kernel.Create) -> None:
+    """Write that what follows from a record's new state follows."""
+    method = f"self.entered_{python_name(page.source.entity(effect.entity).variable)}"
+    if isinstance(effect, kernel.Move):
+        page.line(f"{method}({python_name(effect.record)}, before, signals)")
+    else:
+        page.line(f"{method}({python_name(effect.variable)}, '', signals)")
+
+
+def signal(page: Page, emitted: kernel.Emit, into: str) -> None:
+    """Write that a signal comes."""
+    pairs = [f"({key!r}, {seen(page, value)})" for key, value in emitted.fields]
+    fields = f"({', '.join(pairs)}{',' if len(pairs) == 1 else ''})"
+    statement = f"{into}.append(({emitted.signal!r}, {fields}))"
+    with page.where(emitted.when):
+        page.saw(emitted.clause)
+        page.line(statement)
+
+
+def step(page: Page, wanted: tuple[kernel.Effect, ...]) -> None:
+    """Write a whole step: its signals come last, each into the list of its kind."""
+    effects(page, tuple(effect for effect in wanted if not isinstance(effect, kernel.Emit)))
+    for effect in wanted:
+        if isinstance(effect, kernel.Emit):
+            signal(page, effect, LISTS[effect.how])
+
+
+def lists_of(source: kernel.Kernel, wanted: tuple[kernel.Effect, ...]) -> list[str]:
+    """Give the local lists that a step gathers its signals in."""
+    found = {LISTS[effect.how] for effect in wanted if isinstance(effect, kernel.Emit)}
+    if any(_enters(source, effect) for effect in kernel.walk(wanted)):
+        found.add("signals")
+    return [name for name in LISTS.values() if name in found]
+
+
+def begin_lists(page: Page, names: Iterable[str]) -> None:
+    """Write that the lists of signals are empty."""
+    for name in names:
+        page.line(f"{name}: list[Signal] = []")
+
+
+def returned(given: str, lists: list[str]) -> str:
+    """Write that a step ends: what it gives, with the signals it gathered."""
+    if given == "None" and not lists:
+        return "return NOTHING"
+    return f"return Outcome({', '.join([given, *(f'{name}=tuple({name})' for name in lists)])})"
+
+
+def has_consequences(source: kernel.Kernel, name: str) -> bool:
+    """Tell whether something follows from the states that an entity's records enter."""
+    entity = source.entity(name)
+    owed = any(message.entity == name for message in source.messages)
+    return bool(entity.states) and (bool(entity.terminal) or bool(entity.entered) or owed)
+
+
+def _enters(source: kernel.Kernel, effect: kernel.Effect) -> bool:
+    """Tell whether an effect can bring a record into a state from which something follows."""
+    if isinstance(effect, kernel.Move):
+        return not _stays(effect) and has_consequences(source, effect.entity)
+    return isinstance(effect, kernel.Create) and has_consequences(source, effect.entity)
+
+
+def _stays(effect: kernel.Move) -> bool:
+    """Tell whether a move never leaves the state it is in."""
+    return all(isinstance(target, Const) and target.value == state for state, target in effect.arrows)
+
+
+def _taken_before(page: Page, wanted: tuple[kernel.Effect, ...]) -> dict[str, str]:
+    """Write the values to set that the effects before them would change; give their names by clause."""
+    changed: set[str] = set()
+    taken: dict[str, str] = {}
+    for effect in wanted:
+        match effect:
+            case kernel.Move():
+                changed.add("state")
+            case kernel.Set(clause=clause, field=field, value=value):
+                if changed & _reads(value):
+                    taken[clause] = f"new_{python_name(field)}"
+                    page.line(f"{taken[clause]} = {emit(value)}")
+                changed.add(field)
+    return taken
+
+
+def _reads(value: Typed) -> set[str]:
+    """Give the names of the fields and variables that an expression reads."""
+    found = {name for part in parts(value) for name in _reads(part)}
+    match value:
+        case Attribute(name=name) | Var(name=name):
+            found.add(name)
+        case InGroup():
+            found.add("state")
+    return found
+
+
+def _move(page: Page, effect: kernel.Move) -> None:
+    record = python_name(effect.record)
+    page.saw(effect.clause)
+    if _stays(effect):
+        return
+    page.line(f"before = {record}.state")
+    targets = [(state, emit(target)) for state, target in effect.arrows]
+    if len({target for _, target in targets}) == 1:
+        page.line(f"{record}.state = {targets[0][1]}")
+        return
+    for index, (state, target) in enumerate(targets):
+        with page.block(f"{'elif' if index else 'if'} before == {state!r}:"):
+            page.line(f"{record}.state = {target}")
+
+
+def _set(page: Page, effect: kernel.Set, taken: str | None) -> None:
+    holder = "self" if effect.record is None else emit(effect.record)
+    with page.where(effect.when):
+        page.saw(effect.clause)
+        page.line(f"{holder}.{python_name(effect.field)} = {taken or emit(effect.value)}")
+
+
+def _create(page: Page, effect: kernel.Create) -> None:
+    entity, collection = page.source.entity(effect.entity), page.collection(effect.entity)
+    variable, given = python_name(effect.variable), dict(effect.fields)
+    page.saw(effect.clause)
+    page.line("self.serials += 1")
+    arguments = ["self.serials"]
+    if entity.minted and effect.id is None:
+        page.line(f"new_id = self.mint({entity.name!r})")
+        page.saw(entity.minted)
+        with page.block(f"if new_id in {collection}:"):
+            text = 'f"the id {new_id!r} is in use already"'
+            page.line(f"raise Impossible({entity.minted!r}, {text})")
+    if entity.minted:
+        arguments.append("new_id" if effect.id is None else emit(effect.id))
+    for field in entity.fields:
+        value = given.get(field.name, field.default)
+        arguments.append(emit(value) if value is not None else "None")
+    page.line(f"{variable} = {entity.name}({', '.join(arguments)})")
+    page.line(f"{collection}[{key_of(entity, variable)}] = {variable}")
+
+
+def _remove(page: Page, effect: kernel.Remove) -> None:
+    page.saw(effect.clause)
+    if effect.kind == "due":
+        page.line(f"self.due_{effect.name.lower()} = []")
+        return
+    entity = page.source.entity(effect.name if effect.kind == "entity" else effect.entity)
+    method = f"self.removed_{python_name(entity.variable)}"
+    if effect.kind == "record":
+        page.line(f"{method}({python_name(effect.name)})")
+        return
+    record = python_name(entity.variable)
+    with page.block(f"for {record} in list({page.collection(entity.name)}.values()):"):
+        page.line(f"{method}({record})")
+
+
+def _send(page: Page, effect: kernel.Send) -> None:
+    variable = python_name(effect.variable)
+    with page.block(f"if {variable} is None:"):
+        page.line(f"{variable} = self.send_{effect.message.lower()}({emit(effect.messages)})")
+    with page.block(f"if {variable}:"):
+        page.saw(effect.clause)
+
+
+def _loop(page: Page, effect: kernel.ForEach) -> None:
+    with page.block(f"for {python_name(effect.variable)} in list({emit_iterable(effect.over)}):"):
+        if effect.when is not None:
+            with page.block(f"if {negated(effect.when)}:"):
+                page.line("continue")
+        page.saw(effect.clause)
+        effects(page, effect.effects)

@@ -1,0 +1,67 @@
+"""What a caller sees: records as what they show, messages as what they carry."""
+
+from __future__ import annotations
+
+from statemachines import kernel
+from statemachines.expression.emit import emit, emit_iterable, python_name
+from statemachines.expression.typed import Typed, Var
+from statemachines.generate.page import Page, key_of
+from statemachines.types import List, Message, Optional, Ref, Type
+
+
+def shown_record(page: Page, entity: kernel.Entity) -> None:
+    """Write what a caller sees of a record."""
+    variable = python_name(entity.variable)
+    with page.method(f"shown_{variable}", f"{variable}: {entity.name}", "dict[str, Any]"):
+        page.saw(entity.shows_clause)
+        with page.bracketed("return {", "}"):
+            for name, value in entity.shows:
+                page.entry(f"{name!r}: {seen(page, value)}")
+
+
+def shown_message(page: Page, message: kernel.Message) -> None:
+    """Write what a receiver sees of a message."""
+    with page.method(f"shown_{message.name.lower()}", f"message: {message.name}", "dict[str, Any]"):
+        for key, _ in message.carries:
+            page.saw(f"messages.{message.name}.carries.{key}")
+        with page.bracketed("return {", "}"):
+            for key, value in message.carries:
+                page.entry(f"{key!r}: {_seen(page, f'message.{python_name(key)}', value.type)}")
+
+
+def seen(page: Page, value: Typed) -> str:
+    """Write a value as a caller sees it."""
+    walked = isinstance(value.type, List) and isinstance(value, Var)
+    return _seen(page, emit_iterable(value) if walked else emit(value), value.type)
+
+
+def _seen(page: Page, source: str, kind: Type) -> str:
+    match kind:
+        case Ref(entity=name):
+            entity = page.source.entity(name)
+            return f"self.shown_{python_name(entity.variable)}({source})" if entity.shows else f"{source}.id"
+        case Message(name=name):
+            return f"self.shown_{name.lower()}({source})"
+        case List(item=item) if (each := _seen(page, "each", item)) != "each":
+            return f"[{each} for each in {source}]"
+        case Optional(item=item) if (inner := _seen(page, source, item)) != source:
+            return f"(None if {source} is None else {inner})"
+        case _:
+            return source
+
+
+def passed(page: Page, value: Typed) -> str:
+    """Write a value as a caller passes it: a record by its key."""
+    return _passed(page, emit(value), value.type)
+
+
+def _passed(page: Page, source: str, kind: Type) -> str:
+    match kind:
+        case Ref(entity=name):
+            return key_of(page.source.entity(name), source)
+        case List(item=item) if (each := _passed(page, "each", item)) != "each":
+            return f"[{each} for each in {source}]"
+        case Optional(item=item) if (inner := _passed(page, source, item)) != source:
+            return f"(None if {source} is None else {inner})"
+        case _:
+            return source

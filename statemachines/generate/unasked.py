@@ -1,0 +1,90 @@
+"""What happens unasked: steps that the implementation takes on its own, and timers."""
+
+from __future__ import annotations
+
+from statemachines import kernel
+from statemachines.expression.emit import emit, python_name
+from statemachines.expression.typed import Const, Operate, Typed
+from statemachines.generate.effects import LISTS, begin_lists, effects, lists_of, returned, step
+from statemachines.generate.page import Page, inside, key_of
+from statemachines.generate.shown import passed
+from statemachines.types import BOOL, NULL, Optional
+
+
+def own_steps(page: Page) -> None:
+    """Write which steps may or must be taken unasked, and how one is taken."""
+    steps = page.source.spontaneous
+    kind = "list[tuple[int, tuple[Any, ...], bool]]"
+    with page.method("own_steps", "", kind):
+        if steps:
+            page.line(f"found: {kind} = []")
+        for index, each in enumerate(steps):
+            _enabled(page, index, each)
+        page.line("return found" if steps else "return []")
+    with page.method("take", "index: int, keys: tuple[Any, ...]", "Outcome"):
+        used = {name for each in steps for name in lists_of(page.source, each.effects)}
+        begin_lists(page, [name for name in LISTS.values() if name in used])
+        for index, each in enumerate(steps):
+            with page.block(f"if index == {index}:"):
+                _taken(page, each)
+        page.line("raise LookupError(index)")
+
+
+def _enabled(page: Page, index: int, own: kernel.Spontaneous) -> None:
+    records = [key_of(page.source.entity(entity), python_name(variable)) for variable, entity in own.loops]
+    keys = f"({', '.join(records)}{',' if len(records) == 1 else ''})"
+    must = emit(own.must) if own.must is not None else "False"
+    with page.for_each(own.loops), page.block(f"if {emit(own.may)}:"):
+        page.line(f"found.append(({index}, {keys}, {must}))")
+
+
+def _taken(page: Page, own: kernel.Spontaneous) -> None:
+    for index, (variable, entity) in enumerate(own.loops):
+        page.line(f"{python_name(variable)} = {page.collection(entity)}[keys[{index}]]")
+    page.saw(own.clause)
+    step(page, own.effects)
+    lists = lists_of(page.source, own.effects)
+    if not own.operation:
+        page.line(returned("None", lists))
+        return
+    call = f"self.do_{own.operation}({', '.join(passed(page, argument) for argument in own.arguments)})"
+    if not lists:
+        page.line(f"return {call}")
+        return
+    page.line(f"outcome = {call}")
+    parts = [f"(*{name}, *outcome.{name})" if name in lists else f"outcome.{name}" for name in LISTS.values()]
+    page.line(f"return Outcome(outcome.value, {', '.join(parts)})")
+
+
+def timers(page: Page) -> None:
+    """Write which timers run, and what happens when one is due."""
+    every = [(entity, timer) for entity in page.source.entities for timer in entity.timers]
+    kind = "list[tuple[int, int, Any]]"
+    with page.method("deadlines", "", kind):
+        if every:
+            page.line(f"found: {kind} = []")
+        for index, (entity, timer) in enumerate(every):
+            record = python_name(entity.variable)
+            runs = f"{inside(entity, record, timer.states)}{_begun(timer.deadline)}"
+            with page.for_each(((entity.variable, entity.name),)), page.block(f"if {runs}:"):
+                page.line(f"found.append(({emit(timer.deadline)}, {index}, {key_of(entity, record)}))")
+        page.line("return found" if every else "return []")
+    with page.method("fire", "index: int, key: Any", "Outcome"):
+        if every:
+            begin_lists(page, ["signals"])
+        for index, (entity, timer) in enumerate(every):
+            with page.block(f"if index == {index}:"):
+                page.line(f"{python_name(entity.variable)} = {page.collection(entity.name)}[key]")
+                if all(effect.clause != timer.clause for effect in timer.effects):
+                    page.saw(timer.clause)
+                effects(page, timer.effects)
+                page.line(returned("None", ["signals"]))
+        page.line("raise LookupError(index)")
+
+
+def _begun(deadline: Typed) -> str:
+    """Write that a timer without a beginning does not run."""
+    since = deadline.left if isinstance(deadline, Operate) else None
+    if since is None or not isinstance(since.type, Optional):
+        return ""
+    return f" and {emit(Operate(BOOL, 0, '!=', since, Const(NULL, 0, None)))}"

@@ -1,0 +1,104 @@
+"""What every part of the lowering shares: the words of the spec, its clauses, and the faults found so far."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+
+from statemachines import kernel
+from statemachines.diagnostics import Diagnostic, Where, did_you_mean
+from statemachines.expression.check import check
+from statemachines.expression.scope import Scope
+from statemachines.expression.syntax import ExpressionError, Name, Node
+from statemachines.expression.typed import Typed
+from statemachines.lifecycle import Entity, Expr, Lifecycle, TypeUse, Word
+from statemachines.types import BOOL, UNKNOWN, Type
+from statemachines.words import Words
+
+
+class Lowering:
+    """One lifecycle on its way into the kernel."""
+
+    def __init__(self, lifecycle: Lifecycle) -> None:
+        self.lifecycle = lifecycle
+        self.words = Words(lifecycle)
+        self.faults: list[Diagnostic] = []
+        self.clauses: dict[str, kernel.Clause] = {}
+        self._recommended = {word.text for word in lifecycle.should}
+
+    # ── Faults and clauses ──
+
+    def fault(self, code: str, where: Where, message: str, hint: str) -> None:
+        """Add a fault."""
+        self.faults.append(Diagnostic(code, where, message, hint))
+
+    def unknown(self, code: str, word: Word, message: str, known: Collection[str], hint: str = "") -> None:
+        """Add a fault about a word that is none of those known."""
+        self.fault(
+            code, word.where, message, did_you_mean(word.text, known) or hint or f"known: {', '.join(known)}"
+        )
+
+    def clause(self, path: str, where: Where, text: str) -> str:
+        """Register a clause and give its path."""
+        should = any(path == word or path.startswith(f"{word}.") for word in self._recommended)
+        self.clauses[path] = kernel.Clause(path, where, "should" if should else "must", text)
+        return path
+
+    def place(self, path: str, word: Word) -> Where:
+        """Give the place of a key by its path, or that of a word where the key is not written."""
+        return self.lifecycle.places.get(path, word.where)
+
+    # ── Expressions ──
+
+    def typed(self, expr: Expr, scope: Scope, expected: Type = UNKNOWN) -> Typed:
+        """Type an expression, gathering its faults at their places."""
+        return self.part(expr, expr.node, scope, expected)
+
+    def part(self, expr: Expr, node: Node, scope: Scope, expected: Type = UNKNOWN) -> Typed:
+        """Type a part of an expression."""
+        value, faults = check(node, scope, expected)
+        self.faults += [_at(expr, fault) for fault in faults]
+        return value
+
+    def condition(self, expr: Expr | None, scope: Scope) -> Typed | None:
+        """Type a condition, which may be left out."""
+        return None if expr is None else self.typed(expr, scope, BOOL)
+
+    def default(self, use: TypeUse, kind: Type) -> Typed | None:
+        """Type the value of what is left out."""
+        return None if use.default is None else self.typed(use.default, self.words.model_scope(), kind)
+
+    def order(self, exprs: tuple[Expr, ...], scope: Scope) -> tuple[Typed | str, ...]:
+        """Type ordering keys; the bare name of an ordering policy stands for its keys."""
+        return tuple(self._ordering_policy(expr) or self.typed(expr, scope) for expr in exprs)
+
+    def _ordering_policy(self, expr: Expr) -> str:
+        name = expr.node.name if isinstance(expr.node, Name) else ""
+        policy = self.lifecycle.policies.get(name)
+        return name if policy is not None and policy.keys else ""
+
+    # ── Names ──
+
+    def known_entity(self, word: Word) -> Entity | None:
+        """Give the entity of a name, or tell that there is none."""
+        entities = self.lifecycle.entities
+        if word.text not in entities:
+            self.unknown("unknown-entity", word, f"there is no entity {word.text!r}", entities)
+        return entities.get(word.text)
+
+    def states(self, entity: Entity, word: Word) -> tuple[str, ...]:
+        """Give the states that a state or group name means."""
+        if word.text in entity.groups:
+            return tuple(state.text for state in entity.groups[word.text])
+        if word.text not in entity.states:
+            message = f"{entity.name.text} has no state or group {word.text!r}"
+            self.unknown("unknown-state", word, message, [*entity.groups, *entity.states])
+        return (word.text,)
+
+    def field(self, name: str, use: TypeUse) -> kernel.FieldOf:
+        """Lower a field of a record, or a variable."""
+        kind = self.words.resolve(use)
+        return kernel.FieldOf(name, kind, self.default(use, kind))
+
+
+def _at(expr: Expr, fault: ExpressionError) -> Diagnostic:
+    return Diagnostic(fault.code, expr.scalar.at(fault.at), fault.message, fault.hint)

@@ -1,0 +1,152 @@
+"""What a step does: fields it sets, records it creates and removes, messages and signals it sends."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from statemachines import kernel
+from statemachines.diagnostics import did_you_mean
+from statemachines.expression.scope import Scope
+from statemachines.expression.typed import Attribute, Typed, Var
+from statemachines.lifecycle import Assignment, Creation, Entity, Loop, Sending, SignalUse, TypeUse, Word
+from statemachines.lower.context import Lowering
+from statemachines.lower.terms import local
+from statemachines.types import UNKNOWN, List, Message, Ref
+from statemachines.words.types import variable_of
+
+_BUILT_IN = ("serial", "completion", "state")  # fields that no `create` gives
+
+
+def sets(low: Lowering, assignments: Iterable[Assignment], scope: Scope, path: str) -> list[kernel.Set]:
+    """Lower `set`: fields of records, and variables."""
+    found = []
+    for assignment in assignments:
+        key, expr = assignment.key, assignment.value
+        target = low.typed(assignment.target, scope)
+        clause = low.clause(f"{path}.set.{key.text}", key.where, f"set {key.text} = {expr.text}")
+        value = low.typed(expr, scope, target.type)
+        if isinstance(target, Attribute) and isinstance(target.of.type, Ref):
+            found.append(kernel.Set(clause, target.of, target.of.type.entity, target.name, value))
+        elif isinstance(target, Var) and target.name in low.lifecycle.variables:
+            found.append(kernel.Set(clause, None, "", target.name, value))
+        elif target.type != UNKNOWN:
+            message = f"{key.text!r} cannot be set"
+            low.fault("bad-target", key.where, message, "set record.field, or a variable")
+    return found
+
+
+def signals(low: Lowering, uses: Iterable[SignalUse], scope: Scope, path: str) -> list[kernel.Emit]:
+    """Lower `signal` and `may signal`."""
+    return [emit for use in uses if (emit := _signal(low, use, scope, path)) is not None]
+
+
+def _signal(low: Lowering, use: SignalUse, scope: Scope, path: str) -> kernel.Emit | None:
+    name, word = use.name.text, "may signal" if use.permitted else "signal"
+    when = f" when {use.when.text}" if use.when else ""
+    text = f"{'may signal' if use.permitted else 'signals'} {name}{when}"
+    clause = low.clause(f"{path}.{word}.{name}", use.name.where, text)
+    declared = low.lifecycle.signals.get(name)
+    if declared is None:
+        message = f"there is no signal {name!r}"
+        low.unknown("unknown-signal", use.name, message, low.lifecycle.signals, "declare it in `signals`")
+        return None
+    given = {key.text: expr for key, expr in use.fields}
+    for key, _ in use.fields:
+        if key.text not in declared:
+            low.unknown("unknown-field", key, f"signal {name} has no field {key.text!r}", declared)
+    for missing in declared:
+        if missing not in given:
+            message = f"signal {name} is sent without {missing!r}"
+            low.fault("missing-field", use.name.where, message, f"add it under `with`: {{{missing}: …}}")
+    fields = tuple(
+        (field, low.typed(given[field], scope, low.words.resolve(kind)))
+        for field, kind in declared.items()
+        if field in given
+    )
+    return kernel.Emit(clause, name, fields, low.condition(use.when, scope), _how(use))
+
+
+def _how(use: SignalUse) -> kernel.How:
+    if use.permitted:
+        return "permitted"
+    return "repeats" if use.repeats else "once"
+
+
+def loops(low: Lowering, loops: Iterable[Loop], scope: Scope, path: str) -> list[kernel.ForEach]:
+    """Lower `for each`: effects for every item of a list."""
+    found = []
+    for loop in loops:
+        name = loop.variable.text
+        over = low.typed(loop.over, scope, List(UNKNOWN))
+        kind = over.type.item if isinstance(over.type, List) else UNKNOWN
+        inner = scope.with_names({name: local(name, kind)})
+        text = f"for each {name} in {loop.over.text}"
+        clause = low.clause(f"{path}.for each.{name}", loop.variable.where, text)
+        effects: list[kernel.Effect] = [*sets(low, loop.assignments, inner, clause)]
+        if loop.removes and isinstance(kind, Ref):
+            effects.append(kernel.Remove(clause, "record", name, kind.entity))
+        elif loop.removes and kind != UNKNOWN:
+            message = f"records are removed, and this is a list of {kind}"
+            low.fault("expression-type", loop.over.where, message, "walk over records, for example jobs")
+        when = low.condition(loop.when, inner)
+        found.append(kernel.ForEach(clause, name, over, when, tuple(effects)))
+    return found
+
+
+def creation(low: Lowering, creation: Creation, entity: Entity, scope: Scope, path: str) -> kernel.Create:
+    """Lower one record of `create`."""
+    name = entity.name.text
+    given = _fields(low, creation, entity, scope)
+    for key, use in entity.fields.items():
+        if key not in given and _needed(use):
+            message = f"{name} is created without {key!r}"
+            hint = "give it a value, a default, or make it X | null"
+            low.fault("missing-field", creation.entity.where, message, hint)
+    clause = low.clause(f"{path}.create.{name}", creation.entity.where, f"create a {name}")
+    chosen = given.pop("id", None)
+    when = low.condition(creation.when, scope)
+    return kernel.Create(clause, name, variable_of(name), tuple(given.items()), chosen, when)
+
+
+def _fields(low: Lowering, creation: Creation, entity: Entity, scope: Scope) -> dict[str, Typed]:
+    kinds = low.words.types.record_fields(entity.name.text)
+    known = [field for field in kinds if field not in _BUILT_IN]
+    given: dict[str, Typed] = {}
+    for key, expr in creation.fields:
+        if key.text in known:
+            given[key.text] = low.typed(expr, scope, kinds[key.text])
+        else:
+            low.unknown("unknown-field", key, f"{entity.name.text} has no field {key.text!r}", known)
+    return given
+
+
+def _needed(use: TypeUse) -> bool:
+    return use.default is None and not use.nullable
+
+
+def removal(low: Lowering, word: Word, path: str) -> kernel.Remove:
+    """Lower `remove`: every record of an entity, or every message of a kind that is still due."""
+    clause = low.clause(f"{path}.remove.{word.text}", word.where, f"remove every {word.text}")
+    if not word.text.startswith("due."):
+        low.known_entity(word)
+        return kernel.Remove(clause, "entity", word.text)
+    message = word.text.removeprefix("due.")
+    if message not in low.lifecycle.messages:
+        hint = did_you_mean(message, low.lifecycle.messages)
+        low.fault("unknown-message", word.where, f"there is no message {message!r}", hint)
+    return kernel.Remove(clause, "due", message)
+
+
+def sendings(low: Lowering, sendings: Iterable[Sending], scope: Scope, path: str) -> list[kernel.Send]:
+    """Lower `sends`."""
+    found = []
+    for sending in sendings:
+        name, expr = sending.name, sending.messages
+        value = low.typed(expr, scope)
+        if not (isinstance(value.type, List) and isinstance(value.type.item, Message)):
+            message = f"messages are sent, and this is {value.type}"
+            low.fault("expression-type", expr.where, message, "for example due.Ended.filter(m, …)")
+            continue
+        clause = low.clause(f"{path}.sends.{name.text}", name.where, f"send {expr.text}, in order")
+        found.append(kernel.Send(clause, value.type.item.name, name.text, value))
+    return found

@@ -1,0 +1,147 @@
+"""What has to hold before an operation is carried out, and what is answered where it does not."""
+
+from __future__ import annotations
+
+from statemachines import kernel
+from statemachines.expression.scope import Scope
+from statemachines.expression.syntax import Name
+from statemachines.expression.typed import Attribute, Const, Each, Typed
+from statemachines.lifecycle import Entity, Expr, Move, Operation, Otherwise, Word
+from statemachines.lower.context import Lowering
+from statemachines.lower.effects import signals
+from statemachines.lower.terms import equal, in_one_of, local, negated, state, state_type
+from statemachines.types import BOOL, UNKNOWN, Ref, Type
+
+ANY = "*"  # a refusal with whatever code
+
+Parameters = tuple[kernel.Parameter, ...]
+
+
+def lookups(low: Lowering, operation: Operation, parameters: Parameters, path: str) -> list[kernel.Require]:
+    """Require that the records an operation is about exist, and are visible to the caller."""
+    found = []
+    names = {parameter.name for parameter in parameters}
+    for parameter in parameters:
+        entity = low.lifecycle.entities.get(parameter.entity)
+        if entity is None or entity.fixed or parameter.type != Ref(parameter.entity):
+            continue
+        where = low.place(f"{path}.takes.{parameter.name}", operation.name)
+        answer = operation.missing or Otherwise("refused", "not_found", where)
+        text = f"no such {parameter.name}: {_answered(answer)}"
+        clause = low.clause(f"{path}.missing", answer.where, text)
+        found.append(_require(clause, None, answer, parameter.name, parameter.entity))
+        if entity.private and entity.private.text in names:
+            found.append(_visible(low, entity, entity.private, parameter, answer))
+    if operation.missing and not found:
+        message = "`missing` answers for a record that is gone, and none is taken"
+        low.fault("unused-missing", operation.missing.where, message, "remove it")
+    return found
+
+
+def _visible(
+    low: Lowering, entity: Entity, owner: Word, record: kernel.Parameter, answer: Otherwise
+) -> kernel.Require:
+    """Require that a record is the caller's own; for anybody else it does not exist."""
+    clause = f"entities.{entity.name.text}.private to"
+    low.clause(clause, owner.where, f"for another {owner.text} it does not exist")
+    kind = low.words.types.record_fields(entity.name.text).get(owner.text, UNKNOWN)
+    field = Attribute(kind, 0, local(record.name, record.type), owner.text)
+    return _require(clause, equal(field, local(owner.text, kind)), answer, record.name)
+
+
+def guards(low: Lowering, operation: Operation, scope: Scope, path: str) -> list[kernel.Require]:
+    """Lower `refuses`, `requires` and `open`."""
+    found = []
+    if operation.refuses:
+        code = operation.refuses
+        clause = low.clause(f"{path}.refuses", code.where, f"always refused {code.text}")
+        found.append(kernel.Require(clause, Const(BOOL, 0, False), "refused", code.text))
+    for code, expr in operation.requires:
+        text = f"unless {expr.text}: refused {code.text}"
+        clause = low.clause(f"{path}.requires.{code.text}", code.where, text)
+        found.append(kernel.Require(clause, low.condition(expr, scope), "refused", code.text))
+    for code, expr in operation.open:
+        text = f"where {expr.text}: refused {code.text}, or carried out"
+        clause = low.clause(f"{path}.open.{code.text}", code.where, text)
+        found.append(kernel.Require(clause, negated(low.typed(expr, scope, BOOL)), "open", code.text))
+    return found
+
+
+def move(
+    low: Lowering, operation: Operation, parameters: Parameters, scope: Scope, path: str
+) -> tuple[kernel.Require, kernel.Move] | None:
+    """Lower `move` and `otherwise`: the state that a record has to be in, and the one that it goes to."""
+    first = operation.moves[0]
+    moved = next(
+        (each for each in parameters if each.entity and low.lifecycle.entities[each.entity].states), None
+    )
+    if moved is None:
+        message = "no record with states is taken here"
+        low.fault("bad-move", first.where, message, "take the record that moves: {job: Job}")
+        return None
+    entity = low.lifecycle.entities[moved.entity]
+    arrows = _arrows(low, operation.moves, entity, scope)
+    where = low.lifecycle.places.get(f"{path}.move", first.where)
+    text = "; ".join(f"{each.source.text} → {each.target.text}" for each in operation.moves)
+    clause = low.clause(f"{path}.move", where, text)
+    answer = operation.otherwise or Otherwise("refused", "wrong_state", first.where)
+    other = low.clause(f"{path}.otherwise", answer.where, f"in any other state: {_answered(answer)}")
+    permitted = tuple(signals(low, answer.signals, scope, f"{path}.otherwise"))
+    guard = in_one_of(entity, moved.name, tuple(arrows))
+    require = kernel.Require(other, guard, answer.kind, _code(answer), permitted, moved.name)
+    return require, kernel.Move(clause, moved.name, moved.entity, tuple(arrows.items()))
+
+
+def _arrows(low: Lowering, moves: tuple[Move, ...], entity: Entity, scope: Scope) -> dict[str, Typed]:
+    """Give the state that a record goes to, by the state that it is in."""
+    found: dict[str, Typed] = {}
+    for each in moves:
+        for source in low.states(entity, each.source):
+            if source in found:
+                message = f"{source!r} already has a move in this table"
+                low.fault("overlapping-moves", each.where, message, "one move for each state")
+            found[source] = _target(low, each.target, source, entity, scope)
+    return found
+
+
+def _target(low: Lowering, expr: Expr, source: str, entity: Entity, scope: Scope) -> Typed:
+    if isinstance(expr.node, Name) and expr.node.name == "same":
+        return state(entity, source)
+    return low.typed(expr, scope, state_type(entity))
+
+
+def unique(low: Lowering, entity: Entity, create: kernel.Create) -> list[kernel.Require]:
+    """Require that what has to be unique about a new record is not in use."""
+    found = []
+    kinds = low.words.types.record_fields(entity.name.text)
+    given = {**dict(create.fields), "id": create.id}
+    for key, code in entity.unique:
+        value = given.get(key.text)
+        if value is not None:
+            clause = f"entities.{entity.name.text}.unique.{key.text}"
+            guard = _unused(low, value, entity, key.text, kinds[key.text])
+            found.append(kernel.Require(clause, guard, "refused", code.text))
+    return found
+
+
+def _unused(low: Lowering, value: Typed, entity: Entity, field: str, kind: Type) -> Typed:
+    """Ask whether no record has this value in a field."""
+    name, plural = entity.name.text, entity.plural
+    every = low.words.model_scope().names[plural]
+    body = equal(Attribute(kind, 0, local("other", Ref(name)), field), value)
+    over, body = low.words.narrowed("exists", every, "other", body)
+    return negated(Each(BOOL, 0, "exists", over, "other", body))
+
+
+def _require(
+    clause: str, guard: Typed | None, answer: Otherwise, parameter: str, entity: str = ""
+) -> kernel.Require:
+    return kernel.Require(clause, guard, answer.kind, _code(answer), (), parameter, entity)
+
+
+def _answered(answer: Otherwise) -> str:
+    return f"refused {answer.code}".strip() if answer.kind == "refused" else answer.kind
+
+
+def _code(answer: Otherwise) -> str:
+    return (answer.code or ANY) if answer.kind == "refused" else ""

@@ -1,0 +1,86 @@
+"""Operations: what they take, what has to hold, what they do and what they give."""
+
+from __future__ import annotations
+
+from statemachines import kernel
+from statemachines.expression.scope import Scope
+from statemachines.lifecycle import Operation, TypeUse
+from statemachines.lower.context import Lowering
+from statemachines.lower.effects import creation, loops, removal, sendings, sets, signals
+from statemachines.lower.guards import Parameters, guards, lookups, move, unique
+from statemachines.types import Ref, present
+
+
+def operation(low: Lowering, declared: Operation) -> kernel.Operation:
+    """Lower one operation."""
+    name, path = declared.name.text, f"operations.{declared.name.text}"
+    parameters = tuple(_parameter(low, path, key, use) for key, use in declared.takes.items())
+    requires, effects, scope = _steps(low, declared, parameters, path)
+    loses = declared.loses_files
+    text = "files told before need not exist afterwards"
+    return kernel.Operation(
+        name=name,
+        about=declared.about,
+        optional=declared.optional is not None,
+        loses_files=low.clause(f"{path}.may lose", loses, text) if loses else "",
+        parameters=parameters,
+        requires=tuple(requires),
+        effects=tuple(effects),
+        reply=_reply(low, declared, scope, path),
+    )
+
+
+def _steps(
+    low: Lowering, operation: Operation, parameters: Parameters, path: str
+) -> tuple[list[kernel.Require], list[kernel.Effect], Scope]:
+    """Lower what has to hold and what is done; give the scope of what comes after, too.
+
+    What is set and created can use the parameters alone; whatever follows knows new records as well.
+    """
+    scope = low.words.model_scope({parameter.name: parameter.type for parameter in parameters})
+    after = low.words.scopes.operation(operation)
+    requires = [*lookups(low, operation, parameters, path), *guards(low, operation, scope, path)]
+    effects: list[kernel.Effect] = []
+    if operation.moves and (moved := move(low, operation, parameters, scope, path)) is not None:
+        requires.append(moved[0])
+        effects.append(moved[1])
+    if operation.otherwise and not operation.moves:
+        message = "`otherwise` answers a `move`, and there is none"
+        low.fault("unused-otherwise", operation.otherwise.where, message, "remove it, or add the move")
+    effects += sets(low, operation.assignments, scope, path)
+    for each in operation.creations:
+        entity = low.known_entity(each.entity)
+        if entity is not None:
+            create = creation(low, each, entity, scope, path)
+            requires += unique(low, entity, create)
+            effects.append(create)
+    effects += loops(low, operation.loops, after, path)
+    effects += [removal(low, word, path) for word in operation.removes]
+    effects += sendings(low, operation.sends, after, path)
+    effects += signals(low, operation.signals, after, path)
+    return requires, effects, after
+
+
+def _parameter(low: Lowering, path: str, name: str, use: TypeUse) -> kernel.Parameter:
+    kind = low.words.resolve(use)
+    inner = present(kind)
+    entity = inner.entity if isinstance(inner, Ref) else ""
+    default, clause = low.default(use, kind), ""
+    if use.default:
+        text = f"{name} left out: {use.default.text}"
+        clause = low.clause(f"{path}.takes.{name}", use.default.where, text)
+    return kernel.Parameter(name, kind, low.words.wire(kind), default, clause, entity)
+
+
+def _reply(low: Lowering, operation: Operation, scope: Scope, path: str) -> kernel.Reply | None:
+    gives = operation.gives
+    if gives is None:
+        return None
+    clause = low.clause(f"{path}.gives", low.place(f"{path}.gives", operation.name), "what it gives")
+    fields = None
+    if gives.fields is not None:
+        fields = tuple((key.text, low.typed(expr, scope)) for key, expr in gives.fields)
+    branches = [(low.condition(when, scope), low.typed(value, scope)) for when, value in gives.branches]
+    if gives.value is not None:
+        branches.append((None, low.typed(gives.value, scope)))
+    return kernel.Reply(clause, low.words.caller.given(operation), fields, tuple(branches))

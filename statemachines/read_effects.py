@@ -1,0 +1,91 @@
+"""Tree → what a step does: what it sets, moves, creates, walks over and signals, and what it answers else."""
+
+from __future__ import annotations
+
+from typing import Literal, cast
+
+from statemachines.lifecycle import Assignment, Creation, Loop, Move, Otherwise, SignalUse, Word
+from statemachines.reader import Reader, part_of
+from statemachines.tree import Mapping, Node, Scalar
+
+
+def assignments(reader: Reader, node: Node | None) -> tuple[Assignment, ...]:
+    """Read `set`: each key is itself an expression, the field that is set."""
+    entries = cast(Mapping, node).entries if node is not None else ()
+    return tuple(
+        Assignment(reader.expr(key), reader.expr(value), Word(key.text, key.where)) for key, value in entries
+    )
+
+
+def signals(reader: Reader, body: Mapping) -> tuple[SignalUse, ...]:
+    """Read `signal` and `may signal`."""
+    must = [_signal(reader, name, value) for name, value in reader.entries(body.get("signal"))]
+    return (*must, *permitted_signals(reader, body))
+
+
+def permitted_signals(reader: Reader, body: Mapping) -> tuple[SignalUse, ...]:
+    """Read `may signal`."""
+    uses = reader.entries(body.get("may signal"))
+    return tuple(_signal(reader, name, value, permitted=True) for name, value in uses)
+
+
+def _signal(reader: Reader, name: Word, node: Node, *, permitted: bool = False) -> SignalUse:
+    body = node if isinstance(node, Mapping) else Mapping((), node.where, True)
+    repeats = reader.text(body.get("times")) == "at least once"
+    fields = reader.pairs(body.get("with"))
+    return SignalUse(name, fields, reader.expr_or_none(body.get("when")), repeats, permitted)
+
+
+def creations(reader: Reader, node: Node | None) -> tuple[Creation, ...]:
+    """Read `create`: the fields of each record, with `when` among them."""
+    found = []
+    for name, value in reader.entries(node):
+        fields = reader.pairs(value)
+        when = next((expr for key, expr in fields if key.text == "when"), None)
+        found.append(Creation(name, tuple(pair for pair in fields if pair[0].text != "when"), when))
+    return tuple(found)
+
+
+def loops(reader: Reader, node: Node | None) -> tuple[Loop, ...]:
+    """Read `for each` with effects."""
+    found = []
+    for name, value in reader.entries(node):
+        body = cast(Mapping, value)
+        when, over = reader.expr_or_none(body.get("when")), reader.expr(body.get("in"))
+        sets = assignments(reader, body.get("set"))
+        found.append(Loop(name, over, when, sets, reader.true(body.get("remove"))))
+    return tuple(found)
+
+
+def otherwise(reader: Reader, node: Node | None) -> Otherwise | None:
+    """Read the answer where a guard does not hold."""
+    if node is None:
+        return None
+    if isinstance(node, Mapping):
+        answer = _answer(node.get("answer"))
+        return Otherwise(answer.kind, answer.code, answer.where, permitted_signals(reader, node))
+    return _answer(node)
+
+
+def _answer(node: Node | None) -> Otherwise:
+    scalar = cast(Scalar, node)
+    kind, _, code = scalar.text.partition(" ")
+    return Otherwise(cast("Literal['refused', 'accepted', 'unchanged']", kind), code.strip(), scalar.where)
+
+
+def moves(reader: Reader, node: Node | None) -> tuple[Move, ...]:
+    """Read `from -> to`, or a table of such."""
+    if node is None:
+        return ()
+    if isinstance(node, Mapping):
+        return tuple(
+            Move(source, reader.expr(target), source.where) for source, target in reader.entries(node)
+        )
+    scalar = cast(Scalar, node)
+    source, arrow, target = scalar.text.partition("->")
+    if not arrow or not target.strip():
+        message = f"{scalar.text!r} is not a move"
+        reader.fault("bad-move", scalar, message, "write from -> to, for example running -> completed")
+        return ()
+    aim = reader.expr(part_of(scalar, len(source) + len(arrow)))
+    return (Move(Word(source.strip(), scalar.at(0)), aim, scalar.where),)

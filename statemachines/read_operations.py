@@ -1,0 +1,69 @@
+"""Tree → operations, and the steps that an implementation takes on its own."""
+
+from __future__ import annotations
+
+from typing import cast
+
+from statemachines.lifecycle import Gives, Operation, Sending, Spontaneous, Word
+from statemachines.read_effects import assignments, creations, loops, moves, otherwise, signals
+from statemachines.read_types import uses
+from statemachines.reader import Reader
+from statemachines.tree import Mapping, Node, Scalar, Sequence
+
+
+def operation(reader: Reader, name: Word, node: Node) -> Operation:
+    """Read one entry of `operations`."""
+    body = cast(Mapping, node)
+    optional, loses = body.key("optional"), body.key("may lose")
+    sends = reader.pairs(body.get("sends"))
+    return Operation(
+        name,
+        uses(reader, body.get("takes")),
+        reader.text(body.get("about")),
+        optional=optional.where if optional and reader.true(body.get("optional")) else None,
+        loses_files=loses.where if loses else None,
+        refuses=reader.word_or_none(body.get("refuses")),
+        requires=reader.pairs(body.get("requires")),
+        open=reader.pairs(body.get("open")),
+        missing=otherwise(reader, body.get("missing")),
+        otherwise=otherwise(reader, body.get("otherwise")),
+        moves=moves(reader, body.get("move")),
+        assignments=assignments(reader, body.get("set")),
+        creations=creations(reader, body.get("create")),
+        removes=reader.words(body.get("remove")),
+        loops=loops(reader, body.get("for each")),
+        sends=tuple(Sending(key, expr) for key, expr in sends),
+        signals=signals(reader, body),
+        gives=_gives(reader, body.get("gives")),
+    )
+
+
+def _gives(reader: Reader, node: Node | None) -> Gives | None:
+    """Read a reply: an expression, a record of them, or the first of several whose guard holds."""
+    if node is None:
+        return None
+    if isinstance(node, Scalar):
+        return Gives(reader.expr(node))
+    body = cast(Mapping, node)
+    if (unordered := body.get("unordered")) is not None:
+        return Gives(reader.expr(unordered), unordered=True)
+    if (branches := body.get("first of")) is not None:
+        items = [cast(Mapping, item) for item in cast(Sequence, branches).items]
+        pairs = [(reader.expr_or_none(item.get("when")), reader.expr(item.get("reply"))) for item in items]
+        return Gives(branches=tuple(pairs))
+    return Gives(fields=reader.pairs(body))
+
+
+def own_step(reader: Reader, name: Word, node: Node) -> Spontaneous:
+    """Read one entry of `on its own`."""
+    body = cast(Mapping, node)
+    records = reader.entries(body.get("for each"))
+    return Spontaneous(
+        name,
+        loops=tuple((variable, reader.word(entity)) for variable, entity in records),
+        when=reader.expr(body.get("when")),
+        must=reader.expr_or_none(body.get("must")),
+        does=reader.expr_or_none(body.get("does")),
+        assignments=assignments(reader, body.get("set")),
+        signals=signals(reader, body),
+    )

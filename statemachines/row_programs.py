@@ -1,0 +1,180 @@
+"""Rows that run: steps and assertions as Python code, executed against anything that answers calls."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from types import CodeType
+from typing import Any, Protocol
+
+from statemachines import model
+from statemachines.expression.emit import emit, python_name
+from statemachines.expression.typed import Operate, Typed
+from statemachines.lifecycle import Expr, Row
+from statemachines.types import Reply, Type
+
+FUNCTIONS = {
+    name: value for name, value in vars(model).items() if callable(value) and not name.startswith("_")
+}
+"""What emitted code calls by name."""
+
+
+class RowFailure(Exception):
+    """A row does not hold: an assertion is false, or something it builds on was refused or is not there."""
+
+    def __init__(self, message: str, expr: Expr | None = None) -> None:
+        super().__init__(message)
+        self.message = message
+        self.expr = expr
+
+
+@dataclass(slots=True)
+class Answer:
+    """What a call was answered: a value or a refusal, and the signals that came with it."""
+
+    operation: str
+    given: Any = None
+    refused: str | None = None
+    signals: Mapping[str, list[dict[str, Any]]] = field(default_factory=dict)
+
+    @property
+    def value(self) -> Any:
+        """The value that was given; a row that reads it from a refusal does not hold."""
+        if self.refused is not None:
+            raise RowFailure(f"{self.operation} was refused ({self.refused}), so it gave nothing to look at")
+        return self.given
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Answer) and self.value == other.value
+
+    __hash__ = None  # type: ignore[assignment]  # answers hold dicts; nothing puts them in a set
+
+
+class Subject(Protocol):
+    """What a row runs against."""
+
+    limits: Any
+    policies: Any
+
+    def call(self, operation: str, arguments: dict[str, Any]) -> Answer:
+        """Make one call."""
+
+    def together(self, bodies: Sequence[Callable[[], Any]]) -> list[Any]:
+        """Evaluate bodies at once, each of which makes calls; give their values in order."""
+
+
+@dataclass(frozen=True)
+class Compiled:
+    """A line of a row as code; with `binding` its value gets a name, with `body` it is walked over."""
+
+    expr: Expr
+    typed: Typed
+    binding: str = ""
+    loop: str = ""
+    body: tuple[Compiled, ...] = ()
+
+    @cached_property
+    def code(self) -> CodeType:
+        """The code of the expression."""
+        source = emit(self.typed)
+        if isinstance(self.typed.type, Reply):
+            source = source.removesuffix(".value")  # a reply is bound as it is, not read
+        return compile(source, self.expr.text, "eval")
+
+    def value(self, environment: dict[str, Any]) -> Any:
+        """Evaluate; what cannot be evaluated is a failure of the row."""
+        try:
+            return eval(self.code, environment)  # noqa: S307 - the code is our own emitter's
+        except RowFailure as failure:
+            raise RowFailure(failure.message, failure.expr or self.expr) from None
+        except (IndexError, KeyError, TypeError, ValueError, ZeroDivisionError, AttributeError) as error:
+            raise RowFailure(f"cannot be evaluated: {error}", self.expr) from error
+
+    def run(self, environment: dict[str, Any]) -> None:
+        """Take the step."""
+        found = self.value(environment)
+        if self.binding:
+            environment[self.binding] = found
+        if self.loop:
+            for environment[self.loop] in found:
+                for step in self.body:
+                    step.run(environment)
+
+
+@dataclass(frozen=True, slots=True)
+class Program:
+    """A row that was typed: its steps and assertions as Python code."""
+
+    row: Row
+    steps: tuple[Compiled, ...]
+    asserts: tuple[Compiled, ...]
+    parameters: tuple[tuple[str, Type], ...]
+
+    def run(self, subject: Subject, arguments: Mapping[str, Any]) -> None:
+        """Run the row once with these values for its parameters; raise RowFailure when it does not hold."""
+        names = {python_name(name): value for name, value in arguments.items()}
+        environment: dict[str, Any] = {**FUNCTIONS, **names, "self": _Context(subject)}
+        for step in self.steps:
+            step.run(environment)
+        for each in self.asserts:
+            if not each.value(environment):
+                raise RowFailure(explain(each, environment), each.expr)
+
+    @property
+    def concurrent(self) -> bool:
+        """Tell whether the row makes calls at once."""
+        return any(expr.text == "concurrency" for expr in self.row.needs)
+
+
+class _Context:
+    """What a row's code calls `self`."""
+
+    def __init__(self, subject: Subject) -> None:
+        self.limits = subject.limits
+        self.policies = subject.policies
+        self.call = subject.call
+        self.together = subject.together
+        self._numbers = itertools.count(1)
+
+    def fresh(self, kind: str) -> str:
+        """Give a value that this case has not seen."""
+        return f"fresh-{kind.removeprefix('id of ').lower()}-{next(self._numbers)}"
+
+    @staticmethod
+    def repeat(bodies: Sequence[Callable[[], Any]]) -> list[Any]:
+        """Evaluate bodies one after the other."""
+        return [body() for body in bodies]
+
+
+# ── Why an assertion is false ────────────────────────────────────────────────────────────────────
+
+
+def explain(assertion: Compiled, environment: dict[str, Any]) -> str:
+    """Say what is false about an assertion: the part that fails, and the values on both sides."""
+    part = _failing(assertion.typed, environment)
+    if isinstance(part, Operate) and part.left is not None and part.operator not in ("&&", "||"):
+        left, right = _evaluated(part.left, environment), _evaluated(part.right, environment)
+        return f"{shown(left)} {part.operator} {shown(right)} is false"
+    return "is false"
+
+
+def _failing(value: Typed, environment: dict[str, Any]) -> Typed:
+    """Descend into the first part of a conjunction that is false."""
+    while isinstance(value, Operate) and value.operator == "&&" and value.left is not None:
+        value = value.right if _evaluated(value.left, environment) else value.left
+    return value
+
+
+def _evaluated(value: Typed, environment: dict[str, Any]) -> Any:
+    try:
+        return eval(emit(value), environment)  # noqa: S307 - the code is our own emitter's
+    except Exception:  # noqa: BLE001 - the assertion is false already; this is only for the message
+        return "?"
+
+
+def shown(value: Any) -> str:
+    """Write a value shortly, for a message."""
+    text = repr(value.given if isinstance(value, Answer) else value)
+    return text if len(text) <= 160 else f"{text[:100]} … {text[-50:]}"

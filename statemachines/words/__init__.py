@@ -1,0 +1,151 @@
+"""What the words of one lifecycle mean: its types, constants, fields and named expressions.
+
+Expressions stand in one of two worlds. In the *model*, which is here, a job is a record whose fields can
+be read; in a *row* there are only replies, ids and constants: what a caller could see.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+
+from statemachines.diagnostics import Diagnostic
+from statemachines.expression.check import check
+from statemachines.expression.emit import python_name
+from statemachines.expression.scope import Checker, Scope
+from statemachines.expression.syntax import Call, ExpressionError
+from statemachines.expression.typed import Attribute, Const, Defined, InGroup, Member, Typed, Var
+from statemachines.lifecycle import Lifecycle, TypeUse
+from statemachines.types import BOOL, TEXT, Document, Identity, Message, Record, Ref, Type, optional
+from statemachines.words.caller import Caller
+from statemachines.words.constants import Constants
+from statemachines.words.keys import looked_up
+from statemachines.words.scopes import Scopes
+from statemachines.words.types import Types
+
+_DOCUMENT: Mapping[str, Type] = {"text": TEXT, "inline": BOOL, "file": optional(TEXT)}
+
+
+class Words:
+    """The vocabulary of a lifecycle in the model's world."""
+
+    def __init__(self, lifecycle: Lifecycle) -> None:
+        self.lifecycle = lifecycle
+        self.types = Types(lifecycle)
+        self.meanings = Constants(self.types)
+        self.scopes = Scopes(self, self.types)
+        self.caller = Caller(self.types, self.scopes)
+        self.used: dict[str, tuple[Type, ...]] = {}  # named expression → types of its first use
+
+    # ── What is asked for most ──
+
+    @property
+    def faults(self) -> list[Diagnostic]:
+        """What is wrong with the types that were resolved so far."""
+        return self.types.faults
+
+    @property
+    def codes(self) -> tuple[str, ...]:
+        """Every reason code that an operation of this lifecycle can be refused with."""
+        return self.types.codes
+
+    def resolve(self, use: TypeUse) -> Type:
+        """Give the type that is meant; an unknown one is told."""
+        return self.types.resolve(use)
+
+    def wire(self, kind: Type) -> Type:
+        """Give the type of an argument as a caller passes it: a record by its id."""
+        return self.types.wire(kind)
+
+    def model_scope(self, names: Mapping[str, Type] | None = None) -> Scope:
+        """Give the scope of an expression of the model, with local names of these types."""
+        return self.scopes.model(names)
+
+    # ── The vocabulary of the expression checker ──
+
+    def field(self, of: Typed, name: str, at: int) -> Typed | None:
+        """Read a field of a record, a message, a document or a plain value."""
+        match of.type:
+            case Ref(entity=entity):
+                return self._record_field(of, entity, name, at)
+            case Message(name=message):
+                kind = self._message_fields(message).get(name)
+                return None if kind is None else Attribute(kind, at, of, name)
+        return plain_field(of, name, at)
+
+    def _record_field(self, of: Typed, entity: str, name: str, at: int) -> Typed | None:
+        kind = self.types.record_fields(entity).get(name)
+        if kind is not None:
+            return Attribute(kind, at, of, name)
+        return InGroup(BOOL, at, of, entity, name) if name in self.lifecycle.entities[entity].groups else None
+
+    def _message_fields(self, message: str) -> dict[str, Type]:
+        about = Identity(self.lifecycle.messages[message].about.text)
+        return {"about": about, "to": self.caller.receiver(message), **self.caller.carried(message)}
+
+    def fields(self, kind: Type) -> Iterable[str]:
+        """List the fields that a value of this type has."""
+        match kind:
+            case Ref(entity=entity):
+                return [*self.types.record_fields(entity), *self.lifecycle.entities[entity].groups]
+            case Message(name=message):
+                return self._message_fields(message)
+        return plain_fields(kind)
+
+    def constant(self, name: str, expected: Type, at: int) -> Typed | None:
+        """Give the state, group, enum member, policy choice, code or fixed record of this name."""
+        meaning = self.meanings.meaning(name, expected, at)
+        if meaning is None:
+            return None
+        kind, value = meaning
+        if isinstance(kind, Ref):
+            collection = python_name(self.lifecycle.entities[kind.entity].plural)
+            return Var(kind, at, name, f"self.{collection}[{value!r}]")
+        return Const(kind, at, value)
+
+    def constants(self) -> Iterable[str]:
+        """List every word that is a constant somewhere."""
+        return self.meanings.names()
+
+    def called(self, checker: Checker, node: Call, scope: Scope) -> Typed | None:
+        """Give the use of a named expression, typed by its arguments."""
+        name, at = node.name, node.at
+        definition = self.lifecycle.definitions.get(name)
+        if definition is None:
+            return None
+        arguments = tuple(checker.visit(part, scope) for part in node.arguments)
+        if len(arguments) != len(definition.parameters):
+            message = f"{name} takes {len(definition.parameters)} arguments, and {len(arguments)} are given"
+            raise ExpressionError("expression-type", at, message, f"it is defined at {definition.name.where}")
+        kinds = tuple(argument.type for argument in arguments)
+        self.used.setdefault(name, kinds)
+        body, _ = check(definition.body.node, self.scopes.definition(name, kinds))
+        return Defined(body.type, at, name, arguments)
+
+    def callables(self) -> Iterable[str]:
+        """List the named expressions."""
+        return self.lifecycle.definitions
+
+    def narrowed(self, macro: str, over: Typed, variable: str, body: Typed) -> tuple[Typed, Typed]:
+        """Give the same records and condition, looking records up by their key where that is possible."""
+        return looked_up(macro, over, variable, body, self.types.key)
+
+
+def plain_field(of: Typed, name: str, at: int) -> Typed | None:
+    """Read a field of a document or of a plain value."""
+    match of.type:
+        case Record() as record:
+            kind = record.field(name)
+            return None if kind is None else Member(kind, at, of, name)
+        case Document() if name in _DOCUMENT:
+            return Attribute(_DOCUMENT[name], at, of, name)
+    return None
+
+
+def plain_fields(kind: Type) -> Iterable[str]:
+    """List the fields of a document or of a plain value."""
+    match kind:
+        case Record(fields=fields):
+            return [name for name, _ in fields]
+        case Document():
+            return _DOCUMENT
+    return ()

@@ -1,0 +1,38 @@
+"""Records looked up by their key: `jobs.exists(j, j.id == id)` need not walk over all jobs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from statemachines.expression.typed import Attribute, Const, Found, Operate, Typed, Var, parts
+from statemachines.types import BOOL, List, Ref
+
+
+def looked_up(
+    macro: str, over: Typed, variable: str, body: Typed, key_of: Callable[[str], str]
+) -> tuple[Typed, Typed]:
+    """Give the same records and condition, looking records up by their key where that is possible."""
+    if (
+        macro not in ("exists", "filter")
+        or not isinstance(over, Var)
+        or not over.source.endswith(".values()")
+    ):
+        return over, body
+    if not (isinstance(over.type, List) and isinstance(over.type.item, Ref)):
+        return over, body
+    first: Typed = body
+    rest: Typed = Const(BOOL, body.at, True)
+    if isinstance(body, Operate) and body.operator == "&&" and body.left is not None:
+        first, rest = body.left, body.right
+    match first:
+        case Operate(operator="==", left=Attribute(of=Var(name=name), name=field), right=wanted):
+            by_key = name == variable and field == key_of(over.type.item.entity)
+            if by_key and not _mentions(wanted, variable):
+                return Found(over.type, over.at, over.source.removesuffix(".values()"), wanted), rest
+    return over, body
+
+
+def _mentions(value: Typed, variable: str) -> bool:
+    if isinstance(value, Var) and value.name == variable:
+        return True
+    return any(_mentions(part, variable) for part in parts(value))

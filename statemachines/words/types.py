@@ -1,0 +1,147 @@
+"""What a lifecycle declares, as types: states, groups, enums, texts, ids, records of its own."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import cached_property
+
+from statemachines.diagnostics import Diagnostic, did_you_mean
+from statemachines.lifecycle import Lifecycle, TypeDeclaration, TypeUse, Word
+from statemachines.types import (
+    BOOL,
+    DOCUMENT,
+    INT,
+    TEXT,
+    TIME,
+    UNKNOWN,
+    Enum,
+    Id,
+    List,
+    Optional,
+    Record,
+    Ref,
+    Text,
+    Type,
+    optional,
+)
+
+BUILT_IN: Mapping[str, Type] = {"bool": BOOL, "int": INT, "time": TIME, "text": TEXT, "document": DOCUMENT}
+
+
+class Types:
+    """The types of one lifecycle; `faults` gathers the uses of those that it does not declare."""
+
+    def __init__(self, lifecycle: Lifecycle) -> None:
+        self.lifecycle = lifecycle
+        self.faults: list[Diagnostic] = []
+
+    def resolve(self, use: TypeUse) -> Type:
+        """Give the type that is meant; an unknown one is told."""
+        return self._resolved(use, self.declared)
+
+    def _resolved(self, use: TypeUse, declared: Mapping[str, Type]) -> Type:
+        if use.item is not None:
+            kind: Type = List(self._resolved(use.item, declared))
+        elif use.choices:
+            kind = Enum(" / ".join(_texts(use.choices)), _texts(use.choices))
+        else:
+            kind = self._named(use.name, declared)
+        return optional(kind) if use.nullable else kind
+
+    def _named(self, word: Word, declared: Mapping[str, Type]) -> Type:
+        found = BUILT_IN.get(word.text) or declared.get(word.text)
+        if found is not None:
+            return found
+        known = [*BUILT_IN, *declared]
+        hint = did_you_mean(word.text, known) or f"known: {', '.join(known)}"
+        self.faults.append(Diagnostic("unknown-type", word.where, f"there is no type {word.text!r}", hint))
+        return UNKNOWN
+
+    @cached_property
+    def declared(self) -> Mapping[str, Type]:
+        """Every type that the spec declares: types, entities, states and groups."""
+        found: dict[str, Type] = {}
+        for name, entity in self.lifecycle.entities.items():
+            found[name] = Ref(name)
+            if entity.states:
+                found[f"{name}.state"] = Enum(f"{name}.state", entity.states)
+            for group, words in entity.groups.items():
+                found[f"{name}.{group}"] = Enum(f"{name}.state", _texts(words))
+        for name, policy in self.lifecycle.policies.items():
+            found[f"policies.{name}"] = Enum(f"policies.{name}", _texts(policy.choices))
+        for name, declaration in self.lifecycle.types.items():
+            found[name] = _declared(name, declaration)
+        for name, declaration in self.lifecycle.types.items():
+            if declaration.kind == "record":  # a record may use all other types
+                fields = ((key, self._resolved(use, found)) for key, use in declaration.fields.items())
+                found[name] = Record(tuple(fields), name)
+        return found
+
+    def wire(self, kind: Type) -> Type:
+        """Give the type of an argument as a caller passes it: a record by its id."""
+        match kind:
+            case Ref(entity=entity) if not self.lifecycle.entities[entity].fixed:
+                return Id(entity)
+            case List(item=item):
+                return List(self.wire(item))
+            case Optional(item=item):
+                return optional(self.wire(item))
+            case _:
+                return kind
+
+    def record_fields(self, entity: str) -> dict[str, Type]:
+        """Give the types of a record's fields, the built-in ones included."""
+        declared = self.lifecycle.entities[entity]
+        found = {name: self.resolve(use) for name, use in declared.fields.items()}
+        found["serial"] = INT
+        if declared.minted or declared.fixed:
+            found["id"] = Id(entity)
+        if declared.states:
+            found["state"] = Enum(f"{entity}.state", declared.states)
+            found["completion"] = INT
+        return found
+
+    def key(self, entity: str) -> str:
+        """Give the field by which records are kept: the id, the only unique field, or the serial."""
+        declared = self.lifecycle.entities[entity]
+        if declared.minted or declared.fixed:
+            return "id"
+        return declared.unique[0][0].text if len(declared.unique) == 1 else "serial"
+
+    @cached_property
+    def codes(self) -> tuple[str, ...]:
+        """Every reason code that an operation of this lifecycle can be refused with."""
+        found = ["not_found", "wrong_state"]
+        for operation in self.lifecycle.operations.values():
+            found += [operation.refuses.text] if operation.refuses else []
+            found += [word.text for word, _ in (*operation.requires, *operation.open)]
+            found += [part.code for part in (operation.missing, operation.otherwise) if part and part.code]
+        for entity in self.lifecycle.entities.values():
+            found += [code.text for _, code in entity.unique]
+        return tuple(dict.fromkeys(found))
+
+
+def _declared(name: str, declaration: TypeDeclaration) -> Type:
+    """Give the type of a declaration; that of a record has to wait until all others are known."""
+    match declaration.kind:
+        case "one of":
+            return Enum(name, _texts(declaration.members))
+        case "text":
+            return Text(name)
+        case "id of":
+            return Id(declaration.entity.text if declaration.entity else "")
+        case "range":
+            return INT
+        case "record":
+            return UNKNOWN
+
+
+def _texts(words: tuple[Word, ...]) -> tuple[str, ...]:
+    return tuple(word.text for word in words)
+
+
+def variable_of(entity: str) -> str:
+    """Give the name under which a record of an entity is known where there is just one."""
+    return "".join(
+        f"_{sign.lower()}" if sign.isupper() and index else sign.lower() for index, sign in enumerate(entity)
+    )
