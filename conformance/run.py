@@ -75,13 +75,17 @@ class Run:
         for row in self.rows:
             self._tell(told, row.id.text, partial(self._runner.run, row))
         if self.with_machine:
-            self._tell(told, MACHINE, self._machine)
+            self._tell(told, MACHINE, partial(run_machine, self._runner))
         code = exit_code(self.results, self.fail_on)
         witnessed = self._runner.witnessed
         clauses = {clause.path: witnessed[clause.path] for clause in self.compiled.kernel.clauses}
         whole = self.with_machine and len(self.rows) == len(self.compiled.lifecycle.rows)
+        lacking = tuple(f"operations.{name}." for name in self.adapter.declaration.lacks)
         coverage = Coverage(
-            clauses, tuple(path for path, count in clauses.items() if not count) if whole else ()
+            clauses,
+            tuple(path for path, count in clauses.items() if not count and not path.startswith(lacking))
+            if whole
+            else (),
         )
         footer = Footer(tally(self.results), code, time.monotonic() - began)
         for watcher in told:
@@ -110,55 +114,56 @@ class Run:
         for watcher in told:
             watcher.row(result)
 
-    # ── The machine ──
 
-    def _machine(self) -> RowResult:
-        """Run the Hypothesis machine; a fault that a row saw without being about it is reported here too."""
-        from conformance import stateful  # Hypothesis is slow to import
+# ── The machine ──
 
-        began = time.monotonic()
-        result = RowResult(MACHINE, _ABOUT, "must", Verdict.PASS)
-        witnessed: Counter[str] = Counter()
 
-        def after(driver: stateful.Driver) -> None:
-            result.runs += 1
-            witnessed.update(driver.case.judge.witnessed())
+def run_machine(runner: RowRunner) -> RowResult:
+    """Run the Hypothesis machine; a fault that a row saw without being about it is reported here too."""
+    began = time.monotonic()
+    result = RowResult(MACHINE, _ABOUT, "must", Verdict.PASS)
+    missing = [
+        name
+        for name, operation in runner.compiled.lifecycle.operations.items()
+        if not operation.optional and not runner.adapter.offers(name)
+    ]
+    try:
+        if missing:
+            result.verdict = Verdict.NOT_EXERCISED
+            result.reason = f"the system has no operation {', '.join(missing)}"
+        else:
+            case = _searched(runner, result) or next(iter(runner.strays), None)
+            if case is not None:
+                _fails(runner, result, case)
+    except HarnessError as error:
+        result.verdict, result.reason = Verdict.HARNESS_ERROR, str(error)
+    result.seconds = time.monotonic() - began
+    return result
 
-        missing = [
-            name
-            for name, operation in self.compiled.lifecycle.operations.items()
-            if not operation.optional and not self.adapter.offers(name)
-        ]
-        try:
-            if missing:
-                result.verdict, result.reason = (
-                    Verdict.NOT_EXERCISED,
-                    f"the system has no operation {', '.join(missing)}",
-                )
-            else:
-                examples = stateful.EXAMPLES // 4 if self.quick else stateful.EXAMPLES
-                diverged = stateful.search(
-                    self.compiled, self.adapter, self.seed, examples=examples, after=after
-                )
-                case = diverged.case if diverged is not None else next(iter(self._runner.strays), None)
-                if case is not None:
-                    self._fails(result, case)
-        except HarnessError as error:
-            result.verdict, result.reason = Verdict.HARNESS_ERROR, str(error)
-        self._runner.witnessed.update(witnessed)
-        result.seconds = time.monotonic() - began
-        return result
 
-    def _fails(self, result: RowResult, case: Case) -> None:
-        divergence = case.divergence
-        if divergence is None:
-            return
-        result.verdict = Verdict.FAIL
-        result.reason = f"{divergence.operation}: expected {divergence.expected}; seen {divergence.seen}"
-        result.counterexample = shrunk(self.compiled, self.adapter, case)
-        if result.counterexample is None:
-            result.verdict = Verdict.FLAKY
-            result.reason += "; played again, it did not show"
+def _searched(runner: RowRunner, result: RowResult) -> Case | None:
+    """Make random calls; give the first case that diverges."""
+    from conformance import stateful  # Hypothesis is slow to import
+
+    def after(driver: stateful.Driver) -> None:
+        result.runs += 1
+        runner.witnessed.update(driver.case.judge.witnessed())
+
+    examples = stateful.EXAMPLES // 4 if runner.quick else stateful.EXAMPLES
+    diverged = stateful.search(runner.compiled, runner.adapter, runner.number, examples=examples, after=after)
+    return None if diverged is None else diverged.case
+
+
+def _fails(runner: RowRunner, result: RowResult, case: Case) -> None:
+    divergence = case.divergence
+    if divergence is None:
+        return
+    result.verdict = Verdict.FAIL
+    result.reason = f"{divergence.operation}: expected {divergence.expected}; seen {divergence.seen}"
+    result.counterexample = shrunk(runner.compiled, runner.adapter, case)
+    if result.counterexample is None:
+        result.verdict = Verdict.FLAKY
+        result.reason += "; played again, it did not show"
 
 
 _ABOUT = "Random calls in any order: after each, the system shows what the model shows."

@@ -51,9 +51,15 @@ class Driver:
     def call(self, operation: str, number: int) -> None:
         """Make a call with the arguments that a number stands for, then look."""
         arguments = self.arguments(operation, number)
-        if arguments is not None:
-            self.make(operation, arguments)
-            self.observe(arguments)
+        if arguments is None or self._avoided(operation, arguments):
+            return
+        self.make(operation, arguments)
+        self.observe(arguments)
+
+    def _avoided(self, operation: str, arguments: dict[str, Any]) -> bool:
+        """Tell whether the spec leaves open what a call would do here."""
+        judge = self.case.judge
+        return operation != "wait" and judge.stepper.decision(judge.model, operation, arguments).avoid
 
     def arguments(self, operation: str, number: int) -> dict[str, Any] | None:
         """Give the arguments that a number stands for in the present configuration; None where there are none."""

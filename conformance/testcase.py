@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 from conformance.rows import RowRunner
-from conformance.run import MACHINE, selected
+from conformance.run import MACHINE, run_machine, selected
 from conformance.targets import open_class
 from conformance.verdict import RowResult, Verdict, gates
 from statemachines.compile import load
@@ -45,12 +45,7 @@ def _test(runner: RowRunner, row: Row) -> Callable[[unittest.TestCase], None]:
 
 def _machine(runner: RowRunner) -> Callable[[unittest.TestCase], None]:
     def test(self: unittest.TestCase) -> None:
-        from conformance.run import Run
-
-        whole = Run(runner.compiled, runner.adapter, only=(MACHINE,))
-        whole.rows = []
-        whole.go()
-        _judge(self, whole.results[-1])
+        _judge(self, run_machine(runner))
 
     test.__doc__ = "Random calls in any order: after each, the system shows what the model shows."
     return test

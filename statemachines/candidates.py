@@ -239,7 +239,7 @@ def _around(model: Any, sizes: Mapping[str, Typed]) -> list[Any]:
     if (size := limits.get("bytes")) is not None:
         found.append("x" * (size + 1))
     if (lines := limits.get("lines")) is not None:
-        found.append("\n" * lines)
+        found.append("x\n" * lines + "x")  # no text ends in a line break: how that counts is left open
     return list(dict.fromkeys(found))
 
 

@@ -19,7 +19,7 @@ from statemachines.candidates import Chooser, Influence, choosers, fewer, walked
 from statemachines.diagnostics import Where
 from statemachines.expression.emit import python_name
 from statemachines.expression.typed import Const, Var
-from statemachines.generate_records import message_names, record_names
+from statemachines.generate.records import message_names, record_names
 from statemachines.model import ABSENT, Impossible
 from statemachines.types import (
     INT,

@@ -49,13 +49,14 @@ class Require:
     """Go on only when the guard holds; otherwise give the answer.
 
     answer  'refused' with `code` · 'open': refused with `code`, or carried out, where the guard does NOT
-            hold · 'unchanged': refused or accepted, nothing changes · 'accepted': accepted, nothing changes
+            hold · 'unchanged': refused or accepted, nothing changes · 'accepted': accepted, nothing changes ·
+            'avoided': anything may happen, so nobody goes there
     guard   None = the record that an argument names exists
     """
 
     clause: str
     guard: Typed | None
-    answer: Literal["refused", "open", "unchanged", "accepted"]
+    answer: Literal["refused", "open", "unchanged", "accepted", "avoided"]
     code: str = ""
     permitted: tuple[Emit, ...] = ()
     parameter: str = ""

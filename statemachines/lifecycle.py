@@ -233,9 +233,12 @@ class Owed:
 
 @dataclass(frozen=True, slots=True)
 class Otherwise:
-    """The answer where a guard does not hold: a refusal, acceptance without effect, or either."""
+    """The answer where a guard does not hold: a refusal, acceptance without effect, or either.
 
-    kind: Literal["refused", "accepted", "unchanged"]
+    'open': the source does not say what happens, so nobody goes there.
+    """
+
+    kind: Literal["refused", "accepted", "unchanged", "open"]
     code: str
     where: Where
     signals: tuple[SignalUse, ...] = ()

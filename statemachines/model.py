@@ -187,11 +187,12 @@ class Decision:
     accept  it may be carried out
     idle    it may be refused with any code, or accepted with any reply: either way nothing changes
     quiet   it has to be accepted, with any reply, and nothing changes
+    avoid   anything may happen, so that the call is better not made
     may     signals that may come although nothing changes
     clause  the number of the clause that decided, or −1
     """
 
-    __slots__ = ("accept", "clause", "idle", "may", "quiet", "refuse")
+    __slots__ = ("accept", "avoid", "clause", "idle", "may", "quiet", "refuse")
 
     def __init__(
         self,
@@ -200,6 +201,7 @@ class Decision:
         accept: bool = False,
         idle: bool = False,
         quiet: bool = False,
+        avoid: bool = False,
         may: tuple[Signal, ...] = (),
         clause: int = -1,
     ) -> None:
@@ -207,6 +209,7 @@ class Decision:
         self.accept = accept
         self.idle = idle
         self.quiet = quiet
+        self.avoid = avoid
         self.may = may
         self.clause = clause
 
@@ -286,6 +289,18 @@ class BaseModel:
 
     def next_ordinal(self, entity: str) -> str:
         """Mint the model's own id of a new record, which no record had before."""
+        raise NotImplementedError
+
+    def freeze(self) -> tuple[Any, ...]:
+        """Give the whole state as one value that can be compared, hashed and kept."""
+        raise NotImplementedError
+
+    def thaw(self, frozen: tuple[Any, ...]) -> None:
+        """Take up a frozen state."""
+        raise NotImplementedError
+
+    def broken(self, earlier: Any = None) -> str:
+        """Give the name of an invariant that does not hold, or an empty text; `earlier` is the model one step before."""
         raise NotImplementedError
 
     def own_steps(self) -> list[tuple[int, tuple[Any, ...], bool]]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import difflib
 import importlib
 import inspect
@@ -53,11 +54,7 @@ class PythonAdapter:
         self._asynchronous = any(
             inspect.iscoroutinefunction(getattr(factory, name, None)) for name in operations
         )
-        self._loop: asyncio.AbstractEventLoop | None = (
-            asyncio.new_event_loop() if self._asynchronous else None
-        )
-        if self._loop is not None:
-            threading.Thread(target=self._loop.run_forever, daemon=True).start()
+        self._loop = _running_loop() if self._asynchronous else None
         self._own = frozenset(_source_files(factory))
         self._instance: Any = None
         has_wait = callable(getattr(factory, "wait", None))
@@ -138,10 +135,8 @@ class PythonAdapter:
         instance, self._instance = self._instance, None
         if instance is None or not callable(getattr(instance, "close", None)):
             return
-        try:
+        with contextlib.suppress(Broken, Refused):  # what a case leaves behind does not disturb the next one
             self._run(instance.close, "close()")
-        except (Broken, Refused):
-            pass  # what a case leaves behind does not disturb the next one
 
     def _run(self, function: Callable[[], Any], what: str) -> Any:
         """Call something of the system's, on the thread that fits, within the time limit."""
@@ -157,6 +152,7 @@ class PythonAdapter:
             self._worker = Worker()  # the old one may be stuck for ever, and ends by itself if it is not
             raise
         except TimeoutError:
+            self._loop = _running_loop()  # the old one may be stuck for ever
             raise Broken("hang", f"{what} did not come back within {self.limit:g} s") from None
         except BaseException as error:  # noqa: BLE001 - whatever the system raises is its defect
             raise Broken(
@@ -194,6 +190,13 @@ class _Gate:
     def hold(self) -> None:
         """Wait on the loop's own thread."""
         self._open.wait(self._limit)
+
+
+def _running_loop() -> asyncio.AbstractEventLoop:
+    """Give an event loop that runs on a thread of its own."""
+    loop = asyncio.new_event_loop()
+    threading.Thread(target=loop.run_forever, daemon=True).start()
+    return loop
 
 
 async def _called(function: Callable[[], Any]) -> Any:

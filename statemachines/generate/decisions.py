@@ -34,9 +34,10 @@ def decides(page: Page, operation: kernel.Operation) -> None:
     elif refusals:
         _gathers(page, "codes", refusals, tuple(require.code for require in opens))
         with page.block("if codes:"):
-            page.line(f"return Decision(tuple(codes), clause={page.numbers[refusals[0].clause]})")
+            every = "(*codes, *open_codes)" if opens else "tuple(codes)"  # what is open excuses nothing else
+            page.line(f"return Decision({every}, clause={page.numbers[refusals[0].clause]})")
     for require in others:
-        if require.answer in ("unchanged", "accepted"):
+        if require.answer in _HOW:
             _answers_at_once(page, require)
     if opens:
         with page.block("if open_codes:"):
@@ -98,5 +99,8 @@ def _answers_at_once(page: Page, require: kernel.Require) -> None:
             for each in require.permitted:
                 signal(page, each, "may")
             permitted = ", may=tuple(may)"
-        how = "idle=True" if require.answer == "unchanged" else "quiet=True"
+        how = _HOW[require.answer]
         page.line(f"return Decision({how}{permitted}, clause={number})")
+
+
+_HOW = {"unchanged": "idle=True", "accepted": "quiet=True", "avoided": "idle=True, avoid=True"}

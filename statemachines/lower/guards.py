@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from statemachines import kernel
 from statemachines.expression.scope import Scope
 from statemachines.expression.syntax import Name
@@ -46,6 +48,10 @@ def _visible(
     low.clause(clause, owner.where, f"for another {owner.text} it does not exist")
     kind = low.words.types.record_fields(entity.name.text).get(owner.text, UNKNOWN)
     field = Attribute(kind, 0, local(record.name, record.type), owner.text)
+    if answer.kind == "open":  # what is open about a record that is gone is not about one of somebody else
+        answer = replace(answer, kind="unchanged")
+    if answer.kind == "refused" and not answer.code:
+        answer = replace(answer, code="not_found")
     return _require(clause, equal(field, local(owner.text, kind)), answer, record.name)
 
 
@@ -136,7 +142,8 @@ def _unused(low: Lowering, value: Typed, entity: Entity, field: str, kind: Type)
 def _require(
     clause: str, guard: Typed | None, answer: Otherwise, parameter: str, entity: str = ""
 ) -> kernel.Require:
-    return kernel.Require(clause, guard, answer.kind, _code(answer), (), parameter, entity)
+    kind = "avoided" if answer.kind == "open" else answer.kind
+    return kernel.Require(clause, guard, kind, _code(answer), (), parameter, entity)
 
 
 def _answered(answer: Otherwise) -> str:

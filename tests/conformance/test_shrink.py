@@ -1,0 +1,221 @@
+"""The shrinker: the shortest trace with the same fault, on faults that are made up so that the answer is known."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from conformance.shrink import Shrinker, Shrunk
+from conformance.step import Divergence
+from conformance.trace import AtOnce, Call, Given, Played, Step, Trace, play, symbolic
+from tests.conformance.systems import REFERENCE, adapted, thread_job
+from tests.faulty.thread_job.retention import FirstStartedLeaves
+
+FAULT = Divergence("reply", "operations.messages.gives", "messages", "this", "that")
+OTHER = Divergence("reply", "operations.list_jobs.gives", "list_jobs", "this", "that")
+Shows = Callable[[Trace], Divergence | None]
+
+
+def shrunk(trace: Trace, shows: Shows, seconds: float = 60) -> Shrunk:
+    def played(candidate: Trace) -> Played:
+        return Played(shows(candidate), candidate)
+
+    return Shrinker(thread_job(), played, seconds).shrink(played(trace))
+
+
+def numbers(trace: Trace) -> set[int]:
+    return {call.number for call in trace.calls()}
+
+
+def start(number: int, thread: str = "t1") -> Call:
+    return Call(number, "start", (("thread", thread), ("tool_call", f"c{number}"), ("tool", "bash")))
+
+
+def end(number: int, of: int, outcome: str = "completed", payload: str = "x") -> Call:
+    given = Given(of, "job_id")
+    return Call(number, "finish", (("job", given), ("outcome", outcome), ("payload", payload)))
+
+
+@st.composite
+def traces(draw: st.DrawFn) -> tuple[Trace, set[int]]:
+    """A trace of starts, ends and looks, and some of its calls that a fault needs."""
+    steps: list[Step] = []
+    started: list[int] = []
+    for number in range(1, draw(st.integers(2, 24)) + 1):
+        kind = draw(st.sampled_from(["start", "end", "look"]))
+        if kind == "start":
+            steps.append(start(number))
+            started.append(number)
+        elif kind == "end" and started:
+            steps.append(end(number, draw(st.sampled_from(started))))
+        else:
+            steps.append(Call(number, "messages", (("thread", "t1"),)))
+    needed = draw(st.sets(st.sampled_from(range(1, len(steps) + 1)), min_size=1, max_size=5))
+    return Trace(tuple(steps)), needed
+
+
+def with_all_they_use(trace: Trace, needed: set[int]) -> set[int]:
+    calls = {call.number: call for call in trace.calls()}
+    found, waiting = set(), list(needed)
+    while waiting:
+        number = waiting.pop()
+        found.add(number)
+        waiting += calls[number].refers() - found
+    return found
+
+
+@given(traces())
+def test_what_is_left_is_what_the_fault_needs_and_nothing_more(case: tuple[Trace, set[int]]) -> None:
+    trace, needed = case
+    best = shrunk(trace, lambda candidate: FAULT if needed <= numbers(candidate) else None)
+    assert numbers(best.trace) == with_all_they_use(trace, needed)
+    assert best.played.divergence == FAULT
+    assert best.played.trace == best.trace
+
+
+@given(traces(), st.integers(1, 6))
+def test_another_fault_is_not_the_same(case: tuple[Trace, set[int]], least: int) -> None:
+    """With fewer calls than `least` the trace shows something else: the shrinker stops before that."""
+    trace, _ = case
+
+    def shows(candidate: Trace) -> Divergence:
+        return FAULT if len(candidate) >= min(least, len(trace)) else OTHER
+
+    best = shrunk(trace, shows)
+    assert best.played.divergence == FAULT
+    assert len(best.trace) >= min(least, len(trace))
+
+
+def test_the_same_fault_is_the_same_clause_kind_and_operation_whatever_was_seen() -> None:
+    trace = Trace((start(1), start(2), start(3)))
+    best = shrunk(trace, lambda tried: Divergence(*FAULT.key, f"{len(tried)}", f"{len(tried) + 1}"))
+    assert len(best.trace) == 1
+    assert FAULT.key == Divergence(*FAULT.key, "a", "b").key != OTHER.key
+
+
+# --- jobs, stretches, arguments ---------------------------------------------------------------------------
+
+
+def test_a_fault_behind_many_jobs_is_cut_in_terms_of_jobs() -> None:
+    """Any 21 jobs that end show it: the shrinker drops those beyond them in a few tries, not one by one."""
+    many = 160
+    trace = Trace((*(start(n) for n in range(many)), *(end(many + n, n) for n in range(many))))
+
+    def shows(candidate: Trace) -> Divergence | None:
+        return FAULT if sum(call.operation == "finish" for call in candidate.calls()) >= 21 else None
+
+    best = shrunk(trace, shows)
+    assert len(best.trace) == 42
+    assert best.tries < 8 * many
+
+
+def simplified(call: Call, holds: Callable[[dict[str, Any]], bool]) -> dict[str, Any]:
+    """The arguments that are left of the last call of a trace, when a fault needs only that `holds`."""
+    trace = Trace((start(1), call))
+
+    def shows(candidate: Trace) -> Divergence | None:
+        last = candidate.calls()[-1]
+        return FAULT if last.operation == call.operation and holds(dict(last.arguments)) else None
+
+    return dict(shrunk(trace, shows).trace.calls()[-1].arguments)
+
+
+def test_what_is_left_gets_its_simplest_arguments() -> None:
+    found = simplified(end(2, 1, "timed_out", "a long text"), lambda given: True)
+    assert (found["outcome"], found["payload"]) == ("completed", "x")
+    found = simplified(end(2, 1, "timed_out", "a long text"), lambda given: given["outcome"] != "completed")
+    assert found["outcome"] == "failed"
+    found = simplified(end(2, 1, "failed", "a long text"), lambda given: len(given["payload"]) > 1)
+    assert found["payload"] == "a long text"
+
+
+def test_waits_become_short_threads_the_first_and_lists_short() -> None:
+    wait = Call(2, "wait", (("ms", 1000),))
+    assert simplified(wait, lambda given: True) == {"ms": 1}
+    assert simplified(wait, lambda given: given["ms"] > 7) == {"ms": 1000}
+    assert simplified(start(2, "t2"), lambda given: True)["thread"] == "t1"
+    look = Call(2, "list_jobs", (("thread", "t2"), ("statuses", ("failed", "running", "completed"))))
+    found = simplified(look, lambda given: "running" in given["statuses"])
+    assert found == {"thread": "t1", "statuses": ("running",)}
+
+
+def test_an_id_and_a_tool_call_are_left_alone() -> None:
+    """Another text there would be another call or another job."""
+    found = simplified(start(2), lambda given: True)
+    assert found["tool_call"] == "c2"
+
+
+# --- calls at once ----------------------------------------------------------------------------------------
+
+
+def at_once(callers: int, each: int) -> AtOnce:
+    return AtOnce(tuple(tuple(start(1 + caller * each + n) for n in range(each)) for caller in range(callers)))
+
+
+def test_calls_at_once_are_cut_to_the_fewest_that_show_the_fault() -> None:
+    def shows(candidate: Trace) -> Divergence | None:
+        return FAULT if any(isinstance(step, AtOnce) for step in candidate.steps) else None
+
+    best = shrunk(Trace((at_once(16, 200),)), shows)
+    assert [len(step.callers) for step in best.trace.steps if isinstance(step, AtOnce)] == [2]
+    assert len(best.trace) == 2
+    assert best.tries < 100
+
+
+def test_calls_that_need_not_be_at_once_are_made_one_after_the_other() -> None:
+    trace = Trace((AtOnce(((start(1),), (start(2),), (start(3),))),))
+    best = shrunk(trace, lambda candidate: FAULT if {1, 3} <= numbers(candidate) else None)
+    assert best.trace == Trace((start(1), start(3)))
+
+
+# --- budget -----------------------------------------------------------------------------------------------
+
+
+def test_without_time_the_trace_stays_as_it_is() -> None:
+    trace = Trace((start(1), start(2)))
+    best = shrunk(trace, lambda candidate: FAULT, 0)
+    assert (best.trace, best.tries) == (trace, 0)
+
+
+def test_no_candidate_is_tried_twice() -> None:
+    tried: list[Trace] = []
+    trace = Trace(tuple(start(number) for number in range(1, 9)))
+
+    def shows(candidate: Trace) -> Divergence | None:
+        tried.append(candidate)
+        return FAULT if {2, 5} <= numbers(candidate) else None
+
+    best = shrunk(trace, shows)
+    assert len(tried) - 1 == best.tries
+    assert len(set(tried[1:])) == best.tries
+
+
+# --- on a system ------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("jobs", [21, 40])
+def test_a_fault_behind_the_21st_job_is_found_at_its_known_length(jobs: int) -> None:
+    with adapted(FirstStartedLeaves) as adapter:
+        from conformance.case import Case
+
+        case = Case(thread_job(), adapter)
+        ids = []
+        for number in range(jobs):
+            given = {"thread": "t1", "tool_call": f"c{number}", "tool": "delegate"}
+            ids.append(case.call("start", given).value["job_id"])
+        for job in reversed(ids):
+            case.call("finish", {"job": job, "outcome": "failed", "payload": "text"})
+            case.call("wait", {"ms": 3})
+        case.call("list_jobs", {"thread": "t1", "statuses": ["failed", "completed"]})
+        assert case.divergence is not None
+        first = play(thread_job(), adapter, symbolic(case.trace))
+        best = Shrinker(thread_job(), lambda trace: play(thread_job(), adapter, trace), 60).shrink(first)
+    assert len(best.trace) <= FirstStartedLeaves.calls
+    assert best.played.divergence is not None
+    assert best.played.divergence.key == case.divergence.key
+    with adapted(REFERENCE) as adapter:
+        assert play(thread_job(), adapter, best.trace).divergence is None
