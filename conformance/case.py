@@ -205,6 +205,7 @@ class Case:
         calls = [call for each in callers for call in each]
         self.groups += 1
         self.overlaps += overlapping([(call.began, call.ended, call.caller) for call in calls])
+        time.sleep(self.adapter.declaration.settles / 1000)  # what settles later belongs to these calls
         group = Group(calls, self._signals(calls[0].operation if calls else ""))
         if self.divergence is None:
             self.divergence = self.judge.group(group)

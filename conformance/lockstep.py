@@ -26,13 +26,13 @@ MOST = 256  # configurations that are held at once
 class Judge:
     """Follows one case. `step` and `group` give a divergence, or None; SHOULD findings gather in `findings`.
 
-    unsure  a cap was reached, so a later divergence may be the cap's fault
+    unsure  a cap was reached, or ties depend on instants that nobody can see: a divergence need not be a fault
     """
 
     def __init__(self, compiled: Compiled, declaration: Declaration) -> None:
         self.stepper = Stepper(compiled, declaration)
         self.configurations = [Configuration(self.stepper.fresh())]
-        self.unsure = False
+        self.unsure = not _ordered(compiled, declaration)
         self.seen = bytearray(len(compiled.kernel.clauses))
         self._past: list[Observed | Group] = []
         self._files: dict[str, Any] = {}
@@ -252,6 +252,12 @@ class Judge:
         self.stepper, self.configurations = loose.stepper, loose.configurations
         self._relaxed = True
         return None
+
+
+def _ordered(compiled: Compiled, declaration: Declaration) -> bool:
+    """Tell whether the order of endings is known: by a virtual clock, or because ties are broken by completion."""
+    chosen = (declaration.policies.get(order.name, "completion") for order in compiled.kernel.orders)
+    return declaration.clock == "virtual" or all(choice == "completion" for choice in chosen)
 
 
 def _distinct(configurations: Sequence[Configuration]) -> list[Configuration]:

@@ -15,6 +15,7 @@ from statemachines.rows import RowCompiler, evaluate, values
 from statemachines.types import Bool, Enum, Int, List, Ref, Text
 
 PIECES = ("x", "é", "😀")
+ODD = ("", " x ", "\n x", "a\r\nb", "a\0b", "e\u0301", "\ufeffx")  # texts that somebody may tidy up
 Values = dict[str, Any]
 
 
@@ -104,7 +105,7 @@ def of_type(compiled: Compiled, rows: RowCompiler, use: TypeUse, declared: Any) 
 
 def _around(limits: Mapping[str, int | None]) -> st.SearchStrategy[str]:
     """Draw texts well within, one below, at and one above each limit, of one byte and of more a character."""
-    short = st.sampled_from(PIECES)
+    short = st.sampled_from((*PIECES, *ODD))
     size, lines = limits.get("bytes"), limits.get("lines")
     found = [short]
     if size is not None and size > 1:

@@ -444,16 +444,14 @@ class Influence:
             match effect:
                 case kernel.Move(arrows=arrows):
                     values = [target for _, target in arrows]
-                case kernel.Set(record=record, entity=entity, field=field, value=value, when=when):
+                case kernel.Set(record=record, entity=entity, field=field, value=value):
                     yield from (
                         _Sentence((f"{entity}.{field}",), part, operation) for part in (record, value) if part
                     )
-                    values = [when]
-                case kernel.Create(entity=entity, fields=fields, id=chosen, when=when):
+                case kernel.Create(entity=entity, fields=fields, id=chosen):
                     yield from (_Sentence((f"{entity}.{name}",), value, operation) for name, value in fields)
                     if chosen is not None:
                         yield _Sentence((f"{entity}.id",), chosen, operation)
-                    values = [when]
                 case kernel.Emit(when=when):
                     values = [when]
                 case kernel.Send(messages=messages):

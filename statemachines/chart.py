@@ -204,7 +204,8 @@ def _steps(arrow: Arrow) -> Iterator[dict[str, Any]]:
 
 _COLOURS = ("#e3f2fd,stroke:#1565c0", "#fff8e1,stroke:#f9a825", "#f3e5f5,stroke:#7b1fa2")
 _ENDED = "#eceff1,stroke:#546e7a"
-_KEYWORDS = {"class", "classDef", "click", "direction", "hide", "note", "scale", "state", "style", "title"}
+# Mermaid 11 refuses each of these as the name of a state or class.
+_TAKEN = {"class", "classDef", "click", "default", "href", "note", "root", "scale", "state", "style"}
 
 
 def mermaid(lifecycle: Lifecycle) -> str:
@@ -220,7 +221,8 @@ def mermaid(lifecycle: Lifecycle) -> str:
     lines = ["---", f"title: {title}", "---", "stateDiagram-v2"]
     for drawing in drawings:
         body = list(drawing.lines())
-        frame = [f"state {drawing.record.name.text} {{", *_indented(body), "}"]
+        name = drawing.record.name.text  # Mermaid itself names the ends of a frame FRAME_start and FRAME_end
+        frame = [f'state "{name}" as {name}_ {{', *_indented(body), "}"]
         lines += _indented(body if alone else frame)
     return "\n".join([*lines, *_indented(_colours(drawings))]) + "\n"
 
@@ -258,9 +260,7 @@ class _Drawing:
 
     def name(self, end: str) -> str:
         """Give the name that a state or diamond has in the text."""
-        if end == "[*]":
-            return end
-        return f"{self.prefix}{end}" if self.prefix or end not in _KEYWORDS else f"{end}_"
+        return end if end == "[*]" else _free(f"{self.prefix}{end}")
 
     def lines(self) -> Iterator[str]:
         """Give the text: the states, the diamonds, the edges."""
@@ -274,6 +274,10 @@ class _Drawing:
         for (source, end), labels in self.edges.items():
             said = f": {' / '.join(labels)}" if labels else ""
             yield f"{self.name(source)} --> {self.name(end)}{said}"
+
+
+def _free(name: str) -> str:
+    return f"{name}_" if name in _TAKEN else name
 
 
 def _creators(record: Entity, lifecycle: Lifecycle) -> Iterator[str]:
@@ -316,8 +320,8 @@ def _colours(drawings: Iterable[_Drawing]) -> Iterator[str]:
     going = [group for group in groups if group != "terminal"]
     for group, names in groups.items():
         colour = _COLOURS[going.index(group) % len(_COLOURS)] if group in going else _ENDED
-        yield f"classDef {group} fill:{colour},color:#000"
-        yield f"class {','.join(names)} {group}"
+        yield f"classDef {_free(group)} fill:{colour},color:#000"
+        yield f"class {','.join(names)} {_free(group)}"
 
 
 def _indented(lines: Iterable[str]) -> list[str]:

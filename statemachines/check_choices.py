@@ -15,7 +15,7 @@ from statemachines.lifecycle import Lifecycle
 from statemachines.lower import ANY
 from statemachines.model import ACCEPT, BaseModel, Impossible, Outcome
 from statemachines.model_subject import ModelSubject
-from statemachines.rows import Answer, Compiled, Program
+from statemachines.rows import Answer, Compiled, Program, RowFailure
 
 MOST_ORDERS: Final = 200
 """In so many orders calls that are made at once are run, where there are more than four of them."""
@@ -100,7 +100,8 @@ def watched(compiled: CompiledLifecycle) -> type[BaseModel]:
 class Choosing(ModelSubject):
     """A subject that can also be eager: it takes every step that it may, and sends every signal, even again.
 
-    Where any code will do, it refuses with one that nobody knows. `could` tells whether there was a chance.
+    Where any code will do, it refuses with one that nobody knows. `could` tells whether there was a chance,
+    `astray` that a call was made of which the spec does not say what happens.
     """
 
     def __init__(
@@ -109,11 +110,15 @@ class Choosing(ModelSubject):
         super().__init__(model, kernel, lenient=lenient, order=order)
         self.eager = model.eager = eager
         self.could = False
+        self.astray = False
 
     def call(self, operation: str, arguments: dict[str, Any]) -> Answer:
         """Make one call, and let the steps follow that must, or may."""
         model: Any = self.model
         decision = getattr(model, f"may_{operation}")(**arguments) if operation in model.loose else ACCEPT
+        if decision.avoid:
+            self.astray = True
+            raise RowFailure(f"the spec does not say what {operation} does here")
         answer = super().call(operation, arguments)
         self.could = self.could or model.could
         self._offer(answer, decision.may)
@@ -137,9 +142,8 @@ class Choosing(ModelSubject):
 
 def _is_loose(operation: Operation) -> bool:
     """Tell whether an answer of an operation leaves anything open beside whether it is refused."""
-    return any(
-        each.permitted or each.answer == "unchanged" or each.code == ANY for each in operation.requires
-    )
+    loose = ("unchanged", "avoided")
+    return any(each.permitted or each.answer in loose or each.code == ANY for each in operation.requires)
 
 
 # ── Alternatives ─────────────────────────────────────────────────────────────────────────────────

@@ -97,7 +97,7 @@ def _unknown(word: Word, clauses: list[Clause]) -> Iterator[Diagnostic]:
 
 def unwitnessed(compiled: Compiled, ran: Ran, dead: Collection[str]) -> Iterator[Diagnostic]:
     """Tell of clauses that a row covers and that its runs on the model never come to."""
-    asked = {clause.path for clause in said(compiled) if not is_silent(clause.path)} - set(dead)
+    asked = {clause.path for clause in said(compiled)} - silent(compiled) - set(dead)
     for name, seen in ran.seen.items():
         idle = [path for path, hit in zip(ran.paths, seen, strict=True) if not hit and path in asked]
         for word in compiled.lifecycle.rows[name].covers:
@@ -108,6 +108,10 @@ def unwitnessed(compiled: Compiled, ran: Ran, dead: Collection[str]) -> Iterator
                 yield Diagnostic("not-witnessed", word.where, message, hint)
 
 
-def is_silent(path: str) -> bool:
-    """Tell whether the model cannot come to a clause: what may be lost is no step of it."""
-    return path.endswith(".may lose")
+def silent(compiled: Compiled) -> set[str]:
+    """Name the clauses that no run on the model comes to: what may be lost, and where nobody goes."""
+    operations = compiled.kernel.operations
+    found = {
+        each.clause for operation in operations for each in operation.requires if each.answer == "avoided"
+    }
+    return found | {clause.path for clause in compiled.kernel.clauses if clause.path.endswith(".may lose")}

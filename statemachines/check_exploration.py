@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from statemachines.check_coverage import is_silent, said
+from statemachines.check_coverage import said, silent
 from statemachines.check_example import as_row
 from statemachines.compile import Compiled
 from statemachines.diagnostics import Diagnostic
@@ -39,10 +39,10 @@ def _dead(
     compiled: Compiled, exploration: Exploration, witnessed: frozenset[str]
 ) -> Iterator[tuple[str, Diagnostic]]:
     """Tell of clauses that neither the search nor a row came to."""
-    known = witnessed | exploration.witnessed
+    known = witnessed | exploration.witnessed | silent(compiled)
     for clause in said(compiled):
         path = clause.path
-        if path not in known and not is_silent(path):
+        if path not in known:
             message = f"nothing ever comes to {path}: {clause.text}"
             hint = "its condition never holds: correct it, or remove the clause"
             yield path, Diagnostic("dead-clause", clause.where, message, hint)

@@ -68,11 +68,6 @@ def compile_text(text: str, file: str) -> Compiled:
     return compile_tree(read_text(text, file), file)
 
 
-def compile_file(path: str | Path) -> Compiled:
-    """Compile a spec from a file."""
-    return compile_tree(read_file(path), str(path))
-
-
 def spec_tree(name: str) -> Mapping:
     """Read a shipped lifecycle by its name, or a spec by its path; raise LookupError for an unknown name."""
     path = name if name.endswith((".yaml", ".yml")) else spec_path(name)

@@ -474,9 +474,7 @@ class _Steps:
         """Make the step of an operation."""
         every = choosers(self.compiled, operation, self.scope.records)
         pairs = zip(operation.parameters, every, strict=True)
-        creates = [
-            each for each in operation.effects if isinstance(each, kernel.Create) and each.when is None
-        ]
+        creates = [each for each in operation.effects if isinstance(each, kernel.Create)]
         return _Step(
             operation.name,
             [parameter.name for parameter in operation.parameters],

@@ -72,7 +72,6 @@ class Set:
     entity: str
     field: str
     value: Typed
-    when: Typed | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,7 +93,6 @@ class Create:
     variable: str
     fields: tuple[tuple[str, Typed], ...]
     id: Typed | None
-    when: Typed | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -111,7 +111,7 @@ class Definition:
 
 @dataclass(frozen=True, slots=True)
 class Assignment:
-    """`record.field: value`, perhaps only `when`."""
+    """`record.field: value`."""
 
     target: Expr
     value: Expr
@@ -135,7 +135,6 @@ class Creation:
 
     entity: Word
     fields: tuple[tuple[Word, Expr], ...]
-    when: Expr | None = None
 
 
 @dataclass(frozen=True, slots=True)

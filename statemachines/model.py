@@ -6,6 +6,7 @@ generated module needs nothing beside itself.
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
@@ -93,6 +94,13 @@ def line_count(text: str) -> int:
     return text.count("\n") + 1
 
 
+def whole_number(text: str) -> int:
+    """Read a whole number in plain digits, perhaps with a sign, and white space around it."""
+    if re.fullmatch(r"\s*[+-]?[0-9]+\s*", text, re.ASCII) is None:
+        raise ValueError(f"{text!r} is not a whole number")
+    return int(text)
+
+
 def numbers(count: int) -> list[int]:
     """Give 0, 1, … up to but without `count`."""
     return list(range(count))
@@ -106,7 +114,7 @@ def sized_text(piece: str, size: int, lines: int = 1) -> str:
     breaks = lines - 1
     room = size - 2 * breaks
     width = byte_length(piece)
-    if room < 1 or lines < 1 or width == 0:
+    if room < 1 or lines < 1 or width == 0 or "\n" in piece:
         raise ValueError(f"no text has {size} bytes in {lines} lines")
     return "x\n" * breaks + piece * (room // width) + "x" * (room % width)
 

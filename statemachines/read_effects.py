@@ -37,12 +37,11 @@ def _signal(reader: Reader, name: Word, node: Node, *, permitted: bool = False) 
 
 
 def creations(reader: Reader, node: Node | None) -> tuple[Creation, ...]:
-    """Read `create`: the fields of each record, with `when` among them."""
+    """Read `create`: the fields of each record."""
     found = []
     for name, value in reader.entries(node):
         fields = reader.pairs(value)
-        when = next((expr for key, expr in fields if key.text == "when"), None)
-        found.append(Creation(name, tuple(pair for pair in fields if pair[0].text != "when"), when))
+        found.append(Creation(name, fields))
     return tuple(found)
 
 

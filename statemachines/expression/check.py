@@ -28,6 +28,7 @@ from statemachines.types import (
     NULL,
     TEXT,
     UNKNOWN,
+    Enum,
     List,
     Optional,
     Type,
@@ -85,13 +86,16 @@ def _name(checker: Checker, node: Name, scope: Scope, expected: Type) -> Typed:
     value = scope.words.constant(node.name, present(expected), node.at)
     if value is not None:
         return value
+    hint = _name_hint(node.name, scope, present(expected))
+    return checker.fault("unknown-name", node.at, f"nothing here is called {node.name!r}", hint)
+
+
+def _name_hint(name: str, scope: Scope, wanted: Type) -> str:
+    if isinstance(wanted, Enum):  # most likely a misspelt word of this type
+        known = [*wanted.members, *scope.names]
+        return did_you_mean(name, known) or f"one of {', '.join(wanted.members)}"
     known = [*scope.names, *scope.words.constants()]
-    return checker.fault(
-        "unknown-name",
-        node.at,
-        f"nothing here is called {node.name!r}",
-        did_you_mean(node.name, known) or f"known here: {', '.join(sorted(scope.names))}",
-    )
+    return did_you_mean(name, known) or f"known here: {', '.join(sorted(scope.names))}"
 
 
 def _field(checker: Checker, node: Field, scope: Scope) -> Typed:
@@ -138,17 +142,15 @@ def _list(checker: Checker, node: ListOf, scope: Scope, expected: Type) -> Typed
     wanted = present(expected)
     item = wanted.item if isinstance(wanted, List) else UNKNOWN
     items = [checker.visit(part, scope, item) for part in node.items]
-    kind: Type = item
-    if isinstance(item, Unknown) and items:
-        kind = items[0].type
-        for value in items[1:]:
-            joined = join(kind, value.type)
-            if joined is None:
-                message = f"a list of {kind} cannot hold {value.type}"
-                checker.fault("expression-type", value.at, message, "lists hold one type")
-                break
-            kind = joined
-    return Items(List(kind), node.at, tuple(items))
+    kind: Type = UNKNOWN
+    for value in items:
+        joined = join(kind, replied(value.type))
+        if joined is None:
+            message = f"a list of {kind} cannot hold {value.type}"
+            checker.fault("expression-type", value.at, message, "lists hold one type")
+            break
+        kind = joined
+    return Items(List(kind if items else item), node.at, tuple(items))
 
 
 def _call(checker: Checker, node: Call, scope: Scope, expected: Type) -> Typed:

@@ -23,8 +23,9 @@ from statemachines.expression.typed import (
     Together,
     Typed,
     Var,
+    local_name,
 )
-from statemachines.types import List, Reply
+from statemachines.types import List, Reply, Type
 
 _OR, _AND, _NOT, _COMPARE, _SUM, _PRODUCT, _SIGN, _POSTFIX, _ATOM = 1, 2, 3, 4, 6, 7, 8, 9, 10
 _OPERATORS = {
@@ -42,7 +43,7 @@ _OPERATORS = {
 }
 # Python evaluates these as CEL does; everything else is a function of `statemachines.model`.
 _METHODS = {"startsWith": "startswith", "endsWith": "endswith", "trim": "strip"}
-_BUILT_IN = {"size": "len", "sum": "sum", "min": "min", "max": "max", "string": "str", "number": "int"}
+_BUILT_IN = {"size": "len", "sum": "sum", "min": "min", "max": "max", "string": "str"}
 _RENAMED = {
     "sameItems": "same_items",
     "bytes": "byte_length",
@@ -50,6 +51,7 @@ _RENAMED = {
     "range": "numbers",
     "text": "sized_text",
     "reversed": "reversed_",
+    "number": "whole_number",
 }
 
 
@@ -86,6 +88,17 @@ def _read(value: Typed) -> tuple[str, int]:
     if isinstance(value, Var) and source.endswith(".values()"):
         return f"list({source})", _ATOM
     return source, own
+
+
+def _replies(kind: Type) -> bool:
+    return isinstance(kind, List) and isinstance(kind.item, Reply)
+
+
+def _values(value: Typed, power: int) -> str:
+    """Write a value that is compared or handed on: a list of replies as the list of what they gave."""
+    if _replies(value.type):
+        return f"[each.value for each in {emit_iterable(value)}]"
+    return _plain(value, power)
 
 
 def _wrap(source: str, own: int, power: int) -> str:
@@ -162,9 +175,9 @@ def _membership(value: Typed) -> tuple[str, str] | None:
         case InGroup(of=of, entity=entity, group=group):
             return f"{_plain(of, _POSTFIX)}.state", group_constant(entity, group)
         case Operate(operator="in", left=Typed() as left, right=right):
-            return _plain(left, least), _plain(right, least)
+            return _plain(left, least), _values(right, least)
         case Apply(function="contains", arguments=(whole, part)):
-            return _plain(part, least), _plain(whole, least)
+            return _plain(part, least), _values(whole, least)
         case Each(macro="exists", over=Found(collection=collection, key=key), body=Const(value=True)):
             return _plain(key, least), collection
         case _:
@@ -194,20 +207,21 @@ def _operate(value: Operate) -> tuple[str, int]:
     if operator in ("==", "!=") and _is_null(value.right):
         return f"{_plain(value.left, power + 1)} {'is' if operator == '==' else 'is not'} None", power
     least = power + 1 if power == _COMPARE else power  # comparisons do not chain; sums do, from the left
-    return f"{_plain(value.left, least)} {operator} {_plain(value.right, power + 1)}", power
+    write = _plain if _replies(value.type) else _values
+    return f"{write(value.left, least)} {operator} {write(value.right, power + 1)}", power
 
 
 def _apply(value: Apply) -> tuple[str, int]:
     name = value.function
     if name == "pick":
         guard, then, other = value.arguments
-        return f"({_plain(then, 1)} if {_plain(guard, 1)} else {_plain(other, 0)})", _ATOM
+        write = _plain if _replies(value.type) else _values
+        return f"({write(then, 1)} if {_plain(guard, 1)} else {write(other, 0)})", _ATOM
     first = value.arguments[0]
     if name == "size":
         return f"len({emit_iterable(first)})", _ATOM
-    if name == "flatten" and isinstance(first.type, List) and isinstance(first.type.item, Reply):
-        return f"flatten([each.value for each in {_plain(first, 0)}])", _ATOM
-    arguments = [_plain(part, 0) for part in value.arguments]
+    write = _values if name in ("flatten", "sameItems") else _plain
+    arguments = [write(part, 0) for part in value.arguments]
     if name in _METHODS:
         return f"{_plain(first, _POSTFIX)}.{_METHODS[name]}({', '.join(arguments[1:])})", _POSTFIX
     if name == "join":
@@ -217,7 +231,7 @@ def _apply(value: Apply) -> tuple[str, int]:
 
 
 def _each(value: Each) -> tuple[str, int]:
-    over, name = emit_iterable(value.over), python_name(value.variable)
+    over, name = emit_iterable(value.over), local_name(value.variable)
     body = _plain(value.body, 1)
     match value.macro:
         case "all":

@@ -58,6 +58,7 @@ def method(checker: Checker, node: Call, receiver: Node, scope: Scope) -> Typed:
     of = checker.visit(receiver, scope)
     kind = underlying(of.type)
     if isinstance(kind, Unknown):
+        _visited(checker, node, scope)
         return of
     if isinstance(of.type, Optional):
         message = f"this may be null, and null has no {node.name}()"
@@ -72,12 +73,25 @@ def method(checker: Checker, node: Call, receiver: Node, scope: Scope) -> Typed:
         wanted, result = _OF_TEXT[node.name]
         arguments = _arguments(checker, node, scope, wanted, len(wanted))
         return Apply(result, node.at, node.name, (of, *arguments))
-    known = (
-        [*_OF_LIST, *_BY_ITEM] if isinstance(kind, List) else [*_OF_TEXT] if isinstance(kind, Text) else []
+    message = f"{of.type} has no function {node.name!r}"
+    return checker.fault("unknown-function", node.at, message, _method_hint(node.name, kind))
+
+
+def _method_hint(name: str, kind: Type) -> str:
+    known: list[str] = []
+    if isinstance(kind, List):
+        known = [*_OF_LIST, *_BY_ITEM, *MACROS]
+    elif isinstance(kind, Text):
+        known = [*_OF_TEXT]
+    return did_you_mean(name, known) or (
+        f"known: {', '.join(sorted(known))}" if known else "it has no functions"
     )
-    listed = f"known: {', '.join(sorted(known))}" if known else "it has no functions"
-    hint = did_you_mean(node.name, known) or listed
-    return checker.fault("unknown-function", node.at, f"{of.type} has no function {node.name!r}", hint)
+
+
+def _visited(checker: Checker, node: Call, scope: Scope) -> None:
+    """Type the arguments of a faulty call: their own faults are told as well."""
+    for part in node.arguments:
+        checker.visit(part, scope)
 
 
 def function(checker: Checker, node: Call, scope: Scope) -> Typed:
@@ -85,6 +99,7 @@ def function(checker: Checker, node: Call, scope: Scope) -> Typed:
     if node.name in _ALONE:
         wanted, least, result = _ALONE[node.name]
         return Apply(result, node.at, node.name, _arguments(checker, node, scope, wanted, least))
+    _visited(checker, node, scope)
     known = [*_ALONE, "pick", *scope.words.callables()]
     hint = did_you_mean(node.name, known)
     if not hint and node.name in KNOWN:
@@ -127,19 +142,17 @@ def _by_item(checker: Checker, node: Call, scope: Scope, of: Typed, kind: List) 
     if not isinstance(kind.item, Int | Time | Unknown):
         message = f"{node.name} needs numbers, not {kind.item}"
         return checker.fault("expression-type", node.at, message, "map the items to numbers first")
-    return Apply(kind.item, node.at, node.name, (of,))
+    return Apply(INT if isinstance(kind.item, Unknown) else kind.item, node.at, node.name, (of,))
 
 
 def _alike(checker: Checker, node: Call, scope: Scope, of: Typed, expected: Type) -> Typed:
     """Type a comparison of a list, or of its items, with one argument, which need not be of the same type."""
     if len(node.arguments) != 1:
-        _arguments(checker, node, scope, (UNKNOWN,), 1)
-    other = checker.visit(node.arguments[0], scope, expected) if node.arguments else of
-    if isinstance(other.type, Optional) and not isinstance(expected, Optional):
-        message = f"{expected} is expected here, and this is {other.type}"
-        return checker.fault(
-            "expression-type", other.at, message, "it may be null: guard it first with != null &&"
-        )
+        return Apply(BOOL, node.at, node.name, (of, *_arguments(checker, node, scope, (expected,), 1)))
+    other = checker.visit(node.arguments[0], scope, expected)
+    if node.name == "sameItems" and isinstance(other.type, Optional):
+        message = "this may be null, and null holds nothing"
+        return checker.fault("field-of-null", other.at, message, "guard it first with != null &&")
     if not comparable(expected, other.type):
         message = f"{of.type} and {other.type} are never alike"
         return checker.fault("expression-type", node.at, message, "compare values of one type")
@@ -151,4 +164,5 @@ def _flatten(checker: Checker, node: Call, of: Typed, kind: List) -> Typed:
     if not isinstance(inner, List | Unknown):
         message = f"flatten needs lists in the list, not {inner}"
         return checker.fault("expression-type", node.at, message, "remove it")
-    return Apply(List(inner.item) if isinstance(inner, List) else UNKNOWN, node.at, "flatten", (of,))
+    item = inner.item if isinstance(inner, List) else UNKNOWN
+    return Apply(List(item), node.at, "flatten", (of,))

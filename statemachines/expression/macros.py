@@ -5,8 +5,23 @@ from __future__ import annotations
 from statemachines.expression.facts import facts
 from statemachines.expression.scope import Checker, Scope
 from statemachines.expression.syntax import Call, Name, Node
-from statemachines.expression.typed import Apply, Each, Typed, Var
-from statemachines.types import BOOL, UNKNOWN, List, Type, Unknown, join, underlying
+from statemachines.expression.typed import Apply, Each, Typed, Var, local_name
+from statemachines.types import (
+    BOOL,
+    UNKNOWN,
+    Bool,
+    Enum,
+    Id,
+    Int,
+    List,
+    Optional,
+    Text,
+    Time,
+    Type,
+    Unknown,
+    join,
+    replied,
+)
 
 MACROS = ("all", "exists", "exists_one", "filter", "map", "sortBy")
 
@@ -14,9 +29,13 @@ MACROS = ("all", "exists", "exists_one", "filter", "map", "sortBy")
 def macro(checker: Checker, node: Call, receiver: Node, scope: Scope) -> Typed:
     """Type `list.macro(name, body)`."""
     over = checker.visit(receiver, scope)
-    kind = underlying(over.type)
+    kind = replied(over.type)
     if isinstance(kind, Unknown):
+        _unknown_items(checker, node, scope)
         return over
+    if isinstance(kind, Optional):
+        message = f"this may be null, and null has no {node.name}()"
+        return checker.fault("field-of-null", node.at, message, "guard it first with != null &&")
     if not isinstance(kind, List):
         message = f"{over.type} is not a list"
         return checker.fault("expression-type", node.at, message, f"{node.name} works on lists")
@@ -26,22 +45,55 @@ def macro(checker: Checker, node: Call, receiver: Node, scope: Scope) -> Typed:
         case _:
             message = f"{node.name} takes a name and an expression"
             return checker.fault("expression-type", node.at, message, f"jobs.{node.name}(j, …)")
-    if name in scope.names:
+    if name in scope.names or name in set(scope.words.constants()):
         message = f"{name!r} already means something here"
         return checker.fault("shadowed-name", at, message, "choose another name")
-    inner = scope.with_names({name: Var(kind.item, at, name, name)})
-    if node.name in ("map", "sortBy"):
-        body = checker.visit(written, inner)
-    else:
-        body = checker.expect(written, inner, BOOL)
+    inner = scope.with_names({name: Var(kind.item, at, name, local_name(name))})
+    body = _body(checker, node.name, written, inner)
     over, body = scope.words.narrowed(node.name, over, name, body)
     return Each(_result(node.name, kind, body.type), node.at, node.name, over, name, body)
+
+
+def _unknown_items(checker: Checker, node: Call, scope: Scope) -> None:
+    """Type a body whose list is faulty: its own faults are told as well."""
+    match node.arguments:
+        case (Name(at=at, name=name), written):
+            checker.visit(written, scope.with_names({name: Var(UNKNOWN, at, name, local_name(name))}))
+
+
+def _body(checker: Checker, name: str, written: Node, scope: Scope) -> Typed:
+    match name:
+        case "map":
+            return checker.visit(written, scope)
+        case "sortBy":
+            return _key(checker, written, scope)
+        case _:
+            return checker.expect(written, scope, BOOL)
+
+
+def _key(checker: Checker, written: Node, scope: Scope) -> Typed:
+    """Type what a list is sorted by, which needs an order."""
+    key = checker.visit(written, scope)
+    kind = replied(key.type)
+    if isinstance(kind, Optional):
+        message = "this may be null, and null has no order"
+        checker.fault("field-of-null", key.at, message, "guard it first: pick(… != null, …, …)")
+    elif not _has_order(kind):
+        message = f"{kind} has no order"
+        checker.fault("expression-type", key.at, message, "sort by numbers, times, texts or lists of them")
+    return key
+
+
+def _has_order(kind: Type) -> bool:
+    if isinstance(kind, List):
+        return _has_order(kind.item)
+    return isinstance(kind, Int | Time | Text | Id | Bool | Enum | Unknown)
 
 
 def _result(name: str, kind: List, body: Type) -> Type:
     match name:
         case "map":
-            return List(body)
+            return List(replied(body))
         case "filter" | "sortBy":
             return List(kind.item)
         case _:
@@ -58,7 +110,7 @@ def pick(checker: Checker, node: Call, scope: Scope, expected: Type) -> Typed:
     first = checker.visit(then, scope.with_present(facts(guard, True)), expected)
     wanted = expected if expected != UNKNOWN else first.type
     second = checker.visit(other, scope.with_present(facts(guard, False)), wanted)
-    kind = join(first.type, second.type)
+    kind = join(replied(first.type), replied(second.type))
     if kind is None:
         message = f"pick gives {first.type} or {second.type}"
         return checker.fault("expression-type", node.at, message, "both values need one type")

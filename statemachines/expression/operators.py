@@ -20,6 +20,7 @@ from statemachines.types import (
     Unknown,
     comparable,
     join,
+    replied,
     underlying,
 )
 
@@ -31,7 +32,7 @@ def unary(checker: Checker, node: Unary, scope: Scope) -> Typed:
     if node.operator == "!":
         return Operate(BOOL, node.at, "!", None, checker.expect(node.operand, scope, BOOL))
     operand = checker.expect(node.operand, scope, INT)
-    return Operate(operand.type, node.at, node.operator, None, operand)
+    return Operate(replied(operand.type), node.at, node.operator, None, operand)
 
 
 def binary(checker: Checker, node: Binary, scope: Scope) -> Typed:
@@ -82,8 +83,11 @@ def _pair(checker: Checker, first: Node, second: Node, scope: Scope) -> tuple[Ty
 def _membership(checker: Checker, node: Binary, scope: Scope) -> Typed:
     left = checker.visit(node.left, scope)
     right = checker.visit(node.right, scope, List(underlying(left.type)))
-    kind = underlying(right.type)
-    if isinstance(kind, List) and not comparable(kind.item, left.type):
+    kind = replied(right.type)
+    if isinstance(kind, Optional) and isinstance(kind.item, List):
+        message = "this may be null, and null holds nothing"
+        checker.fault("field-of-null", right.at, message, "guard it first: … != null && …")
+    elif isinstance(kind, List) and not comparable(kind.item, left.type):
         message = f"{left.type} is never in a {kind}"
         checker.fault("expression-type", node.at, message, "compare values of one type")
     elif not isinstance(kind, List | Unknown):
@@ -95,11 +99,11 @@ def _membership(checker: Checker, node: Binary, scope: Scope) -> Typed:
 def _ordered(checker: Checker, node: Binary, left: Typed, right: Typed) -> None:
     """Tell when two values have no order."""
     for side in (left, right):
-        if isinstance(side.type, Optional):
+        if isinstance(replied(side.type), Optional):
             message = "this may be null, and null has no order"
             checker.fault("field-of-null", side.at, message, "guard it first: … != null && …")
             return
-    both: tuple[Type, Type] = (left.type, right.type)
+    both: tuple[Type, Type] = (replied(left.type), replied(right.type))
     if any(isinstance(kind, Unknown) for kind in both) or all(isinstance(kind, Int | Time) for kind in both):
         return
     if not (all(isinstance(kind, Text) for kind in both) and comparable(*both)):
@@ -108,7 +112,7 @@ def _ordered(checker: Checker, node: Binary, left: Typed, right: Typed) -> None:
 
 
 def _arithmetic(checker: Checker, node: Binary, left: Typed, right: Typed) -> Typed:
-    kind = join(left.type, right.type)
+    kind = join(replied(left.type), replied(right.type))
     joins = node.operator == "+" and isinstance(kind, List | Text)
     if kind is None or not (joins or isinstance(kind, Int | Time | Unknown)):
         return checker.fault(

@@ -16,6 +16,7 @@ from statemachines.expression.syntax import (
     Name,
     Node,
     Unary,
+    children,
 )
 
 MAX_BYTES = 4096
@@ -48,8 +49,9 @@ _TOKEN = re.compile(
       | (?P<text>'(?:[^'\\\n]|\\.)*'|"(?:[^"\\\n]|\\.)*")
       | (?P<mark>\|\||&&|==|!=|<=|>=|[-+*/%<>!().,\[\]])
     """,
-    re.VERBOSE,
+    re.VERBOSE | re.ASCII,
 )
+_SIGN = re.compile(r"(?![dD][89a-fA-F])[0-9a-fA-F]{4}")  # half of a surrogate pair is no sign
 _INSTEAD = {
     "=": "write == to compare",
     "&": "write && for 'and'",
@@ -94,18 +96,13 @@ class _Parser:
             raise self.fault(
                 at, f"{word!r} is not expected here", "an expression ends before it; is an operator missing?"
             )
+        _bound(node)
         return node
 
     def expression(self, power: int) -> Node:
         self.depth += 1
         if self.depth > MAX_NESTING:
-            at = self.tokens[self.next][2]
-            raise ExpressionError(
-                "expression-too-deep",
-                at,
-                f"an expression nested deeper than {MAX_NESTING}",
-                "name its parts in `define`",
-            )
+            raise _too_deep(self.tokens[self.next][2])
         left = self.prefix()
         while (found := _POWER.get(self.tokens[self.next][1], 0)) > power:
             _, operator, at = self.take()
@@ -196,6 +193,20 @@ class _Parser:
         return ExpressionError("expression-syntax", at, message, hint)
 
 
+def _bound(node: Node) -> None:
+    """Refuse a chain such as a.b.c… that is deeper than brackets may be: what reads the tree is recursive."""
+    level = [node]
+    for _ in range(MAX_NESTING):
+        level = [child for parent in level for child in children(parent)]
+    if level:
+        raise _too_deep(level[0].at)
+
+
+def _too_deep(at: int) -> ExpressionError:
+    message = f"an expression nested deeper than {MAX_NESTING}"
+    return ExpressionError("expression-too-deep", at, message, "name its parts in `define`")
+
+
 def _tokens(text: str) -> list[tuple[str, str, int]]:
     """Split into (kind, word, offset), with an `end` token last."""
     found: list[tuple[str, str, int]] = []
@@ -235,7 +246,7 @@ def _unescape(word: str, at: int) -> str:
         if word[index] != "\\":
             parts.append(word[index])
             index += 1
-        elif word[index + 1] == "u" and re.fullmatch(r"[0-9a-fA-F]{4}", word[index + 2 : index + 6]):
+        elif word[index + 1] == "u" and _SIGN.fullmatch(word[index + 2 : index + 6]):
             parts.append(chr(int(word[index + 2 : index + 6], 16)))
             index += 6
         elif word[index + 1] in _ESCAPES:

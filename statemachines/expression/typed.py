@@ -2,10 +2,35 @@
 
 from __future__ import annotations
 
+import keyword
 from dataclasses import dataclass, fields, replace
 from typing import Any
 
 from statemachines.types import Type
+
+# Names that the written code calls or reads: a name of a spec must not stand for them.
+_TAKEN = frozenset(
+    (
+        *("self", "seen", "all", "any", "int", "len", "list", "max", "min", "sorted", "str", "sum"),
+        *(
+            "byte_length",
+            "distinct",
+            "document",
+            "drop",
+            "flatten",
+            "item",
+            "line_count",
+            "numbers",
+            "quotient",
+        ),
+        *("remainder", "reversed_", "same_items", "sized_text", "take", "whole_number", "with_key"),
+    )
+)
+
+
+def local_name(name: str) -> str:
+    """Give a Python name for a variable of a spec."""
+    return f"{name}_" if keyword.iskeyword(name) or name in _TAKEN else name
 
 
 @dataclass(frozen=True, slots=True)

@@ -152,9 +152,8 @@ def _move(page: Page, effect: kernel.Move) -> None:
 
 def _set(page: Page, effect: kernel.Set, taken: str | None) -> None:
     holder = "self" if effect.record is None else emit(effect.record)
-    with page.where(effect.when):
-        page.saw(effect.clause)
-        page.line(f"{holder}.{python_name(effect.field)} = {taken or emit(effect.value)}")
+    page.saw(effect.clause)
+    page.line(f"{holder}.{python_name(effect.field)} = {taken or emit(effect.value)}")
 
 
 def _create(page: Page, effect: kernel.Create) -> None:

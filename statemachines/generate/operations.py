@@ -32,6 +32,7 @@ def operation(page: Page, source: kernel.Operation) -> None:
 
 def _does(page: Page, operation: kernel.Operation) -> None:
     looked_up(page, operation, witness=True)
+    page.saw(operation.loses_files)
     lists = lists_of(page.source, operation.effects)
     begin_lists(page, lists)
     step(page, operation.effects)

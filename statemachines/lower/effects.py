@@ -104,8 +104,7 @@ def creation(low: Lowering, creation: Creation, entity: Entity, scope: Scope, pa
             low.fault("missing-field", creation.entity.where, message, hint)
     clause = low.clause(f"{path}.create.{name}", creation.entity.where, f"create a {name}")
     chosen = given.pop("id", None)
-    when = low.condition(creation.when, scope)
-    return kernel.Create(clause, name, variable_of(name), tuple(given.items()), chosen, when)
+    return kernel.Create(clause, name, variable_of(name), tuple(given.items()), chosen)
 
 
 def _fields(low: Lowering, creation: Creation, entity: Entity, scope: Scope) -> dict[str, Typed]:

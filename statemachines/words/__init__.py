@@ -15,7 +15,7 @@ from statemachines.expression.scope import Checker, Scope
 from statemachines.expression.syntax import Call, ExpressionError
 from statemachines.expression.typed import Attribute, Const, Defined, InGroup, Member, Typed, Var
 from statemachines.lifecycle import Lifecycle, TypeUse
-from statemachines.types import BOOL, TEXT, Document, Identity, Message, Record, Ref, Type, optional
+from statemachines.types import BOOL, TEXT, Document, Identity, Message, Record, Ref, Type, accepts, optional
 from statemachines.words.caller import Caller
 from statemachines.words.constants import Constants
 from statemachines.words.keys import looked_up
@@ -35,6 +35,9 @@ class Words:
         self.scopes = Scopes(self, self.types)
         self.caller = Caller(self.types, self.scopes)
         self.used: dict[str, tuple[Type, ...]] = {}  # named expression → types of its first use
+        self._bodies: dict[
+            str, Type | None
+        ] = {}  # named expression → type of its value; None until it is known
 
     # ── What is asked for most ──
 
@@ -117,9 +120,29 @@ class Words:
             message = f"{name} takes {len(definition.parameters)} arguments, and {len(arguments)} are given"
             raise ExpressionError("expression-type", at, message, f"it is defined at {definition.name.where}")
         kinds = tuple(argument.type for argument in arguments)
-        self.used.setdefault(name, kinds)
-        body, _ = check(definition.body.node, self.scopes.definition(name, kinds))
-        return Defined(body.type, at, name, arguments)
+        first = self.used.setdefault(name, kinds)
+        for wanted, argument in zip(first, arguments, strict=True):
+            if not accepts(wanted, argument.type):
+                message = (
+                    f"{wanted} is expected here, as where {name} is first used, and this is {argument.type}"
+                )
+                hint = "a named expression takes the same types everywhere"
+                raise ExpressionError("expression-type", argument.at, message, hint)
+        return Defined(self._body_type(name, first, at), at, name, arguments)
+
+    def _body_type(self, name: str, kinds: tuple[Type, ...], at: int) -> Type:
+        """Give the type of a named expression's value, looking at its body once."""
+        if name not in self._bodies:
+            self._bodies[name] = None
+            body = self.lifecycle.definitions[name].body.node
+            value, faults = check(body, self.scopes.definition(name, kinds))
+            if all(fault.code != "endless-definition" for fault in faults):
+                self._bodies[name] = value.type
+        kind = self._bodies[name]
+        if kind is None:
+            hint = "expressions have no loops: use all, exists, map or filter"
+            raise ExpressionError("endless-definition", at, f"{name} is defined by itself", hint)
+        return kind
 
     def callables(self) -> Iterable[str]:
         """List the named expressions."""

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from functools import cached_property
 
 from statemachines.expression.syntax import ExpressionError
-from statemachines.types import Enum, List, Ref, Type, Unknown, present
+from statemachines.types import Enum, List, Ref, Type, present
 from statemachines.words.types import Types
 
 Meaning = tuple[Type, str | tuple[str, ...]]
@@ -27,16 +27,24 @@ class Constants:
         """Give what a word means, or None; without an expected type it has to be unambiguous."""
         meanings = self._meanings.get(name, [])
         wanted = present(expected)
-        fitting = [meaning for meaning in meanings if _same_words(wanted, meaning[0])]
-        if not fitting and isinstance(wanted, Enum):
-            return (Enum(wanted.name, (name,)), name) if name in wanted.members else None
-        if not fitting:
-            fitting = [meaning for meaning in meanings if meaning[0] != Enum("refusal", (name,))] or meanings
-        if len(fitting) > 1 and isinstance(wanted, Unknown):
+        certain = [meaning for meaning in meanings if _same_words(wanted, meaning[0])]
+        if certain:
+            return certain[0]
+        fitting = self._word_of(wanted, name) if isinstance(wanted, Enum) else _unexpected(name, meanings)
+        if len(fitting) > 1:
             kinds = " or ".join(str(kind) for kind, _ in fitting)
             hint = "compare it with a value of the type that is meant"
             raise ExpressionError("ambiguous-name", at, f"{name!r} may mean {kinds}", hint)
         return fitting[0] if fitting else None
+
+    def _word_of(self, wanted: Enum, name: str) -> list[Meaning]:
+        """Give a word of a type that no declaration gives, or another constant of a constant's type."""
+        if name in wanted.members:
+            return [(Enum(wanted.name, (name,)), name)]
+        if len(wanted.members) != 1:
+            return []
+        meanings = self._meanings.get(name, [])
+        return [each for each in meanings if isinstance(each[0], Enum) and each[0].name == wanted.name]
 
     @cached_property
     def _meanings(self) -> dict[str, list[Meaning]]:
@@ -61,6 +69,11 @@ class Constants:
                     yield member, (Enum(kind.name, (member,)), member)
         for code in self._types.codes:
             yield code, (Enum("refusal", (code,)), code)
+
+
+def _unexpected(name: str, meanings: list[Meaning]) -> list[Meaning]:
+    """Give what a word may mean where none of its types is expected: a code only if it is nothing else."""
+    return [meaning for meaning in meanings if meaning[0] != Enum("refusal", (name,))] or meanings
 
 
 def _same_words(wanted: Type, found: Type) -> bool:

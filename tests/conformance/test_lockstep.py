@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from conformance import lockstep
+from conformance.observation import Listed
 from conformance.observed import Observed, signal_key
 from conformance.step import Divergence
 from statemachines.candidates import arguments
@@ -375,6 +376,7 @@ def test_a_case_that_only_a_recommendation_forbids_is_judged_again_without_it() 
     (finding,) = watched.judge.findings
     assert (finding.clause, finding.should) == ("messages.Ended.outlives", True)
     assert finding.operation == "turn_boundary"
+    assert finding.value == Listed("job_id", "a", there=True)
     watched.must("messages", "t1", gives=[message("b")])
     assert watched.judge.witnessed()
     assert told(watched("turn_boundary", "t1", gives=[message("b")], signals=[turn()]))[0] == "reply"

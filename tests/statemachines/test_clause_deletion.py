@@ -263,6 +263,7 @@ SURVIVORS = {
     "messages.Ended.at most": "in a model of one thread a message that was sent is no longer due",
     "operations.request_cancel.missing": DEFAULT,
     "operations.inspect_job.missing": DEFAULT,
+    "operations.emit.missing": "where everything is open, no row goes",
     "operations.restart.may lose": "the model has no files that could be lost",
     "operations.restart.for each.thread.set.thread.boundary_requested": STANDS_IDLE,
     "on its own.busy_after_restart.set.thread.restarted": "becoming idle again clears it too",

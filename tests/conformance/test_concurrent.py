@@ -1,0 +1,224 @@
+"""Calls at once: that they overlap, what comes back, and what is said when they do not."""
+
+from __future__ import annotations
+
+import sys
+import threading
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from conformance.adapter import Broken
+from conformance.adapters import python
+from conformance.case import Case
+from conformance.concurrent import is_own, one_after_the_other, overlapping, run_at_once
+from conformance.verdict import Verdict
+from tests.conformance.systems import REFERENCE, adapted, row_result, thread_job
+from tests.right.thread_job import ActorJobs, RealClockJobs, SqliteJobs
+
+# --- overlaps ---------------------------------------------------------------------------------------------
+
+TIMES = st.lists(st.tuples(st.integers(0, 30), st.integers(1, 15), st.integers(0, 3)), max_size=12)
+
+
+def began_while_another_ran(calls: Sequence[tuple[int, int, int]]) -> int:
+    """The definition, call by call: at its beginning a call of another caller is running."""
+    return sum(
+        any(one < began < end and who != caller for one, end, who in calls) for began, _, caller in calls
+    )
+
+
+@given(TIMES)
+def test_overlapping_calls_are_counted(drawn: list[tuple[int, int, int]]) -> None:
+    """Instants are those of one counter, so no two are the same."""
+    instants = sorted({(2 * began, index, 0) for index, (began, _, _) in enumerate(drawn)})
+    instants += [(2 * (began + length) + 1, index, 1) for index, (began, length, _) in enumerate(drawn)]
+    order = {(index, side): place for place, (_, index, side) in enumerate(sorted(instants))}
+    calls = [(order[index, 0], order[index, 1], caller) for index, (_, _, caller) in enumerate(drawn)]
+    assert overlapping(calls) == began_while_another_ran(calls)
+    assert overlapping(calls[::-1]) == overlapping(calls)
+
+
+@pytest.mark.parametrize(
+    ("calls", "count"),
+    [
+        ([], 0),
+        ([(1, 2, 0)], 0),
+        ([(1, 2, 0), (3, 4, 1)], 0),
+        ([(1, 3, 0), (2, 4, 1)], 1),
+        ([(1, 4, 0), (2, 3, 1)], 1),
+        ([(1, 4, 0), (2, 3, 0)], 0),
+        ([(1, 9, 0), (2, 3, 1), (4, 5, 2)], 2),
+    ],
+    ids=str,
+)
+def test_two_calls_of_one_caller_do_not_overlap(calls: list[tuple[int, int, int]], count: int) -> None:
+    assert overlapping(calls) == count
+
+
+# --- one after the other ----------------------------------------------------------------------------------
+
+
+@given(st.integers(0, 6), st.integers())
+def test_without_concurrency_a_seed_chooses_the_order_and_values_keep_theirs(count: int, seed: int) -> None:
+    order: list[int] = []
+
+    def body(index: int) -> Callable[[], int]:
+        return lambda: order.append(index) or index  # type: ignore[func-returns-value]  # for its effect
+
+    assert one_after_the_other([body(index) for index in range(count)], seed) == list(range(count))
+    first, order[:] = list(order), []
+    one_after_the_other([body(index) for index in range(count)], seed)
+    assert order == first
+    assert sorted(order) == list(range(count))
+
+
+def test_every_order_comes_up() -> None:
+    orders = set()
+    for seed in range(60):
+        order: list[int] = []
+        one_after_the_other([lambda index=index: order.append(index) for index in range(3)], seed)  # type: ignore[misc]  # a default binds it
+        orders.add(tuple(order))
+    assert len(orders) == 6
+
+
+# --- threads ----------------------------------------------------------------------------------------------
+
+
+def at_once(bodies: Sequence[Callable[[], Any]], *, seed: int = 0, limit: float = 5) -> list[Any]:
+    return run_at_once(bodies, seed, frozenset({__file__}), limit, lambda: 0)
+
+
+def test_values_come_in_the_order_of_the_bodies_from_threads_of_their_own() -> None:
+    found = at_once([lambda index=index: (index, threading.get_ident()) for index in range(6)])  # type: ignore[misc]  # a default binds it
+    assert [index for index, _ in found] == list(range(6))
+    assert threading.get_ident() not in {ident for _, ident in found}
+
+
+def test_all_bodies_run_before_one_has_to_end() -> None:
+    together = threading.Barrier(4)
+    assert sorted(at_once([together.wait] * 4)) == [0, 1, 2, 3]
+
+
+def test_the_first_exception_of_a_body_is_raised_again() -> None:
+    def fails() -> None:
+        raise LookupError("what a body raised")
+
+    with pytest.raises(LookupError, match="what a body raised"):
+        at_once([lambda: 1, fails, lambda: 2])
+
+
+def test_a_body_that_does_not_come_back_is_a_hang_and_the_others_are_not_waited_for_in_vain() -> None:
+    never = threading.Event()
+    with pytest.raises(Broken) as broken:
+        at_once([never.wait, lambda: 1, never.wait], limit=0.1)
+    never.set()
+    assert broken.value.kind == "hang"
+    assert broken.value.message.startswith("2 of 3 calls made at once did not come back")
+
+
+def test_as_long_as_something_moves_nothing_hangs() -> None:
+    """The calls made so far are asked for each time the wait is over; here they rise for a while."""
+    asked = iter(range(10**9))
+    gate = threading.Event()
+
+    def progress() -> int:
+        made = next(asked)
+        if made > 6:
+            gate.set()
+        return made
+
+    assert run_at_once([gate.wait], 0, frozenset(), 0.12, progress) == [True]
+
+
+def test_no_trace_function_is_left_behind() -> None:
+    before = sys.gettrace(), threading.gettrace()
+    at_once([lambda: None, lambda: None])
+    assert (sys.gettrace(), threading.gettrace()) == before
+
+
+def test_other_threads_run_at_lines_of_the_systems_own_code() -> None:
+    """A count that is read and written on two lines loses some of what threads add: in one round or another."""
+    lost = 0
+    for seed in range(24):
+        count = {"value": 0}
+
+        def add(count: dict[str, int] = count) -> None:
+            value = count["value"]
+            value += 1
+            count["value"] = value
+
+        at_once([add] * 4, seed=seed)
+        lost += count["value"] < 4
+    assert lost
+
+
+@pytest.mark.parametrize(
+    ("file", "own"),
+    [
+        ("my_jobs.py", True),
+        (str(Path(__file__)), True),
+        (threading.__file__, False),
+        (pytest.__file__, False),
+        (python.__file__, False),
+        ("<string>", False),
+    ],
+)
+def test_own_code_is_neither_a_library_nor_the_kit(file: str, own: bool) -> None:
+    assert is_own(file) == own
+    assert is_own(file, frozenset({file}))
+
+
+# --- rows -------------------------------------------------------------------------------------------------
+
+AT_ONCE = ["B1", "B4", "E6", "X6"]
+
+
+def in_turn(
+    bodies: Sequence[Callable[[], Any]], seed: int, own: frozenset[str], limit: float, progress: Callable[[], int]
+) -> list[Any]:
+    """What a kit that cannot run anything at once would do."""
+    return [body() for body in bodies]
+
+
+@pytest.mark.parametrize("row", AT_ONCE)
+def test_a_row_whose_calls_never_overlap_is_not_exercised(row: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(python, "run_at_once", in_turn)
+    result = row_result(REFERENCE, row, quick=True)
+    assert (result.verdict, result.reason) == (
+        Verdict.NOT_EXERCISED,
+        "the calls made at once never overlapped",
+    )
+    assert (result.overlaps, result.runs > 1) == (0, True)
+
+
+@pytest.mark.parametrize("row", AT_ONCE)
+@pytest.mark.parametrize("system", [REFERENCE, SqliteJobs, ActorJobs], ids=lambda system: system.__name__)
+def test_a_row_whose_calls_overlap_says_how_many_did(system: type, row: str) -> None:
+    result = row_result(system, row)
+    assert (result.verdict, result.overlaps > 0) == (Verdict.PASS, True)
+
+
+def test_without_concurrency_calls_come_in_turn_and_that_is_enough_where_none_is_needed() -> None:
+    result = row_result(RealClockJobs, "B1")
+    assert (result.verdict, result.overlaps) == (Verdict.PASS, 0)
+
+
+def test_the_calls_of_one_caller_keep_their_order_and_all_are_recorded() -> None:
+    with adapted(REFERENCE) as adapter:
+        case = Case(thread_job(), adapter, seed=3)
+
+        def caller(name: str) -> list[str]:
+            given = [{"thread": "t1", "tool_call": f"{name}{n}", "tool": "bash"} for n in range(5)]
+            return [case.call("start", each).value["job_id"] for each in given]
+
+        found = case.together([lambda name=name: caller(name) for name in "abc"])  # type: ignore[misc]  # a default binds it
+    assert case.divergence is None
+    assert len({job for jobs in found for job in jobs}) == 15
+    (record,) = case.trace
+    assert [[call.given["job_id"] for call in calls] for calls in record.at_once] == found
+    assert (case.groups, case.overlaps > 0) == (1, True)

@@ -1,0 +1,231 @@
+"""The Hypothesis machine and its prefills: what they reach, what they find, and that a seed decides."""
+
+from __future__ import annotations
+
+import itertools
+import random
+import unittest
+from collections import Counter
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from hypothesis import Phase, given
+from hypothesis import strategies as st
+
+from conformance import prefill, stateful
+from conformance.adapter import Adapter
+from conformance.stateful import Diverged, Driver
+from conformance.trace import symbolic
+from statemachines.candidates import arguments
+from tests.conformance.systems import EVERY_STATUS, REFERENCE, adapted, thread_job
+from tests.faulty.thread_job.crashes import ListGivesIds, TimedOutCrashes
+from tests.faulty.thread_job.retention import FirstStartedLeaves, KeepsOneFewer
+from tests.faulty.thread_job.telling import TurnTriggeredByNothing
+from tests.right.thread_job import MachineJobs, RealClockJobs
+
+TERMINAL = EVERY_STATUS[2:]
+RULES = {each.name for each in thread_job().kernel.operations} | {"wait"}
+
+
+def retaining(count: int) -> type:
+    """The reference with another retention."""
+
+    class Retaining(REFERENCE):
+        declares = {**REFERENCE.declares, "limits": {"retained": count}}  # noqa: RUF012 - as the reference
+
+        def __init__(self) -> None:
+            super().__init__(retained=count)
+
+    return Retaining
+
+
+# --- prefill ----------------------------------------------------------------------------------------------
+
+
+def begun(system: type) -> list[tuple[int, int, int]]:
+    """For each way to begin: how many jobs ended, how many of them are still there, and at how many instants."""
+    found = []
+    with adapted(system) as adapter:
+        for begin in prefill.prefills(thread_job(), adapter.declaration):
+            driver = Driver(thread_job(), adapter)
+            begin(driver)
+            assert driver.case.divergence is None
+            calls = Counter(record.operation for record in driver.case.trace)
+            shown = driver.case.call("list_jobs", {"thread": "t1", "statuses": list(TERMINAL)}).value
+            there = [job for job in shown if job["status"] in TERMINAL]
+            found.append((calls["finish"], len(there), calls["wait"]))
+    return found
+
+
+@pytest.mark.parametrize("retained", [0, 1, 2, 3, 20])
+def test_a_case_begins_with_one_fewer_as_many_and_one_more_than_are_retained(retained: int) -> None:
+    ways = begun(retaining(retained))
+    assert ways[0] == (0, 0, 0)
+    counts = sorted({max(retained - 1, 0), retained, retained + 1} - {0})
+    apart = [(count, min(count, retained), count) for count in counts]
+    at_once = [(count, min(count, retained), 0) for count in counts]
+    assert sorted(ways[1:]) == sorted(apart + at_once)
+
+
+def test_a_system_without_a_clock_of_its_own_ends_jobs_one_after_the_other() -> None:
+    assert {waits for _, _, waits in begun(RealClockJobs)} == {0}
+    assert {ended for ended, _, _ in begun(RealClockJobs)} == {0, 7, 8, 9}
+
+
+def test_a_large_retention_is_not_filled() -> None:
+    assert begun(retaining(prefill.LARGEST + 1)) == [(0, 0, 0)]
+
+
+def test_jobs_end_in_another_order_than_they_began() -> None:
+    with adapted(retaining(3)) as adapter:
+        begin = prefill.prefills(thread_job(), adapter.declaration)[-1]
+        driver = Driver(thread_job(), adapter)
+        begin(driver)
+        made = [record.given["job_id"] for record in driver.case.trace if record.operation == "start"]
+        ended = [record.arguments["job"] for record in driver.case.trace if record.operation == "finish"]
+    assert ended == made[::-1]
+
+
+# --- the driver -------------------------------------------------------------------------------------------
+
+
+@given(st.lists(st.tuples(st.sampled_from(sorted(RULES)), st.integers(0, 2**16)), max_size=8))
+def test_every_combination_of_arguments_worth_trying_has_a_number(calls: list[tuple[str, int]]) -> None:
+    with adapted(REFERENCE) as adapter:
+        driver = Driver(thread_job(), adapter)
+        for operation, number in calls:
+            driver.call(operation, number)
+        for operation in thread_job().kernel.operations:
+            worth = list(arguments(thread_job(), driver.case.judge.model, operation))
+            tried = [driver.arguments(operation.name, number) for number in range(len(worth))]
+            assert sorted(map(repr, tried)) == sorted(map(repr, worth)), operation.name
+            if not worth:
+                assert driver.arguments(operation.name, 0) is None
+
+
+def test_a_number_says_how_long_to_wait() -> None:
+    with adapted(REFERENCE) as adapter:
+        driver = Driver(thread_job(), adapter)
+        assert [driver.arguments("wait", number) for number in range(4)] == [
+            {"ms": 1},
+            {"ms": 7},
+            {"ms": 1000},
+            {"ms": 1},
+        ]
+
+
+def asked(system: type, calls: list[tuple[str, dict[str, Any]]]) -> list[tuple[str, dict[str, Any]]]:
+    """What a system is asked after the last of these calls."""
+    made: list[tuple[str, dict[str, Any]]] = []
+
+    class Heard(system):  # type: ignore[misc,valid-type]  # whichever system it is
+        def _hear(self, operation: str, arguments: dict[str, Any]) -> Any:
+            made.append((operation, arguments))
+            return getattr(super(), operation)(**arguments)
+
+        def messages(self, **given: Any) -> Any:
+            return self._hear("messages", given)
+
+        def list_jobs(self, **given: Any) -> Any:
+            return self._hear("list_jobs", given)
+
+        def inspect_job(self, **given: Any) -> Any:
+            return self._hear("inspect_job", given)
+
+    with adapted(Heard) as adapter:
+        driver = Driver(thread_job(), adapter)
+        for operation, given in calls:
+            driver.make(operation, given)
+        made.clear()
+        length = len(driver.case.trace)
+        driver.observe(calls[-1][1])
+        assert len(driver.case.trace) == length, "what the kit asks of its own is no part of a case"
+    return made
+
+
+def test_after_a_call_the_observers_are_asked_about_everything_and_about_the_call() -> None:
+    start = ("start", {"thread": "t1", "tool_call": "c", "tool": "bash"})
+    finish = ("finish", {"job": "job-1", "outcome": "failed", "payload": "x"})
+    everything = [("messages", {"thread": "t1"}), ("messages", {"thread": "t2"})]
+    everything += [("list_jobs", {"thread": thread, "statuses": list(EVERY_STATUS)}) for thread in ("t1", "t2")]
+    assert asked(REFERENCE, [start]) == everything
+    inspected = [("inspect_job", {"thread": thread, "job": "job-1"}) for thread in ("t1", "t2")]
+    assert asked(REFERENCE, [start, finish]) == everything + inspected
+
+
+def test_a_wrong_state_shows_with_the_call_that_made_it() -> None:
+    with adapted(ListGivesIds) as adapter:
+        driver = Driver(thread_job(), adapter)
+        with pytest.raises(Diverged) as diverged:
+            driver.call("start", 0)
+    assert diverged.value.divergence.kind == "shape"
+    assert diverged.value.case is driver.case
+    assert [call.operation for call in symbolic(driver.case.trace).calls()] == ["start", "list_jobs"]
+
+
+# --- the machine ------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("system", "lacks"),
+    [(REFERENCE, set()), (MachineJobs, {"start_as", "emit"}), (RealClockJobs, {"wait"})],
+    ids=lambda value: getattr(value, "__name__", None),
+)
+def test_there_is_a_rule_for_each_operation_that_the_system_has(system: type, lacks: set[str]) -> None:
+    with adapted(system) as adapter:
+        machine = stateful.machine(thread_job(), adapter)
+        assert machine.__name__ == "ThreadJobMachine"
+        assert vars(machine).keys() & RULES == RULES - lacks
+        assert "prefill" in vars(machine)
+
+
+def found(adapter: Adapter, seed: int, examples: int) -> tuple[Diverged | None, list[Any]]:
+    """What a search finds, and the traces of all its cases."""
+    traces: list[Any] = []
+    after: Callable[[Driver], None] = lambda driver: traces.append(symbolic(driver.case.trace))  # noqa: E731 - one line
+    diverged = stateful.search(thread_job(), adapter, seed, examples=examples, after=after)
+    return diverged, traces
+
+
+@pytest.mark.parametrize("system", [TurnTriggeredByNothing, TimedOutCrashes, KeepsOneFewer, FirstStartedLeaves])
+def test_the_machine_finds_a_fault_also_behind_the_21st_job(system: type) -> None:
+    with adapted(system) as adapter:
+        assert any(found(adapter, seed, 20)[0] is not None for seed in range(3))
+
+
+def test_the_machine_finds_nothing_where_nothing_is_wrong_and_tells_of_every_case() -> None:
+    with adapted(REFERENCE) as adapter:
+        diverged, traces = found(adapter, 0, 10)
+    assert diverged is None
+    assert len(traces) >= 10
+    assert len({len(trace) for trace in traces}) > 1
+
+
+def test_a_seed_decides_which_calls_are_made() -> None:
+    with adapted(REFERENCE) as adapter:
+        first, again, other = (found(adapter, seed, 6)[1] for seed in (5, 5, 6))
+    assert first == again
+    assert first != other
+
+
+def test_the_random_numbers_of_the_process_do_not_decide() -> None:
+    with adapted(REFERENCE) as adapter:
+        random.seed(1)
+        first = found(adapter, 3, 4)[1]
+        random.seed(2)
+        assert found(adapter, 3, 4)[1] == first
+
+
+@pytest.mark.parametrize(("system", "right"), [(REFERENCE, True), (TurnTriggeredByNothing, False)])
+def test_the_machine_is_a_test_case_like_any_other(system: type, right: bool) -> None:
+    with adapted(system) as adapter:
+        settings = {"max_examples": 10, "derandomize": True, "database": None, "phases": [Phase.generate]}
+        case = stateful.test_case(thread_job(), adapter, **settings)
+        result = unittest.TestResult()
+        case("runTest").run(result)
+    assert result.wasSuccessful() == right
+    if not right:
+        ((_, told),) = itertools.chain(result.failures, result.errors)
+        assert "operations.turn_boundary" in told
+        assert "state.turn_boundary(" in told
