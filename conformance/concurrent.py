@@ -7,6 +7,7 @@ few rounds.
 
 from __future__ import annotations
 
+import os
 import random
 import site
 import sys
@@ -25,7 +26,7 @@ _LIBRARY = tuple(
     | set(site.getsitepackages())
 )
 _KIT = tuple(
-    str(Path(module.__file__ or "").parent)
+    f"{Path(module.__file__ or '').parent}{os.sep}"
     for name in ("conformance", "statemachines")
     if (module := sys.modules.get(name))
 )

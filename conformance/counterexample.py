@@ -57,7 +57,7 @@ def as_row(compiled: Compiled, played: Played, name: str = "C1") -> Written:
         if given.step in names.reach
     }
     expected, seen = _named(divergence.expected, ids), _named(divergence.seen, ids)
-    known = any(clause.path.startswith(divergence.clause) for clause in compiled.kernel.clauses)
+    known = any(f"{clause.path}.".startswith(f"{divergence.clause}.") for clause in compiled.kernel.clauses)
     covers = divergence.clause if known else f"operations.{trace.calls()[-1].operation}"
     about = _one_line(f"Expected {expected}; seen {seen}.")
     out = [

@@ -208,7 +208,7 @@ class Judge:
             own
             if own in levels
             else next(
-                (path for path in levels if path.endswith(f"signal.{name}")), f"operations.{call.operation}"
+                (path for path in levels if path.endswith(f".signal.{name}")), f"operations.{call.operation}"
             )
         )
         said = f"signal {name}({', '.join(f'{key}: {value!r}' for key, value in fields)})"

@@ -20,6 +20,7 @@ from statemachines.expression.syntax import Call, Field, Name, Node, children
 from statemachines.lifecycle import Row, Step
 from statemachines.rows import Program, RowCompiler, RowFailure, enumerated, evaluate, witnesses
 
+UNSURE = "there are more explanations than were looked at, or the order depends on instants that nobody sees"
 ROUNDS = 16  # schedules of a concurrent row
 MANY = 500  # calls at once of a row that is run under fewer schedules, because each shows as much
 ROUNDS_OF_MANY = 3
@@ -115,7 +116,7 @@ class RowRunner:
         elif unseen:
             result.verdict, result.reason = Verdict.NOT_EXERCISED, f"nothing witnessed {', '.join(unseen)}"
         elif tally.unsure:
-            result.verdict, result.reason = Verdict.COULD_NOT_TELL, "more explanations than were looked at"
+            result.verdict, result.reason = Verdict.COULD_NOT_TELL, UNSURE
 
     # ── Does the row apply? ──
 
@@ -159,7 +160,7 @@ class RowRunner:
         first = witnesses(self.rows.words, program.row, declared)
         for values in enumerated(self.compiled.lifecycle, program):
             self._rounds(program, {**values, **first}, tally)
-            if self.quick and not _at_once(program.row):
+            if self.quick and not makes_calls_at_once(program.row):
                 break
         if program.row.drawn and not self.quick:
             self._drawn(program, declared, tally)
@@ -167,7 +168,7 @@ class RowRunner:
     def _rounds(self, program: Program, values: Mapping[str, Any], tally: Tally) -> None:
         """Run once; a concurrent row under several schedules."""
         self._once(program, values, tally, self.number)
-        if not _at_once(program.row):
+        if not makes_calls_at_once(program.row):
             return
         rounds = ROUNDS_OF_MANY if tally.at_once > MANY else ROUNDS
         for round_ in range(1, max(rounds // 4, 1) if self.quick else rounds):
@@ -182,7 +183,7 @@ class RowRunner:
             for values in combinations:
                 self._once(program, {**values, **chosen}, tally, self.number)
 
-        examples = max(2, EXAMPLES // (4 if _at_once(program.row) else 1))
+        examples = max(2, EXAMPLES // (4 if makes_calls_at_once(program.row) else 1))
         try:
             draw(
                 self.compiled,
@@ -212,7 +213,7 @@ class RowRunner:
         tally.at_once = max(tally.at_once, *(sum(map(len, each.at_once)) for each in case.trace), 0)
         tally.unsure = tally.unsure or (case.judge.unsure and case.divergence is not None)
         tally.witnesses.update(case.judge.witnessed())
-        mine = case.divergence is not None and _covers(program.row, case.divergence) and not case.judge.unsure
+        mine = case.divergence is not None and covers(program.row, case.divergence) and not case.judge.unsure
         if failure is not None or mine:
             raise Fails(case, values, failure)
         if case.divergence is not None and not case.judge.unsure:
@@ -224,7 +225,7 @@ class RowRunner:
         result.verdict = Verdict.FAIL
         result.reason = self._reason(failed)
         result.counterexample = self._counterexample(program, failed)
-        if not _at_once(program.row) and not self._again(program, failed):
+        if not makes_calls_at_once(program.row) and not self._again(program, failed):
             result.verdict = Verdict.FLAKY
             result.reason += f"; tried again {AGAIN} times, it held"
 
@@ -255,7 +256,10 @@ class RowRunner:
         found = None
         if failed.case.divergence is not None or failed.case.judge.findings:
             found = shrunk(
-                self.compiled, self.adapter, failed.case, rounds=ROUNDS if _at_once(program.row) else 1
+                self.compiled,
+                self.adapter,
+                failed.case,
+                rounds=ROUNDS if makes_calls_at_once(program.row) else 1,
             )
         return found or _row_itself(self.compiled, program, failed)
 
@@ -273,10 +277,10 @@ def shrunk(compiled: Compiled, adapter: Adapter, case: Case, *, rounds: int = 1)
 
 def _shrunk(compiled: Compiled, adapter: Adapter, case: Case, rounds: int) -> Counterexample | None:
 
-    def attempt(trace: Trace, seconds: float = 0.6) -> Played:
+    def attempt(trace: Trace, seconds: float = 0.6, tries: int = rounds) -> Played:
         end = time.monotonic() + seconds
         played = Played(None, Trace(()))
-        for number in range(rounds):
+        for number in range(tries):
             played = play(compiled, adapter, trace, case.seed + number)
             if played.divergence is not None or time.monotonic() > end:
                 break
@@ -284,7 +288,7 @@ def _shrunk(compiled: Compiled, adapter: Adapter, case: Case, rounds: int) -> Co
 
     patience = adapter.limit
     hangs = case.divergence is not None and case.divergence.kind == "hang"
-    first = attempt(symbolic(case.trace), 10)
+    first = attempt(symbolic(case.trace), 10, 4 * rounds)
     if first.divergence is None:
         return None
     adapter.limit = min(patience, HANG_SECONDS) if hangs else patience
@@ -327,7 +331,7 @@ def _row_itself(compiled: Compiled, program: Program, failed: Fails) -> Countere
     )
 
 
-def _covers(row: Row, divergence: Divergence) -> bool:
+def covers(row: Row, divergence: Divergence) -> bool:
     """Tell whether a fault is what a row is about."""
     clauses = (divergence.clause, *divergence.related)
     return any(
@@ -349,7 +353,7 @@ def _operations(row: Row, compiled: Compiled, *, waits: bool = False) -> set[str
     } & known
 
 
-def _at_once(row: Row) -> bool:
+def makes_calls_at_once(row: Row) -> bool:
     """Tell whether a row makes calls at once."""
     return any(name == "together" for step in (*row.arrange, *row.act) for name in _step_calls(step))
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import fnmatch
 import time
-from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from typing import Protocol
@@ -12,7 +11,7 @@ from typing import Protocol
 from conformance.adapter import Adapter, HarnessError
 from conformance.case import Case
 from conformance.report import Coverage, Footer, Header, Planned, declares, tally
-from conformance.rows import RowRunner, shrunk
+from conformance.rows import UNSURE, RowRunner, shrunk
 from conformance.verdict import RowResult, Verdict, exit_code
 from statemachines.compile import Compiled
 from statemachines.diagnostics import did_you_mean
@@ -147,6 +146,8 @@ def _searched(runner: RowRunner, result: RowResult) -> Case | None:
 
     def after(driver: stateful.Driver) -> None:
         result.runs += 1
+        if driver.case.judge.unsure and driver.case.divergence is not None:
+            result.verdict, result.reason = Verdict.COULD_NOT_TELL, UNSURE
         runner.witnessed.update(driver.case.judge.witnessed())
 
     examples = stateful.EXAMPLES // 4 if runner.quick else stateful.EXAMPLES

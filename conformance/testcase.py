@@ -53,14 +53,15 @@ def _machine(runner: RowRunner) -> Callable[[unittest.TestCase], None]:
 
 def _judge(test: unittest.TestCase, result: RowResult) -> None:
     """Fail with the counterexample, skip with the reason, or pass."""
-    if result.verdict is Verdict.NOT_APPLICABLE:
-        test.skipTest(result.reason)
-    if gates(result, "should") or result.verdict is Verdict.COULD_NOT_TELL:
-        text = [f"{result.id} {result.verdict}: {result.about}", f"  {result.reason}", f"  {result.where}"]
-        if result.counterexample is not None:
-            found = result.counterexample
-            text += [f"  expected {found.expected}", f"  seen     {found.seen}", "", found.row]
-        test.fail("\n".join(text))
+    if result.verdict is Verdict.PASS:
+        return
+    if not gates(result, "should") and result.verdict is not Verdict.COULD_NOT_TELL:
+        test.skipTest(f"{result.verdict}: {result.reason}")
+    text = [f"{result.id} {result.verdict}: {result.about}", f"  {result.reason}", f"  {result.where}"]
+    if result.counterexample is not None:
+        found = result.counterexample
+        text += [f"  expected {found.expected}", f"  seen     {found.seen}", "", found.row]
+    test.fail("\n".join(text))
 
 
 # pytest collects names that begin with `test`; this one makes tests, and is none

@@ -153,12 +153,15 @@ def play(compiled: Compiled, adapter: Adapter, trace: Trace, seed: int = 0) -> P
     """Play a trace on a fresh system, judged, up to the first divergence."""
     case = Case(compiled, adapter, seed)
     player = _Player(case)
+    at_once = any(isinstance(step, AtOnce) for step in trace.steps)
     for index, step in enumerate(trace.steps):
         try:
             player.take(step)
         except (CallFailed, RowFailure):
             if case.divergence is None:
                 return Played(None, Trace(()))
+        if case.divergence is not None and case.judge.unsure and not at_once:
+            return Played(None, Trace(()))
         if case.divergence is not None:
             return Played(case.divergence, Trace(trace.steps[: index + 1]), case.overlaps, player.origins())
     should = next(iter(case.judge.findings), None)

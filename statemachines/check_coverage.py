@@ -45,6 +45,12 @@ def faults(compiled: Compiled, dead: Collection[str]) -> Iterator[Diagnostic]:
     for word in (*compiled.lifecycle.should, *(word for row in rows.values() for word in row.covers)):
         yield from _unknown(word, clauses)
     lacking = []
+    avoided = {
+        require.clause
+        for operation in compiled.kernel.operations
+        for require in operation.requires
+        if require.answer == "avoided"  # what nobody asks no row can show
+    }
     for clause in clauses:
         covering = [
             row for row in rows.values() if any(covers(word.text, clause.path) for word in row.covers)
@@ -53,17 +59,20 @@ def faults(compiled: Compiled, dead: Collection[str]) -> Iterator[Diagnostic]:
             yield from _too_strict(clause, covering)
         if covering:
             yield from _too_lenient(clause, covering)
-        elif rows and clause.path not in dead:
+        elif rows and clause.path not in dead and clause.path not in avoided:
             lacking.append(clause)
-    yield from _uncovered(lacking)
+    yield from _uncovered(lacking, silent(compiled))
 
 
-def _uncovered(clauses: list[Clause]) -> Iterator[Diagnostic]:
+def _uncovered(clauses: list[Clause], quiet: set[str]) -> Iterator[Diagnostic]:
     """Tell of clauses that no row covers; what is below such a one is covered along with it."""
     paths = [clause.path for clause in clauses]
     for clause in clauses:
         if not any(path != clause.path and covers(path, clause.path) for path in paths):
-            hint = f"write a row that shows it, and that covers {clause.path}"
+            how = (
+                "to which it belongs, though no run comes to it" if clause.path in quiet else "that shows it"
+            )
+            hint = f"write a row {how}, and that covers {clause.path}"
             yield Diagnostic("uncovered-clause", clause.where, f"no row covers {clause.path}", hint)
 
 

@@ -69,7 +69,9 @@ def otherwise(reader: Reader, node: Node | None) -> Otherwise | None:
 def _answer(node: Node | None) -> Otherwise:
     scalar = cast(Scalar, node)
     kind, _, code = scalar.text.partition(" ")
-    return Otherwise(cast("Literal['refused', 'accepted', 'unchanged', 'open']", kind), code.strip(), scalar.where)
+    return Otherwise(
+        cast("Literal['refused', 'accepted', 'unchanged', 'open']", kind), code.strip(), scalar.where
+    )
 
 
 def moves(reader: Reader, node: Node | None) -> tuple[Move, ...]:

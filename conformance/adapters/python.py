@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import concurrent.futures
 import contextlib
 import difflib
 import importlib
@@ -91,7 +92,7 @@ class PythonAdapter:
     def signals(self) -> list[Any]:
         """Give the signals since the last time; a system without `signals` has none."""
         if self._loop is not None:
-            self._await(_turns())
+            self._await(_turns(), "signals()")
         if not callable(getattr(self._instance, "signals", None)):
             return []
         found = self._run(self._instance.signals, "signals()")
@@ -142,33 +143,35 @@ class PythonAdapter:
         """Call something of the system's, on the thread that fits, within the time limit."""
         try:
             if self._loop is not None:
-                return self._await(_called(function), self._gate)
+                return self._await(_called(function), what, self._gate)
             if getattr(self._at_once, "direct", False):
                 return function()
-            return self._worker.run(function, self.limit, what)
-        except Refused:
+            return self._worked(function, what)
+        except (Refused, Broken):
             raise
-        except Broken:
-            self._worker = Worker()  # the old one may be stuck for ever, and ends by itself if it is not
-            raise
-        except TimeoutError:
-            self._loop = _running_loop()  # the old one may be stuck for ever
-            raise Broken("hang", f"{what} did not come back within {self.limit:g} s") from None
         except BaseException as error:  # noqa: BLE001 - whatever the system raises is its defect
             raise Broken(
                 "crash", f"{what} raised {type(error).__name__}: {error}", _short(error, self._own)
             ) from None
 
-    def _await(self, work: Coroutine[Any, Any, Any], gate: _Gate | None = None) -> Any:
+    def _worked(self, function: Callable[[], Any], what: str) -> Any:
+        try:
+            return self._worker.run(function, self.limit, what)
+        except Broken:
+            self._worker = Worker()  # the old one may be stuck for ever, and ends by itself if it is not
+            raise
+
+    def _await(self, work: Coroutine[Any, Any, Any], what: str, gate: _Gate | None = None) -> Any:
         assert self._loop is not None  # only async systems come here
         future = asyncio.run_coroutine_threadsafe(work, self._loop)
         if gate is not None:
             gate.submitted()
-        try:
-            return future.result(self.limit)
-        except TimeoutError:
+        done, _ = concurrent.futures.wait([future], timeout=self.limit)
+        if not done:
             future.cancel()
-            raise
+            self._loop = _running_loop()  # the old one may be stuck for ever
+            raise Broken("hang", f"{what} did not come back within {self.limit:g} s")
+        return future.result()
 
 
 class _Gate:

@@ -35,9 +35,7 @@ class Words:
         self.scopes = Scopes(self, self.types)
         self.caller = Caller(self.types, self.scopes)
         self.used: dict[str, tuple[Type, ...]] = {}  # named expression → types of its first use
-        self._bodies: dict[
-            str, Type | None
-        ] = {}  # named expression → type of its value; None until it is known
+        self._bodies: dict[str, Type | None] = {}  # → type of its value; None until it is known
 
     # ── What is asked for most ──
 

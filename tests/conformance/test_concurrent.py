@@ -179,7 +179,11 @@ AT_ONCE = ["B1", "B4", "E6", "X6"]
 
 
 def in_turn(
-    bodies: Sequence[Callable[[], Any]], seed: int, own: frozenset[str], limit: float, progress: Callable[[], int]
+    bodies: Sequence[Callable[[], Any]],
+    seed: int,
+    own: frozenset[str],
+    limit: float,
+    progress: Callable[[], int],
 ) -> list[Any]:
     """What a kit that cannot run anything at once would do."""
     return [body() for body in bodies]

@@ -33,7 +33,9 @@ def reference() -> Iterator[Adapter]:
 
 
 def fault(kind: str = "reply", value: Any = None, path: str = "", **more: Any) -> Divergence:
-    return Divergence(kind, "operations.messages.gives", "messages", "this", "that", path=path, value=value, **more)
+    return Divergence(
+        kind, "operations.messages.gives", "messages", "this", "that", path=path, value=value, **more
+    )
 
 
 def written(trace: Trace, divergence: Divergence | None = None, origins: Any = ()) -> str:
@@ -82,7 +84,11 @@ CASES: dict[str, tuple[Trace, list[str]]] = {
     ),
     "a reply that is used": (
         Trace((start(1), end(2, 1), look(3, "completed"))),
-        ["- job = start(t1, fresh, bash)", "- finish(job.job_id, completed, 'x')", "- last = list_jobs(t1, [completed])"],
+        [
+            "- job = start(t1, fresh, bash)",
+            "- finish(job.job_id, completed, 'x')",
+            "- last = list_jobs(t1, [completed])",
+        ],
     ),
     "two replies": (
         Trace((start(1), start(2), end(3, 2), end(4, 1))),
@@ -112,7 +118,16 @@ CASES: dict[str, tuple[Trace, list[str]]] = {
         ],
     ),
     "a stretch": (
-        Trace((*(start(n) for n in range(7)), *(end(9 + n, n) for n in range(2, 6)), end(17, 0), end(18, 6), end(19, 1), look(20))),
+        Trace(
+            (
+                *(start(n) for n in range(7)),
+                *(end(9 + n, n) for n in range(2, 6)),
+                end(17, 0),
+                end(18, 6),
+                end(19, 1),
+                look(20),
+            )
+        ),
         [
             "- started = repeat(7, start(t1, fresh, bash))",
             "- for each r in started.drop(2).take(4):",
@@ -174,7 +189,9 @@ def test_a_clause_that_is_no_sentence_of_the_spec_is_covered_by_the_last_call() 
 
 
 def test_ids_of_the_run_are_written_as_the_replies_that_they_came_from() -> None:
-    divergence = Divergence("reply", "operations.list_jobs.gives", "list_jobs", "'job-7' in the list", "'job-8'")
+    divergence = Divergence(
+        "reply", "operations.list_jobs.gives", "list_jobs", "'job-7' in the list", "'job-8'"
+    )
     played = Played(divergence, Trace((start(1), end(2, 1), look(3))), 0, (("job-7", Given(1, "job_id")),))
     found = as_row(thread_job(), played)
     assert (found.expected, found.seen) == ("job.job_id in the list", "'job-8'")
@@ -207,10 +224,26 @@ ORIGINS = (("job-1", Given(1, "job_id")),)
         (INSPECT, fault(value="job-1", path="job_id"), "last.job_id == job.job_id"),
         (LISTED, fault(value="bash", path="[0].tool"), "last[0].tool == bash"),
         (LISTED, fault(value=[]), "last.size() == 0"),
-        (LISTED, fault(value=Listed("job_id", "job-1", there=True)), "last.exists(each, each.job_id == job.job_id)"),
-        (LISTED, fault(value=Listed("job_id", "mine", there=False)), "(!last.exists(each, each.job_id == 'mine'))"),
-        (TELLING, fault(value=InOrder("job_id", ("job-1", "b"))), "last.map(each, each.job_id) == [job.job_id, 'b']"),
-        (TELLING, fault(value=Document("x", inline=True), path="[0].content"), "last[0].content.inline == true"),
+        (
+            LISTED,
+            fault(value=Listed("job_id", "job-1", there=True)),
+            "last.exists(each, each.job_id == job.job_id)",
+        ),
+        (
+            LISTED,
+            fault(value=Listed("job_id", "mine", there=False)),
+            "(!last.exists(each, each.job_id == 'mine'))",
+        ),
+        (
+            TELLING,
+            fault(value=InOrder("job_id", ("job-1", "b"))),
+            "last.map(each, each.job_id) == [job.job_id, 'b']",
+        ),
+        (
+            TELLING,
+            fault(value=Document("x", inline=True), path="[0].content"),
+            "last[0].content.inline == true",
+        ),
         (INSPECT, fault("crash"), "true"),
         (INSPECT, fault("hang"), "true"),
         (INSPECT, fault("shape"), "true"),
@@ -322,7 +355,10 @@ def test_a_written_row_makes_the_calls_that_were_made(calls: list[tuple[str, int
 
 
 @settings(max_examples=200, suppress_health_check=[HealthCheck.too_slow])
-@given(st.text(st.characters(exclude_categories=["Cs"]), max_size=12) | st.sampled_from(["a: b", "a #b", "'\"\\", "- x", "\r\n"]))
+@given(
+    st.text(st.characters(exclude_categories=["Cs"]), max_size=12)
+    | st.sampled_from(["a: b", "a #b", "'\"\\", "- x", "\r\n"])
+)
 def test_any_text_can_be_written(payload: str) -> None:
     trace = Trace((start(1), end(2, 1, payload=payload), look(3)))
     made, failure = calls_made_by(written(trace), thread_job())

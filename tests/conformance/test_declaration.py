@@ -47,7 +47,11 @@ def test_what_is_left_out_follows_from_what_is_offered(
         ({"limits": {"retained": 0}}, "limits", {"retained": 0}),
         ({"limits": {"max_lines": None}}, "limits", {"max_lines": None}),
         ({"policies": {"tie": "id"}}, "policies", {"tie": "id"}),
-        ({"policies": {"tie": ["started_at", "job_id desc"]}}, "policies", {"tie": ("started_at", "job_id desc")}),
+        (
+            {"policies": {"tie": ["started_at", "job_id desc"]}},
+            "policies",
+            {"tie": ("started_at", "job_id desc")},
+        ),
         ({"lacks": ["emit", "start_as"]}, "lacks", {"emit", "start_as"}),
         ({"lacks": ()}, "lacks", frozenset()),
     ],
@@ -118,7 +122,10 @@ def test_a_declaration_that_does_not_fit_prevents_asking_and_names_the_system() 
     class Boastful:
         declares = {"clock": "sundial"}  # noqa: RUF012 - as an implementer would write it
 
-    with pytest.raises(HarnessError, match=r"Boastful: clock is one of virtual, real, none"), adapted(Boastful):
+    with (
+        pytest.raises(HarnessError, match=r"Boastful: clock is one of virtual, real, none"),
+        adapted(Boastful),
+    ):
         pass
 
 
@@ -131,10 +138,14 @@ def test_what_a_system_declares_is_what_the_report_says(system: Any) -> None:
         assert said[word] == (sorted(value) if word == "lacks" else value)
 
 
-SCALARS = st.none() | st.booleans() | st.integers() | st.text(max_size=3) | st.sampled_from(CLOCKS + CONCURRENCIES)
+SCALARS = (
+    st.none() | st.booleans() | st.integers() | st.text(max_size=3) | st.sampled_from(CLOCKS + CONCURRENCIES)
+)
 ANYTHING = st.recursive(
     SCALARS,
-    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=3) | st.sampled_from(WORDS), inner),
+    lambda inner: (
+        st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=3) | st.sampled_from(WORDS), inner)
+    ),
     max_leaves=8,
 )
 

@@ -67,7 +67,9 @@ def test_a_call_that_ended_before_another_began_comes_before_it(
 # --- emitters ---------------------------------------------------------------------------------------------
 
 
-def emitters(count: int, *told: Sequence[str], long: bool = False) -> tuple[Watched, list[Observed], list[SignalKey]]:
+def emitters(
+    count: int, *told: Sequence[str], long: bool = False
+) -> tuple[Watched, list[Observed], list[SignalKey]]:
     """A judge where this many jobs have ended, a boundary for each of `told`, and a turn for each that told."""
     watched = Watched()
     for index in range(count):
@@ -115,9 +117,13 @@ def test_emitters_share_what_is_due_each_in_order_and_once(
 
 
 @given(st.integers(0, 4), st.lists(st.lists(st.sampled_from("abcd"), max_size=4), min_size=2, max_size=3))
-def test_what_emitters_tell_is_explained_exactly_when_it_is_a_way_to_share(count: int, told: list[list[str]]) -> None:
+def test_what_emitters_tell_is_explained_exactly_when_it_is_a_way_to_share(
+    count: int, told: list[list[str]]
+) -> None:
     watched, calls, signals = emitters(count, *told)
-    shared = sorted(itertools.chain(*told)) == list("abcd"[:count]) and all(jobs == sorted(jobs) for jobs in told)
+    shared = sorted(itertools.chain(*told)) == list("abcd"[:count]) and all(
+        jobs == sorted(jobs) for jobs in told
+    )
     explained = searched(watched, calls, signals)
     assert bool(explained.ends) == shared
     assert not explained.partial
@@ -216,9 +222,16 @@ ANSWERS: list[tuple[str, tuple[Any, ...], list[dict[str, Any]]]] = [
     (
         "inspect_job",
         ("t1", "a"),
-        [{"gives": shown("a", status=s, completed_at=None if s == "running" else 0)} for s in ("running", "failed", "completed")],
+        [
+            {"gives": shown("a", status=s, completed_at=None if s == "running" else 0)}
+            for s in ("running", "failed", "completed")
+        ],
     ),
-    ("list_jobs", ("t1",), [{"gives": []}, {"gives": [shown("a")]}, {"gives": [shown("a"), shown("b", tool_call="c")]}]),
+    (
+        "list_jobs",
+        ("t1",),
+        [{"gives": []}, {"gives": [shown("a")]}, {"gives": [shown("a"), shown("b", tool_call="c")]}],
+    ),
     ("messages", ("t1",), [{"gives": []}]),
 ]
 
@@ -230,7 +243,9 @@ def histories(draw: st.DrawFn) -> list[tuple[str, tuple[Any, ...], dict[str, Any
     for _ in range(draw(st.integers(2, 4))):
         operation, given, answers = draw(st.sampled_from(ANSWERS))
         began = draw(st.integers(0, 4))
-        found.append((operation, given, draw(st.sampled_from(answers)), (began, began + draw(st.integers(1, 5)))))
+        found.append(
+            (operation, given, draw(st.sampled_from(answers)), (began, began + draw(st.integers(1, 5))))
+        )
     return found
 
 
@@ -283,7 +298,9 @@ def test_a_search_ends_when_there_are_enough_explanations() -> None:
 def test_a_long_history_is_followed_in_the_order_of_its_ends() -> None:
     watched = Watched()
     calls = [
-        watched.call("start", "t1", f"call {index}", "bash", gives=started(f"job {index}"), during=(0, 100 - index))
+        watched.call(
+            "start", "t1", f"call {index}", "bash", gives=started(f"job {index}"), during=(0, 100 - index)
+        )
         for index in range(history.SMALL + 1)
     ]
     found = searched(watched, calls)

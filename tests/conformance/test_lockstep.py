@@ -65,7 +65,9 @@ def test_an_id_may_come_again_when_its_record_is_gone() -> None:
 
 @pytest.mark.parametrize("job_id", [None, ""])
 def test_a_start_gives_an_id(job_id: str | None) -> None:
-    kind, clause, expected, _ = told(Watched()("start", "t1", "c", "bash", gives=started("a") | {"job_id": job_id}))
+    kind, clause, expected, _ = told(
+        Watched()("start", "t1", "c", "bash", gives=started("a") | {"job_id": job_id})
+    )
     assert (kind, clause, expected) == ("shape", "operations.start.gives", "the id of the new Job")
 
 
@@ -83,12 +85,27 @@ def test_an_id_that_the_caller_chose_is_the_one() -> None:
 @pytest.mark.parametrize(
     ("operation", "given", "came", "divergence"),
     [
-        ("start", ("t1", "call of a", "bash"), {"gives": started("b")}, ("accepted", "entities.Call.unique.tool_call")),
+        (
+            "start",
+            ("t1", "call of a", "bash"),
+            {"gives": started("b")},
+            ("accepted", "entities.Call.unique.tool_call"),
+        ),
         ("start", ("t1", "call of a", "bash"), {"refused": "already_resolved"}, None),
-        ("start", ("t1", "call of a", "bash"), {"refused": "no"}, ("refused", "entities.Call.unique.tool_call")),
+        (
+            "start",
+            ("t1", "call of a", "bash"),
+            {"refused": "no"},
+            ("refused", "entities.Call.unique.tool_call"),
+        ),
         ("start", ("t1", "free", "bash"), {"refused": "already_resolved"}, ("refused", "operations.start")),
         ("start_as", ("t2", "free", "bash", "a"), {"refused": "duplicate_job_id"}, None),
-        ("start_as", ("t2", "free", "bash", "a"), {"gives": started("a")}, ("accepted", "entities.Job.unique.id")),
+        (
+            "start_as",
+            ("t2", "free", "bash", "a"),
+            {"gives": started("a")},
+            ("accepted", "entities.Job.unique.id"),
+        ),
         ("start_as", ("t2", "call of a", "bash", "a"), {"refused": "duplicate_job_id"}, None),
         ("start_as", ("t2", "call of a", "bash", "a"), {"refused": "already_resolved"}, None),
         ("inspect_job", ("t1", "a"), {"refused": "not_found"}, ("refused", "operations.inspect_job")),
@@ -96,7 +113,12 @@ def test_an_id_that_the_caller_chose_is_the_one() -> None:
         ("inspect_job", ("t2", "a"), {"refused": "forbidden"}, ("refused", "entities.Job.private to")),
         ("request_cancel", ("t1", "z", "user"), {"refused": "not_found"}, None),
         ("request_cancel", ("t1", "z", "user"), {}, ("accepted", "operations.request_cancel.missing")),
-        ("request_cancel", ("t1", "z", "user"), {"refused": "gone"}, ("refused", "operations.request_cancel.missing")),
+        (
+            "request_cancel",
+            ("t1", "z", "user"),
+            {"refused": "gone"},
+            ("refused", "operations.request_cancel.missing"),
+        ),
         ("retry_job", ("t1", "a"), {"refused": "manual_retry_not_supported"}, None),
         ("retry_job", ("t1", "a"), {}, ("accepted", "operations.retry_job.refuses")),
         ("report_progress", ("a",), {}, None),
@@ -353,7 +375,10 @@ def test_what_is_only_recommended_is_a_finding_and_the_case_goes_on() -> None:
     watched.must("turn_boundary", "t1", gives=given, signals=[turn()])
     watched.must("messages", "t1", gives=given)
     findings = watched.judge.findings
-    assert {each.clause for each in findings} == {"messages.Ended.carries.tool", "messages.Ended.carries.status"}
+    assert {each.clause for each in findings} == {
+        "messages.Ended.carries.tool",
+        "messages.Ended.carries.status",
+    }
     assert all(each.should for each in findings)
     assert len(findings) == len({each.key for each in findings})
     assert told(watched("messages", "t1", gives=[]))[0] == "reply"
@@ -456,7 +481,9 @@ class Itself:
     def step(self) -> Observed:
         """Make any call with arguments worth trying; give what was observed."""
         operations = thread_job().kernel.operations
-        operation = self.choice.choice([each for each in operations if each.name != "restart"] * 4 + [*operations])
+        operation = self.choice.choice(
+            [each for each in operations if each.name != "restart"] * 4 + [*operations]
+        )
         tried = list(arguments(thread_job(), self.model, operation))
         if not tried or self.choice.random() < 0.1:
             return self.observed("wait", {"ms": 1}, [Outcome(), *self.model.wait(1)])
@@ -467,7 +494,9 @@ class Itself:
         refusable = decision.idle or bool(decision.refuse)
         if refusable and (self.choice.random() < 0.5 or not (decision.accept or decision.idle)):
             code = self.choice.choice(decision.refuse) if decision.refuse else "whatever"
-            return self.observed(operation.name, given, [Outcome(), *came], refused="any" if code == "*" else code)
+            return self.observed(
+                operation.name, given, [Outcome(), *came], refused="any" if code == "*" else code
+            )
         if decision.idle or decision.quiet or not decision.accept:
             return self.observed(operation.name, given, [Outcome("whatever"), *came])
         outcome: Outcome = getattr(self.model, f"do_{operation.name}")(**given)
@@ -492,7 +521,10 @@ class Itself:
         return call
 
 
-@given(st.randoms(use_true_random=False), st.sampled_from([{}, {"limits": {"retained": 1}}, {"policies": {"tie": "id"}}]))
+@given(
+    st.randoms(use_true_random=False),
+    st.sampled_from([{}, {"limits": {"retained": 1}}, {"policies": {"tie": "id"}}]),
+)
 def test_whatever_the_model_may_do_is_explained(choice: random.Random, declared: dict[str, Any]) -> None:
     itself = Itself(choice, **declared)
     for _ in range(25):

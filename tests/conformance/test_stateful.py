@@ -148,7 +148,9 @@ def test_after_a_call_the_observers_are_asked_about_everything_and_about_the_cal
     start = ("start", {"thread": "t1", "tool_call": "c", "tool": "bash"})
     finish = ("finish", {"job": "job-1", "outcome": "failed", "payload": "x"})
     everything = [("messages", {"thread": "t1"}), ("messages", {"thread": "t2"})]
-    everything += [("list_jobs", {"thread": thread, "statuses": list(EVERY_STATUS)}) for thread in ("t1", "t2")]
+    everything += [
+        ("list_jobs", {"thread": thread, "statuses": list(EVERY_STATUS)}) for thread in ("t1", "t2")
+    ]
     assert asked(REFERENCE, [start]) == everything
     inspected = [("inspect_job", {"thread": thread, "job": "job-1"}) for thread in ("t1", "t2")]
     assert asked(REFERENCE, [start, finish]) == everything + inspected
@@ -188,7 +190,9 @@ def found(adapter: Adapter, seed: int, examples: int) -> tuple[Diverged | None, 
     return diverged, traces
 
 
-@pytest.mark.parametrize("system", [TurnTriggeredByNothing, TimedOutCrashes, KeepsOneFewer, FirstStartedLeaves])
+@pytest.mark.parametrize(
+    "system", [TurnTriggeredByNothing, TimedOutCrashes, KeepsOneFewer, FirstStartedLeaves]
+)
 def test_the_machine_finds_a_fault_also_behind_the_21st_job(system: type) -> None:
     with adapted(system) as adapter:
         assert any(found(adapter, seed, 20)[0] is not None for seed in range(3))

@@ -61,7 +61,9 @@ def test_calls_made_at_once_stay_together(reference: Adapter) -> None:
     case = Case(thread_job(), reference)
     case.together(
         [
-            lambda: [case.call("start", {"thread": "t1", "tool_call": f"c{n}", "tool": "bash"}) for n in (1, 2)],
+            lambda: [
+                case.call("start", {"thread": "t1", "tool_call": f"c{n}", "tool": "bash"}) for n in (1, 2)
+            ],
             lambda: case.call("start", {"thread": "t1", "tool_call": "c3", "tool": "bash"}),
         ]
     )
@@ -114,7 +116,9 @@ def test_a_call_goes_with_the_reply_that_it_uses_and_one_caller_alone_is_in_orde
 @given(st.sets(st.integers(1, 6)), st.sets(st.integers(1, 6)))
 def test_cutting_twice_is_cutting_once(first: set[int], second: set[int]) -> None:
     once = cut(STEPS, first & second)
-    assert {call.number for call in cut(cut(STEPS, first), second).calls()} == {call.number for call in once.calls()}
+    assert {call.number for call in cut(cut(STEPS, first), second).calls()} == {
+        call.number for call in once.calls()
+    }
     numbers = {call.number for call in once.calls()}
     assert all(call.refers() <= numbers for call in once.calls())
 
