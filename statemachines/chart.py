@@ -42,6 +42,7 @@ class Arrow:
 def arrows(lifecycle: Lifecycle, entity: str) -> tuple[Arrow, ...]:
     """List what moves an entity's records: its operations in the order of the file, then its timers.
 
+    A state given by `set: {job.state: failed}` is no arrow: the sentence does not say from where it leads.
     Raises LookupError for an entity that is not declared, SpecError for a move that leads nowhere.
     """
     record = _declared(lifecycle, entity)
@@ -87,7 +88,7 @@ def _arrows_of_timer(timer: Timer, record: Entity, lifecycle: Lifecycle) -> Iter
 
 def _targets(move: Move, source: str, operation: Operation, record: Entity) -> tuple[tuple[str, ...], str]:
     """The states that may follow, and the parameter that picks one of them."""
-    target = Word(move.target.text, move.target.where)
+    target = Word(move.target.text, move.target.scalar.at(move.target.node.at))
     if not isinstance(move.target.node, Name):
         raise _nowhere(target, record, "a move leads to a state, a parameter, or `same`")
     if target.text == "same":
@@ -102,7 +103,7 @@ def _targets(move: Move, source: str, operation: Operation, record: Entity) -> t
 def _choices(use: TypeUse, target: Word, record: Entity) -> tuple[str, ...]:
     """The states that a parameter of the type `Job.terminal` or `Job.state` can name."""
     owner, _, group = use.name.text.partition(".")
-    if owner != record.name.text or use.item is not None:
+    if owner != record.name.text or not group or use.item is not None:
         raise _nowhere(target, record, f"give the parameter a group as its type, or {record.name.text}.state")
     return record.states if group == "state" else _meant(Word(group, use.name.where), record)
 

@@ -44,13 +44,7 @@ def faults(compiled: Compiled, dead: Collection[str]) -> Iterator[Diagnostic]:
         yield Diagnostic("no-rows", where, "the spec has no rows, so nothing tests it", hint)
     for word in (*compiled.lifecycle.should, *(word for row in rows.values() for word in row.covers)):
         yield from _unknown(word, clauses)
-    lacking = []
-    avoided = {
-        require.clause
-        for operation in compiled.kernel.operations
-        for require in operation.requires
-        if require.answer == "avoided"  # what nobody asks no row can show
-    }
+    lacking, asked = [], {clause.path for clause in clauses} - avoided(compiled) - set(dead)
     for clause in clauses:
         covering = [
             row for row in rows.values() if any(covers(word.text, clause.path) for word in row.covers)
@@ -59,20 +53,17 @@ def faults(compiled: Compiled, dead: Collection[str]) -> Iterator[Diagnostic]:
             yield from _too_strict(clause, covering)
         if covering:
             yield from _too_lenient(clause, covering)
-        elif rows and clause.path not in dead and clause.path not in avoided:
+        elif rows and clause.path in asked:
             lacking.append(clause)
-    yield from _uncovered(lacking, silent(compiled))
+    yield from _uncovered(lacking)
 
 
-def _uncovered(clauses: list[Clause], quiet: set[str]) -> Iterator[Diagnostic]:
+def _uncovered(clauses: list[Clause]) -> Iterator[Diagnostic]:
     """Tell of clauses that no row covers; what is below such a one is covered along with it."""
     paths = [clause.path for clause in clauses]
     for clause in clauses:
         if not any(path != clause.path and covers(path, clause.path) for path in paths):
-            how = (
-                "to which it belongs, though no run comes to it" if clause.path in quiet else "that shows it"
-            )
-            hint = f"write a row {how}, and that covers {clause.path}"
+            hint = f"write a row that shows it, and that covers {clause.path}"
             yield Diagnostic("uncovered-clause", clause.where, f"no row covers {clause.path}", hint)
 
 
@@ -119,8 +110,11 @@ def unwitnessed(compiled: Compiled, ran: Ran, dead: Collection[str]) -> Iterator
 
 def silent(compiled: Compiled) -> set[str]:
     """Name the clauses that no run on the model comes to: what may be lost, and where nobody goes."""
-    operations = compiled.kernel.operations
-    found = {
-        each.clause for operation in operations for each in operation.requires if each.answer == "avoided"
-    }
-    return found | {clause.path for clause in compiled.kernel.clauses if clause.path.endswith(".may lose")}
+    lost = {clause.path for clause in compiled.kernel.clauses if clause.path.endswith(".may lose")}
+    return lost | avoided(compiled)
+
+
+def avoided(compiled: Compiled) -> set[str]:
+    """Name the clauses that leave all open: what nobody asks no row can show."""
+    requires = [require for operation in compiled.kernel.operations for require in operation.requires]
+    return {require.clause for require in requires if require.answer == "avoided"}

@@ -54,7 +54,6 @@ def test_overlapping_calls_are_counted(drawn: list[tuple[int, int, int]]) -> Non
         ([(1, 4, 0), (2, 3, 0)], 0),
         ([(1, 9, 0), (2, 3, 1), (4, 5, 2)], 2),
     ],
-    ids=str,
 )
 def test_two_calls_of_one_caller_do_not_overlap(calls: list[tuple[int, int, int]], count: int) -> None:
     assert overlapping(calls) == count

@@ -251,7 +251,6 @@ ORIGINS = (("job-1", Given(1, "job_id")),)
         (INSPECT, fault("file"), "true"),
         (INSPECT, fault("order"), "true"),
     ],
-    ids=str,
 )
 def test_a_row_asserts_what_should_have_been(trace: Trace, divergence: Divergence, assertion: str) -> None:
     text = written(trace, divergence, ORIGINS)

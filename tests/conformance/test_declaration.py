@@ -55,7 +55,6 @@ def test_what_is_left_out_follows_from_what_is_offered(
         ({"lacks": ["emit", "start_as"]}, "lacks", {"emit", "start_as"}),
         ({"lacks": ()}, "lacks", frozenset()),
     ],
-    ids=repr,
 )
 def test_a_right_word_is_taken(words: dict[str, Any], part: str, value: Any) -> None:
     assert getattr(checked(words), part) == value
@@ -97,7 +96,6 @@ def test_a_right_word_is_taken(words: dict[str, Any], part: str, value: Any) -> 
         ({"lacks": "emit"}, "lacks"),
         ({"lacks": [["emit"]]}, "no operation ['emit']"),
     ],
-    ids=repr,
 )
 def test_a_wrong_word_is_refused_with_what_is_known(words: Any, message: str) -> None:
     with pytest.raises(DeclarationError) as refused:

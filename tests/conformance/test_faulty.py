@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import random
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -12,6 +11,7 @@ from conformance import replay, rows
 from conformance.adapter import Adapter
 from conformance.verdict import RowResult, Verdict
 from statemachines.compile import Compiled
+from tests.conformance.lies import MORE
 from tests.conformance.systems import (
     REFERENCE,
     adapted,
@@ -27,22 +27,7 @@ LIMIT, SHORTER = 1.0, 0.4  # seconds for a call: two of the lies are deadlocks, 
 ATTEMPTS = 10  # replays of a counterexample that depends on the schedule, of which one has to show it
 
 
-class ForgetsWhatWasOpen(Lie):
-    """A tool call of an evicted job, which may be refused or used again, is refused with a code of its own."""
-
-    row, calls = "X8", 44
-
-    def start(self, thread: str, tool_call: str, tool: str) -> dict[str, Any]:
-        with self._locked():
-            gone = self._calls.get(tool_call) == "background" and all(
-                job.tool_call != tool_call for job in self._jobs.values()
-            )
-            if gone:
-                raise KeyError(tool_call)
-            return super().start(thread, tool_call, tool)
-
-
-ALL: list[type[Lie]] = [*FAULTY, ForgetsWhatWasOpen]
+ALL: list[type[Lie]] = [*FAULTY, *MORE]
 
 
 @pytest.fixture(autouse=True)

@@ -47,7 +47,6 @@ def resolving(*replies: Any, during: Sequence[tuple[int, int]] = ((0, 10), (0, 1
         ("already_resolved", "already_resolved", False),
         (INLINE, "not_found", False),
     ],
-    ids=str,
 )
 def test_one_of_two_resolutions_is_first(inline: Any, start: Any, explained: bool) -> None:
     assert resolving(inline, start) == explained
@@ -56,7 +55,6 @@ def test_one_of_two_resolutions_is_first(inline: Any, start: Any, explained: boo
 @pytest.mark.parametrize(
     ("first", "second", "explained"),
     [((1, 2), (3, 4), True), ((3, 4), (1, 2), False), ((1, 3), (2, 4), True), ((2, 4), (1, 3), True)],
-    ids=str,
 )
 def test_a_call_that_ended_before_another_began_comes_before_it(
     first: tuple[int, int], second: tuple[int, int], explained: bool
@@ -106,7 +104,6 @@ def emitters(
         (2, ["ab", "z"], False),
         (2, ["aab", ""], False),
     ],
-    ids=str,
 )
 @pytest.mark.parametrize("long", [False, True], ids=["inline", "files"])
 def test_emitters_share_what_is_due_each_in_order_and_once(

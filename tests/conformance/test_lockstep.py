@@ -124,7 +124,6 @@ def test_an_id_that_the_caller_chose_is_the_one() -> None:
         ("report_progress", ("a",), {}, None),
         ("report_progress", ("a",), {"refused": "wrong_state"}, ("refused", "operations.report_progress")),
     ],
-    ids=str,
 )
 def test_an_answer_is_held_to_what_is_allowed_where_the_model_is(
     operation: str, given: tuple[Any, ...], came: dict[str, Any], divergence: tuple[str, str] | None
@@ -158,7 +157,7 @@ def test_a_refusal_changes_nothing() -> None:
 # --- what is left open ------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("again", [{"refused": "already_resolved"}, {"gives": started("c")}], ids=str)
+@pytest.mark.parametrize("again", [{"refused": "already_resolved"}, {"gives": started("c")}])
 def test_what_is_open_may_be_refused_or_carried_out(again: dict[str, Any]) -> None:
     watched = Watched(limits={"retained": 1})
     watched.ended("a")
@@ -176,7 +175,7 @@ def test_what_is_open_is_not_refused_with_any_code() -> None:
     assert told(watched("start", "t1", "call of a", "bash", refused="no"))[0] == "refused"
 
 
-@pytest.mark.parametrize("answer", [{"refused": "whatever"}, {}, {"gives": {"odd": object()}}], ids=str)
+@pytest.mark.parametrize("answer", [{"refused": "whatever"}, {}, {"gives": {"odd": object()}}])
 def test_where_nothing_changes_any_answer_is_right_and_none_is_compared(answer: dict[str, Any]) -> None:
     watched = Watched()
     watched.ended("a")

@@ -62,7 +62,6 @@ NOTE = Record((("id", Id("Job")), ("content", DOCUMENT)), "Note")
         (DOCUMENT, {"text": ""}, Told("", inline=True)),
         (DOCUMENT, {"text": "x", "preview": 3, "size": 1}, Told("x", inline=True)),
     ],
-    ids=repr,
 )
 def test_a_reply_of_the_right_form_is_projected_to_what_the_spec_speaks_of(
     kind: Type, raw: Any, value: Any
@@ -113,7 +112,6 @@ DEEP = Record(
         (DOCUMENT, {"file": "no\0path"}, ".file", "cannot be read"),
         (DOCUMENT, {"file": "."}, ".file", "cannot be read"),
     ],
-    ids=repr,
 )
 def test_a_reply_of_another_form_is_refused_with_the_path_to_the_part(
     kind: Type, raw: Any, path: str, message: str
@@ -215,7 +213,6 @@ def told(kind: Type, expected: Any, seen: Any, **more: Any) -> list[tuple[str, A
         (DOCUMENT, Told("x", inline=False, file="f"), Told("x", inline=False, file="g"), []),
         (DOCUMENT, Told("x", inline=True), Told("y", inline=True), ...),
     ],
-    ids=repr,
 )
 def test_two_values_differ_where_they_differ(kind: Type, expected: Any, seen: Any, found: Any) -> None:
     wanted = [("", expected, seen)] if found is ... else found

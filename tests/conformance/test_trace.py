@@ -105,7 +105,6 @@ STEPS = Trace((start(1), start(2), AtOnce(((end(3, 1),), (end(4, 2), look(5)))),
         ({1, 2, 3, 5}, Trace((start(1), start(2), AtOnce(((end(3, 1),), (look(5),)))))),
         (set(), Trace(())),
     ],
-    ids=str,
 )
 def test_a_call_goes_with_the_reply_that_it_uses_and_one_caller_alone_is_in_order(
     keep: set[int], left: Trace

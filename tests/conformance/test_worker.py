@@ -334,7 +334,6 @@ def lying(**words: Any) -> type:
         ({"policies": {"tie": "start"}}, "B3"),
         ({"policies": {"tie": ["job_id desc"]}}, "B3"),
     ],
-    ids=str,
 )
 def test_a_declared_limit_or_choice_that_is_not_true_fails_the_row_about_it(
     words: dict[str, Any], row: str
@@ -377,7 +376,7 @@ def test_an_operation_that_is_declared_but_not_there_is_not_exercised_and_gates(
     assert code == EXIT_VIOLATES
 
 
-@pytest.mark.parametrize("words", [{}, {"lacks": ["emit"]}], ids=str)
+@pytest.mark.parametrize("words", [{}, {"lacks": ["emit"]}])
 def test_an_optional_operation_that_is_not_there_is_not_applicable(words: dict[str, Any]) -> None:
     result = row_result(without(REFERENCE, "emit", **words), "X7")
     assert (result.verdict, result.reason) == (

@@ -438,7 +438,7 @@ class Naive:
 
 PLAIN = [
     (r"\[bash, delegate\]", "[bash]"),
-    (r"{from: 400, to: 599}", "{from: 400, to: 400}"),
+    (r"{from: 429, to: 503}", "{from: 429, to: 429}"),
     (r"\[user, agent\]", "[user]"),
     (r"{text: around, .*}", "{text: short}"),
     (r"\[completed, failed, cancelled, timed_out\]", "[completed, failed]"),

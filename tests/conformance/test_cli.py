@@ -1,0 +1,671 @@
+"""The command line: what each command prints and gives, and that whatever is wrong is said in one line."""
+
+from __future__ import annotations
+
+import ast
+import json
+import os
+import re
+import subprocess
+import sys
+import xml.etree.ElementTree as ET
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from conformance import commands, report
+from conformance.__about__ import __version__
+from conformance.cli import main
+from conformance.explain import explain_row
+from conformance.run import MACHINE
+from conformance.verdict import EXIT_CONFORMS, EXIT_HARNESS, EXIT_USAGE, EXIT_VIOLATES
+from statemachines.specs import shipped, spec_path
+from tests.conformance.systems import thread_job
+
+ROOT = Path(__file__).parents[2]
+PLANTED = "python:conformance.demo:EvictsFirstStarted"
+Capture = pytest.CaptureFixture[str]
+
+
+@pytest.fixture(autouse=True)
+def elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder of its own, where a command writes what it writes; its modules can be imported by name."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.syspath_prepend(str(tmp_path))
+    return tmp_path
+
+
+def ran(*arguments: str) -> int:
+    try:
+        return main(arguments)
+    except SystemExit as ended:  # argparse ends the process by itself
+        assert isinstance(ended.code, int)
+        return ended.code
+
+
+@dataclass(frozen=True)
+class Ended:
+    """What came of a process."""
+
+    code: int
+    out: str
+    err: str
+
+
+def commands_at_once(*each: tuple[str, ...], seeds: Sequence[str] = ("1", "2")) -> list[Ended]:
+    """Commands as processes of their own, with other hash seeds, all at once."""
+    started = []
+    for seed, arguments in zip(seeds, each, strict=True):
+        more = {
+            "PYTHONPATH": f"{ROOT}{os.pathsep}{Path.cwd()}",
+            "PYTHONIOENCODING": "utf-8",
+            "PYTHONHASHSEED": seed,
+        }
+        line = [sys.executable, "-m", "conformance", *arguments]
+        pipe = subprocess.PIPE
+        started.append(
+            subprocess.Popen(line, stdout=pipe, stderr=pipe, encoding="utf-8", env={**os.environ, **more})
+        )
+    answers = [process.communicate() for process in started]
+    return [Ended(process.returncode, *answer) for process, answer in zip(started, answers, strict=True)]
+
+
+# --- what cannot be used ----------------------------------------------------------------------------------
+
+RUN = ("run", "thread-job", "--against")
+
+USAGE: list[tuple[tuple[str, ...], str]] = [
+    (("walk",), "invalid choice: 'walk'"),
+    (("run",), "the following arguments are required: LIFECYCLE, --against"),
+    (("run", "thread-job"), "the following arguments are required: --against"),
+    ((*RUN, "reference", "--rows", ""), "name at least one row, for example N1,E*"),
+    ((*RUN, "reference", "--rows", " , "), "name at least one row, for example N1,E*"),
+    ((*RUN, "reference", "--rows", "N99"), "no row of thread-job is called 'N99'; did you mean 'N9'?"),
+    ((*RUN, "reference", "--rows", "N1,zzz"), "no row of thread-job is called 'zzz'; there are N1, N2"),
+    ((*RUN, "reference", "--rows", "machin"), "did you mean 'machine'?"),
+    ((*RUN, "reference", "--seed", "one"), "argument --seed: invalid int value: 'one'"),
+    ((*RUN, "reference", "--seed", "1.5"), "argument --seed: invalid int value: '1.5'"),
+    ((*RUN, "reference", "--fail-on", "may"), "argument --fail-on: invalid choice: 'may'"),
+    ((*RUN, "reference", "--call-limit", "soon"), "'soon' is not a number of seconds"),
+    ((*RUN, "reference", "--call-limit", "0"), "a limit is more than 0 and at most 3600 seconds"),
+    ((*RUN, "reference", "--call-limit", "-1"), "a limit is more than 0 and at most 3600 seconds"),
+    ((*RUN, "reference", "--call-limit", "nan"), "a limit is more than 0 and at most 3600 seconds"),
+    ((*RUN, "reference", "--call-limit", "inf"), "a limit is more than 0 and at most 3600 seconds"),
+    ((*RUN, "reference", "--quic"), "unrecognized arguments: --quic"),
+    ((*RUN, "reference", "--report", "no/such/folder.jsonl"), "cannot be written: No such file or directory"),
+    ((*RUN, "reference", "--report", "."), "cannot be written: Is a directory"),
+    ((*RUN, "reference", "--junit", "no/such/folder.xml"), "cannot be written: No such file or directory"),
+    (("run", "thread-jbo", "--against", "reference"), "did you mean 'thread-job'?"),
+    (("run", "", "--against", "reference"), "no lifecycle is named ''; known: "),
+    (("run", "nothing.yaml", "--against", "reference"), "nothing.yaml:1:1: error [file-not-found]"),
+    (("run", ".yaml", "--against", "reference"), ".yaml:1:1: error [file-not-found]"),
+    ((*RUN, "refrence"), "'refrence' is no target; write reference or python:module:Class"),
+    ((*RUN, ""), "'' is no target"),
+    ((*RUN, "python"), "'python' is no target"),
+    ((*RUN, "stdio:jobs"), "'stdio:jobs' is no target"),
+    (("list", "thread-jbo"), "did you mean 'thread-job'?"),
+    (("check",), "the following arguments are required: SPEC"),
+    (("check", "thread-jbo"), "give the path of a YAML file, or a shipped name"),
+    (("explain", "thread-job", "N99"), "thread-job has no row or clause 'N99'; did you mean 'N9'?"),
+    (("explain", "thread-job", "operations.finsh"), "did you mean 'operations.finish"),
+    (("explain", "thread-job", "§"), "`conformance explain thread-job` lists them"),
+    (("explain", "thread-jbo"), "did you mean 'thread-job'?"),
+    (("generate", "thread-jbo"), "did you mean 'thread-job'?"),
+    (("generate", "thread-job", "--output", "no/such/folder.py"), "cannot be written"),
+    (("draw", "thread-jbo"), "did you mean 'thread-job'?"),
+    (("adapter", "thread-jbo"), "did you mean 'thread-job'?"),
+    (("adapter", "thread-job", "--language", "cobol"), "invalid choice: 'cobol'"),
+    (("demo", "thread-jbo"), "did you mean 'thread-job'?"),
+    (("replay", "nothing.yaml", "--against", "reference"), "nothing.yaml:1:1: error [file-not-found]"),
+    (("replay", "nothing.yaml"), "the following arguments are required: --against"),
+]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"), USAGE, ids=lambda value: " ".join(value) if value else "empty"
+)
+def test_what_cannot_be_used_is_said_with_what_to_do_instead(
+    arguments: tuple[str, ...], said: str, capsys: Capture
+) -> None:
+    code = ran(*arguments)
+    out, err = capsys.readouterr()
+    assert (code, out) == (EXIT_USAGE, "")
+    assert said in err
+    assert "Traceback" not in err
+    assert err.startswith(("conformance: ", "usage: conformance"))
+
+
+def test_without_a_command_there_is_help(capsys: Capture) -> None:
+    assert ran() == EXIT_USAGE
+    out, err = capsys.readouterr()
+    assert (out.startswith("usage: conformance"), err) == (True, "")
+
+
+# --- what cannot be reached -------------------------------------------------------------------------------
+
+MODULES = {
+    "breaks": "raise OSError('no such device')",
+    "misspelt": "def jobs(:",
+    "needs": "import a_module_that_nobody_has",
+    "leaves": "raise SystemExit(0)",
+    "empty": "",
+    "talks": "class Jobs:\n    declares = {'clok': 'virtual'}",
+    "lies": "class Jobs:\n    declares = {'limits': {'retain': 3}}",
+    "boasts": "class Jobs:\n    declares = ['clock']",
+    "garbles": "class Jobs:\n    declares = {'limits': 3}",
+    "refuses": "class Jobs:\n    def __init__(self):\n        raise OSError('no database')",
+    "wants": "class Jobs:\n    def __init__(self, database):\n        pass",
+}
+
+HARNESS: list[tuple[str, str]] = [
+    (
+        "a_module_that_nobody_has:Jobs",
+        "there is no module 'a_module_that_nobody_has'; it is looked for in this",
+    ),
+    ("needs:Jobs", "there is no module 'a_module_that_nobody_has'"),
+    ("json", "'json' is not module:Class, for example my_jobs:MyJobs"),
+    ("json:", "'json:' is not module:Class"),
+    (":Jobs", "':Jobs' is not module:Class"),
+    ("json:JSONDecodr", "json has no 'JSONDecodr'; did you mean 'JSONDecoder'?"),
+    ("empty:Jobs", "empty has no 'Jobs'"),
+    ("json:__name__", "json:__name__ is str, and a class or a function that makes an object is needed"),
+    ("breaks:Jobs", "breaks cannot be imported: OSError: no such device"),
+    ("misspelt:Jobs", "misspelt cannot be imported: SyntaxError"),
+    ("leaves:Jobs", "leaves cannot be imported: SystemExit: 0"),
+    ("talks:Jobs", "`declares` has no word 'clok'; did you mean 'clock'?"),
+    ("lies:Jobs", "thread-job has no limit 'retain'; did you mean 'retained'?"),
+    ("boasts:Jobs", "`declares` is a mapping, and this is ['clock']"),
+    ("garbles:Jobs", "limits"),
+]
+
+
+@pytest.mark.parametrize(("target", "said"), HARNESS, ids=lambda value: value)
+def test_what_cannot_be_reached_is_said_and_is_no_verdict(
+    target: str, said: str, elsewhere: Path, capsys: Capture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name, text in MODULES.items():
+        (elsewhere / f"{name}.py").write_text(text, encoding="utf-8")
+        monkeypatch.delitem(sys.modules, name, raising=False)
+    code = ran(*RUN, f"python:{target}")
+    out, err = capsys.readouterr()
+    assert (code, out) == (EXIT_HARNESS, "")
+    assert said in err
+    assert err.startswith("conformance: ")
+    assert len(err.splitlines()) == 1
+    assert "Traceback" not in err
+
+
+@pytest.mark.parametrize(("name", "said"), [("refuses", "OSError: no database"), ("wants", "TypeError")])
+def test_a_class_that_cannot_be_made_is_told_by_every_row(
+    name: str, said: str, elsewhere: Path, capsys: Capture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (elsewhere / f"{name}.py").write_text(MODULES[name], encoding="utf-8")
+    monkeypatch.delitem(sys.modules, name, raising=False)
+    whole = [each.name for each in thread_job().kernel.operations]
+    more = "".join(f"\n    def {each}(self, **given): pass" for each in whole)
+    (elsewhere / f"{name}.py").write_text(MODULES[name] + more, encoding="utf-8")
+    code = ran(*RUN, f"python:{name}:Jobs", "--quick", "--rows", "N1,N2")
+    out, err = capsys.readouterr()
+    assert code == EXIT_HARNESS
+    assert "cannot be made: the constructor raised" in out
+    assert said in out
+    assert "Traceback" not in out + err
+    code = ran(
+        "replay", str(saved(elsewhere, "- last = turn_boundary(t1)")), "--against", f"python:{name}:Jobs"
+    )
+    out, err = capsys.readouterr()
+    assert (code, out) == (EXIT_HARNESS, "")
+    assert said in err
+    assert "Traceback" not in err
+
+
+# --- specs and traces with faults -------------------------------------------------------------------------
+
+
+def saved(folder: Path, step: str, lifecycle: str = "thread-job") -> Path:
+    """A trace file with one row of one step."""
+    path = folder / "trace.yaml"
+    path.write_text(
+        f"lifecycle: {lifecycle}\nmatrix:\n  C1:\n    about: A row.\n    level: must\n    source: here\n"
+        f"    covers: [operations.messages.gives]\n    act:\n      {step}\n    assert:\n      - true\n",
+        encoding="utf-8",
+    )
+    return path
+
+
+@pytest.mark.parametrize(
+    ("step", "fault"),
+    [
+        ("- last = turn_boundry(t1)", r"trace\.yaml:9:16: error \[unknown-function\] .*turn_boundry"),
+        ("- last = turn_boundary(t9)", r"trace\.yaml:9:30: error \[unknown-name\] .*t9"),
+        ("- last = turn_boundary()", r"trace\.yaml:9:16: error \[expression-type\]"),
+        ("- last = turn_boundary(t1", r"trace\.yaml:9:\d+: error \[expression-syntax\]"),
+        ("\tx", r"trace\.yaml:9:\d+: error \[yaml-"),
+    ],
+)
+def test_a_faulty_trace_is_told_with_file_line_and_column(
+    step: str, fault: str, elsewhere: Path, capsys: Capture
+) -> None:
+    code = ran("replay", str(saved(elsewhere, step)), "--against", "reference")
+    out, err = capsys.readouterr()
+    assert (code, out) == (EXIT_USAGE, "")
+    assert re.search(fault, err), err
+    assert "hint: " in err
+    assert "Traceback" not in err
+
+
+@pytest.mark.parametrize(
+    ("text", "fault"),
+    [
+        ("", "yaml-empty"),
+        ("[]", "bad-trace"),
+        ("lifecycle: thread-job\n", "bad-trace"),
+        ("lifecycle: [x]\nmatrix: {}\n", "bad-trace"),
+        ("lifecycle: thread-jbo\nmatrix: {}\n", "unknown-lifecycle"),
+        ("lifecycle: thread-job\nmatrix: []\n", "wrong-kind"),
+        ("lifecycle: thread-job\nmatrix: {C1: {}}\n", "missing-word"),
+    ],
+    ids=repr,
+)
+def test_what_is_no_trace_is_told_with_its_place(
+    text: str, fault: str, elsewhere: Path, capsys: Capture
+) -> None:
+    path = elsewhere / "trace.yaml"
+    path.write_text(text, encoding="utf-8")
+    code = ran("replay", str(path), "--against", "reference")
+    out, err = capsys.readouterr()
+    assert (code, out) == (EXIT_USAGE, "")
+    assert re.search(rf"trace\.yaml:\d+:\d+: error \[{fault}\]", err), err
+    assert "Traceback" not in err
+
+
+def faulty(folder: Path) -> Path:
+    path = folder / "faulty.yaml"
+    text = spec_path("thread-job").read_text(encoding="utf-8")
+    path.write_text(
+        text.replace("move:      running -> pending_cancel", "move:      runing -> pending_cancel")
+    )
+    return path
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("run", "faulty.yaml", "--against", "reference"),
+        ("list", "faulty.yaml"),
+        ("explain", "faulty.yaml"),
+        ("generate", "faulty.yaml"),
+        ("draw", "faulty.yaml"),
+        ("adapter", "faulty.yaml"),
+        ("demo", "faulty.yaml"),
+    ],
+    ids=lambda value: value[0],
+)
+def test_a_faulty_spec_is_told_by_every_command_with_file_line_and_column(
+    arguments: tuple[str, ...], elsewhere: Path, capsys: Capture
+) -> None:
+    number = 1 + faulty(elsewhere).read_text(encoding="utf-8").splitlines().index(
+        "    move:      runing -> pending_cancel"
+    )
+    code = ran(*arguments)
+    out, err = capsys.readouterr()
+    assert (code, out) == (EXIT_USAGE, "")
+    assert re.search(rf"faulty\.yaml:{number}:\d+: error \[unknown-state\]", err), err
+    assert "did you mean 'running'?" in err
+    assert "Traceback" not in err
+
+
+def test_check_tells_every_fault_and_goes_on_to_the_next_spec(elsewhere: Path, capsys: Capture) -> None:
+    (elsewhere / "small.yaml").write_text(SMALL, encoding="utf-8")
+    code = ran("check", str(faulty(elsewhere)), "small.yaml")
+    out, _ = capsys.readouterr()
+    assert code == EXIT_USAGE
+    assert re.search(r"faulty\.yaml:\d+:\d+: error \[unknown-state\]", out)
+    assert "small.yaml: right." in out
+
+
+SMALL = """\
+lifecycle: small
+version: 1
+about: A job runs until it is done.
+entities:
+  Job:
+    id: minted
+    states: {active: [running], terminal: [done]}
+    shows: {job_id: job.id, status: job.state}
+operations:
+  start:
+    create: {Job: {}}
+    gives: {job_id: job.id}
+  finish:
+    takes: {job: Job}
+    move: running -> done
+    otherwise: unchanged
+    missing: unchanged
+  inspect:
+    takes: {job: Job}
+    missing: refused not_found
+    gives: job
+matrix:
+  N1:
+    about: A job that is finished is done.
+    level: must
+    source: the handbook, chapter 3
+    covers:
+      - entities.Job
+      - operations.start
+      - operations.finish
+      - operations.inspect
+    act:
+      - job = start()
+      - finish(job.job_id)
+      - finish(job.job_id)
+      - finish(fresh)
+      - nobody = inspect(fresh)
+    assert:
+      - inspect(job.job_id).status == done && inspect(job.job_id).job_id == job.job_id
+      - nobody.refused == not_found
+"""
+
+
+def test_there_is_no_reference_of_a_lifecycle_of_ones_own(elsewhere: Path, capsys: Capture) -> None:
+    (elsewhere / "small.yaml").write_text(SMALL, encoding="utf-8")
+    assert ran("run", "small.yaml", "--against", "reference") == EXIT_USAGE
+    assert "there is no reference implementation of small; there are: thread-job" in capsys.readouterr().err
+    assert ran("demo", "small.yaml") == EXIT_USAGE
+    assert "there is no demo of small; there are: thread-job" in capsys.readouterr().err
+
+
+def test_a_lifecycle_of_ones_own_runs_against_a_class(elsewhere: Path, capsys: Capture) -> None:
+    (elsewhere / "small.yaml").write_text(SMALL, encoding="utf-8")
+    (elsewhere / "small_jobs.py").write_text(
+        "from conformance import Refused\n\n\nclass Jobs:\n"
+        "    def __init__(self):\n        self.jobs = {}\n"
+        "    def start(self):\n        self.jobs[job] = job = str(len(self.jobs))\n".replace(
+            "self.jobs[job] = job = str(len(self.jobs))",
+            "job = str(len(self.jobs)); self.jobs[job] = 'running'; return {'job_id': job}",
+        )
+        + "    def finish(self, job):\n        if job in self.jobs: self.jobs[job] = 'done'\n"
+        "    def inspect(self, job):\n        if job not in self.jobs: raise Refused('not_found')\n"
+        "        return {'job_id': job, 'status': self.jobs[job]}\n",
+        encoding="utf-8",
+    )
+    assert ran("run", "small.yaml", "--against", "python:small_jobs:Jobs") == EXIT_CONFORMS
+    assert "conforms to small: 2 rows held" in capsys.readouterr().out
+
+
+# --- runs -------------------------------------------------------------------------------------------------
+
+
+def test_a_run_says_what_held_and_how_to_run_again_what_did_not(elsewhere: Path, capsys: Capture) -> None:
+    assert ran(*RUN, "reference", "--rows", "N*,E1") == EXIT_CONFORMS
+    out = capsys.readouterr().out
+    assert out.endswith("exit 0\n")
+    assert "reference conforms to thread-job: 11 rows held." in " ".join(out.split())
+    code = ran(*RUN, PLANTED, "--rows", "B7", "--save", "found")
+    out = capsys.readouterr().out
+    assert code == EXIT_VIOLATES
+    assert "violates 1 row of thread-job: B7" in " ".join(out.split())
+    (path,) = (elsewhere / "found").iterdir()
+    assert f"conformance replay found/{path.name} --against {PLANTED}" in " ".join(out.split())
+    assert ran("replay", str(path), "--against", PLANTED) == EXIT_VIOLATES
+    assert "C1: still fails - " in capsys.readouterr().out
+    assert ran("replay", str(path), "--against", "reference") == EXIT_CONFORMS
+    assert capsys.readouterr().out == "C1: fixed\n"
+
+
+def test_a_counterexample_that_cannot_be_saved_is_told_all_the_same(elsewhere: Path, capsys: Capture) -> None:
+    (elsewhere / "found").write_text("a file, and no folder", encoding="utf-8")
+    assert ran(*RUN, PLANTED, "--rows", "B7", "--save", "found") == EXIT_VIOLATES
+    out = capsys.readouterr().out
+    assert "(not saved: " in out
+    assert "for each r in started" in out
+
+
+def test_a_should_row_that_fails_decides_only_when_it_is_asked_to(capsys: Capture) -> None:
+    target = "python:tests.faulty.thread_job.retention:EvictionLosesMessage"
+    assert ran(*RUN, target, "--rows", "X1") == EXIT_CONFORMS
+    assert "X1 fails, which does not count: the level is not must." in " ".join(
+        capsys.readouterr().out.split()
+    )
+    assert ran(*RUN, target, "--rows", "X1", "--fail-on", "should") == EXIT_VIOLATES
+
+
+def records(text: str) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in text.splitlines()]
+
+
+def test_the_stream_of_a_run_is_a_report(elsewhere: Path, capsys: Capture) -> None:
+    code = ran(*RUN, PLANTED, "--rows", "N1,B7,X4,machine", "--quick", "--json", "--report", "report.jsonl")
+    out, err = capsys.readouterr()
+    loaded = report.load(out.splitlines(keepends=True))
+    assert (code, err) == (EXIT_VIOLATES, "")
+    assert [row.id for row in loaded.rows] == ["N1", "B7", "X4", MACHINE]
+    assert [row.id for row in loaded.header.rows] == ["N1", "B7", "X4", MACHINE]
+    assert loaded.footer is not None
+    assert loaded.footer.exit == code
+    assert loaded.header.target == PLANTED
+    assert (elsewhere / "report.jsonl").read_text(encoding="utf-8") == out
+    assert report.read(elsewhere / "report.jsonl") == loaded
+    assert [path.name for path in (elsewhere / ".conformance").iterdir()] == ["thread-job-B7.yaml"] or loaded
+    assert report.dump(loaded) == out
+
+
+def test_junit_has_a_test_case_for_each_row(elsewhere: Path) -> None:
+    code = ran(*RUN, PLANTED, "--rows", "N*,B7,X1", "--junit", "report.xml")
+    suite = ET.parse(elsewhere / "report.xml").getroot()
+    cases = list(suite.iter("testcase"))
+    assert code == EXIT_VIOLATES
+    assert [str(case.get("name")).split()[0] for case in cases] == [f"N{n}" for n in range(1, 11)] + [
+        "B7",
+        "X1",
+    ]
+    assert {case.get("classname") for case in cases} == {"thread-job"}
+    failing = {str(case.get("name")).split()[0]: case for case in cases if case.find("failure") is not None}
+    assert set(failing) == {"B7"}
+    failure = failing["B7"].find("failure")
+    assert failure is not None
+    assert "for each r in started" in (failure.text or "")
+
+
+def settled(stream: str) -> str:
+    """A stream without what no two runs share."""
+
+    def without(value: Any) -> Any:
+        if isinstance(value, dict):
+            return {key: without(each) for key, each in value.items() if key not in ("timing", "schedule")}
+        return [without(each) for each in value] if isinstance(value, list) else value
+
+    return "\n".join(json.dumps(without(record)) for record in records(stream))
+
+
+@pytest.mark.parametrize(
+    ("target", "rows"),
+    [
+        ("reference", "*"),
+        (PLANTED, "N*,B7,machine"),
+        ("python:tests.right.thread_job:EventSourcedJobs", "N1,N4,machine"),
+    ],
+)
+def test_the_same_seed_gives_the_same_report_in_every_process(target: str, rows: str) -> None:
+    arguments = (*RUN, target, "--rows", rows, "--quick", "--json", "--seed", "11")
+    one, other = commands_at_once(arguments, arguments)
+    assert (one.err, other.err) == ("", "")
+    assert one.code == other.code
+    assert settled(one.out).splitlines() == settled(other.out).splitlines()
+
+
+def test_another_seed_draws_something_else(capsys: Capture) -> None:
+    streams = set()
+    for seed in "12":
+        ran(*RUN, "reference", "--rows", "machine", "--quick", "--json", "--seed", seed)
+        streams.add(
+            json.dumps(
+                [
+                    record
+                    for record in records(settled(capsys.readouterr().out))
+                    if record["record"] != "header"
+                ]
+            )
+        )
+    assert len(streams) == 2
+
+
+# --- what is known of a lifecycle -------------------------------------------------------------------------
+
+
+def test_the_lifecycles_are_listed_and_the_rows_of_one(capsys: Capture) -> None:
+    assert ran("list") == EXIT_CONFORMS
+    assert [line.split()[0] for line in capsys.readouterr().out.splitlines()] == list(shipped())
+    assert ran("list", "thread-job") == EXIT_CONFORMS
+    lines = capsys.readouterr().out.splitlines()
+    assert [line.split()[:2] for line in lines] == [
+        [row.id.text, row.level] for row in thread_job().lifecycle.rows.values()
+    ]
+
+
+def test_every_row_is_explained_with_its_text() -> None:
+    for row, found in thread_job().lifecycle.rows.items():
+        told = explain_row(thread_job(), row)
+        assert found.about in told
+        assert f"  {row}:" in told
+        assert all(word.text in told for word in found.covers)
+        assert told.rstrip().splitlines()[-1].strip().startswith(("- ", "assert: ", "covers: "))
+
+
+def test_a_row_a_clause_and_all_below_a_path_are_explained(capsys: Capture) -> None:
+    paths = [clause.path for clause in thread_job().kernel.clauses]
+    assert ran("explain", "thread-job") == EXIT_CONFORMS
+    whole = capsys.readouterr().out
+    assert [path for path in paths if path not in whole] == []
+    assert ran("explain", "thread-job", "B7") == EXIT_CONFORMS
+    assert capsys.readouterr().out == explain_row(thread_job(), "B7") + "\n"
+    assert ran("explain", "thread-job", paths[0]) == EXIT_CONFORMS
+    assert capsys.readouterr().out.startswith(f"{paths[0]}\n")
+    assert ran("explain", "thread-job", "operations.finish") == EXIT_CONFORMS
+    below = [path for path in paths if path.startswith("operations.finish.")]
+    assert [line for line in capsys.readouterr().out.splitlines() if not line.startswith(" ")] == below
+
+
+def test_a_shipped_spec_is_right(capsys: Capture) -> None:
+    assert ran("check", *shipped()) == EXIT_CONFORMS
+    assert [line.split(": right.")[0] for line in capsys.readouterr().out.splitlines()] == list(shipped())
+
+
+def test_a_drawing_is_a_state_diagram(capsys: Capture) -> None:
+    assert ran("draw", "thread-job") == EXIT_CONFORMS
+    out = capsys.readouterr().out
+    assert "stateDiagram-v2" in out
+    assert "running --> pending_cancel" in out
+
+
+# --- what is written for others ---------------------------------------------------------------------------
+
+
+def test_a_skeleton_is_short_and_offers_every_mandatory_operation(elsewhere: Path, capsys: Capture) -> None:
+    assert ran("adapter", "thread-job") == EXIT_CONFORMS
+    text = capsys.readouterr().out
+    assert len(text.splitlines()) <= 120
+    tree = ast.parse(text)
+    (found,) = (node for node in tree.body if isinstance(node, ast.ClassDef))
+    methods = {node.name: node for node in found.body if isinstance(node, ast.FunctionDef)}
+    operations = {each.name: each for each in thread_job().kernel.operations if not each.optional}
+    assert methods.keys() >= operations.keys() | {"signals", "close"}
+    for name, operation in operations.items():
+        takes = [argument.arg for argument in methods[name].args.args[1:]]
+        assert takes == [parameter.name for parameter in operation.parameters]
+        assert ast.get_docstring(methods[name])
+    (elsewhere / "my_skeleton.py").write_text(text, encoding="utf-8")
+    assert ran(*RUN, "python:my_skeleton:MyJobs", "--rows", "N1,N2,X7", "--quick") == EXIT_VIOLATES
+    out = capsys.readouterr().out
+    assert "raised NotImplementedError: complete_inline" in out
+    assert "needs emit, which is optional and lacking" in out
+
+
+ALONE = """
+import sys
+from runpy import run_path
+model = run_path(sys.argv[1])["Model"]()
+model.do_start("t1", "c", "bash")
+(job,) = model.jobs
+model.do_finish(job, "completed", "x")
+print(model.do_turn_boundary("t1").value[0]["status"], len(model.CLAUSES))
+print(sorted(name for name in sys.modules if name.partition(".")[0] in ("conformance", "statemachines", "yaml")))
+"""
+
+
+def test_a_generated_model_needs_nothing_but_the_standard_library(elsewhere: Path, capsys: Capture) -> None:
+    assert ran("generate", "thread-job", "--output", "model.py") == EXIT_CONFORMS
+    assert capsys.readouterr().out == ""
+    line = [sys.executable, "-S", "-I", "-c", ALONE, "model.py"]
+    done = subprocess.run(line, capture_output=True, text=True, check=False, cwd=elsewhere)
+    clauses = len(thread_job().kernel.clauses)
+    assert (done.stdout.splitlines(), done.stderr) == ([f"completed {clauses}", "[]"], "")
+
+
+def test_a_generated_model_is_the_same_in_every_process(capsys: Capture) -> None:
+    assert ran("generate", "thread-job") == EXIT_CONFORMS
+    here = capsys.readouterr().out
+    for ended in commands_at_once(("generate", "thread-job"), ("generate", "thread-job")):
+        assert (ended.out == here, ended.err) == (True, "")
+
+
+def test_the_demo_shows_a_bug_being_found(elsewhere: Path, capsys: Capture) -> None:
+    assert ran("demo") == EXIT_CONFORMS
+    out = " ".join(capsys.readouterr().out.split())
+    assert "reference conforms to thread-job" in out
+    assert "violates" in out
+    assert "conformance replay .conformance/thread-job-" in out
+    assert list((elsewhere / ".conformance").iterdir())
+
+
+# --- the command itself -----------------------------------------------------------------------------------
+
+
+def test_it_says_its_version(capsys: Capture) -> None:
+    assert ran("--version") == EXIT_CONFORMS
+    assert capsys.readouterr().out == f"conformance {__version__}\n"
+
+
+def test_a_command_that_needs_little_imports_little() -> None:
+    line = [sys.executable, "-X", "importtime", "-m", "conformance", "--version"]
+    env = {**os.environ, "PYTHONPATH": str(ROOT)}
+    env = {name: value for name, value in env.items() if not name.startswith(("COVERAGE_", "COV_CORE_"))}
+    done = subprocess.run(line, capture_output=True, text=True, env=env, check=False)
+    assert done.stdout == f"conformance {__version__}\n"
+    imported = {part.rpartition("|")[2].strip().partition(".")[0] for part in done.stderr.splitlines()}
+    assert "conformance" in imported
+    assert (
+        imported & {"hypothesis", "pytest", "jinja2", "jsonschema", "asyncio", "rich", "yaml", "transitions"}
+        == set()
+    )
+
+
+def test_a_wrong_option_ends_the_process_with_2_and_one_line() -> None:
+    (done,) = commands_at_once(("run", "thread-jbo", "--against", "reference"), seeds="1")
+    assert (done.code, done.out) == (EXIT_USAGE, "")
+    assert done.err.splitlines() == [
+        f"conformance: no lifecycle is named 'thread-jbo'; known: {', '.join(shipped())}; did you mean 'thread-job'?"
+    ]
+
+
+def test_whoever_stops_reading_gets_no_traceback(elsewhere: Path) -> None:
+    line = [sys.executable, "-m", "conformance", "explain", "thread-job"]
+    env = {**os.environ, "PYTHONPATH": str(ROOT)}
+    reading, writing = os.pipe()
+    os.close(reading)
+    done = subprocess.run(line, stdout=writing, stderr=subprocess.PIPE, text=True, env=env, check=False)
+    os.close(writing)
+    assert done.stderr == ""
+
+
+def test_an_interruption_is_no_verdict(monkeypatch: pytest.MonkeyPatch, capsys: Capture) -> None:
+    def interrupted(options: object) -> int:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(commands, "list_", interrupted)
+    assert ran("list") == 130
+    assert capsys.readouterr().err == "conformance: interrupted; the run did not finish\n"
