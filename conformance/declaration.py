@@ -50,7 +50,7 @@ def declared(
     for word in words:
         if word not in WORDS:
             raise DeclarationError(
-                f"`declares` has no word {word!r}; {did_you_mean(word, WORDS) or 'known: ' + ', '.join(WORDS)}"
+                f"`declares` has no word {word!r}; {did_you_mean(str(word), WORDS) or 'known: ' + ', '.join(WORDS)}"
             )
     clock = words.get("clock", "virtual" if has_wait else "none")
     concurrency = words.get("concurrency", "async" if asynchronous else "none")
@@ -73,17 +73,23 @@ def declared(
     )
 
 
+def _mapping(word: str, value: Any) -> None:
+    if not isinstance(value, Mapping):
+        raise DeclarationError(f"{word} is a mapping from names to values, and this is {value!r}")
+
+
 def _one_of(word: str, value: Any, known: tuple[str, ...]) -> None:
-    if value not in known:
+    if not isinstance(value, str) or value not in known:
         raise DeclarationError(f"{word} is one of {', '.join(known)}, and this is {value!r}")
 
 
 def _limits(compiled: Compiled, words: Mapping[str, Any]) -> dict[str, int | None]:
     known = compiled.lifecycle.limits
+    _mapping("limits", words)
     for name, value in words.items():
         if name not in known:
             raise DeclarationError(
-                f"{compiled.lifecycle.name} has no limit {name!r}; {did_you_mean(name, known) or 'known: ' + ', '.join(known)}"
+                f"{compiled.lifecycle.name} has no limit {name!r}; {did_you_mean(str(name), known) or 'known: ' + ', '.join(known)}"
             )
         if value is None and known[name].optional:
             continue
@@ -94,11 +100,12 @@ def _limits(compiled: Compiled, words: Mapping[str, Any]) -> dict[str, int | Non
 
 def _policies(compiled: Compiled, words: Mapping[str, Any]) -> dict[str, Any]:
     known = compiled.lifecycle.policies
+    _mapping("policies", words)
     found: dict[str, Any] = {}
     for name, value in words.items():
         if name not in known:
             raise DeclarationError(
-                f"{compiled.lifecycle.name} has no policy {name!r}; {did_you_mean(name, known) or 'known: ' + ', '.join(known)}"
+                f"{compiled.lifecycle.name} has no policy {name!r}; {did_you_mean(str(name), known) or 'known: ' + ', '.join(known)}"
             )
         choices = tuple(word.text for word in known[name].choices)
         entity = known[name].entity
@@ -110,7 +117,7 @@ def _policies(compiled: Compiled, words: Mapping[str, Any]) -> dict[str, Any]:
                         f"policy {name} orders by shown fields ({', '.join(shown)}, each may end in ' desc'), and {each!r} is none"
                     )
             found[name] = tuple(value)
-        elif value in choices:
+        elif isinstance(value, str) and value in choices:
             found[name] = value
         else:
             raise DeclarationError(f"policy {name} is one of {', '.join(choices)}, and this is {value!r}")
@@ -118,12 +125,14 @@ def _policies(compiled: Compiled, words: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _lacks(compiled: Compiled, words: Any) -> frozenset[str]:
+    if isinstance(words, str) or not isinstance(words, list | tuple | set | frozenset):
+        raise DeclarationError(f"lacks is a list of operations, and this is {words!r}")
     operations = compiled.lifecycle.operations
     optional = [name for name, operation in operations.items() if operation.optional]
     for name in words:
-        if name not in operations:
+        if not isinstance(name, str) or name not in operations:
             raise DeclarationError(
-                f"{compiled.lifecycle.name} has no operation {name!r}; {did_you_mean(name, operations) or 'known: ' + ', '.join(operations)}"
+                f"{compiled.lifecycle.name} has no operation {name!r}; {did_you_mean(str(name), operations) or 'known: ' + ', '.join(operations)}"
             )
         if name not in optional:
             raise DeclarationError(f"{name} cannot be lacking; optional are: {', '.join(optional) or 'none'}")

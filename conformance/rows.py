@@ -21,7 +21,7 @@ from statemachines.lifecycle import Row, Step
 from statemachines.rows import Program, RowCompiler, RowFailure, enumerated, evaluate, witnesses
 
 UNSURE = "there are more explanations than were looked at, or the order depends on instants that nobody sees"
-ROUNDS = 16  # schedules of a concurrent row
+ROUNDS = 40  # schedules of a concurrent row
 MANY = 500  # calls at once of a row that is run under fewer schedules, because each shows as much
 ROUNDS_OF_MANY = 3
 SHRINK_SECONDS = 3.0

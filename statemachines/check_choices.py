@@ -23,16 +23,29 @@ MOST_ORDERS: Final = 200
 PATIENCE: Final = 10_000
 """After so many steps of its own in one run, the model is taken never to rest."""
 
+SMALL: Final = 5
+"""Limits below this are tried, the smallest with which a row runs."""
+
 UNKNOWN_CODE: Final = "a_code_of_its_own"
 
 
-def declarations(lifecycle: Lifecycle) -> Iterator[tuple[dict[str, int | None], dict[str, str]]]:
-    """Walk limits and policies that an implementation may declare, one that is not the default at a time."""
+Declared = tuple[dict[str, int | None], dict[str, str]]
+"""Limits and policies that an implementation declares."""
+
+
+def declarations(lifecycle: Lifecycle) -> Iterator[list[Declared]]:
+    """Walk what an implementation may declare, one thing at a time: small limits, no limit, other policies.
+
+    Of each list a row is run with the first that it can do with.
+    """
     for name, limit in lifecycle.limits.items():
-        sizes: list[int | None] = [0, 1, None] if limit.optional else [0, 1]
-        yield from (({name: size}, {}) for size in sizes if size != limit.default)
+        yield [({name: size}, {}) for size in range(SMALL) if size != limit.default]
+        if limit.optional and limit.default is not None:
+            yield [({name: None}, {})]
     for name, policy in lifecycle.policies.items():
-        yield from (({}, {name: word.text}) for word in policy.choices if word.text != policy.default.text)
+        for word in policy.choices:
+            if word.text != policy.default.text:
+                yield [({}, {name: word.text})]
 
 
 def orders(calls: int) -> Iterator[tuple[int, ...]]:

@@ -58,7 +58,8 @@ def run_rows(compiled: Compiled, *, elsewhere: bool = True) -> Ran:
     ran = Ran(tuple(clause.path for clause in compiled.kernel.clauses))
     model_class, needs = watched(compiled), Needs(compiler.words)
     standard = model_class()
-    declared = [model_class(*each) for each in declarations(compiled.lifecycle)] if elsewhere else []
+    tried = declarations(compiled.lifecycle) if elsewhere else ()
+    declared = [[model_class(*each) for each in choices] for choices in tried]
     for name, row in compiled.lifecycle.rows.items():
         before, standard.seen = len(compiler.faults), bytearray(len(ran.paths))
         program = compiler.program(row)
@@ -85,7 +86,7 @@ class _Trial:
         self.model: Any = model
         self.runs = 0
 
-    def faults(self, declared: Sequence[BaseModel]) -> Iterator[Diagnostic]:
+    def faults(self, declared: Sequence[Sequence[BaseModel]]) -> Iterator[Diagnostic]:
         """Run the row with all values of its parameters, then with other limits; give the first fault."""
         idle = self.needs.unmet(self.row, self.model)
         if idle is not None:
@@ -107,11 +108,13 @@ class _Trial:
                 )
                 yield Diagnostic("one-way", each.expr.where, message, _ONE_WAY)
 
-    def _elsewhere(self, declared: Sequence[BaseModel]) -> Iterator[Diagnostic]:
+    def _elsewhere(self, declared: Sequence[Sequence[BaseModel]]) -> Iterator[Diagnostic]:
         """Run with other limits and policies, where the row runs at all; give its first fault."""
         standard = self.model
-        for self.model in () if standard.serials > MANY else declared:
-            if self.needs.unmet(self.row, self.model) is None and (found := self._holds(every=False)):
+        for choices in () if standard.serials > MANY else declared:
+            fitting = (model for model in choices if self.needs.unmet(self.row, model) is None)
+            self.model = next(fitting, None)
+            if self.model is not None and (found := self._holds(every=False)):
                 yield Diagnostic("row-needs-more", found.where, found.message, _ELSEWHERE)
                 break
         self.model = standard

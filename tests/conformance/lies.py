@@ -97,10 +97,12 @@ class OldJobsExpire(Lie):
     row, calls = "X14", 4
 
     def list_jobs(self, thread: str, statuses: Collection[str] = ACTIVE) -> list[Reply]:
-        since = self._now - 3_600_000
-        return [
-            job for job in super().list_jobs(thread, statuses) if (job["completed_at"] or self._now) > since
-        ]
+        with self._locked():
+            found = super().list_jobs(thread, statuses)
+            return [job for job in found if job["completed_at"] is None or not self._long_ago(job["completed_at"])]
+
+    def _long_ago(self, instant: int) -> bool:
+        return self._now - instant >= 3_600_000
 
 
 class TextIsTrimmed(Lie):

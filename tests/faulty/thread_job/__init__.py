@@ -8,6 +8,7 @@ from tests.faulty.thread_job import (
     cancelling,
     concurrency,
     crashes,
+    derived,
     ids,
     isolation,
     listing,
@@ -45,6 +46,7 @@ FAULTY: list[type[Lie]] = [
         cancelling,
         restart,
         crashes,
+        derived,
         concurrency,
     )
     for lie in _lies(module)

@@ -54,7 +54,7 @@ LOGIC = scope_of(dict.fromkeys("abcd", BOOL))
         ("a == b && c != d", "a == b and c != d"),
         ("a in [b, !c, c && d]", "a in [b, not c, c and d]"),
         ("(a in [b]) in [c]", "(a in [b]) in [c]"),
-        ("!(a in [b])", "not a in [b]"),
+        ("!(a in [b])", "a not in [b]"),
         ("((((a))))", "a"),
         ("pick(a, b, c) && d", "(b if a else c) and d"),
         ("pick(a || b, !c, c || d)", "(not c if a or b else c or d)"),
@@ -158,7 +158,7 @@ def test_values_are_written_as_python_writes_them(text: str, source: str) -> Non
         ("range(i)", "numbers(i)"),
         ("xs.sameItems(ys + [1])", "same_items(xs, ys + [1])"),
         ("xs.contains(i)", "i in xs"),
-        ("!xs.contains(i + 1)", "not i + 1 in xs"),
+        ("!xs.contains(i + 1)", "i + 1 not in xs"),
         ("b == xs.contains(i)", "b == (i in xs)"),
         ("s.contains('a' + t)", "'a' + t in s"),
         ("(s + t).contains('a')", "'a' in s + t"),
@@ -220,7 +220,7 @@ def test_functions_are_written_as_their_python(text: str, source: str) -> None:
         ("waiting_for(owner)[0].label", "item(self.waiting_for(owner), 0).label"),
         # what is looked up by its key is not searched for
         ("tasks.exists(t, t.id == task_id)", "task_id in self.tasks"),
-        ("!tasks.exists(t, t.id == task_id)", "not task_id in self.tasks"),
+        ("!tasks.exists(t, t.id == task_id)", "task_id not in self.tasks"),
         ("visits.exists(v, v.label == label)", "label in self.visits"),
         (
             "tasks.exists(t, t.id == task_id && t.over)",

@@ -1,0 +1,117 @@
+"""Lies that the derived rows name: about what comes late, about time, and about what outlives a job."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from conformance.references.thread_job import TERMINAL, Reply
+from tests.faulty.thread_job.lie import Lie
+
+
+class EvictedCallCrashes(Lie):
+    """A tool call whose job was evicted crashes the start that uses it again."""
+
+    row, calls = "X8", 43
+
+    def _require_unresolved(self, tool_call: str) -> None:
+        if tool_call in self._calls and all(job.tool_call != tool_call for job in self._jobs.values()):
+            raise KeyError(tool_call)
+        super()._require_unresolved(tool_call)
+
+
+class EvictedIdCrashes(Lie):
+    """A job id that was evicted crashes the start that asks for it again."""
+
+    row, calls = "X9", 43
+
+    def start_as(self, thread: str, tool_call: str, tool: str, job_id: str) -> Reply:
+        with self._locked():
+            told = [message for each in self._transcripts.values() for message in each]
+            owed = [job.job_id for each in self._due.values() for job in each]
+            if job_id not in self._jobs and (job_id in owed or any(each["job_id"] == job_id for each in told)):
+                raise KeyError(job_id)
+        return super().start_as(thread, tool_call, tool, job_id)
+
+
+class LateProgressRevives(Lie):
+    """Progress of a job that has ended makes it run again."""
+
+    row, calls = "X10", 4
+
+    def report_progress(self, job: str) -> None:
+        with self._locked():
+            if job in self._jobs and self._jobs[job].status in TERMINAL:
+                self._jobs[job].status = "running"
+
+
+class IdleForgets(Lie):
+    """Becoming idle drops the messages that are owed."""
+
+    row, calls = "X11", 4
+
+    def set_idle(self, thread: str, idle: bool) -> None:
+        super().set_idle(thread, idle)
+        with self._locked():
+            self._due.pop(thread, None)
+
+
+class RestartWipesTranscript(Lie):
+    """A restart forgets what was told."""
+
+    row, calls = "X12", 5
+
+    def restart(self) -> None:
+        super().restart()
+        with self._locked():
+            self._transcripts.clear()
+
+
+class TwoEndingsCount(Lie):
+    """Of two endings at once both count: each looks before the other has written."""
+
+    row, calls = "X13", 4
+
+    def finish(self, job: str, outcome: str, payload: object) -> None:
+        found = self._jobs.get(job)
+        ended = found is None or found.status in TERMINAL
+        if found is None or ended:
+            super().finish(job, outcome, payload)
+            return
+        found.status = "running"
+        super().finish(job, outcome, payload)
+
+
+class EndedExpire(Lie):
+    """Ended jobs are dropped after an hour, although there is room for them."""
+
+    row, calls = "X14", 4
+
+    def wait(self, ms: int) -> None:
+        super().wait(ms)
+        with self._locked():
+            for job in list(self._jobs.values()):
+                if job.completed_at is not None and self._now - job.completed_at >= 3_600_000:
+                    del self._jobs[job.job_id]
+
+
+class TextIsTidied(Lie):
+    """White space around a text is dropped when it is told."""
+
+    row, calls = "X15", 3
+
+    def finish(self, job: str, outcome: str, payload: object) -> None:
+        super().finish(job, outcome, payload.strip() if isinstance(payload, str) else payload)
+
+
+class FileGoesWithJob(Lie):
+    """The file of a message is deleted when its job is evicted."""
+
+    row, calls = "X16", 44
+
+    def _evict(self, thread: str) -> None:
+        before = set(self._jobs)
+        super()._evict(thread)
+        for message in self._transcripts[thread]:
+            if message["job_id"] in before - set(self._jobs) and "file" in message["content"]:
+                Path(message["content"]["file"]).unlink(missing_ok=True)
+
