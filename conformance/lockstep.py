@@ -246,7 +246,14 @@ class Judge:
             path for path in self.stepper.levels if path in self._should and path in compiled.kernel.removable
         )
         finding = Divergence(
-            divergence.kind, clause, divergence.operation, divergence.expected, divergence.seen, True, divergence.path, divergence.value
+            divergence.kind,
+            clause,
+            divergence.operation,
+            divergence.expected,
+            divergence.seen,
+            True,
+            divergence.path,
+            divergence.value,
         )
         self._relaxed_findings = [*self.findings, finding]
         self.stepper, self.configurations = loose.stepper, loose.configurations

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection
+from dataclasses import replace
 from pathlib import Path
 
 from conformance.references.thread_job import ACTIVE, TERMINAL, Job, Reply
@@ -75,7 +76,7 @@ class RestartForgetsTranscript(Lie):
 
 
 class BothEndingsCount(Lie):
-    """An ending looks whether the job has ended, then ends it without looking again."""
+    """An ending looks whether the job has ended, then ends it without looking again; each ending is told."""
 
     row, calls = "X13", 4
 
@@ -86,7 +87,7 @@ class BothEndingsCount(Lie):
             return
         with self._locked():
             self._complete(found, outcome, payload)
-            self._owe(found)
+            self._owe(replace(found))
             self._evict(found.thread)
             self._wake(found.thread)
 
@@ -99,7 +100,9 @@ class OldJobsExpire(Lie):
     def list_jobs(self, thread: str, statuses: Collection[str] = ACTIVE) -> list[Reply]:
         with self._locked():
             found = super().list_jobs(thread, statuses)
-            return [job for job in found if job["completed_at"] is None or not self._long_ago(job["completed_at"])]
+            return [
+                job for job in found if job["completed_at"] is None or not self._long_ago(job["completed_at"])
+            ]
 
     def _long_ago(self, instant: int) -> bool:
         return self._now - instant >= 3_600_000

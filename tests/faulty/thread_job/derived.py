@@ -28,7 +28,9 @@ class EvictedIdCrashes(Lie):
         with self._locked():
             told = [message for each in self._transcripts.values() for message in each]
             owed = [job.job_id for each in self._due.values() for job in each]
-            if job_id not in self._jobs and (job_id in owed or any(each["job_id"] == job_id for each in told)):
+            if job_id not in self._jobs and (
+                job_id in owed or any(each["job_id"] == job_id for each in told)
+            ):
                 raise KeyError(job_id)
         return super().start_as(thread, tool_call, tool, job_id)
 
@@ -66,19 +68,19 @@ class RestartWipesTranscript(Lie):
             self._transcripts.clear()
 
 
-class TwoEndingsCount(Lie):
-    """Of two endings at once both count: each looks before the other has written."""
+class TwoEndingsMix(Lie):
+    """Of two endings at once one gives the status and the other the text: each looks before it writes."""
 
     row, calls = "X13", 4
 
     def finish(self, job: str, outcome: str, payload: object) -> None:
         found = self._jobs.get(job)
-        ended = found is None or found.status in TERMINAL
-        if found is None or ended:
+        runs = found is not None and found.status not in TERMINAL
+        try:
             super().finish(job, outcome, payload)
-            return
-        found.status = "running"
-        super().finish(job, outcome, payload)
+        finally:
+            if found is not None and runs:
+                found.status = outcome
 
 
 class EndedExpire(Lie):
@@ -114,4 +116,3 @@ class FileGoesWithJob(Lie):
         for message in self._transcripts[thread]:
             if message["job_id"] in before - set(self._jobs) and "file" in message["content"]:
                 Path(message["content"]["file"]).unlink(missing_ok=True)
-

@@ -534,7 +534,7 @@ def shortest_violation(spec: Compiled, broken: str) -> int:
     """Search layer by layer, without looking at what is known, for the length of a shortest violation."""
     (meant,) = scopes(spec, {})
     naive = Naive(spec, meant, 0)
-    layer: set[tuple[Any, ...]] = {spec.model(meant.limits).freeze()}  # type: ignore[attr-defined]
+    layer: set[tuple[Any, ...]] = {spec.model(meant.limits).freeze()}  # type: ignore[attr-defined]  # the base class lacks it on purpose
     model: Any = spec.model(meant.limits)
     for length in range(1, 10):
         reached = set()

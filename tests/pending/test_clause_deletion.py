@@ -256,6 +256,7 @@ def removable(place: Place) -> bool:
 
 # ── What is expected ─────────────────────────────────────────────────────────────────────────────
 
+OPEN = "where everything is open, no row goes, so none covers it"
 INVARIANT = "a consequence of the other sentences, stated once more; only the rows that cover it miss it"
 DEFAULT = "it says the default"
 STANDS_IDLE = "whenever the model is at rest, the field has that value already"
@@ -263,7 +264,6 @@ SURVIVORS = {
     "messages.Ended.at most": "in a model of one thread a message that was sent is no longer due",
     "operations.request_cancel.missing": DEFAULT,
     "operations.inspect_job.missing": DEFAULT,
-    "operations.emit.missing": "where everything is open, no row goes",
     "operations.restart.may lose": "the model has no files that could be lost",
     "operations.restart.for each.thread.set.thread.boundary_requested": STANDS_IDLE,
     "on its own.busy_after_restart.set.thread.restarted": "becoming idle again clears it too",
@@ -275,6 +275,9 @@ SURVIVORS = {
 }
 """Clauses that only `unknown-clause` misses, each with the reason why no row can."""
 
+UNMISSED = {"operations.emit.missing": OPEN}
+"""Clauses that nothing misses."""
+
 EQUIVALENT = {
     "operations.finish.set.job.thread.boundary_requested: "
     "job.thread.idle || job.thread.boundary_requested → job.thread.idle": STANDS_IDLE,
@@ -284,6 +287,10 @@ EQUIVALENT = {
         "a thread that is not idle does not become busy"
     ),
     "on its own.busy_after_restart.set.thread.restarted: false → true": "becoming idle again clears it too",
+    **{
+        f"operations.emit.missing: open → {answer}": OPEN
+        for answer in ("accepted", "unchanged", "refused", "refused not_found", "refused wrong_state")
+    },
     "without should.0": "its rows are musts too: how binding the source is, only a reader knows",
 }
 """Weakenings that change nothing that anybody could see."""
@@ -319,10 +326,10 @@ def test_no_sentence_goes_unmissed(number: int) -> None:
         assert place is not None, f"{clause.path} is nowhere in the file"
         text = without(spec.text, place)
         found = objections(text)
-        assert found, f"nobody misses {clause.path}"
+        assert bool(found) != (clause.path in UNMISSED), f"{clause.path}: {found or 'nobody misses it'}"
         check_places(found, text)
         missed = any(each.code != "unknown-clause" for each in found)
-        if clause.path in SURVIVORS:
+        if clause.path in SURVIVORS or clause.path in UNMISSED:
             assert not missed, f"{clause.path} is missed now: {found}. Take it off the list of survivors"
         else:
             assert missed, f"only `covers` misses {clause.path}: a row that shows it is too weak"
@@ -340,7 +347,7 @@ def test_no_sentence_can_be_weakened_unnoticed(number: int) -> None:
 
 
 def test_every_exception_is_about_something_that_the_spec_says() -> None:
-    assert set(SURVIVORS) <= {clause.path for clause in load(NAME).kernel.clauses}
+    assert {*SURVIVORS, *UNMISSED} <= {clause.path for clause in load(NAME).kernel.clauses}
     assert set(EQUIVALENT) <= {name for name, _ in weakenings(original())}
 
 
