@@ -132,7 +132,8 @@ def _lacks(compiled: Compiled, words: Any) -> frozenset[str]:
     for name in words:
         if not isinstance(name, str) or name not in operations:
             raise DeclarationError(
-                f"{compiled.lifecycle.name} has no operation {name!r}; {did_you_mean(str(name), operations) or '' + ', '.join(operations)}"
+                f"{compiled.lifecycle.name} has no operation {name!r}; "
+                f"{did_you_mean(str(name), operations) or 'known: ' + ', '.join(operations)}"
             )
         if name not in optional:
             raise DeclarationError(f"{name} cannot be lacking; optional are: {', '.join(optional) or 'none'}")

@@ -42,10 +42,9 @@ class SourceText:
         ):
             place = self.where(start + quote)
             return (Spot(0, place.line, place.column),)
-        if indicator in ("|", ">"):
-            placed = _block(self.text, start, value)
-        else:
-            placed = _flow(self.text, start + quote, end - quote, indicator)
+        block = indicator in ("|", ">")
+        flow = (self.text, start + quote, end - quote, indicator)
+        placed = _block(self.text, start, value) if block else _flow(*flow)
         if "".join(char for char, _ in placed) != value:
             return ()
         return self._runs([index for _, index in placed])
