@@ -287,10 +287,6 @@ EQUIVALENT = {
         "a thread that is not idle does not become busy"
     ),
     "on its own.busy_after_restart.set.thread.restarted: false → true": "becoming idle again clears it too",
-    **{
-        f"operations.emit.missing: open → {answer}": OPEN
-        for answer in ("accepted", "unchanged", "refused", "refused not_found", "refused wrong_state")
-    },
     "without should.0": "its rows are musts too: how binding the source is, only a reader knows",
 }
 """Weakenings that change nothing that anybody could see."""
