@@ -118,12 +118,22 @@ def _read_and_checked(reading: Callable[[], Node], file: str, *, quick: bool) ->
 
 
 def _without_echoes(faults: list[Diagnostic]) -> list[Diagnostic]:
-    """Leave out that an invariant breaks elsewhere too: what the search found is shortest, and first."""
+    """Leave out what only says again what another fault says.
+
+    That an invariant breaks elsewhere too: what the search found is shortest, and first. That nothing comes to a
+    sentence of which something else is wrong.
+    """
     broken: dict[Where, Diagnostic] = {}
     for fault in faults:
         if fault.code == "invariant-broken":
             broken.setdefault(fault.where, fault)
-    return [fault for fault in faults if fault.code != "invariant-broken" or fault is broken[fault.where]]
+    wrong = {fault.where for fault in faults if fault.code != "dead-clause"}
+    return [
+        fault
+        for fault in faults
+        if broken.get(fault.where, fault) is fault or fault.code != "invariant-broken"
+        if fault.code != "dead-clause" or fault.where not in wrong
+    ]
 
 
 def row_faults(lifecycle: Lifecycle) -> list[Diagnostic]:

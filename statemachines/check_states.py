@@ -33,14 +33,28 @@ def faults(compiled: Compiled) -> Iterator[Diagnostic]:
 
 
 def _is_created(source: kernel.Kernel, name: str) -> bool:
-    effects = [effect for operation in source.operations for effect in kernel.walk(operation.effects)]
-    return any(isinstance(effect, kernel.Create) and effect.entity == name for effect in effects)
+    return any(True for _ in _creations(source, name))
+
+
+def _creations(source: kernel.Kernel, name: str) -> Iterator[kernel.Create]:
+    for operation in source.operations:
+        for effect in kernel.walk(operation.effects):
+            if isinstance(effect, kernel.Create) and effect.entity == name:
+                yield effect
+
+
+def _initial(source: kernel.Kernel, entity: Entity) -> set[str]:
+    """Give the states in which records are created."""
+    found: set[str] = set()
+    for create in _creations(source, entity.name.text):
+        found |= {entity.states[0]} if create.state is None else _values(create.state)
+    return found
 
 
 def _of_entity(compiled: Compiled, entity: Entity) -> Iterator[Diagnostic]:
     name = entity.name.text
     arrows = list(_arrows(compiled, entity))
-    reached = _reached(entity.states[0], arrows)
+    reached = _reached(_initial(compiled.kernel, entity), arrows)
     ended = compiled.kernel.entity(name).terminal
     for group, words in (entity.groups or {}).items():
         for word in words:
@@ -67,8 +81,8 @@ def _of_arrow(arrow: _Arrow, name: str, reached: set[str], ended: tuple[str, ...
         yield Diagnostic("unreachable-move", arrow.where, message, "start from a state that can be reached")
 
 
-def _reached(initial: str, arrows: list[_Arrow]) -> set[str]:
-    reached, waiting = {initial}, [initial]
+def _reached(initial: set[str], arrows: list[_Arrow]) -> set[str]:
+    reached, waiting = set(initial), list(initial)
     while waiting:
         state = waiting.pop()
         for arrow in arrows:
@@ -100,9 +114,11 @@ def _arrows(compiled: Compiled, entity: Entity) -> Iterator[_Arrow]:
 
 
 def _moved(move: Move, effect: kernel.Move, entity: Entity, operation: str) -> _Arrow:
-    meant = {word.text for word in (entity.groups or {}).get(move.source.text, (move.source,))}
+    source = move.source.text if move.source is not None else ""
+    group = (entity.groups or {}).get(source)
+    meant = {word.text for word in group} if group else {source}
     targets = {state: _values(target) for state, target in effect.arrows if state in meant}
-    return _Arrow(move.where, f"`{move.source.text} -> {move.target.text}` of {operation}", targets)
+    return _Arrow(move.where, f"`{source} -> {move.target.text}` of {operation}", targets)
 
 
 def _timed(entity: kernel.Entity, source: kernel.Kernel) -> Iterator[_Arrow]:
@@ -118,9 +134,11 @@ def _timed(entity: kernel.Entity, source: kernel.Kernel) -> Iterator[_Arrow]:
 
 
 def _others(source: kernel.Kernel) -> Iterator[kernel.Effect]:
-    """Walk the effects of every step, those of entering a state included."""
+    """Walk the effects of every step, those of entering a state included; not what an operation moves itself."""
     for operation in source.operations:
-        yield from kernel.walk(operation.effects)
+        for effect in operation.effects:
+            if not isinstance(effect, kernel.Move):
+                yield from kernel.walk((effect,))
     for step in source.spontaneous:
         yield from kernel.walk(step.effects)
     for entity in source.entities:
@@ -132,6 +150,8 @@ def _changed(effect: kernel.Effect, entity: Entity, source: kernel.Kernel) -> It
     """Give the arrow of setting `record.state`, or of removing the records of a list."""
     name = entity.name.text
     match effect:
+        case kernel.Move(entity=owner, arrows=arrows, clause=clause) if owner == name:
+            yield _Arrow(source.clause(clause).where, "`move`", {state: _values(target) for state, target in arrows})
         case kernel.Set(entity=owner, field="state", value=value, clause=clause) if owner == name:
             targets = dict.fromkeys(entity.states, _values(value))
             yield _Arrow(source.clause(clause).where, "`set`", targets)

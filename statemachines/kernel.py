@@ -76,23 +76,35 @@ class Set:
 
 @dataclass(frozen=True, slots=True)
 class Move:
-    """Set a record's state, by a table from its present state."""
+    """Set a record's state, by a table from its present state.
+
+    sentences  the clause of each arrow, where the spec writes a table of them
+    guarded    the step itself looks whether the record is in one of the states: an operation did so before
+    """
 
     clause: str
     record: str
     entity: str
     arrows: tuple[tuple[str, Typed], ...]
+    sentences: tuple[str, ...] = ()
+    guarded: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class Create:
-    """Create a record, known from then on as `variable`; without an `id` the implementation mints one."""
+    """Create a record, known from then on as `variable`.
+
+    Without an `id` the implementation mints one; without a `state` it is in the first of its states.
+    `elsewhere` is the clause of being created in another one.
+    """
 
     clause: str
     entity: str
     variable: str
     fields: tuple[tuple[str, Typed], ...]
     id: Typed | None
+    state: Typed | None = None
+    elsewhere: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -167,11 +179,12 @@ class Retain:
 
 @dataclass(frozen=True, slots=True)
 class Timer:
-    """Effects on a record that has been in one of these states until an instant."""
+    """Effects on a record that has been in one of these states until an instant; it runs while `when` holds."""
 
     clause: str
     states: tuple[str, ...]
     deadline: Typed
+    when: Typed | None
     effects: tuple[Effect, ...]
 
 

@@ -131,10 +131,33 @@ class SignalUse:
 
 @dataclass(frozen=True, slots=True)
 class Creation:
-    """A record that a step creates."""
+    """A record that a step creates; a `state` among the fields is not the initial one."""
 
     entity: Word
     fields: tuple[tuple[Word, Expr], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Move:
+    """`from → to`: from a state or group, to a state, `same`, or an expression that gives a state.
+
+    Without a source it starts from whatever state the record is in where the sentence stands.
+    """
+
+    source: Word | None
+    target: Expr
+    where: Where
+
+
+@dataclass(frozen=True, slots=True)
+class Effects:
+    """What happens to a record, and because of it: wherever a spec says that something follows."""
+
+    moves: tuple[Move, ...] = ()
+    assignments: tuple[Assignment, ...] = ()
+    loops: tuple[Loop, ...] = ()
+    removes: bool = False
+    signals: tuple[SignalUse, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,30 +167,23 @@ class Loop:
     variable: Word
     over: Expr
     when: Expr | None
-    assignments: tuple[Assignment, ...]
-    removes: bool
-
-
-@dataclass(frozen=True, slots=True)
-class Move:
-    """`from → to`: from a state or group, to a state, `same`, or an expression that gives a state."""
-
-    source: Word
-    target: Expr
-    where: Where
+    effects: Effects
 
 
 @dataclass(frozen=True, slots=True)
 class Timer:
-    """What happens to a record that has been in a state or group for a time."""
+    """What happens to a record that has been in a state or group for a time, perhaps only `when`.
 
+    `path` is its address below the record's: `after.waiting`, or `after.waiting.1` of several.
+    """
+
+    path: str
+    where: Where
     states: Word
     duration: Expr
     since: Expr
-    move: Word | None
-    removes: bool
-    assignments: tuple[Assignment, ...]
-    signals: tuple[SignalUse, ...]
+    when: Expr | None
+    effects: Effects
 
 
 @dataclass(frozen=True, slots=True)
@@ -175,9 +191,7 @@ class Entering:
     """What happens to a record as it enters a state or group."""
 
     states: Word
-    assignments: tuple[Assignment, ...]
-    signals: tuple[SignalUse, ...]
-    loops: tuple[Loop, ...]
+    effects: Effects
 
 
 @dataclass(frozen=True, slots=True)
@@ -273,9 +287,12 @@ class Operation:
     refuses: Word | None = None
     requires: tuple[tuple[Word, Expr], ...] = ()
     open: tuple[tuple[Word, Expr], ...] = ()
+    unsaid: Expr | None = None
+    only_if: Expr | None = None
     missing: Otherwise | None = None
     otherwise: Otherwise | None = None
     moves: tuple[Move, ...] = ()
+    is_table: bool = False
     assignments: tuple[Assignment, ...] = ()
     creations: tuple[Creation, ...] = ()
     removes: tuple[Word, ...] = ()
@@ -294,8 +311,7 @@ class Spontaneous:
     when: Expr
     must: Expr | None
     does: Expr | None
-    assignments: tuple[Assignment, ...] = ()
-    signals: tuple[SignalUse, ...] = ()
+    effects: Effects
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Literal, cast
 
-from statemachines.lifecycle import Assignment, Creation, Loop, Move, Otherwise, SignalUse, Word
+from statemachines.lifecycle import Assignment, Creation, Effects, Loop, Move, Otherwise, SignalUse, Word
 from statemachines.reader import Reader, part_of
 from statemachines.tree import Mapping, Node, Scalar
 
@@ -51,9 +51,25 @@ def loops(reader: Reader, node: Node | None) -> tuple[Loop, ...]:
     for name, value in reader.entries(node):
         body = cast(Mapping, value)
         when, over = reader.expr_or_none(body.get("when")), reader.expr(body.get("in"))
-        sets = assignments(reader, body.get("set"))
-        found.append(Loop(name, over, when, sets, reader.true(body.get("remove"))))
+        found.append(Loop(name, over, when, effects(reader, body)))
     return tuple(found)
+
+
+def effects(reader: Reader, body: Mapping) -> Effects:
+    """Read what follows: the same words wherever a record, a list or a time has consequences."""
+    return Effects(
+        moves=moves(reader, body.get("move"), short=True),
+        assignments=assignments(reader, body.get("set")),
+        loops=loops(reader, body.get("for each")) if body.get("in") is not None or _is_loops(body) else (),
+        removes=body.get("remove") is not None,
+        signals=signals(reader, body),
+    )
+
+
+def _is_loops(body: Mapping) -> bool:
+    """Tell whether `for each` walks over lists; that of a step of its own names the records it is about."""
+    node = body.get("for each")
+    return isinstance(node, Mapping) and all(isinstance(value, Mapping) for _, value in node.entries)
 
 
 def otherwise(reader: Reader, node: Node | None) -> Otherwise | None:
@@ -74,8 +90,8 @@ def _answer(node: Node | None) -> Otherwise:
     )
 
 
-def moves(reader: Reader, node: Node | None) -> tuple[Move, ...]:
-    """Read `from -> to`, or a table of such."""
+def moves(reader: Reader, node: Node | None, *, short: bool = False) -> tuple[Move, ...]:
+    """Read `from -> to`, or a table of such; where it is `short`, also just `to`."""
     if node is None:
         return ()
     if isinstance(node, Mapping):
@@ -84,6 +100,8 @@ def moves(reader: Reader, node: Node | None) -> tuple[Move, ...]:
         )
     scalar = cast(Scalar, node)
     source, arrow, target = scalar.text.partition("->")
+    if short and not arrow:
+        return (Move(None, reader.expr(scalar), scalar.where),)
     if not arrow or not target.strip():
         message = f"{scalar.text!r} is not a move"
         reader.fault("bad-move", scalar, message, "write from -> to, for example running -> completed")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import cast
 
 from statemachines.lifecycle import Gives, Operation, Sending, Spontaneous, Word
-from statemachines.read_effects import assignments, creations, loops, moves, otherwise, signals
+from statemachines.read_effects import assignments, creations, effects, loops, moves, otherwise, signals
 from statemachines.read_types import uses
 from statemachines.reader import Reader
 from statemachines.tree import Mapping, Node, Scalar, Sequence
@@ -25,9 +25,12 @@ def operation(reader: Reader, name: Word, node: Node) -> Operation:
         refuses=reader.word_or_none(body.get("refuses")),
         requires=reader.pairs(body.get("requires")),
         open=reader.pairs(body.get("open")),
+        unsaid=reader.expr_or_none(body.get("unsaid")),
+        only_if=reader.expr_or_none(body.get("only if")),
         missing=otherwise(reader, body.get("missing")),
         otherwise=otherwise(reader, body.get("otherwise")),
         moves=moves(reader, body.get("move")),
+        is_table=isinstance(body.get("move"), Mapping),
         assignments=assignments(reader, body.get("set")),
         creations=creations(reader, body.get("create")),
         removes=reader.words(body.get("remove")),
@@ -64,6 +67,5 @@ def own_step(reader: Reader, name: Word, node: Node) -> Spontaneous:
         when=reader.expr(body.get("when")),
         must=reader.expr_or_none(body.get("must")),
         does=reader.expr_or_none(body.get("does")),
-        assignments=assignments(reader, body.get("set")),
-        signals=signals(reader, body),
+        effects=effects(reader, body),
     )

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from typing import cast
 
+from statemachines.diagnostics import Where
 from statemachines.lifecycle import Entering, Entity, Owed, Retention, Timer, Word
-from statemachines.read_effects import assignments, loops, signals
+from statemachines.read_effects import effects
 from statemachines.read_types import uses
 from statemachines.reader import Reader
-from statemachines.tree import Mapping, Node
+from statemachines.tree import Mapping, Node, Sequence
 
 
 def entity(reader: Reader, name: Word, node: Node) -> Entity:
@@ -27,8 +29,8 @@ def entity(reader: Reader, name: Word, node: Node) -> Entity:
         minted=minted.where if minted else None,
         unique=tuple((field, reader.word(code)) for field, code in reader.entries(body.get("unique"))),
         private=reader.word_or_none(body.get("private to")),
-        entering=tuple(_entering(reader, states, effects) for states, effects in entering),
-        timers=tuple(_timer(reader, states, effects) for states, effects in timers),
+        entering=tuple(Entering(states, effects(reader, cast(Mapping, value))) for states, value in entering),
+        timers=tuple(timer for states, value in timers for timer in _timers(reader, states, value)),
         retain=_retention(reader, body),
         shows=reader.pairs(body.get("shows")),
     )
@@ -38,22 +40,24 @@ def _snake(name: str) -> str:
     return re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", name).lower()
 
 
-def _entering(reader: Reader, states: Word, node: Node) -> Entering:
-    body = cast(Mapping, node)
-    sets = assignments(reader, body.get("set"))
-    return Entering(states, sets, signals(reader, body), loops(reader, body.get("for each")))
+def _timers(reader: Reader, states: Word, node: Node) -> Iterator[Timer]:
+    """Read one entry of `after`: a timer, or a list of them."""
+    if not isinstance(node, Sequence):
+        yield _timer(reader, states, f"after.{states.text}", states.where, cast(Mapping, node))
+        return
+    for index, item in enumerate(node.items):
+        yield _timer(reader, states, f"after.{states.text}.{index}", item.where, cast(Mapping, item))
 
 
-def _timer(reader: Reader, states: Word, node: Node) -> Timer:
-    body = cast(Mapping, node)
+def _timer(reader: Reader, states: Word, path: str, where: Where, body: Mapping) -> Timer:
     return Timer(
+        path,
+        where,
         states,
         duration=reader.expr(body.get("in")),
         since=reader.expr(body.get("since")),
-        move=reader.word_or_none(body.get("move")),
-        removes=body.get("remove") is not None,
-        assignments=assignments(reader, body.get("set")),
-        signals=signals(reader, body),
+        when=reader.expr_or_none(body.get("when")),
+        effects=effects(reader, body),
     )
 
 

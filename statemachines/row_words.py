@@ -38,6 +38,7 @@ from statemachines.types import (
     replied,
 )
 from statemachines.words import Words, plain_field, plain_fields
+from statemachines.words.literals import record_literal
 
 WAIT = "wait"  # the one call that every lifecycle has: it moves the virtual clock
 
@@ -114,11 +115,12 @@ class RowWords:
                 return self._several(checker, node, scope)
             case name if name in self.lifecycle.operations:
                 return self._invoke(checker, node, scope)
-        return None
+        kind = self._model.types.declared.get(node.name)
+        return record_literal(checker, node, scope, kind) if isinstance(kind, Record) else None
 
     def callables(self) -> Iterable[str]:
         """List the operations and what rows can do beside them."""
-        return [*self.lifecycle.operations, "wait", "repeat", "together", "fresh"]
+        return [*self.lifecycle.operations, *self._model.types.records, "wait", "repeat", "together", "fresh"]
 
     def narrowed(self, macro: str, over: Typed, variable: str, body: Typed) -> tuple[Typed, Typed]:
         """Leave a list as it is: a row has no records to look up."""

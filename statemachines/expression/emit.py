@@ -9,6 +9,7 @@ from statemachines.expression.typed import (
     Apply,
     At,
     Attribute,
+    Build,
     Const,
     Defined,
     Each,
@@ -118,6 +119,8 @@ def _write(value: Typed) -> tuple[str, int]:
             return _part(value)
         case Items(items=items):
             return f"[{', '.join(_plain(part, 0) for part in items)}]", _ATOM
+        case Build(given=given):
+            return f"{{{', '.join(f'{name!r}: {_plain(part, 0)}' for name, part in given)}}}", _ATOM
         case Operate():
             return _operate(value)
         case Apply():

@@ -97,6 +97,13 @@ class Items(Typed):
 
 
 @dataclass(frozen=True, slots=True)
+class Build(Typed):
+    """A plain value with named fields, written out; what is left out is null."""
+
+    given: tuple[tuple[str, Typed], ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Operate(Typed):
     """An operator on one value (`left` is None) or on two."""
 
@@ -187,7 +194,7 @@ def parts(value: Typed) -> tuple[Typed, ...]:
             return (key,)
         case Each(over=over, body=body):
             return (over, body)
-        case Invoke(arguments=named):
+        case Invoke(arguments=named) | Build(given=named):
             return tuple(argument for _, argument in named)
         case Repeat(count=count, body=body):
             return (count, body)

@@ -14,7 +14,7 @@ from statemachines.types import BOOL, Ref
 def decides(page: Page, operation: kernel.Operation) -> None:
     """Write the body of `may_…`.
 
-    A record that is not there is told at once. Then all guards that refuse are looked at, as any of their
+    A record that is not there is told at once, and so is where the source says nothing. Then all guards that refuse are looked at, as any of their
     codes may be given, and last those that let the operation pass without effect.
     """
     if not operation.requires:
@@ -25,7 +25,7 @@ def decides(page: Page, operation: kernel.Operation) -> None:
     others = [require for require in operation.requires if require not in lookups]
     refusals = [require for require in others if require.answer == "refused"]
     opens = [require for require in others if require.answer == "open"]
-    for require in lookups:
+    for require in (*lookups, *(each for each in others if each.answer == "avoided")):
         _answers_at_once(page, require)
     if opens:
         _gathers(page, "open_codes", opens, ())
@@ -37,7 +37,7 @@ def decides(page: Page, operation: kernel.Operation) -> None:
             every = "(*codes, *open_codes)" if opens else "tuple(codes)"  # what is open excuses nothing else
             page.line(f"return Decision({every}, clause={page.numbers[refusals[0].clause]})")
     for require in others:
-        if require.answer in _HOW:
+        if require.answer in ("unchanged", "accepted"):
             _answers_at_once(page, require)
     if opens:
         with page.block("if open_codes:"):

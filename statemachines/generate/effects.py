@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from statemachines import kernel
 from statemachines.expression.emit import emit, emit_iterable, python_name
 from statemachines.expression.typed import Attribute, Const, InGroup, Typed, Var, parts
-from statemachines.generate.page import Page, key_of, negated
+from statemachines.generate.page import Page, inside, key_of, negated
 from statemachines.generate.shown import seen
 
 LISTS: dict[kernel.How, str] = {"once": "signals", "permitted": "may", "repeats": "again"}
@@ -137,16 +137,29 @@ def _reads(value: Typed) -> set[str]:
 
 def _move(page: Page, effect: kernel.Move) -> None:
     record = python_name(effect.record)
+    if effect.guarded:
+        page.line(f"before = {record}.state")
+        with page.block(f"if {inside(page.source.entity(effect.entity), record, tuple(state for state, _ in effect.arrows))}:"):
+            page.saw(effect.clause)
+            _moved(page, effect, record)
+        return
     page.saw(effect.clause)
     if _stays(effect):
         return
     page.line(f"before = {record}.state")
-    targets = [(state, emit(target)) for state, target in effect.arrows]
-    if len({target for _, target in targets}) == 1:
-        page.line(f"{record}.state = {targets[0][1]}")
+    _moved(page, effect, record)
+
+
+def _moved(page: Page, effect: kernel.Move, record: str) -> None:
+    targets = [emit(target) for _, target in effect.arrows]
+    if not effect.sentences and len(set(targets)) == 1:
+        page.line(f"{record}.state = {targets[0]}")
         return
-    for index, (state, target) in enumerate(targets):
+    sentences = effect.sentences or ("",) * len(targets)
+    for index, ((state, _), target, clause) in enumerate(zip(effect.arrows, targets, sentences, strict=True)):
         with page.block(f"{'elif' if index else 'if'} before == {state!r}:"):
+            if clause:
+                page.saw(clause)
             page.line(f"{record}.state = {target}")
 
 
@@ -174,6 +187,10 @@ def _create(page: Page, effect: kernel.Create) -> None:
         value = given.get(field.name, field.default)
         arguments.append(emit(value) if value is not None else "None")
     page.line(f"{variable} = {entity.name}({', '.join(arguments)})")
+    if effect.state is not None:
+        page.line(f"{variable}.state = {emit(effect.state)}")
+        with page.block(f"if {variable}.state != {entity.states[0]!r}:"):
+            page.saw(effect.elsewhere)
     page.line(f"{collection}[{key_of(entity, variable)}] = {variable}")
 
 

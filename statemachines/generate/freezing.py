@@ -8,7 +8,7 @@ from statemachines import kernel
 from statemachines.expression.emit import python_name
 from statemachines.generate.page import Page, key_of
 from statemachines.generate.records import message_names, record_names
-from statemachines.types import List, Optional, Ref, Type
+from statemachines.types import List, Optional, Record, Ref, Type
 
 _Fields = list[tuple[str, Type | None]]
 
@@ -103,7 +103,7 @@ def _message_fields(message: kernel.Message) -> _Fields:
 def _rebuilt(kind: Type | None) -> bool:
     """Tell whether a value has to be rebuilt when a model is thawed."""
     match kind:
-        case Ref() | List():
+        case Ref() | List() | Record():
             return True
         case Optional(item=item):
             return _rebuilt(item)
@@ -111,31 +111,43 @@ def _rebuilt(kind: Type | None) -> bool:
             return False
 
 
-def _frozen(source: str, kind: Type | None) -> str:
+def _frozen(source: str, kind: Type | None, depth: int = 0) -> str:
+    """Write a value as one that can be hashed: a record by its serial, lists and plain values as tuples."""
     match kind:
         case Ref():
             return f"{source}.serial"
         case Optional(item=Ref()):
             return f"({source} and {source}.serial)"
-        case Optional(item=List() as inner):
-            return f"(None if {source} is None else {_frozen(source, inner)})"
-        case List(item=Ref()):
-            return f"tuple([part.serial for part in {source}])"
+        case Optional(item=inner) if _rebuilt(inner):
+            return f"(None if {source} is None else {_frozen(source, inner, depth)})"
+        case Record(fields=fields):
+            parts = ", ".join(_frozen(f"{source}[{name!r}]", each, depth) for name, each in fields)
+            return f"({parts}{',' if len(fields) == 1 else ''})"
+        case List(item=item) if _rebuilt(item):
+            part = f"part{depth or ''}"
+            return f"tuple([{_frozen(part, item, depth + 1)} for {part} in {source}])"
         case List():
             return f"tuple({source})"
         case _:
             return source
 
 
-def _thawed(source: str, kind: Type | None) -> str:
+def _thawed(source: str, kind: Type | None, depth: int = 0) -> str:
+    """Write what `_frozen` wrote as the value that it was."""
     match kind:
         case Ref():
             return f"found[{source}]"
         case Optional(item=Ref()):
             return f"{source} and found[{source}]"
-        case Optional(item=List() as inner):
-            return f"None if {source} is None else {_thawed(source, inner)}"
-        case List(item=Ref()):
-            return f"[found[part] for part in {source}]"
-        case _:
+        case Optional(item=inner) if _rebuilt(inner):
+            return f"None if {source} is None else {_thawed(source, inner, depth)}"
+        case Record(fields=fields):
+            parts = (f"{name!r}: {_thawed(f'{source}[{index}]', each, depth)}" for index, (name, each) in enumerate(fields))
+            return f"{{{', '.join(parts)}}}"
+        case List(item=item) if _rebuilt(item):
+            part = f"part{depth or ''}"
+            return f"[{_thawed(part, item, depth + 1)} for {part} in {source}]"
+        case List():
             return f"list({source})"
+        case _:
+            return source

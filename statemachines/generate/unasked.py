@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from statemachines import kernel
 from statemachines.expression.emit import emit, python_name
-from statemachines.expression.typed import Const, Operate, Typed
+from statemachines.expression.typed import Const, Operate, Typed, Var
 from statemachines.generate.effects import LISTS, begin_lists, effects, lists_of, returned, step
 from statemachines.generate.page import Page, inside, key_of
 from statemachines.generate.shown import passed
@@ -65,8 +65,7 @@ def timers(page: Page) -> None:
             page.line(f"found: {kind} = []")
         for index, (entity, timer) in enumerate(every):
             record = python_name(entity.variable)
-            runs = f"{inside(entity, record, timer.states)}{_begun(timer.deadline)}"
-            with page.for_each(((entity.variable, entity.name),)), page.block(f"if {runs}:"):
+            with page.for_each(((entity.variable, entity.name),)), page.where(_runs(entity, record, timer)):
                 page.line(f"found.append(({emit(timer.deadline)}, {index}, {key_of(entity, record)}))")
         page.line("return found" if every else "return []")
     with page.method("fire", "index: int, key: Any", "Outcome"):
@@ -82,9 +81,15 @@ def timers(page: Page) -> None:
         page.line("raise LookupError(index)")
 
 
-def _begun(deadline: Typed) -> str:
-    """Write that a timer without a beginning does not run."""
-    since = deadline.left if isinstance(deadline, Operate) else None
-    if since is None or not isinstance(since.type, Optional):
-        return ""
-    return f" and {emit(Operate(BOOL, 0, '!=', since, Const(NULL, 0, None)))}"
+def _runs(entity: kernel.Entity, record: str, timer: kernel.Timer) -> Typed:
+    """Give the condition under which a timer runs: one without a beginning or a duration does not."""
+    condition: Typed = Var(BOOL, 0, "", inside(entity, record, timer.states))
+    parts = [part for part in _terms(timer.deadline) if isinstance(part.type, Optional)]
+    for part in (*(Operate(BOOL, 0, "!=", part, Const(NULL, 0, None)) for part in parts), timer.when):
+        condition = condition if part is None else Operate(BOOL, 0, "&&", condition, part)
+    return condition
+
+
+def _terms(deadline: Typed) -> tuple[Typed, ...]:
+    """Give the instant that a timer counts from, and how long it runs."""
+    return (deadline.left, deadline.right) if isinstance(deadline, Operate) and deadline.left else ()

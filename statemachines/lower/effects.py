@@ -3,18 +3,33 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import dataclass
 
 from statemachines import kernel
 from statemachines.diagnostics import did_you_mean
+from statemachines.expression.facts import facts
 from statemachines.expression.scope import Scope
+from statemachines.expression.syntax import Name
 from statemachines.expression.typed import Attribute, Typed, Var
-from statemachines.lifecycle import Assignment, Creation, Entity, Loop, Sending, SignalUse, TypeUse, Word
+from statemachines.lifecycle import (
+    Assignment,
+    Creation,
+    Effects,
+    Entity,
+    Expr,
+    Loop,
+    Move,
+    Sending,
+    SignalUse,
+    TypeUse,
+    Word,
+)
 from statemachines.lower.context import Lowering
-from statemachines.lower.terms import local
+from statemachines.lower.terms import local, state, state_type
 from statemachines.types import UNKNOWN, List, Message, Ref
 from statemachines.words.types import variable_of
 
-_BUILT_IN = ("serial", "completion", "state")  # fields that no `create` gives
+_BUILT_IN = ("serial", "completion")  # fields that no `create` gives
 
 
 def sets(low: Lowering, assignments: Iterable[Assignment], scope: Scope, path: str) -> list[kernel.Set]:
@@ -72,6 +87,62 @@ def _how(use: SignalUse) -> kernel.How:
     return "repeats" if use.repeats else "once"
 
 
+@dataclass(frozen=True, slots=True)
+class Record:
+    """The record that a sentence is about: its name there, its kind, and the states that it is in."""
+
+    name: str
+    entity: Entity
+    states: tuple[str, ...]
+
+
+def block(
+    low: Lowering, effects: Effects, scope: Scope, path: str, record: Record | None
+) -> list[kernel.Effect]:
+    """Lower what follows from something: moves and removal are of the record that it is about."""
+    found: list[kernel.Effect] = []
+    if effects.moves and record is not None and record.entity.states:
+        found.append(_moved(low, effects.moves, record, scope, path))
+    elif effects.moves:
+        message = "no record with states moves here"
+        low.fault("bad-move", effects.moves[0].where, message, "walk over records that have states")
+    found += sets(low, effects.assignments, scope, path)
+    found += loops(low, effects.loops, scope, path)
+    found += signals(low, effects.signals, scope, path)
+    if effects.removes and record is not None:
+        found.append(kernel.Remove(path, "record", record.name, record.entity.name.text))
+    return found
+
+
+def _moved(low: Lowering, moves: tuple[Move, ...], record: Record, scope: Scope, path: str) -> kernel.Move:
+    """Lower a `move` that no operation has asked about: the record moves if it is in such a state."""
+    found = arrows(low, moves, record.entity, scope, record.states)
+    entity = record.entity.name.text
+    text = "; ".join(f"{each.source.text if each.source else 'it'} → {each.target.text}" for each in moves)
+    clause = low.clause(f"{path}.move", moves[0].where, text)
+    return kernel.Move(clause, record.name, entity, tuple(found.items()), guarded=set(found) < set(record.states))
+
+
+def arrows(
+    low: Lowering, moves: tuple[Move, ...], entity: Entity, scope: Scope, now: tuple[str, ...] = ()
+) -> dict[str, Typed]:
+    """Give the state that a record goes to, by the state that it is in; `now` are those that it can be in."""
+    found: dict[str, Typed] = {}
+    for each in moves:
+        for source in now if each.source is None else low.states(entity, each.source):
+            if source in found:
+                message = f"{source!r} already has a move in this table"
+                low.fault("overlapping-moves", each.where, message, "one move for each state")
+            found[source] = _target(low, each.target, source, entity, scope)
+    return found
+
+
+def _target(low: Lowering, expr: Expr, source: str, entity: Entity, scope: Scope) -> Typed:
+    if isinstance(expr.node, Name) and expr.node.name == "same":
+        return state(entity, source)
+    return low.typed(expr, scope, state_type(entity))
+
+
 def loops(low: Lowering, loops: Iterable[Loop], scope: Scope, path: str) -> list[kernel.ForEach]:
     """Lower `for each`: effects for every item of a list."""
     found = []
@@ -82,15 +153,20 @@ def loops(low: Lowering, loops: Iterable[Loop], scope: Scope, path: str) -> list
         inner = scope.with_names({name: local(name, kind)})
         text = f"for each {name} in {loop.over.text}"
         clause = low.clause(f"{path}.for each.{name}", loop.variable.where, text)
-        effects: list[kernel.Effect] = [*sets(low, loop.assignments, inner, clause)]
-        if loop.removes and isinstance(kind, Ref):
-            effects.append(kernel.Remove(clause, "record", name, kind.entity))
-        elif loop.removes and kind != UNKNOWN:
+        entity = low.lifecycle.entities[kind.entity] if isinstance(kind, Ref) else None
+        if loop.effects.removes and entity is None and kind != UNKNOWN:
             message = f"records are removed, and this is a list of {kind}"
             low.fault("expression-type", loop.over.where, message, "walk over records, for example jobs")
         when = low.condition(loop.when, inner)
+        record = Record(name, entity, entity.states) if entity else None
+        effects = block(low, loop.effects, _knowing(inner, loop.when), clause, record)
         found.append(kernel.ForEach(clause, name, over, when, tuple(effects)))
     return found
+
+
+def _knowing(scope: Scope, when: Expr | None) -> Scope:
+    """Give a scope in which a condition is known to hold."""
+    return scope if when is None else scope.with_present(facts(when.node, True))
 
 
 def creation(low: Lowering, creation: Creation, entity: Entity, scope: Scope, path: str) -> kernel.Create:
@@ -103,8 +179,12 @@ def creation(low: Lowering, creation: Creation, entity: Entity, scope: Scope, pa
             hint = "give it a value, a default, or make it X | null"
             low.fault("missing-field", creation.entity.where, message, hint)
     clause = low.clause(f"{path}.create.{name}", creation.entity.where, f"create a {name}")
-    chosen = given.pop("id", None)
-    return kernel.Create(clause, name, variable_of(name), tuple(given.items()), chosen)
+    chosen, state = given.pop("id", None), given.pop("state", None)
+    elsewhere = ""
+    if state is not None:
+        word, expr = next((word, expr) for word, expr in creation.fields if word.text == "state")
+        elsewhere = low.clause(f"{clause}.state", word.where, f"not {entity.states[0]} at first: {expr.text}")
+    return kernel.Create(clause, name, variable_of(name), tuple(given.items()), chosen, state, elsewhere)
 
 
 def _fields(low: Lowering, creation: Creation, entity: Entity, scope: Scope) -> dict[str, Typed]:

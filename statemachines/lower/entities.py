@@ -6,8 +6,8 @@ from statemachines import kernel
 from statemachines.expression.scope import Scope
 from statemachines.lifecycle import Entering, Entity, Timer
 from statemachines.lower.context import Lowering
-from statemachines.lower.effects import loops, sets, signals
-from statemachines.lower.terms import later, state
+from statemachines.lower.effects import Record, block
+from statemachines.lower.terms import later
 from statemachines.types import INT, TIME, Ref, optional
 from statemachines.words.types import variable_of
 
@@ -63,11 +63,9 @@ def _unique(low: Lowering, entity: Entity) -> None:
 
 
 def _entered(low: Lowering, entity: Entity, entering: Entering, scope: Scope) -> kernel.Entered:
-    path = f"entities.{entity.name.text}.entering.{entering.states.text}"
-    effects: list[kernel.Effect] = [*sets(low, entering.assignments, scope, path)]
-    effects += loops(low, entering.loops, scope, path)
-    effects += signals(low, entering.signals, scope, path)
-    return kernel.Entered(path, low.states(entity, entering.states), tuple(effects))
+    path, states = f"entities.{entity.name.text}.entering.{entering.states.text}", low.states(entity, entering.states)
+    record = Record(variable_of(entity.name.text), entity, states)
+    return kernel.Entered(path, states, tuple(block(low, entering.effects, scope, path, record)))
 
 
 def _retain(low: Lowering, entity: Entity, scope: Scope) -> kernel.Retain | None:
@@ -82,21 +80,11 @@ def _retain(low: Lowering, entity: Entity, scope: Scope) -> kernel.Retain | None
 
 
 def _timer(low: Lowering, entity: Entity, timer: Timer, scope: Scope) -> kernel.Timer:
-    name, variable = entity.name.text, variable_of(entity.name.text)
-    path = low.clause(
-        f"entities.{name}.after.{timer.states.text}",
-        timer.states.where,
-        f"{timer.duration.text} after {timer.since.text}",
-    )
-    duration = low.typed(timer.duration, scope, INT)
+    name = entity.name.text
+    text = f"{timer.duration.text} after {timer.since.text}{f', when {timer.when.text}' if timer.when else ''}"
+    path = low.clause(f"entities.{name}.{timer.path}", timer.where, text)
+    duration = low.typed(timer.duration, scope, optional(INT))
     since = low.typed(timer.since, scope, optional(TIME))
     states = low.states(entity, timer.states)
-    effects: list[kernel.Effect] = []
-    if timer.move is not None:
-        target = state(entity, low.states(entity, timer.move)[0])
-        effects.append(kernel.Move(path, variable, name, tuple((source, target) for source in states)))
-    effects += sets(low, timer.assignments, scope, path)
-    effects += signals(low, timer.signals, scope, path)
-    if timer.removes:
-        effects.append(kernel.Remove(path, "record", variable, name))
-    return kernel.Timer(path, states, later(since, duration), tuple(effects))
+    effects = block(low, timer.effects, scope, path, Record(variable_of(name), entity, states))
+    return kernel.Timer(path, states, later(since, duration), low.condition(timer.when, scope), tuple(effects))

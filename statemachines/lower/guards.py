@@ -6,12 +6,11 @@ from dataclasses import replace
 
 from statemachines import kernel
 from statemachines.expression.scope import Scope
-from statemachines.expression.syntax import Name
 from statemachines.expression.typed import Attribute, Const, Each, Typed
 from statemachines.lifecycle import Entity, Expr, Move, Operation, Otherwise, Word
 from statemachines.lower.context import Lowering
-from statemachines.lower.effects import signals
-from statemachines.lower.terms import equal, in_one_of, local, negated, state, state_type
+from statemachines.lower.effects import arrows, signals
+from statemachines.lower.terms import equal, in_one_of, local, negated
 from statemachines.types import BOOL, UNKNOWN, Ref, Type
 
 ANY = "*"  # a refusal with whatever code
@@ -70,7 +69,22 @@ def guards(low: Lowering, operation: Operation, scope: Scope, path: str) -> list
         text = f"where {expr.text}: refused {code.text}, or carried out"
         clause = low.clause(f"{path}.open.{code.text}", code.where, text)
         found.append(kernel.Require(clause, negated(low.typed(expr, scope, BOOL)), "open", code.text))
+    if operation.unsaid is not None:
+        expr = operation.unsaid
+        clause = low.clause(f"{path}.unsaid", low.place(f"{path}.unsaid", operation.name), f"unsaid where {expr.text}")
+        found.append(kernel.Require(clause, negated(low.typed(expr, scope, BOOL)), "avoided"))
+    if operation.only_if is not None:
+        found.append(_only_if(low, operation, operation.only_if, scope, path))
     return found
+
+
+def _only_if(low: Lowering, operation: Operation, expr: Expr, scope: Scope, path: str) -> kernel.Require:
+    """Lower `only if`: where it does not hold, the answer is that of `otherwise`."""
+    place = low.place(f"{path}.only if", operation.name)
+    answer = operation.otherwise or Otherwise("refused", "wrong_state", place)
+    clause = low.clause(f"{path}.only if", place, f"only if {expr.text}; otherwise {_answered(answer)}")
+    permitted = () if operation.moves else tuple(signals(low, answer.signals, scope, f"{path}.otherwise"))
+    return kernel.Require(clause, low.condition(expr, scope), answer.kind, _code(answer), permitted)
 
 
 def move(
@@ -86,34 +100,32 @@ def move(
         low.fault("bad-move", first.where, message, "take the record that moves: {job: Job}")
         return None
     entity = low.lifecycle.entities[moved.entity]
-    arrows = _arrows(low, operation.moves, entity, scope)
+    found = arrows(low, operation.moves, entity, scope)
+    sentences = _sentences(low, operation.moves, entity, path) if operation.is_table else ()
     where = low.lifecycle.places.get(f"{path}.move", first.where)
-    text = "; ".join(f"{each.source.text} → {each.target.text}" for each in operation.moves)
+    text = "; ".join(f"{_source(each)} → {each.target.text}" for each in operation.moves)
     clause = low.clause(f"{path}.move", where, text)
     answer = operation.otherwise or Otherwise("refused", "wrong_state", first.where)
     other = low.clause(f"{path}.otherwise", answer.where, f"in any other state: {_answered(answer)}")
     permitted = tuple(signals(low, answer.signals, scope, f"{path}.otherwise"))
-    guard = in_one_of(entity, moved.name, tuple(arrows))
+    guard = in_one_of(entity, moved.name, tuple(found))
     require = kernel.Require(other, guard, answer.kind, _code(answer), permitted, moved.name)
-    return require, kernel.Move(clause, moved.name, moved.entity, tuple(arrows.items()))
+    return require, kernel.Move(clause, moved.name, moved.entity, tuple(found.items()), sentences)
 
 
-def _arrows(low: Lowering, moves: tuple[Move, ...], entity: Entity, scope: Scope) -> dict[str, Typed]:
-    """Give the state that a record goes to, by the state that it is in."""
-    found: dict[str, Typed] = {}
+def _sentences(low: Lowering, moves: tuple[Move, ...], entity: Entity, path: str) -> tuple[str, ...]:
+    """Register the arrows of a table, each as a clause of its own; give those of the states in order."""
+    found: dict[str, str] = {}
     for each in moves:
-        for source in low.states(entity, each.source):
-            if source in found:
-                message = f"{source!r} already has a move in this table"
-                low.fault("overlapping-moves", each.where, message, "one move for each state")
-            found[source] = _target(low, each.target, source, entity, scope)
-    return found
+        if each.source is not None:
+            text = f"{each.source.text} → {each.target.text}"
+            clause = low.clause(f"{path}.move.{each.source.text}", each.source.where, text)
+            found.update((source, clause) for source in low.states(entity, each.source))
+    return tuple(found.values())
 
 
-def _target(low: Lowering, expr: Expr, source: str, entity: Entity, scope: Scope) -> Typed:
-    if isinstance(expr.node, Name) and expr.node.name == "same":
-        return state(entity, source)
-    return low.typed(expr, scope, state_type(entity))
+def _source(move: Move) -> str:
+    return move.source.text if move.source is not None else "any state"
 
 
 def unique(low: Lowering, entity: Entity, create: kernel.Create) -> list[kernel.Require]:

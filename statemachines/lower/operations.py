@@ -44,9 +44,9 @@ def _steps(
     if operation.moves and (moved := move(low, operation, parameters, scope, path)) is not None:
         requires.append(moved[0])
         effects.append(moved[1])
-    if operation.otherwise and not operation.moves:
-        message = "`otherwise` answers a `move`, and there is none"
-        low.fault("unused-otherwise", operation.otherwise.where, message, "remove it, or add the move")
+    if operation.otherwise and not operation.moves and operation.only_if is None:
+        message = "`otherwise` answers where `move` or `only if` does not let a call pass, and there is neither"
+        low.fault("unused-otherwise", operation.otherwise.where, message, "remove it, or add one of them")
     effects += sets(low, operation.assignments, scope, path)
     for each in operation.creations:
         entity = low.known_entity(each.entity)

@@ -9,7 +9,7 @@ from statemachines.expression.syntax import Call
 from statemachines.expression.typed import Typed
 from statemachines.lifecycle import Expr, Spontaneous
 from statemachines.lower.context import Lowering
-from statemachines.lower.effects import sets, signals
+from statemachines.lower.effects import Record, block
 from statemachines.types import BOOL, Ref
 
 
@@ -21,8 +21,7 @@ def own_step(low: Lowering, step: Spontaneous) -> kernel.Spontaneous:
     surely = f", surely when {step.must.text}" if step.must else ""
     clause = low.clause(path, step.name.where, f"by itself when {step.when.text}{surely}")
     operation, arguments = _does(low, step.does, scope) if step.does is not None else ("", ())
-    effects: list[kernel.Effect] = [*sets(low, step.assignments, scope, path)]
-    effects += signals(low, step.signals, scope, path)
+    effects = block(low, step.effects, scope, path, _record(low, loops))
     return kernel.Spontaneous(
         clause=clause,
         name=name,
@@ -33,6 +32,14 @@ def own_step(low: Lowering, step: Spontaneous) -> kernel.Spontaneous:
         arguments=arguments,
         effects=tuple(effects),
     )
+
+
+def _record(low: Lowering, loops: tuple[tuple[str, str], ...]) -> Record | None:
+    """Give the record that a step is about, if it is about just one."""
+    if len(loops) != 1:
+        return None
+    entity = low.lifecycle.entities[loops[0][1]]
+    return Record(loops[0][0], entity, entity.states)
 
 
 def _does(low: Lowering, expr: Expr, scope: Scope) -> tuple[str, tuple[Typed, ...]]:

@@ -19,6 +19,7 @@ from statemachines.types import BOOL, TEXT, Document, Identity, Message, Record,
 from statemachines.words.caller import Caller
 from statemachines.words.constants import Constants
 from statemachines.words.keys import looked_up
+from statemachines.words.literals import filled, record_literal
 from statemachines.words.scopes import Scopes
 from statemachines.words.types import Types
 
@@ -110,6 +111,9 @@ class Words:
     def called(self, checker: Checker, node: Call, scope: Scope) -> Typed | None:
         """Give the use of a named expression, typed by its arguments."""
         name, at = node.name, node.at
+        kind = self.types.declared.get(name)
+        if isinstance(kind, Record):
+            return filled(record_literal(checker, node, scope, kind))
         definition = self.lifecycle.definitions.get(name)
         if definition is None:
             return None
@@ -143,8 +147,8 @@ class Words:
         return kind
 
     def callables(self) -> Iterable[str]:
-        """List the named expressions."""
-        return self.lifecycle.definitions
+        """List the named expressions, and the types whose values can be written out."""
+        return [*self.lifecycle.definitions, *self.types.records]
 
     def narrowed(self, macro: str, over: Typed, variable: str, body: Typed) -> tuple[Typed, Typed]:
         """Give the same records and condition, looking records up by their key where that is possible."""

@@ -77,6 +77,11 @@ class Types:
                 found[name] = Record(tuple(fields), name)
         return found
 
+    @property
+    def records(self) -> list[str]:
+        """The names of the types that are records of plain values."""
+        return [name for name, each in self.lifecycle.types.items() if each.kind == "record"]
+
     def wire(self, kind: Type) -> Type:
         """Give the type of an argument as a caller passes it: a record by its id."""
         match kind:

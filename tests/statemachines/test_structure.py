@@ -69,7 +69,9 @@ entities:
         for each: {other: {in: jobs, when: other.active, remove: true}}
     after:
       terminal: {in: 5, since: job.ended_at, remove: job}
-      running: {in: 5, since: 0, move: failed, set: {job.left: 0}, signal: {Woke: }}
+      running:
+        - {in: 5, since: 0, when: job.left > 0, move: failed, set: {job.left: 0}, signal: {Woke: }}
+        - {in: 9, since: 0, move: {running: completed}, for each: {other: {in: jobs, move: active -> failed}}}
     retain: {newest: limits.retained, of: terminal, per: job.thread, by: [job.ended_at, tie]}
     shows: {status: job.state}
 variables:
@@ -108,6 +110,7 @@ operations:
         - {when: job.terminal, reply: 1}
         - {reply: null}
   pause: {takes: {job: Job}, move: {running: same}, set: {disposed: true}, refuses: not_now}
+  note: {takes: {job: Job}, unsaid: job.terminal, only if: (!disposed), otherwise: unchanged, set: {job.left: 1}}
   restart:
     remove: [Job, due.Ended]
     may lose: files
@@ -268,13 +271,13 @@ entities / Job | retain: {newest: 3, by: x}
 entities / Job | after: {a: {in: 3, move: b}}
     missing-word 3:13 | `after` needs 'since' | instant
 entities / Job | after: {a: {in: 3, since: x}}
-    missing-word 3:13 | 'move', 'remove' | move: The state
+    missing-word 3:13 | 'move', 'set', 'for each', 'remove' or 'signal' | move: The state
 entities / Job | after: [a]
     wrong-kind 3:12 | 'after' takes a mapping | for a time
 entities / Job / after | a: {in: 3, since: x, remove: false}
     bad-value 4:36 | 'remove' takes the record's name, or true, not false | The record is removed
 entities / Job | entering: {a: {}}
-    missing-word 3:16 | 'set', 'signal' or 'for each' | set: Fields
+    missing-word 3:16 | 'move', 'set', 'for each', 'remove' or 'signal' | set: Fields
 entities / Job / entering / a | for each: {poll: polls}
     wrong-kind 5:26 | 'poll' takes a mapping, and this is text | The list, and what happens
 
@@ -342,7 +345,7 @@ operations / a / gives | my id: x
 on its own | a: {does: b(c)}
     missing-word 2:3 | a step of its own needs 'when' | may be taken
 on its own | a: {when: b}
-    missing-word 2:3 | needs 'does', 'set', 'signal' or 'may signal' | does: The operation
+    missing-word 2:3 | needs 'does', 'move', 'set', 'remove', 'signal' or 'may signal' | does: The operation
 on its own / a | when: b\ndoes: c\nwithin: 3
     unknown-word 5:5 | 'within' | known words here
 
