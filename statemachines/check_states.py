@@ -151,7 +151,9 @@ def _changed(effect: kernel.Effect, entity: Entity, source: kernel.Kernel) -> It
     name = entity.name.text
     match effect:
         case kernel.Move(entity=owner, arrows=arrows, clause=clause) if owner == name:
-            yield _Arrow(source.clause(clause).where, "`move`", {state: _values(target) for state, target in arrows})
+            yield _Arrow(
+                source.clause(clause).where, "`move`", {state: _values(target) for state, target in arrows}
+            )
         case kernel.Set(entity=owner, field="state", value=value, clause=clause) if owner == name:
             targets = dict.fromkeys(entity.states, _values(value))
             yield _Arrow(source.clause(clause).where, "`set`", targets)

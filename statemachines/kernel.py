@@ -201,6 +201,7 @@ class Entity:
     groups: tuple[tuple[str, tuple[str, ...]], ...]
     terminal: tuple[str, ...]
     minted: str
+    once: bool
     key: str
     entered: tuple[Entered, ...]
     retain: Retain | None
@@ -243,17 +244,21 @@ class Parameter:
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """What an operation gives: `fields`, or the first of `branches` whose guard holds."""
+    """What an operation gives: `fields`, the first of `branches` whose guard holds, or one of `options`."""
 
     clause: str
     type: Type
     fields: tuple[tuple[str, Typed], ...] | None
     branches: tuple[tuple[Typed | None, Typed], ...]
+    options: tuple[Typed, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class Operation:
-    """One operation: its guards, its effects, its reply."""
+    """One operation: its guards, what it reads before its effects, those, and its reply.
+
+    waits  the milliseconds for which a call may block
+    """
 
     name: str
     about: str
@@ -261,6 +266,8 @@ class Operation:
     loses_files: str
     parameters: tuple[Parameter, ...]
     requires: tuple[Require, ...]
+    reads: tuple[tuple[str, Typed], ...]
+    waits: Typed | None
     effects: tuple[Effect, ...]
     reply: Reply | None
 
@@ -318,13 +325,17 @@ class OrderPolicy:
 
 @dataclass(frozen=True, slots=True)
 class Kernel:
-    """A whole lifecycle in the five verbs."""
+    """A whole lifecycle in the five verbs.
+
+    undeclared  the policies of which any choice is right where none is declared
+    """
 
     name: str
     about: str
     clauses: tuple[Clause, ...]
     limits: tuple[tuple[str, int | None], ...]
     policies: tuple[tuple[str, str], ...]
+    undeclared: tuple[str, ...]
     orders: tuple[OrderPolicy, ...]
     entities: tuple[Entity, ...]
     variables: tuple[FieldOf, ...]

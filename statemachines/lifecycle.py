@@ -16,6 +16,8 @@ from statemachines.tree import Scalar
 
 Level = Literal["must", "should", "may"]
 
+ANY = "any"  # the default of a policy of which any choice is right
+
 
 @dataclass(frozen=True, slots=True)
 class Expr:
@@ -66,11 +68,13 @@ class TypeDeclaration:
     """A type of `types`, and how its values are drawn.
 
     kind  'one of', 'text', 'id of', 'range' or 'record'; `text` is 'short', 'fresh or reused' or 'around'
+    of    the states that the words of `one of` are some of, as in Job.state
     """
 
     name: Word
     kind: Literal["one of", "text", "id of", "range", "record"]
     members: tuple[Word, ...] = ()
+    of: Word | None = None
     text: str = ""
     sizes: Mapping[str, Expr] = field(default_factory=dict)
     entity: Word | None = None
@@ -98,6 +102,16 @@ class Policy:
     entity: Word | None = None
     keys: Mapping[str, Expr] = field(default_factory=dict)
     about: str = ""
+
+    @property
+    def is_undeclared(self) -> bool:
+        """Tell whether any choice is right where none is declared."""
+        return self.default.text == ANY and all(word.text != ANY for word in self.choices)
+
+    @property
+    def standard(self) -> str:
+        """The choice that rules and rows are checked with first."""
+        return self.choices[0].text if self.is_undeclared else self.default.text
 
 
 @dataclass(frozen=True, slots=True)
@@ -215,6 +229,7 @@ class Entity:
     fields: Mapping[str, TypeUse] = field(default_factory=dict)
     groups: Mapping[str, tuple[Word, ...]] = field(default_factory=dict)
     minted: Where | None = None
+    once: bool = False
     unique: tuple[tuple[Word, Word], ...] = ()
     private: Word | None = None
     entering: tuple[Entering, ...] = ()
@@ -267,12 +282,13 @@ class Sending:
 
 @dataclass(frozen=True, slots=True)
 class Gives:
-    """A reply: one expression, a record of expressions, or the first branch whose guard holds."""
+    """A reply: one expression, a record of expressions, the first branch whose guard holds, or any of several."""
 
     value: Expr | None = None
     fields: tuple[tuple[Word, Expr], ...] | None = None
     branches: tuple[tuple[Expr | None, Expr], ...] = ()
     unordered: bool = False
+    any_of: tuple[Expr, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -297,6 +313,8 @@ class Operation:
     creations: tuple[Creation, ...] = ()
     removes: tuple[Word, ...] = ()
     loops: tuple[Loop, ...] = ()
+    reads: tuple[tuple[Word, Expr], ...] = ()
+    waits: Expr | None = None
     sends: tuple[Sending, ...] = ()
     signals: tuple[SignalUse, ...] = ()
     gives: Gives | None = None

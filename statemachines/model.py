@@ -184,7 +184,19 @@ class _Sentinel:
         return self.name
 
 
+class _Anything(_Sentinel):
+    """Whatever the implementation chooses; so is every part of it."""
+
+    def __getitem__(self, part: Any) -> Any:
+        return self
+
+    def get(self, part: Any) -> Any:
+        """Give a part of it."""
+        return self
+
+
 ABSENT: Any = _Sentinel("ABSENT")  # an argument that the caller left out
+ANYTHING: Any = _Anything("ANYTHING")  # a part of a reply that is not compared
 ANY_CODE: tuple[str, ...] = ("*",)  # a refusal with whatever code
 
 
@@ -247,6 +259,15 @@ class Outcome:
 
 
 NOTHING = Outcome()
+
+
+class AnyOf:
+    """A value that is one of several, each as right as the others."""
+
+    __slots__ = ("options",)
+
+    def __init__(self, options: Sequence[Any]) -> None:
+        self.options = options
 
 
 def declared_keys(declared: Any, fields: Mapping[str, Any]) -> tuple[Any, ...]:

@@ -35,6 +35,8 @@ def operation(reader: Reader, name: Word, node: Node) -> Operation:
         creations=creations(reader, body.get("create")),
         removes=reader.words(body.get("remove")),
         loops=loops(reader, body.get("for each")),
+        reads=reader.pairs(body.get("reads")),
+        waits=reader.expr_or_none(body.get("waits")),
         sends=tuple(Sending(key, expr) for key, expr in sends),
         signals=signals(reader, body),
         gives=_gives(reader, body.get("gives")),
@@ -42,7 +44,7 @@ def operation(reader: Reader, name: Word, node: Node) -> Operation:
 
 
 def _gives(reader: Reader, node: Node | None) -> Gives | None:
-    """Read a reply: an expression, a record of them, or the first of several whose guard holds."""
+    """Read a reply: an expression, a record of them, the first of several whose guard holds, or any of some."""
     if node is None:
         return None
     if isinstance(node, Scalar):
@@ -54,6 +56,8 @@ def _gives(reader: Reader, node: Node | None) -> Gives | None:
         items = [cast(Mapping, item) for item in cast(Sequence, branches).items]
         pairs = [(reader.expr_or_none(item.get("when")), reader.expr(item.get("reply"))) for item in items]
         return Gives(branches=tuple(pairs))
+    if (options := body.get("any of")) is not None:
+        return Gives(any_of=reader.exprs(options))
     return Gives(fields=reader.pairs(body))
 
 

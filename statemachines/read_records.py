@@ -27,6 +27,7 @@ def entity(reader: Reader, name: Word, node: Node) -> Entity:
         fields=uses(reader, body.get("fields")),
         groups={group.text: reader.words(states) for group, states in reader.entries(body.get("states"))},
         minted=minted.where if minted else None,
+        once=reader.text(body.get("id")) == "minted once",
         unique=tuple((field, reader.word(code)) for field, code in reader.entries(body.get("unique"))),
         private=reader.word_or_none(body.get("private to")),
         entering=tuple(Entering(states, effects(reader, cast(Mapping, value))) for states, value in entering),

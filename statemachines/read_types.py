@@ -54,6 +54,7 @@ def type_declaration(reader: Reader, name: Word, node: Node) -> TypeDeclaration:
         name,
         cast("Literal['one of', 'text', 'id of', 'range', 'record']", kind),
         members=reader.words(body.get("one of")),
+        of=reader.word_or_none(body.get("of")),
         text=reader.text(body.get("text")),
         sizes=sizes,
         entity=reader.word_or_none(body.get("id of")),

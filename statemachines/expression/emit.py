@@ -5,6 +5,7 @@ from __future__ import annotations
 import keyword
 from dataclasses import replace
 
+from statemachines import model
 from statemachines.expression.typed import (
     Apply,
     At,
@@ -56,9 +57,17 @@ _RENAMED = {
 }
 
 
+_SHARED = frozenset(("Model", "Any", "Signal", *(name for name in vars(model) if name[0].isupper())))
+
+
 def python_name(name: str) -> str:
     """Give a Python name for a name of a spec."""
     return f"{name}_" if keyword.iskeyword(name) or name in ("self", "seen") else name
+
+
+def class_name(name: str) -> str:
+    """Give the name of the class of an entity's records, or of a message: what every model has keeps its own."""
+    return f"{name}_" if name in _SHARED else name
 
 
 def group_constant(entity: str, group: str) -> str:

@@ -13,6 +13,7 @@ from statemachines.types import (
     INT,
     TEXT,
     UNKNOWN,
+    Id,
     Int,
     List,
     Optional,
@@ -69,7 +70,7 @@ def method(checker: Checker, node: Call, receiver: Node, scope: Scope) -> Typed:
         return Apply(result or List(kind.item), node.at, node.name, (of, *arguments))
     if isinstance(kind, List) and node.name in _BY_ITEM:
         return _by_item(checker, node, scope, of, kind)
-    if isinstance(kind, Text) and node.name in _OF_TEXT:
+    if isinstance(kind, Text | Id) and node.name in _OF_TEXT:
         wanted, result = _OF_TEXT[node.name]
         arguments = _arguments(checker, node, scope, wanted, len(wanted))
         return Apply(result, node.at, node.name, (of, *arguments))
@@ -81,7 +82,7 @@ def _method_hint(name: str, kind: Type) -> str:
     known: list[str] = []
     if isinstance(kind, List):
         known = [*_OF_LIST, *_BY_ITEM, *MACROS]
-    elif isinstance(kind, Text):
+    elif isinstance(kind, Text | Id):
         known = [*_OF_TEXT]
     return did_you_mean(name, known) or (
         f"known: {', '.join(sorted(known))}" if known else "it has no functions"

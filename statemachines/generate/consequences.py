@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from statemachines import kernel
-from statemachines.expression.emit import emit, python_name
+from statemachines.expression.emit import class_name, emit, python_name
 from statemachines.expression.typed import Operate, renamed
 from statemachines.generate.effects import effects, has_consequences
 from statemachines.generate.named import ordering_key
@@ -16,7 +16,7 @@ def entered(page: Page, entity: kernel.Entity) -> None:
     if not has_consequences(page.source, entity.name):
         return
     variable = python_name(entity.variable)
-    arguments = f"{variable}: {entity.name}, before: str, signals: list[Signal]"
+    arguments = f"{variable}: {class_name(entity.name)}, before: str, signals: list[Signal]"
     with page.method(f"entered_{variable}", arguments, "None"):
         if entity.terminal:
             with page.block(f"if {enters(entity, variable, entity.terminal)}:"):
@@ -52,7 +52,7 @@ def _due(page: Page, message: kernel.Message) -> None:
     key = ordering_key(message.order, message.variable)
     about = f"{python_name(message.variable)}.serial"
     values = ", ".join([about, receiver, key, *(emit(value) for _, value in message.carries)])
-    page.line(f"self.due_{message.name.lower()}.append({message.name}({values}))")
+    page.line(f"self.due_{message.name.lower()}.append({class_name(message.name)}({values}))")
 
 
 def _retained(page: Page, entity: kernel.Entity, rule: kernel.Retain) -> None:
@@ -75,7 +75,7 @@ def _retained(page: Page, entity: kernel.Entity, rule: kernel.Retain) -> None:
 def removed(page: Page, entity: kernel.Entity) -> None:
     """Write that a record leaves, and which messages about it stay due."""
     variable = python_name(entity.variable)
-    with page.method(f"removed_{variable}", f"{variable}: {entity.name}", "None"):
+    with page.method(f"removed_{variable}", f"{variable}: {class_name(entity.name)}", "None"):
         page.line(f"del {page.collection(entity.name)}[{key_of(entity, variable)}]")
         for message in page.source.messages:
             if message.entity != entity.name:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from statemachines import kernel
-from statemachines.expression.emit import emit, emit_iterable, python_name
+from statemachines.expression.emit import class_name, emit, emit_iterable, python_name
 from statemachines.expression.typed import Attribute, Const, InGroup, Typed, Var, parts
 from statemachines.generate.page import Page, inside, key_of, negated
 from statemachines.generate.shown import seen
@@ -139,7 +139,9 @@ def _move(page: Page, effect: kernel.Move) -> None:
     record = python_name(effect.record)
     if effect.guarded:
         page.line(f"before = {record}.state")
-        with page.block(f"if {inside(page.source.entity(effect.entity), record, tuple(state for state, _ in effect.arrows))}:"):
+        with page.block(
+            f"if {inside(page.source.entity(effect.entity), record, tuple(state for state, _ in effect.arrows))}:"
+        ):
             page.saw(effect.clause)
             _moved(page, effect, record)
         return
@@ -178,15 +180,18 @@ def _create(page: Page, effect: kernel.Create) -> None:
     if entity.minted and effect.id is None:
         page.line(f"new_id = self.mint({entity.name!r})")
         page.saw(entity.minted)
-        with page.block(f"if new_id in {collection}:"):
-            text = 'f"the id {new_id!r} is in use already"'
+        taken = f"self.issued_{python_name(entity.collection)}" if entity.once else collection
+        with page.block(f"if new_id in {taken}:"):
+            text = f'f"the id {{new_id!r}} {"was given before" if entity.once else "is in use already"}"'
             page.line(f"raise Impossible({entity.minted!r}, {text})")
+        if entity.once:
+            page.line(f"{taken}.add(new_id)")
     if entity.minted:
         arguments.append("new_id" if effect.id is None else emit(effect.id))
     for field in entity.fields:
         value = given.get(field.name, field.default)
         arguments.append(emit(value) if value is not None else "None")
-    page.line(f"{variable} = {entity.name}({', '.join(arguments)})")
+    page.line(f"{variable} = {class_name(entity.name)}({', '.join(arguments)})")
     if effect.state is not None:
         page.line(f"{variable}.state = {emit(effect.state)}")
         with page.block(f"if {variable}.state != {entity.states[0]!r}:"):

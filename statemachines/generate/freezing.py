@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from statemachines import kernel
-from statemachines.expression.emit import python_name
+from statemachines.expression.emit import class_name, python_name
 from statemachines.generate.page import Page, key_of
 from statemachines.generate.records import message_names, record_names
+from statemachines.generate.state import issued
 from statemachines.types import List, Optional, Record, Ref, Type
 
 _Fields = list[tuple[str, Type | None]]
@@ -27,6 +28,7 @@ def _parts(source: kernel.Kernel) -> Iterator[str]:
     yield from ("self.now", "self.serials", "self.completions")
     for variable in source.variables:
         yield _frozen(f"self.{python_name(variable.name)}", variable.type)
+    yield from (f"frozenset(self.{name})" for name in issued(source))
     for entity in source.entities:
         yield _frozen_each(_record_fields(entity), f"self.{python_name(entity.collection)}.values()")
     for message in source.messages:
@@ -44,8 +46,11 @@ def _thaw(page: Page) -> None:
     collections = [python_name(entity.collection) for entity in source.entities]
     boxes = [box for message in source.messages for box in _boxes(message)]
     variables = [f"self.{python_name(variable.name)}" for variable in source.variables]
-    names = ["self.now", "self.serials", "self.completions", *variables, *collections, *boxes]
+    given = [f"self.{name}" for name in issued(source)]
+    names = ["self.now", "self.serials", "self.completions", *variables, *given, *collections, *boxes]
     page.line(f"{', '.join(names)} = frozen")
+    for name in given:
+        page.line(f"{name} = set({name})")
     page.verbatim("found: dict[Any, Any] = {}  # records by their serial, for references between them")
     for entity, name in zip(source.entities, collections, strict=True):
         _thaw_records(page, entity, name)
@@ -63,7 +68,7 @@ def _thaw(page: Page) -> None:
 def _thaw_records(page: Page, entity: kernel.Entity, name: str) -> None:
     page.line(f"self.{name} = {{}}")
     with page.block(f"for values in {name}:"):
-        page.line(f"each = {entity.name}.__new__({entity.name})")
+        page.line(f"each = {class_name(entity.name)}.__new__({class_name(entity.name)})")
         names = [f"each.{each}" for each in record_names(entity)]
         page.line(f"{', '.join(names)}{',' if len(names) == 1 else ''} = values")
         page.line(f"self.{name}[{key_of(entity, 'each')}] = found[each.serial] = each")
@@ -72,7 +77,7 @@ def _thaw_records(page: Page, entity: kernel.Entity, name: str) -> None:
 def _thaw_messages(page: Page, message: kernel.Message, box: str) -> None:
     page.line(f"self.{box} = []")
     with page.block(f"for values in {box}:"):
-        page.line(f"message = {message.name}(*values)")
+        page.line(f"message = {class_name(message.name)}(*values)")
         _relink(page, "message", _message_fields(message))
         page.line(f"self.{box}.append(message)")
 
@@ -142,7 +147,10 @@ def _thawed(source: str, kind: Type | None, depth: int = 0) -> str:
         case Optional(item=inner) if _rebuilt(inner):
             return f"None if {source} is None else {_thawed(source, inner, depth)}"
         case Record(fields=fields):
-            parts = (f"{name!r}: {_thawed(f'{source}[{index}]', each, depth)}" for index, (name, each) in enumerate(fields))
+            parts = (
+                f"{name!r}: {_thawed(f'{source}[{index}]', each, depth)}"
+                for index, (name, each) in enumerate(fields)
+            )
             return f"{{{', '.join(parts)}}}"
         case List(item=item) if _rebuilt(item):
             part = f"part{depth or ''}"

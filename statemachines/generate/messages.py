@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from statemachines import kernel
+from statemachines.expression.emit import class_name
 from statemachines.generate.page import Page
 
 
@@ -10,7 +11,7 @@ def sending(page: Page, message: kernel.Message) -> None:
     """Write how messages are sent: in their order, and each once where the spec says so."""
     name = message.name.lower()
     due, sent = f"self.due_{name}", f"self.sent_{name}"
-    kind = f"list[{message.name}]"
+    kind = f"list[{class_name(message.name)}]"
     with page.method(f"send_{name}", f"messages: {kind}", kind):
         page.line(f"told: {kind} = []")
         ordered = "sorted(messages, key=lambda message: message.key)"

@@ -33,6 +33,8 @@ def operation(page: Page, source: kernel.Operation) -> None:
 def _does(page: Page, operation: kernel.Operation) -> None:
     looked_up(page, operation, witness=True)
     page.saw(operation.loses_files)
+    for name, value in operation.reads:
+        page.line(f"{python_name(name)} = {emit(value)}")
     lists = lists_of(page.source, operation.effects)
     begin_lists(page, lists)
     step(page, operation.effects)
@@ -40,12 +42,14 @@ def _does(page: Page, operation: kernel.Operation) -> None:
 
 
 def _reply(page: Page, reply: kernel.Reply | None) -> str:
-    """Give the source of a reply: a dict, or the first branch whose guard holds."""
+    """Give the source of a reply: a dict, the first branch whose guard holds, or several that are right."""
     if reply is None:
         return "None"
     page.saw(reply.clause)
     if reply.fields is not None:
         return f"{{{', '.join(f'{key!r}: {seen(page, value)}' for key, value in reply.fields)}}}"
+    if reply.options:
+        return f"AnyOf(({', '.join(seen(page, value) for value in reply.options)}))"
     source = "None"
     for when, value in reversed(reply.branches):
         given = seen(page, value)

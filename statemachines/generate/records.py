@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from statemachines import kernel
-from statemachines.expression.emit import python_name
+from statemachines.expression.emit import class_name, python_name
 from statemachines.writer import Writer
 
 _KEPT = ("state", "completion")  # what no one gives to a new record that has states
@@ -26,15 +26,15 @@ def entity_class(out: Writer, entity: kernel.Entity) -> None:
     about = f"A record of {entity.name}."
     if entity.states:
         first = {"state": repr(entity.states[0]), "completion": "0"}
-        _class(out, entity.name, about, record_names(entity), first)
+        _class(out, class_name(entity.name), about, record_names(entity), first)
     else:
-        _class(out, entity.name, about, record_names(entity), {})
+        _class(out, class_name(entity.name), about, record_names(entity), {})
 
 
 def message_class(out: Writer, message: kernel.Message) -> None:
     """Write the class of a kind of message."""
     about = f"A message about the {message.entity} of serial `about`; `key` is its place in the order."
-    _class(out, message.name, about, message_names(message), {})
+    _class(out, class_name(message.name), about, message_names(message), {})
 
 
 def _class(out: Writer, name: str, about: str, slots: list[str], first: dict[str, str]) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from statemachines import kernel
-from statemachines.expression.emit import emit, emit_iterable, python_name
+from statemachines.expression.emit import class_name, emit, emit_iterable, python_name
 from statemachines.expression.typed import Typed, Var
 from statemachines.generate.page import Page, key_of
 from statemachines.types import List, Message, Optional, Ref, Type
@@ -12,7 +12,7 @@ from statemachines.types import List, Message, Optional, Ref, Type
 def shown_record(page: Page, entity: kernel.Entity) -> None:
     """Write what a caller sees of a record."""
     variable = python_name(entity.variable)
-    with page.method(f"shown_{variable}", f"{variable}: {entity.name}", "dict[str, Any]"):
+    with page.method(f"shown_{variable}", f"{variable}: {class_name(entity.name)}", "dict[str, Any]"):
         page.saw(entity.shows_clause)
         with page.bracketed("return {", "}"):
             for name, value in entity.shows:
@@ -21,7 +21,9 @@ def shown_record(page: Page, entity: kernel.Entity) -> None:
 
 def shown_message(page: Page, message: kernel.Message) -> None:
     """Write what a receiver sees of a message."""
-    with page.method(f"shown_{message.name.lower()}", f"message: {message.name}", "dict[str, Any]"):
+    with page.method(
+        f"shown_{message.name.lower()}", f"message: {class_name(message.name)}", "dict[str, Any]"
+    ):
         for key, _ in message.carries:
             page.saw(f"messages.{message.name}.carries.{key}")
         with page.bracketed("return {", "}"):

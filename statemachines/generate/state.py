@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from statemachines import kernel
-from statemachines.expression.emit import emit, python_name
+from statemachines.expression.emit import class_name, emit, python_name
 from statemachines.generate.page import Page
 
 
@@ -13,8 +13,14 @@ def slots(page: Page) -> None:
     names = ["serials", "completions"]
     names += [python_name(entity.collection) for entity in source.entities]
     names += [python_name(variable.name) for variable in source.variables]
+    names += issued(source)
     names += [f"{box}_{message.name.lower()}" for message in source.messages for box in ("due", "sent")]
     page.line(f"__slots__ = {tuple(names)!r}")
+
+
+def issued(source: kernel.Kernel) -> list[str]:
+    """Give the names of the sets of ids that are never given again."""
+    return [f"issued_{python_name(entity.collection)}" for entity in source.entities if entity.once]
 
 
 def reset(page: Page) -> None:
@@ -25,15 +31,17 @@ def reset(page: Page) -> None:
         page.verbatim("self.completions = 0  # records that have ended so far")
         for entity in page.source.entities:
             records = page.collection(entity.name)
-            page.line(f"{records}: dict[Any, {entity.name}] = {{}}")
+            page.line(f"{records}: dict[Any, {class_name(entity.name)}] = {{}}")
             for word in entity.fixed:
                 values = ", ".join([repr(word), repr(word), *(_first(field) for field in entity.fields)])
-                page.line(f"{records}[{word!r}] = {entity.name}({values})")
+                page.line(f"{records}[{word!r}] = {class_name(entity.name)}({values})")
         for message in page.source.messages:
             for box in ("due", "sent"):
-                page.line(f"self.{box}_{message.name.lower()}: list[{message.name}] = []")
+                page.line(f"self.{box}_{message.name.lower()}: list[{class_name(message.name)}] = []")
         for variable in page.source.variables:
             page.line(f"self.{python_name(variable.name)}: Any = {_first(variable)}")
+        for name in issued(page.source):
+            page.line(f"self.{name}: set[str] = set()")
 
 
 def _first(field: kernel.FieldOf) -> str:
@@ -47,9 +55,15 @@ def mint(page: Page) -> None:
         if not minted:
             page.line('raise LookupError(f"{entity} has no minted ids")')
             return
-        records = ", ".join(f"{name!r}: {page.collection(name)}" for name in minted)
+        records = ", ".join(f"{name!r}: {_taken(page, name)}" for name in minted)
         page.line("number = self.serials")
         page.line(f"taken: dict[Any, Any] = {{{records}}}[entity]")
         with page.block('while f"{entity.lower()}-{number}" in taken:'):
             page.line("number += 1")
         page.line('return f"{entity.lower()}-{number}"')
+
+
+def _taken(page: Page, name: str) -> str:
+    """Write the ids that a new record cannot have."""
+    entity = page.source.entity(name)
+    return f"self.issued_{python_name(entity.collection)}" if entity.once else page.collection(name)

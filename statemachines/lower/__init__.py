@@ -34,7 +34,8 @@ def lower(lifecycle: Lifecycle) -> tuple[kernel.Kernel, Words]:
 def _whole(low: Lowering, spec: Lifecycle) -> kernel.Kernel:
     """Lower every section, in the order of the file; definitions last: their uses give them their types."""
     limits = tuple((name, limit.default) for name, limit in spec.limits.items())
-    policies = tuple((name, policy.default.text) for name, policy in spec.policies.items())
+    policies = tuple((name, policy.standard) for name, policy in spec.policies.items())
+    undeclared = tuple(name for name, policy in spec.policies.items() if policy.is_undeclared)
     orders = tuple(order_policy(low, policy) for policy in spec.policies.values() if policy.keys)
     entities = tuple(entity(low, each) for each in spec.entities.values())
     variables = tuple(low.field(name, use) for name, use in spec.variables.items())
@@ -53,6 +54,7 @@ def _whole(low: Lowering, spec: Lifecycle) -> kernel.Kernel:
         clauses=tuple(sorted(low.clauses.values(), key=lambda clause: clause.where)),
         limits=limits,
         policies=policies,
+        undeclared=undeclared,
         orders=orders,
         entities=entities,
         variables=variables,

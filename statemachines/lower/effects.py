@@ -120,7 +120,9 @@ def _moved(low: Lowering, moves: tuple[Move, ...], record: Record, scope: Scope,
     entity = record.entity.name.text
     text = "; ".join(f"{each.source.text if each.source else 'it'} → {each.target.text}" for each in moves)
     clause = low.clause(f"{path}.move", moves[0].where, text)
-    return kernel.Move(clause, record.name, entity, tuple(found.items()), guarded=set(found) < set(record.states))
+    return kernel.Move(
+        clause, record.name, entity, tuple(found.items()), guarded=set(found) < set(record.states)
+    )
 
 
 def arrows(

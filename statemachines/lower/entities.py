@@ -22,7 +22,9 @@ def entity(low: Lowering, declared: Entity) -> kernel.Entity:
     minted = ""
     if declared.minted:
         minted = low.clause(
-            f"{path}.id", declared.minted, f"a new {name} gets an id that no retained {name} has"
+            f"{path}.id",
+            declared.minted,
+            f"a new {name} gets an id that no {'other ever had' if declared.once else f'retained {name} has'}",
         )
     _unique(low, declared)
     shows = tuple((key.text, low.typed(expr, scope)) for key, expr in declared.shows)
@@ -42,6 +44,7 @@ def entity(low: Lowering, declared: Entity) -> kernel.Entity:
         groups=groups,
         terminal=dict(groups).get("terminal", ()),
         minted=minted,
+        once=declared.once,
         key=low.words.types.key(name),
         entered=entered,
         retain=retain,
@@ -63,7 +66,10 @@ def _unique(low: Lowering, entity: Entity) -> None:
 
 
 def _entered(low: Lowering, entity: Entity, entering: Entering, scope: Scope) -> kernel.Entered:
-    path, states = f"entities.{entity.name.text}.entering.{entering.states.text}", low.states(entity, entering.states)
+    path, states = (
+        f"entities.{entity.name.text}.entering.{entering.states.text}",
+        low.states(entity, entering.states),
+    )
     record = Record(variable_of(entity.name.text), entity, states)
     return kernel.Entered(path, states, tuple(block(low, entering.effects, scope, path, record)))
 
@@ -81,10 +87,14 @@ def _retain(low: Lowering, entity: Entity, scope: Scope) -> kernel.Retain | None
 
 def _timer(low: Lowering, entity: Entity, timer: Timer, scope: Scope) -> kernel.Timer:
     name = entity.name.text
-    text = f"{timer.duration.text} after {timer.since.text}{f', when {timer.when.text}' if timer.when else ''}"
+    text = (
+        f"{timer.duration.text} after {timer.since.text}{f', when {timer.when.text}' if timer.when else ''}"
+    )
     path = low.clause(f"entities.{name}.{timer.path}", timer.where, text)
     duration = low.typed(timer.duration, scope, optional(INT))
     since = low.typed(timer.since, scope, optional(TIME))
     states = low.states(entity, timer.states)
     effects = block(low, timer.effects, scope, path, Record(variable_of(name), entity, states))
-    return kernel.Timer(path, states, later(since, duration), low.condition(timer.when, scope), tuple(effects))
+    return kernel.Timer(
+        path, states, later(since, duration), low.condition(timer.when, scope), tuple(effects)
+    )

@@ -71,7 +71,9 @@ def guards(low: Lowering, operation: Operation, scope: Scope, path: str) -> list
         found.append(kernel.Require(clause, negated(low.typed(expr, scope, BOOL)), "open", code.text))
     if operation.unsaid is not None:
         expr = operation.unsaid
-        clause = low.clause(f"{path}.unsaid", low.place(f"{path}.unsaid", operation.name), f"unsaid where {expr.text}")
+        clause = low.clause(
+            f"{path}.unsaid", low.place(f"{path}.unsaid", operation.name), f"unsaid where {expr.text}"
+        )
         found.append(kernel.Require(clause, negated(low.typed(expr, scope, BOOL)), "avoided"))
     if operation.only_if is not None:
         found.append(_only_if(low, operation, operation.only_if, scope, path))

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from statemachines import kernel
+from statemachines.expression.facts import facts
 from statemachines.expression.scope import Scope
+from statemachines.expression.typed import Typed
 from statemachines.lifecycle import Operation, TypeUse
 from statemachines.lower.context import Lowering
 from statemachines.lower.effects import creation, loops, removal, sendings, sets, signals
 from statemachines.lower.guards import Parameters, guards, lookups, move, unique
-from statemachines.types import Ref, present
+from statemachines.types import INT, Ref, present
 
 
 def operation(low: Lowering, declared: Operation) -> kernel.Operation:
@@ -16,6 +18,7 @@ def operation(low: Lowering, declared: Operation) -> kernel.Operation:
     name, path = declared.name.text, f"operations.{declared.name.text}"
     parameters = tuple(_parameter(low, path, key, use) for key, use in declared.takes.items())
     requires, effects, scope = _steps(low, declared, parameters, path)
+    before = low.words.model_scope({parameter.name: parameter.type for parameter in parameters})
     loses = declared.loses_files
     text = "files told before need not exist afterwards"
     return kernel.Operation(
@@ -25,6 +28,8 @@ def operation(low: Lowering, declared: Operation) -> kernel.Operation:
         loses_files=low.clause(f"{path}.may lose", loses, text) if loses else "",
         parameters=parameters,
         requires=tuple(requires),
+        reads=tuple((key.text, low.typed(expr, before)) for key, expr in declared.reads),
+        waits=low.typed(declared.waits, before, INT) if declared.waits else None,
         effects=tuple(effects),
         reply=_reply(low, declared, scope, path),
     )
@@ -37,15 +42,18 @@ def _steps(
 
     What is set and created can use the parameters alone; whatever follows knows new records as well.
     """
-    scope = low.words.model_scope({parameter.name: parameter.type for parameter in parameters})
+    before = low.words.model_scope({parameter.name: parameter.type for parameter in parameters})
+    scope = low.words.scopes.arguments(operation)
     after = low.words.scopes.operation(operation)
-    requires = [*lookups(low, operation, parameters, path), *guards(low, operation, scope, path)]
+    requires = [*lookups(low, operation, parameters, path), *guards(low, operation, before, path)]
     effects: list[kernel.Effect] = []
-    if operation.moves and (moved := move(low, operation, parameters, scope, path)) is not None:
+    if operation.moves and (moved := move(low, operation, parameters, before, path)) is not None:
         requires.append(moved[0])
         effects.append(moved[1])
     if operation.otherwise and not operation.moves and operation.only_if is None:
-        message = "`otherwise` answers where `move` or `only if` does not let a call pass, and there is neither"
+        message = (
+            "`otherwise` answers where `move` or `only if` does not let a call pass, and there is neither"
+        )
         low.fault("unused-otherwise", operation.otherwise.where, message, "remove it, or add one of them")
     effects += sets(low, operation.assignments, scope, path)
     for each in operation.creations:
@@ -80,7 +88,13 @@ def _reply(low: Lowering, operation: Operation, scope: Scope, path: str) -> kern
     fields = None
     if gives.fields is not None:
         fields = tuple((key.text, low.typed(expr, scope)) for key, expr in gives.fields)
-    branches = [(low.condition(when, scope), low.typed(value, scope)) for when, value in gives.branches]
+    branches: list[tuple[Typed | None, Typed]] = []
+    rest = scope  # where a branch stands, the conditions of those before it do not hold
+    for when, value in gives.branches:
+        here = rest if when is None else rest.with_present(facts(when.node, True))
+        branches.append((low.condition(when, rest), low.typed(value, here)))
+        rest = rest if when is None else rest.with_present(facts(when.node, False))
     if gives.value is not None:
         branches.append((None, low.typed(gives.value, scope)))
-    return kernel.Reply(clause, low.words.caller.given(operation), fields, tuple(branches))
+    options = tuple(low.typed(expr, scope) for expr in gives.any_of)
+    return kernel.Reply(clause, low.words.caller.given(operation), fields, tuple(branches), options)

@@ -15,7 +15,19 @@ from statemachines.expression.scope import Checker, Scope
 from statemachines.expression.syntax import Call, ExpressionError
 from statemachines.expression.typed import Attribute, Const, Defined, InGroup, Member, Typed, Var
 from statemachines.lifecycle import Lifecycle, TypeUse
-from statemachines.types import BOOL, TEXT, Document, Identity, Message, Record, Ref, Type, accepts, optional
+from statemachines.types import (
+    BOOL,
+    TEXT,
+    UNKNOWN,
+    Document,
+    Identity,
+    Message,
+    Record,
+    Ref,
+    Type,
+    accepts,
+    optional,
+)
 from statemachines.words.caller import Caller
 from statemachines.words.constants import Constants
 from statemachines.words.keys import looked_up
@@ -96,6 +108,8 @@ class Words:
     def constant(self, name: str, expected: Type, at: int) -> Typed | None:
         """Give the state, group, enum member, policy choice, code or fixed record of this name."""
         meaning = self.meanings.meaning(name, expected, at)
+        if meaning is None and name == "anything":  # whatever the implementation chooses
+            return Var(UNKNOWN, at, name, "ANYTHING")
         if meaning is None:
             return None
         kind, value = meaning

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from statemachines.expression.check import check
+from statemachines.expression.facts import facts
 from statemachines.expression.scope import Scope
 from statemachines.lifecycle import Expr, Operation, Word
 from statemachines.types import NULL, Id, List, Message, Optional, Record, Ref, Type, optional, present
@@ -74,7 +75,11 @@ class Caller:
         if gives.value is not None:
             kind = self.sees(_kind(gives.value, scope))
             return List(kind.item, gives.unordered) if isinstance(kind, List) else kind
-        kinds = [self.sees(_kind(expr, scope)) for _, expr in gives.branches]
+        kinds = [self.sees(_kind(expr, scope)) for expr in gives.any_of]
+        for when, expr in gives.branches:
+            here = scope if when is None else scope.with_present(facts(when.node, True))
+            kinds.append(self.sees(_kind(expr, here)))
+            scope = scope if when is None else scope.with_present(facts(when.node, False))
         first = next((present(kind) for kind in kinds if kind != NULL), NULL)
         return optional(first) if any(isinstance(kind, Optional) or kind == NULL for kind in kinds) else first
 

@@ -12,10 +12,14 @@ from statemachines.types import NULL, Optional, Record
 
 def record_literal(checker: Checker, node: Call, scope: Scope, kind: Record) -> Typed:
     """Type a record that is written out; values that may be null can be left out at its end."""
-    least = max((index for index, (_, each) in enumerate(kind.fields, 1) if not isinstance(each, Optional)), default=0)
+    least = max(
+        (index for index, (_, each) in enumerate(kind.fields, 1) if not isinstance(each, Optional)), default=0
+    )
     if not least <= len(node.arguments) <= len(kind.fields):
         message = f"{node.name} takes ({', '.join(name for name, _ in kind.fields)}), and {len(node.arguments)} values are given"
-        raise ExpressionError("expression-type", node.at, message, "values stand in the order of the type's fields")
+        raise ExpressionError(
+            "expression-type", node.at, message, "values stand in the order of the type's fields"
+        )
     given = tuple(
         (name, checker.expect(part, scope, each))
         for (name, each), part in zip(kind.fields, node.arguments, strict=False)

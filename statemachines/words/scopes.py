@@ -39,9 +39,18 @@ class Scopes:
         parameters = self._lifecycle.definitions[name].parameters
         return self.model({word.text: kind for word, kind in zip(parameters, kinds, strict=True)})
 
+    def arguments(self, operation: Operation) -> Scope:
+        """Give the scope of what an operation asks and sets: its parameters, and what it reads before its effects."""
+        return self.model(self._given(operation))
+
+    def _given(self, operation: Operation) -> dict[str, Type]:
+        names: dict[str, Type] = {name: self._types.resolve(use) for name, use in operation.takes.items()}
+        scope = self.model(names)
+        return names | {word.text: check(expr.node, scope)[0].type for word, expr in operation.reads}
+
     def operation(self, operation: Operation) -> Scope:
         """Give the scope of an operation's effects and reply: its parameters, what it creates and sends."""
-        names: dict[str, Type] = {name: self._types.resolve(use) for name, use in operation.takes.items()}
+        names = self._given(operation)
         for creation in operation.creations:
             entity = creation.entity.text
             if entity in self._lifecycle.entities:

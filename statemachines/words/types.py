@@ -70,12 +70,33 @@ class Types:
         for name, policy in self.lifecycle.policies.items():
             found[f"policies.{name}"] = Enum(f"policies.{name}", _texts(policy.choices))
         for name, declaration in self.lifecycle.types.items():
-            found[name] = _declared(name, declaration)
+            found[name] = (
+                _declared(name, declaration) if declaration.of is None else self._some_of(declaration, found)
+            )
         for name, declaration in self.lifecycle.types.items():
             if declaration.kind == "record":  # a record may use all other types
                 fields = ((key, self._resolved(use, found)) for key, use in declaration.fields.items())
                 found[name] = Record(tuple(fields), name)
         return found
+
+    def _some_of(self, declaration: TypeDeclaration, found: Mapping[str, Type]) -> Type:
+        """Give the type of some states."""
+        word = declaration.of
+        assert word is not None
+        whole = found.get(word.text)
+        if not isinstance(whole, Enum):
+            hint = did_you_mean(word.text, found) or "for example Job.state"
+            self.faults.append(
+                Diagnostic("unknown-type", word.where, f"there are no states {word.text!r}", hint)
+            )
+            return UNKNOWN
+        for member in declaration.members:
+            if member.text not in whole.members:
+                hint = did_you_mean(member.text, whole.members) or f"one of {', '.join(whole.members)}"
+                self.faults.append(
+                    Diagnostic("unknown-state", member.where, f"{word.text} has no {member.text!r}", hint)
+                )
+        return Enum(whole.name, _texts(declaration.members))
 
     @property
     def records(self) -> list[str]:
