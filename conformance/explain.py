@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 from statemachines import kernel
-from statemachines.compile import Compiled
+from statemachines.compile import Compiled, path_of
 from statemachines.lifecycle import Row
 from statemachines.types import NULL, Document, Enum, Id, List, Optional, Record, Ref, Type
 
@@ -101,7 +99,7 @@ def explain_row(compiled: Compiled, row_id: str) -> str:
 
 def _source(compiled: Compiled, row: Row) -> list[str]:
     """Give the lines of a row in the file of its spec."""
-    text = Path(row.id.where.file).read_text(encoding="utf-8").splitlines()
+    text = path_of(row.id.where.file).read_text(encoding="utf-8").splitlines()
     first = row.id.where.line - 1
     indent = row.id.where.column - 1
     found = [text[first]]

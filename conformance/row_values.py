@@ -117,7 +117,8 @@ class Names:
             case _ if isinstance(plain, Enum | Ref):
                 return str(value)
             case _:
-                return self.shared[value][0] if value in self.shared else text(str(value))
+                words = str(value)
+                return self.shared[words][0] if words in self.shared else text(words)
 
     def bound(self, value: Any, kind: Type | None) -> str:
         """Write a value that gets a name: a new one says of which type it is."""

@@ -8,14 +8,14 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
-from statemachines.compile import Compiled as CompiledLifecycle
+from statemachines.compile import Compiled
 from statemachines.expression.typed import Attribute, Invoke, Operate, Repeat, Together, Typed, parts
 from statemachines.kernel import Kernel, Operation
 from statemachines.lifecycle import Lifecycle
 from statemachines.lower import ANY
 from statemachines.model import ACCEPT, BaseModel, Impossible, Outcome
 from statemachines.model_subject import ModelSubject
-from statemachines.rows import Answer, Compiled, Program, RowFailure
+from statemachines.rows import Answer, Line, Program, RowFailure
 
 MOST_ORDERS: Final = 200
 """In so many orders calls that are made at once are run, where there are more than four of them."""
@@ -61,7 +61,7 @@ def orders(calls: int) -> Iterator[tuple[int, ...]]:
 # ── Steps that are taken unasked, and signals that may come ──────────────────────────────────────
 
 
-def watched(compiled: CompiledLifecycle) -> type[BaseModel]:
+def watched(compiled: Compiled) -> type[BaseModel]:
     """Give the model's class, whose instances can be eager, and rest at last.
 
     loose  operations whose answers leave something open beside whether they are refused
@@ -163,10 +163,10 @@ def _is_loose(operation: Operation) -> bool:
 
 
 @dataclass(frozen=True)
-class Alternatives(Compiled):
+class Alternatives(Line):
     """An assertion that leaves open a refusal or a signal; `came` are the alternatives that came."""
 
-    ways: tuple[Compiled, ...] = ()
+    ways: tuple[Line, ...] = ()
     came: set[int] = field(default_factory=set)
 
     def value(self, environment: dict[str, Any]) -> Any:
@@ -181,11 +181,11 @@ def noting(program: Program) -> Program:
     return replace(program, asserts=tuple(map(_noting, program.asserts)))
 
 
-def _noting(assertion: Compiled) -> Compiled:
+def _noting(assertion: Line) -> Line:
     for part in _split(assertion.typed, "&&"):
         ways = _split(part, "||")
         if len(ways) > 1 and all(map(_is_seen, ways)):
-            compiled = tuple(Compiled(assertion.expr, way) for way in ways)
+            compiled = tuple(Line(assertion.expr, way) for way in ways)
             return Alternatives(assertion.expr, assertion.typed, ways=compiled)
     return assertion
 
