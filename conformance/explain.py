@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from conformance import kernel_facts
+from conformance.run import ABOUT_MACHINE, MACHINE
 from statemachines import kernel
 from statemachines.compile import Compiled, path_of
 from statemachines.lifecycle import Row
@@ -95,6 +97,23 @@ def explain_row(compiled: Compiled, row_id: str) -> str:
         ]
         lines.append(f"  {word.text:<52} {texts[0] if texts else ''}")
     return "\n".join([*lines, "", *_source(compiled, row)])
+
+
+def explain_machine(compiled: Compiled) -> str:
+    """Give what the random machine does: how its cases begin, what they call, and who is asked after each call."""
+    observers = [operation.name for operation in kernel_facts.of(compiled).observers()]
+    return "\n".join(
+        [
+            f"{MACHINE}  {ABOUT_MACHINE}",
+            "level must; no row of the spec, but made from it",
+            "",
+            "A case begins with nothing, or with as many ended records as are retained, one fewer, or one more.",
+            "Then it makes random calls, with arguments that are worth trying there; the seed chooses them.",
+            f"  calls           {', '.join(compiled.lifecycle.operations)}, wait",
+            f"  asks after each {', '.join(observers)}",
+            "A fault that a row saw without being about it is reported here, too.",
+        ]
+    )
 
 
 def _source(compiled: Compiled, row: Row) -> list[str]:

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import contextlib
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
 from conformance.adapter import Adapter
 from conformance.case import Case
-from conformance.rows import covers, makes_calls_at_once
+from conformance.counterexample import SOURCE
+from conformance.evidence import because
+from conformance.row_facts import covers, makes_calls_at_once
 from statemachines.compile import Compiled, compile_tree, spec_tree
 from statemachines.diagnostics import Diagnostic, SpecError
 from statemachines.rows import Program, RowCompiler, RowFailure, enumerated, witnesses
@@ -20,12 +23,21 @@ ROUNDS = 48  # schedules that a counterexample with calls at once is tried under
 
 @dataclass(frozen=True, slots=True)
 class Replayed:
-    """What came of one row of a trace file: it failed in `failed` of `rounds`, the last time with `reason`."""
+    """What came of one row of a trace file: it failed in `failed` of `rounds`, the last time with `reason`.
+
+    of  the row of the matrix that it is a counterexample of; empty when somebody wrote it by hand
+    """
 
     id: str
+    of: str
     failed: int
     rounds: int
     reason: str = ""
+
+    @property
+    def name(self) -> str:
+        """The row's id, and that of the row that it comes from."""
+        return f"{self.id} of {self.of}" if self.of else self.id
 
     @property
     def verdict(self) -> str:
@@ -35,16 +47,35 @@ class Replayed:
         return "still fails" if self.rounds == 1 else f"still fails ({self.failed} of {self.rounds})"
 
 
-def save(folder: Path, lifecycle: str, row_id: str, row: str) -> Path:
+def save(folder: Path, lifecycle: str, target: str, row_id: str, row: str) -> Path:
     """Write a counterexample as a trace file; give its path."""
     folder.mkdir(parents=True, exist_ok=True)
-    path = folder / f"{lifecycle}-{row_id}.yaml"
+    path = _path(folder, lifecycle, row_id)
     name, _, body = row.partition(":\n")
-    text = f"lifecycle: {lifecycle}\nmatrix:\n  {name}:\n" + "".join(
-        f"  {line}\n" for line in body.splitlines()
+    indented = "".join(f"  {line}\n" for line in body.splitlines())
+    path.write_text(
+        f"{_origin(lifecycle, target)}lifecycle: {lifecycle}\nmatrix:\n  {name}:\n{indented}",
+        encoding="utf-8",
     )
-    path.write_text(text, encoding="utf-8")
     return path
+
+
+def clear(folder: Path, lifecycle: str, target: str, row_ids: Iterable[str]) -> None:
+    """Remove the trace files of these rows that an earlier run of the same target wrote, and no others."""
+    origin = _origin(lifecycle, target).encode()
+    for path in (_path(folder, lifecycle, row_id) for row_id in row_ids):
+        with contextlib.suppress(OSError):  # what cannot be read is no file of ours
+            if path.read_bytes().startswith(origin):
+                path.unlink()
+
+
+def _path(folder: Path, lifecycle: str, row_id: str) -> Path:
+    return folder / f"{lifecycle}-{row_id}.yaml"
+
+
+def _origin(lifecycle: str, target: str) -> str:
+    """Give the first line of a trace file: which run wrote it."""
+    return f"# written by: conformance run {lifecycle} --against {' '.join(target.split())}\n"
 
 
 def read(path: str) -> Compiled:
@@ -86,7 +117,8 @@ def replay(compiled: Compiled, adapter: Adapter) -> Iterator[Replayed]:
         reasons = [
             reason for number in range(rounds) if (reason := _once(compiled, rows, adapter, program, number))
         ]
-        yield Replayed(row.id.text, len(reasons), rounds, reasons[-1] if reasons else "")
+        of = row.source.removeprefix(SOURCE) if row.source.startswith(SOURCE) else ""
+        yield Replayed(row.id.text, of, len(reasons), rounds, reasons[-1] if reasons else "")
 
 
 def _once(compiled: Compiled, rows: RowCompiler, adapter: Adapter, program: Program, seed: int) -> str:
@@ -95,11 +127,15 @@ def _once(compiled: Compiled, rows: RowCompiler, adapter: Adapter, program: Prog
     first = witnesses(rows.words, program.row, declared)
     for values in enumerated(compiled.lifecycle, program):
         case = Case(compiled, adapter, seed)
+        failure: RowFailure | None = None
         try:
             program.run(case, {**values, **first})
-        except RowFailure as failure:
-            return failure.message
-        for found in (case.divergence, *case.judge.findings):
-            if found is not None and not case.judge.unsure and covers(program.row, found):
-                return f"expected {found.expected}; seen {found.seen}"
+        except RowFailure as error:
+            failure = error
+        found = [
+            each for each in (case.divergence, *case.judge.findings) if each and covers(program.row, each)
+        ]
+        if failure is not None or (found and not case.judge.unsure):
+            expected, seen = because(program.row, failure, next(iter(found), None))
+            return f"expected {expected}; seen {seen}"
     return ""

@@ -131,7 +131,8 @@ def _type_name(kind: Type) -> str:
 
 
 def _last_word(name: str) -> str:
-    return re.findall(r"[A-Z]?[^A-Z]+|[A-Z]+", name)[-1].lower()
+    words: list[str] = re.findall(r"[A-Z]?[^A-Z]+|[A-Z]+", name)
+    return words[-1].lower()
 
 
 def text(value: str) -> str:

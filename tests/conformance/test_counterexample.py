@@ -45,7 +45,7 @@ def written(trace: Trace, divergence: Divergence | None = None, origins: Any = (
 def parsed(text: str) -> tuple[Compiled, Program]:
     """The row as the spec's reader understands it, without a fault."""
     with tempfile.TemporaryDirectory() as folder:
-        path = replay.save(Path(folder), "thread-job", "C1", text)
+        path = replay.save(Path(folder), "thread-job", "reference", "C1", text)
         try:
             compiled = replay.read(str(path))
         except Exception as error:

@@ -11,11 +11,11 @@ from xml.etree import ElementTree
 import pytest
 from rich.cells import cell_len
 
-from conformance import render
-from conformance.render import show
+from conformance.render import content, show
 from conformance.render.junit import junit
 from conformance.render.plain import Plain
 from conformance.render.terminal import LOOKS, Terminal
+from conformance.render.texts import duration
 from conformance.report import Coverage, Footer, Header, Planned, Report, tally
 from conformance.verdict import Counterexample, RowResult, Verdict, exit_code
 from statemachines.lifecycle import Level
@@ -255,8 +255,8 @@ def test_every_row_has_its_line_and_every_failure_its_block(way: object) -> None
     for row in made_up().rows:
         (line,) = [line for line in lines if re.search(rf"{row.verdict} +{re.escape(row.id)} ", line)]
         assert row.about in line
-        if row.verdict in render.FAILING:
-            assert any(f"{row.id} {render.FAILING[row.verdict]}" in line for line in lines)
+        if row.verdict in content.FAILING:
+            assert any(f"{row.id} {content.FAILING[row.verdict]}" in line for line in lines)
             assert sum(replay(row) in line for line in lines) == 1
 
 
@@ -354,7 +354,7 @@ def test_a_view_that_saw_no_header_says_nothing() -> None:
 
 def said(report: Report) -> str:
     assert report.footer is not None
-    return render.concluded(report.header, report.rows, report.footer)
+    return content.concluded(report.header, report.rows, report.footer)
 
 
 FAIL, IDLE = (Verdict.FAIL, "no", None), (Verdict.NOT_EXERCISED, "no", None)
@@ -418,7 +418,7 @@ def test_another_exit_code_is_named() -> None:
     ],
 )
 def test_a_time_is_short(seconds: float, text: str) -> None:
-    assert render.duration(seconds) == text
+    assert duration(seconds) == text
 
 
 # --- a pipe -----------------------------------------------------------------------------------------------
