@@ -123,8 +123,6 @@ def failing(row: RowResult, earlier: dict[str, str], replay: str = "") -> Block:
     if found is None:
         facts.append(("because", cut(row.reason)))
         return Block(row.verdict, title, one_line(row.about), tuple(facts), "", replay)
-    if row.verdict is Verdict.FLAKY or not ("expected " in row.reason and "; seen " in row.reason):
-        facts.append(("because", cut(row.reason)))
     facts += [
         ("clause", one_line(found.clause)),
         ("expected", cut(found.expected)),
@@ -134,6 +132,9 @@ def failing(row: RowResult, earlier: dict[str, str], replay: str = "") -> Block:
     same = earlier.setdefault(found.row, row.id)
     where = "" if same == row.id else f", the same as for {same}"
     facts.append(("shown by", f"{number(found.calls, 'call')}{where}{rounds}"))
+    more = row.reason.removeprefix(f"expected {found.expected}; seen {found.seen}").removeprefix("; ")
+    if more:
+        facts.append(("because", cut(more)))
     trace = visible(found.row).strip("\n") if same == row.id else ""
     said = tuple(fact for fact in facts if fact[1])
     return Block(row.verdict, title, one_line(row.about), said, trace, replay)

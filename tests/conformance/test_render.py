@@ -70,7 +70,7 @@ EVICTION = Counterexample(
     """C1:
   about: "Expected that job j1 is gone; seen that j2 is gone."
   level: must
-  source: counterexample
+  source: counterexample of B7
   covers: [entities.Job.retain]
   act:
     - started = repeat(21, start(t1, fresh, bash))
@@ -92,7 +92,7 @@ RACE = Counterexample(
     """C1:
   about: "Expected one message; seen two."
   level: must
-  source: counterexample
+  source: counterexample of B4
   covers: [messages.Ended.at most]
   act:
     - job = start(t1, fresh, bash)
@@ -118,9 +118,9 @@ VERDICTS: dict[str, Said] = {
         "needs a virtual clock: ties are not broken by completion, and clock: real is declared",
         None,
     ),
-    "B7": (Verdict.FAIL, "last.size() is 21 and not 20 (last.size() == 20)", EVICTION),
-    "X1": (Verdict.FAIL, "expected 20 jobs; seen 21 jobs", EVICTION),
-    "B4": (Verdict.FAIL, "expected each job is told at most once; seen twice", RACE),
+    "B7": (Verdict.FAIL, f"expected {EVICTION.expected}; seen {EVICTION.seen}", EVICTION),
+    "X1": (Verdict.FAIL, f"expected {EVICTION.expected}; seen {EVICTION.seen}", EVICTION),
+    "B4": (Verdict.FAIL, f"expected {RACE.expected}; seen {RACE.seen}", RACE),
     "E9": (Verdict.FAIL, "the system said nothing\x1b[31m", None),
     "E7": (Verdict.FLAKY, "expected a wake-up; seen none; tried again 3 times, it held", None),
     "N9": (Verdict.NOT_EXERCISED, "nothing witnessed operations.list_jobs.gives", None),
@@ -328,6 +328,15 @@ def test_a_long_answer_is_cut_and_says_so() -> None:
     assert "line 23\n" in text
     assert "line 24\n" not in text
     assert "… and 76 lines more, in the report" in text
+
+
+def test_what_was_expected_and_seen_comes_first_and_then_why_a_failure_is_flaky() -> None:
+    reason = f"expected {RACE.expected}; seen {RACE.seen}; tried again 3 times, it held"
+    lines = plain(made_up({"B4": (Verdict.FLAKY, reason, RACE)})).splitlines()
+    first = lines.index("--- B4 is flaky")
+    labels = [line.split()[0] for line in lines[first:] if line.startswith("  ") and line[2:3] != " "]
+    assert labels[1:7] == ["spec", "clause", "expected", "seen", "shown", "because"]
+    assert "  because   tried again 3 times, it held" in lines
 
 
 def test_one_trace_is_shown_once() -> None:
