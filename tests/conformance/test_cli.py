@@ -674,6 +674,16 @@ def test_a_skeleton_is_short_and_offers_every_mandatory_operation(elsewhere: Pat
     assert ran("adapter", "thread-job") == EXIT_CONFORMS
     text = capsys.readouterr().out
     assert len(text.splitlines()) <= 120
+    controls, product = text.split("# ── The operations of your product")
+    assert "# ── Observers and test controls" in controls
+    for operation in thread_job().kernel.operations:
+        where = controls if operation.control else product
+        assert (f"def {operation.name}(" in where) == (not operation.optional)
+    assert '{"signal": "BoundaryRequested", "thread": …}  finish, set_idle, or unasked' in controls
+    assert '"settles": 0,' in controls
+    assert "# def wait(self, ms: int) -> None:" in controls
+    assert "Replies to concurrent calls must not be mixed up" in controls
+    assert "statuses None: the caller left it out and means running, pending_cancel." in product
     tree = ast.parse(text)
     (found,) = (node for node in tree.body if isinstance(node, ast.ClassDef))
     methods = {node.name: node for node in found.body if isinstance(node, ast.FunctionDef)}
