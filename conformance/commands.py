@@ -165,9 +165,9 @@ def replay(options: argparse.Namespace) -> int:
     from conformance.targets import open_target
 
     try:
-        compiled = read(options.trace)
-        with _opened(lambda: open_target(compiled, options.against), options.call_limit) as adapter:
-            results = list(replayed(compiled, adapter))
+        saved = read(options.trace)
+        with _opened(lambda: open_target(saved.compiled, options.against), options.call_limit) as adapter:
+            results = list(replayed(saved, adapter))
     except SpecError as error:
         raise Unusable(f"the trace has faults\n{error}") from None
     for result in results:

@@ -191,7 +191,7 @@ class RowRunner:
         found = None
         if failed.case.divergence is not None or failed.case.judge.findings:
             rounds = ROUNDS if makes_calls_at_once(program.row) else 1
-            found = shrunk(self.compiled, self.adapter, failed.case, program.row.id.text, rounds=rounds)
+            found = shrunk(self.compiled, self.adapter, failed.case, rounds=rounds)
         return found or row_itself(self.compiled, program, failed)
 
 

@@ -146,7 +146,7 @@ def _fails(runner: RowRunner, result: RowResult, case: Case) -> None:
         return
     result.verdict = Verdict.FAIL
     result.reason = f"expected {divergence.expected}; seen {divergence.seen}"
-    found = result.counterexample = shrunk(runner.compiled, runner.adapter, case, MACHINE)
+    found = result.counterexample = shrunk(runner.compiled, runner.adapter, case)
     if found is None:
         result.verdict = Verdict.FLAKY
         result.reason = f"{divergence.operation}: {result.reason}; played again, it did not show"

@@ -70,7 +70,7 @@ EVICTION = Counterexample(
     """C1:
   about: "Expected that job j1 is gone; seen that j2 is gone."
   level: must
-  source: counterexample of B7
+  source: counterexample
   covers: [entities.Job.retain]
   act:
     - started = repeat(21, start(t1, fresh, bash))
@@ -92,7 +92,7 @@ RACE = Counterexample(
     """C1:
   about: "Expected one message; seen two."
   level: must
-  source: counterexample of B4
+  source: counterexample
   covers: [messages.Ended.at most]
   act:
     - job = start(t1, fresh, bash)
