@@ -55,31 +55,46 @@ class PythonAdapter:
         self._made = 0
         self._at_once = threading.local()
         self._gate: _Gate | None = None
-        self._asynchronous = any(
-            inspect.iscoroutinefunction(getattr(factory, name, None)) for name in operations
-        )
-        self._own = frozenset(_source_files(factory))
+        self._own: frozenset[str] = frozenset()
         self._instance: Any = None
-        has_wait = callable(getattr(factory, "wait", None))
-        try:
-            self.declaration = declare(
-                getattr(factory, "declares", {}), has_wait=has_wait, asynchronous=self._asynchronous
-            )
-        except DeclarationError as error:
-            raise HarnessError(f"{name}: {error}") from None
         self._worker = Worker()
-        self._loop = Loop() if self._asynchronous else None
+        self._loop: Loop | None = None
+        try:
+            self._kind = self._class_of(factory)
+            asynchronous = any(
+                inspect.iscoroutinefunction(getattr(self._kind, name, None)) for name in operations
+            )
+            words, has_wait = getattr(self._kind, "declares", {}), self.offers("wait")
+            self.declaration = declare(words, has_wait=has_wait, asynchronous=asynchronous)
+        except (DeclarationError, HarnessError) as error:
+            self.close()
+            raise HarnessError(
+                f"{name}: {error}" if isinstance(error, DeclarationError) else str(error)
+            ) from None
+        self._own = frozenset(_source_files(self._kind))
+        if asynchronous:
+            self._loop = Loop()
+
+    def _class_of(self, factory: Callable[[], Any]) -> type:
+        """Give the class of what a factory makes; a function has to make one to tell."""
+        if inspect.isclass(factory):
+            return factory
+        self.reset()
+        return type(self._instance)
 
     def ready(self) -> None:
         """Make an object, and see that each method takes what its operation gives; raise HarnessError."""
         self.reset()
-        for operation, (required, optional) in self._operations.items():
-            method = getattr(self._instance, operation, None)
+        methods: dict[str, Signature] = {**self._operations, "signals": ((), ())}
+        if self.declaration.clock == "virtual":
+            methods["wait"] = (("ms",), ())
+        for name, (required, optional) in methods.items():
+            method = getattr(self._instance, name, None)
             if callable(method) and not (_takes(method, required) and _takes(method, (*required, *optional))):
-                named = ", ".join([*required, *(f"{each}=None" for each in optional)])
+                named = ", ".join(["self", *required, *(f"{each}=None" for each in optional)])
                 raise HarnessError(
-                    f"{self.name}: {operation}{inspect.signature(method)} cannot be called with "
-                    f"{_listed([*required, *optional])}; write `def {operation}({', '.join(filter(None, ['self', named]))})`"
+                    f"{self.name}: {name}{inspect.signature(method)} cannot be called with "
+                    f"{_listed([*required, *optional])}; write `def {name}({named})`"
                 )
 
     def reset(self) -> None:
@@ -91,10 +106,14 @@ class PythonAdapter:
             raise HarnessError(
                 f"{self.name}() cannot be made: {broken.message}\n{broken.detail}".rstrip()
             ) from None
+        except Refused as refusal:
+            raise HarnessError(
+                f"{self.name}() cannot be made: the constructor refused {refusal.code}"
+            ) from None
 
     def offers(self, operation: str) -> bool:
         """Tell whether there is a method for an operation."""
-        return callable(getattr(self._factory, operation, None))
+        return callable(getattr(self._kind, operation, None))
 
     def call(self, operation: str, arguments: Mapping[str, Any]) -> Raw:
         """Make one call; raise Broken when it raises anything but Refused, or does not come back."""
@@ -236,10 +255,9 @@ def _listed(names: Sequence[str]) -> str:
     return " and ".join(part for part in (", ".join(names[:-1]), *names[-1:]) if part) or "no arguments"
 
 
-def _source_files(factory: Callable[[], Any]) -> list[str]:
+def _source_files(kind: type) -> list[str]:
     """Give the files of a class and of its bases, whatever package they are in."""
-    classes = inspect.getmro(factory) if inspect.isclass(factory) else ()
-    modules = [sys.modules.get(each.__module__) for each in classes if each is not object]
+    modules = [sys.modules.get(each.__module__) for each in inspect.getmro(kind) if each is not object]
     return [file for module in modules if (file := getattr(module, "__file__", None))]
 
 

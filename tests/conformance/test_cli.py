@@ -221,9 +221,11 @@ SIGNATURES = {
     ),
     "another name": ("def finish(self, job_id, outcome, payload): pass", "finish(job_id, outcome, payload)"),
     "one more": ("def finish(self, job, outcome, payload, why): pass", "finish(job, outcome, payload, why)"),
+    "a clock": ("def wait(self): pass", "wait() cannot be called with ms"),
     "no default": ("def list_jobs(self, thread, statuses): return []", "list_jobs(thread, statuses)"),
 }
 WRITE = {"finish": "write `def finish(self, job, outcome, payload)`"}
+WRITE["wait"] = "write `def wait(self, ms)`"
 WRITE["list_jobs"] = "write `def list_jobs(self, thread, statuses=None)`"
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 import threading
 from collections.abc import Iterator
+from functools import partial
 from typing import Any, ClassVar
 
 import pytest
@@ -270,6 +271,23 @@ def test_a_traceback_shows_the_systems_own_lines() -> None:
     assert f"{__file__}:" in result.counterexample.seen
     assert 'raise ZeroDivisionError("of its own")' in result.counterexample.seen
     assert "/conformance/worker.py" not in result.counterexample.seen
+
+
+def test_a_function_that_makes_systems_will_do() -> None:
+    made = partial(ActorJobs)
+    assert row_result(made, "N4", quick=True).verdict is Verdict.PASS
+    with adapted(made) as adapter:
+        assert adapter.declaration.concurrency == "async"
+        adapter.ready()
+
+    def fails() -> ActorJobs:
+        raise ConnectionError("no database")
+
+    with (
+        pytest.raises(HarnessError, match="cannot be made: the constructor raised ConnectionError"),
+        adapted(fails),
+    ):
+        pass
 
 
 def test_an_end_that_fails_does_not_disturb_the_next_case() -> None:
