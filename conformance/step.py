@@ -21,7 +21,7 @@ class Divergence:
 
     kind  'accepted', 'refused', 'reply', 'signal', 'identity', 'file', 'order', 'shape', 'crash' or 'hang'
     path, value  the part of the reply that differs, and what the model gives there
-    related  the clauses that set what differs
+    related  the other clauses that it speaks of: those that set what differs, or that refuse as well
     """
 
     kind: str
@@ -133,15 +133,17 @@ class Stepper:
         return outcome
 
     def _wrongly_accepted(self, decision: Decision, call: Observed) -> Divergence:
-        clause = (
-            self.compiled.kernel.clauses[decision.clause].path
-            if decision.clause >= 0
-            else f"operations.{call.operation}"
-        )
+        clause, *others = self._clauses(decision)
         wanted = " or ".join(code for code in decision.refuse if code != "*") or "with any code"
         seen = f"accepted, giving {short(call.given)}" if call.given is not None else "accepted"
         return Divergence(
-            "accepted", clause, call.operation, f"refused {wanted}", seen, value=decision.refuse[0]
+            "accepted",
+            clause,
+            call.operation,
+            f"refused {wanted}",
+            seen,
+            value=decision.refuse[0],
+            related=tuple(others),
         )
 
     def _refused(self, decision: Decision, call: Observed) -> list[Outcome]:
@@ -152,13 +154,24 @@ class Stepper:
             raise Contradiction(
                 Divergence("refused", f"operations.{call.operation}", call.operation, "accepted", seen)
             )
-        clause = self.compiled.kernel.clauses[decision.clause].path
-        should = self.levels.get(clause) == "should"
-        wanted = f"refused {' or '.join(decision.refuse)}"
+        clauses = self._clauses(decision)
         self._note(
-            Divergence("refused", clause, call.operation, wanted, seen, should, value=decision.refuse[0])
+            Divergence(
+                "refused",
+                clauses[0],
+                call.operation,
+                f"refused {' or '.join(decision.refuse)}",
+                seen,
+                all(self.levels.get(clause) == "should" for clause in clauses),
+                value=decision.refuse[0],
+                related=tuple(clauses[1:]),
+            )
         )
         return [Outcome()]
+
+    def _clauses(self, decision: Decision) -> list[str]:
+        """Name the clauses that a refusal follows from."""
+        return [self.compiled.kernel.clauses[number].path for number in decision.clauses]
 
     def _compare(self, call: Observed, expected: Any) -> None:
         kind = self.facts.gives(call.operation)
