@@ -186,11 +186,14 @@ class _Search:
         return any(message.key < other.key for other in before)
 
     def _leaves_owed(self, node: _Node, model: BaseModel, call: Observed) -> bool:
-        """Tell whether a call that sends would end while a message is owed that nobody else is about to send."""
+        """Tell whether a call that sends would end while a message is owed that nobody else is about to send.
+
+        Another that began after this one ended was not about to do anything yet.
+        """
         others = [
             other
             for index, other in enumerate(self.group.calls)
-            if index not in node.done and other is not call
+            if index not in node.done and other is not call and other.began <= call.ended
         ]
         about_to = [given for other in others if self.facts.sends(other) for given in other.given]
         return any(

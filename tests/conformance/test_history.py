@@ -172,8 +172,8 @@ def racing(*signals: SignalKey, refused: bool = False, actor: str = "user") -> b
     """Whether a cancel that races an end can have come with these signals."""
     watched = Watched()
     watched.start("a")
-    came = {"refused": "wrong_state"} if refused else {}
-    cancel = watched.call("request_cancel", "t1", "a", actor, during=(0, 9), **came)
+    code = "wrong_state" if refused else None
+    cancel = watched.call("request_cancel", "t1", "a", actor, refused=code, during=(0, 9))
     end = watched.call("finish", "a", "completed", "x", during=(0, 9))
     return bool(searched(watched, [cancel, end], signals).ends)
 
