@@ -86,6 +86,8 @@ class _Search:
 
     def follow(self, model: BaseModel) -> Explained:
         """Take the calls in the order in which they ended; enough for long histories whose calls commute."""
+        if self._gives_an_id_twice():
+            return Explained([], False)
         calls = sorted(range(len(self.group.calls)), key=lambda index: self.group.calls[index].ended)
         must: list[SignalKey] = []
         may: set[SignalKey] = set()
@@ -96,6 +98,13 @@ class _Search:
             _gather([*outcomes, *model.settle()], must, may)
         standing = self._signals(must, frozenset(may))
         return Explained([] if standing is None else [Configuration(model, standing)], True)
+
+    def _gives_an_id_twice(self) -> bool:
+        """Tell whether two records were given one id while none could leave, which no order explains."""
+        calls = self.group.calls
+        given = [(call.operation, place, each) for call in calls for place, each in enumerate(call.minted)]
+        twice = len(set(given)) < len(given)
+        return twice and all(self.facts.only_adds(call.operation) for call in calls)
 
     def all(self, model: BaseModel, most: int) -> Explained:
         """Search every order, depth first, cutting off states seen before."""

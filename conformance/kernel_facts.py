@@ -59,6 +59,31 @@ class Facts:
                 ids.append(given.get(name) if name else None)
         return tuple(each for each in ids if isinstance(each, str))
 
+    def only_adds(self, operation: str) -> bool:
+        """Tell whether no record leaves by an operation, nor by what the system may do unasked after it."""
+        found = self._operations.get(operation)
+        if found is None:
+            return False
+        unasked = [effect for step in self._kernel.spontaneous for effect in step.effects]
+        for step in self._kernel.spontaneous:
+            unasked += self._operations[step.operation].effects if step.operation else ()
+        return not any(map(self._may_end, kernel.walk((*found.effects, *unasked))))
+
+    def _may_end(self, effect: kernel.Effect) -> bool:
+        """Tell whether a record may leave by an effect: it is removed, or it comes where only the newest stay."""
+        match effect:
+            case kernel.Remove(kind="due"):
+                return False
+            case kernel.Remove() | kernel.Move() | kernel.Set(field="state"):
+                return True
+            case kernel.Create(entity=name):
+                entity = self._kernel.entity(name)
+                entered = [each for rule in entity.entered for each in kernel.walk(rule.effects)]
+                held = entity.retain is not None and entity.states[0] in entity.retain.states
+                return held or not all(isinstance(each, kernel.Set | kernel.Emit) for each in entered)
+            case _:
+                return False
+
     @staticmethod
     def _id_field(operation: kernel.Operation, entity: str) -> str:
         kind = operation.reply.type if operation.reply is not None else NULL

@@ -292,20 +292,41 @@ def test_a_search_ends_when_there_are_enough_explanations() -> None:
     assert len(searched(watched, calls, signals).ends) == 6
 
 
-def test_a_long_history_is_followed_in_the_order_of_its_ends() -> None:
-    watched = Watched()
-    calls = [
+def many_starts(watched: Watched, *, given_twice: bool = False) -> list[Observed]:
+    """More starts than are searched, the first to begin the last to end; perhaps two of them with one id."""
+    return [
         watched.call(
-            "start", "t1", f"call {index}", "bash", gives=started(f"job {index}"), during=(0, 100 - index)
+            "start",
+            "t1",
+            f"call {index}",
+            "bash",
+            gives=started("job 4" if given_twice and index == 3 else f"job {index}"),
+            during=(0, 100 - index),
         )
         for index in range(history.SMALL + 1)
     ]
-    found = searched(watched, calls)
+
+
+def test_a_long_history_is_followed_in_the_order_of_its_ends() -> None:
+    watched = Watched()
+    found = searched(watched, many_starts(watched))
     assert (len(found.ends), found.partial) == (1, True)
     (end,) = found.ends
     assert len(end.model.jobs) == history.SMALL + 1  # type: ignore[attr-defined]  # the generated model has them
-    calls[3].given["job_id"], calls[3].minted = "job 4", ("job 4",)
+
+
+def test_no_order_of_a_long_history_explains_an_id_that_two_lasting_records_were_given() -> None:
     watched = Watched()
+    found = searched(watched, many_starts(watched, given_twice=True))
+    assert (found.ends, found.partial) == ([], False)
+
+
+@pytest.mark.parametrize(
+    "ends", [("restart",), ("finish", "job 4", "completed", "x"), ("wait", 1)], ids=lambda call: call[0]
+)
+def test_where_a_record_may_have_left_its_id_may_come_again(ends: tuple[Any, ...]) -> None:
+    watched = Watched()
+    calls = [*many_starts(watched, given_twice=True), watched.call(*ends, during=(0, 200))]
     found = searched(watched, calls)
     assert (found.ends, found.partial) == ([], True)
 
