@@ -33,11 +33,15 @@ class CallFailed(RowFailure):
 
 @dataclass(slots=True)
 class Recorded:
-    """A call of a case, or several that were made at once: per caller, in its order."""
+    """A call of a case, or several that were made at once: per caller, in its order.
+
+    ids  the ids of records in the reply, by the field that holds them
+    """
 
     operation: str = ""
     arguments: Mapping[str, Any] = field(default_factory=dict)
     given: Any = None
+    ids: Mapping[str, str] = field(default_factory=dict)
     at_once: list[list[Recorded]] = field(default_factory=list)
 
 
@@ -75,7 +79,7 @@ class Case:
         self.trace.append(record)
         observed = self._observed(operation, arguments, self._raw(operation, arguments))
         observed.signals = self._signals(operation)
-        record.given = observed.given
+        record.given, record.ids = observed.given, self._facts.ids(operation, observed.given)
         if operation in self._losing:
             self._lost = True
         if self.divergence is None:
@@ -197,7 +201,16 @@ class Case:
             ) from None
         finally:
             record.at_once = [
-                [Recorded(call.operation, call.arguments, call.given) for call in calls] for calls in callers
+                [
+                    Recorded(
+                        call.operation,
+                        call.arguments,
+                        call.given,
+                        self._facts.ids(call.operation, call.given),
+                    )
+                    for call in calls
+                ]
+                for calls in callers
             ]
         for index, calls in enumerate(callers):
             for call in calls:

@@ -11,7 +11,7 @@ from statemachines import kernel
 from statemachines.compile import Compiled
 from statemachines.expression.typed import Attribute
 from statemachines.model import BaseModel
-from statemachines.types import NULL, Id, Optional, Record, Type
+from statemachines.types import NULL, Id, Record, Type, present
 
 
 class Facts:
@@ -48,16 +48,30 @@ class Facts:
         found = self._operations.get(operation)
         if found is None or not isinstance(given, dict):
             return ()
-        ids = []
-        for effect in found.effects:
-            if (
-                isinstance(effect, kernel.Create)
-                and effect.id is None
-                and self._kernel.entity(effect.entity).minted
-            ):
-                name = self._id_field(found, effect.entity)
-                ids.append(given.get(name) if name else None)
+        minted = {
+            effect.entity
+            for effect in found.effects
+            if isinstance(effect, kernel.Create)
+            and effect.id is None
+            and self._kernel.entity(effect.entity).minted
+        }
+        ids = (given.get(name) for name, entity in self.identified(operation).items() if entity in minted)
         return tuple(each for each in ids if isinstance(each, str))
+
+    def identified(self, operation: str) -> dict[str, str]:
+        """Give the fields of an operation's reply that hold the id of a record, each with its entity."""
+        kind = self.gives(operation)
+        fields = [(name, present(field)) for name, field in kind.fields] if isinstance(kind, Record) else []
+        return {
+            name: field.entity
+            for name, field in fields
+            if isinstance(field, Id) and not self._kernel.entity(field.entity).fixed
+        }
+
+    def ids(self, operation: str, given: Any) -> dict[str, str]:
+        """Give the ids of records in a reply, by the field that holds them."""
+        found = given if isinstance(given, dict) else {}
+        return {name: found[name] for name in self.identified(operation) if isinstance(found.get(name), str)}
 
     def only_adds(self, operation: str) -> bool:
         """Tell whether no record leaves by an operation, nor by what the system may do unasked after it."""
@@ -83,15 +97,6 @@ class Facts:
                 return held or not all(isinstance(each, kernel.Set | kernel.Emit) for each in entered)
             case _:
                 return False
-
-    @staticmethod
-    def _id_field(operation: kernel.Operation, entity: str) -> str:
-        kind = operation.reply.type if operation.reply is not None else NULL
-        for name, field in kind.fields if isinstance(kind, Record) else ():
-            inner = field.item if isinstance(field, Optional) else field
-            if inner == Id(entity):
-                return name
-        return ""
 
     def setters(self, kind: Type, difference: Difference) -> tuple[str, ...]:
         """Give the clauses that set the part of a shown record that differs."""

@@ -259,23 +259,26 @@ class RowRunner:
                 self.compiled,
                 self.adapter,
                 failed.case,
+                program.row.id.text,
                 rounds=ROUNDS if makes_calls_at_once(program.row) else 1,
             )
         return found or _row_itself(self.compiled, program, failed)
 
 
-def shrunk(compiled: Compiled, adapter: Adapter, case: Case, *, rounds: int = 1) -> Counterexample | None:
+def shrunk(
+    compiled: Compiled, adapter: Adapter, case: Case, of: str, *, rounds: int = 1
+) -> Counterexample | None:
     """Shrink what a case recorded; None when playing it again does not show the fault, or cannot be done."""
     patience = adapter.limit
     try:
-        return _shrunk(compiled, adapter, case, rounds)
+        return _shrunk(compiled, adapter, case, of, rounds)
     except HarnessError:  # a system that is broken beyond a fresh start; the fault stands all the same
         return None
     finally:
         adapter.limit = patience
 
 
-def _shrunk(compiled: Compiled, adapter: Adapter, case: Case, rounds: int) -> Counterexample | None:
+def _shrunk(compiled: Compiled, adapter: Adapter, case: Case, of: str, rounds: int) -> Counterexample | None:
 
     def attempt(trace: Trace, seconds: float = 0.6, tries: int = rounds) -> Played:
         end = time.monotonic() + seconds
@@ -299,7 +302,7 @@ def _shrunk(compiled: Compiled, adapter: Adapter, case: Case, rounds: int) -> Co
         best = Shrunk(first.trace, first, best.tries)
     divergence = best.played.divergence
     assert divergence is not None  # the shrinker keeps what shows the fault
-    written = as_row(compiled, best.played)
+    written = as_row(compiled, best.played, of)
     return Counterexample(
         written.text, len(best.trace), divergence.clause, written.expected, written.seen, rounds, hits
     )

@@ -161,7 +161,7 @@ def _fails(runner: RowRunner, result: RowResult, case: Case) -> None:
         return
     result.verdict = Verdict.FAIL
     result.reason = f"{divergence.operation}: expected {divergence.expected}; seen {divergence.seen}"
-    result.counterexample = shrunk(runner.compiled, runner.adapter, case)
+    result.counterexample = shrunk(runner.compiled, runner.adapter, case, MACHINE)
     if result.counterexample is None:
         result.verdict = Verdict.FLAKY
         result.reason += "; played again, it did not show"

@@ -38,24 +38,18 @@ def test_the_row_that_names_a_lie_catches_it_shortly_and_again(system: type[Lie]
     assert result.verdict is Verdict.FAIL, explained(result)
     found = result.counterexample
     assert found is not None
-    if not is_a_race(system):  # how far a race shrinks depends on the schedule
+    at_once = "together(" in found.row
+    if not at_once:  # how far a race shrinks depends on the schedule
         assert found.calls <= system.calls, explained(result)
     path = replay.save(tmp_path, "thread-job", result.id, found.row)
     compiled = replay.read(str(path))
     assert list(compiled.lifecycle.rows) == [found.row.partition(":")[0]]
     with adapted(system, limit=SHORTER) as adapter:
-        attempts = ATTEMPTS if "together(" in found.row else 1
+        attempts = ATTEMPTS if at_once else 1
         assert any(again(compiled, adapter).failed for _ in range(attempts)), found.row
     with adapted(REFERENCE) as adapter:
         right = again(compiled, adapter)
     assert not right.failed, f"the reference fails it too: {right.reason}\n{found.row}"
-
-
-def is_a_race(system: type[Lie]) -> bool:
-    """Whether a lie only shows when calls meet."""
-    return any(expr.text == "concurrency" for expr in thread_job().lifecycle.rows[system.row].needs) or (
-        system.__module__ == concurrency.__name__
-    )
 
 
 def again(compiled: Compiled, adapter: Adapter) -> replay.Replayed:

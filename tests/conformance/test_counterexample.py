@@ -39,7 +39,7 @@ def fault(kind: str = "reply", value: Any = None, path: str = "", **more: Any) -
 
 
 def written(trace: Trace, divergence: Divergence | None = None, origins: Any = ()) -> str:
-    return as_row(thread_job(), Played(divergence or fault("order"), trace, 0, tuple(origins))).text
+    return as_row(thread_job(), Played(divergence or fault("order"), trace, 0, tuple(origins)), "E4").text
 
 
 def parsed(text: str) -> tuple[Compiled, Program]:
@@ -154,6 +154,40 @@ CASES: dict[str, tuple[Trace, list[str]]] = {
             "- last = list_jobs(t1, [running])",
         ],
     ),
+    "together, unlike calls of one caller": (
+        Trace((start(1), AtOnce(((end(2, 1), look(3)), (look(4),))), look(5))),
+        [
+            "- job = start(t1, fresh, bash)",
+            "- together(finish(job.job_id, completed, 'x'), list_jobs(t1, []), list_jobs(t1, []))",
+            "- last = list_jobs(t1, [])",
+        ],
+    ),
+    "an id that the caller chose and uses again": (
+        Trace(
+            (
+                Call(
+                    1,
+                    "start_as",
+                    (("thread", "t1"), ("tool_call", "c"), ("tool", "bash"), ("job_id", "mine")),
+                ),
+                Call(2, "inspect_job", (("thread", "t1"), ("job", "mine"))),
+            )
+        ),
+        [
+            "- id = fresh(Job)",
+            "- start_as(t1, fresh, bash, id)",
+            "- last = inspect_job(t1, id)",
+        ],
+    ),
+    "texts that YAML would cut": (
+        Trace((start(1), end(2, 1, payload="a: b"), end(3, 1, payload="a\\ #b"), look(4))),
+        [
+            "- job = start(t1, fresh, bash)",
+            "- \"finish(job.job_id, completed, 'a: b')\"",
+            "- \"finish(job.job_id, completed, 'a\\\\\\\\ #b')\"",
+            "- last = list_jobs(t1, [])",
+        ],
+    ),
     "long texts": (
         Trace((start(1), end(2, 1, payload="é" * 100 + "x"), end(3, 1, payload="x\n" * 40 + "xxx"), look(4))),
         [
@@ -193,7 +227,7 @@ def test_ids_of_the_run_are_written_as_the_replies_that_they_came_from() -> None
         "reply", "operations.list_jobs.gives", "list_jobs", "'job-7' in the list", "'job-8'"
     )
     played = Played(divergence, Trace((start(1), end(2, 1), look(3))), 0, (("job-7", Given(1, "job_id")),))
-    found = as_row(thread_job(), played)
+    found = as_row(thread_job(), played, "E4")
     assert (found.expected, found.seen) == ("job.job_id in the list", "'job-8'")
     assert "Expected job.job_id in the list; seen 'job-8'." in found.text
 
@@ -220,7 +254,7 @@ ORIGINS = (("job-1", Given(1, "job_id")),)
         (INSPECT, fault(value="completed", path="status"), "last.status == completed"),
         (INSPECT, fault(value=None, path="completed_at"), "last.completed_at == null"),
         (INSPECT, fault(value=17, path="started_at"), "last.started_at == 17"),
-        (INSPECT, fault(value="c1", path="tool_call"), "last.tool_call == 'c1'"),
+        (INSPECT, fault(value="c1", path="tool_call"), "last.tool_call == call"),
         (INSPECT, fault(value="job-1", path="job_id"), "last.job_id == job.job_id"),
         (LISTED, fault(value="bash", path="[0].tool"), "last[0].tool == bash"),
         (LISTED, fault(value=[]), "last.size() == 0"),
@@ -277,7 +311,15 @@ def test_after_calls_at_once_nothing_is_asserted_that_only_one_order_gives() -> 
 def test_a_call_used_again_is_a_fresh_one_whatever_it_was_called() -> None:
     """`fresh` counts on its own in every run, so no text of another run may stand beside it."""
     trace = Trace((start(1, "fresh-toolcall-1"), start(2, "other"), end(3, 2), start(4, "fresh-toolcall-1")))
-    assert calls_made_by(written(trace), thread_job())[0] == shape_of(trace)
+    text = written(trace)
+    assert steps_of(text) == [
+        "- call = fresh(ToolCall)",
+        "- start(t1, call, bash)",
+        "- job = start(t1, fresh, bash)",
+        "- finish(job.job_id, completed, 'x')",
+        "- last = start(t1, call, bash)",
+    ]
+    assert calls_made_by(text, thread_job())[0] == shape_of(trace)
 
 
 # --- there and back again ---------------------------------------------------------------------------------
@@ -290,7 +332,7 @@ def shape_of(trace: Trace) -> list[Any]:
 
     def of(call: Call, place: int) -> tuple[Any, ...]:
         places[call.number] = place
-        arguments = []
+        arguments: list[tuple[Any, ...]] = []
         for name, value in call.arguments:
             if isinstance(value, Given):
                 arguments.append((name, places[value.step], value.field))
