@@ -174,14 +174,14 @@ class _Search:
             return
         sent = dict(node.sent).get(index, 0)
         if sent < len(call.given):
-            message = self.facts.due_like(model, call, call.given[sent])
+            message = self.stepper.due_like(model, call, call.given[sent])
             if message is not None and not self._overtaken(model, call, sent, message):
                 self.facts.send(model, call, message)
                 yield self._after(node, model, [], sent=(index, sent + 1))
             return
         if self._leaves_owed(node, model, call):
             return
-        told = [message for given in call.given for message in self.facts.sent_like(model, call, given)]
+        told = [message for given in call.given for message in self.stepper.sent_like(model, call, given)]
         outcome = getattr(model, f"do_{call.operation}")(
             **call.arguments, **{self.facts.variable(call): told}
         )
@@ -191,7 +191,7 @@ class _Search:
         """Tell whether a call sent a message before one that comes first: the order binds each sender."""
         if sent == 0:
             return False
-        before = self.facts.sent_like(model, call, call.given[sent - 1])
+        before = self.stepper.sent_like(model, call, call.given[sent - 1])
         return any(message.key < other.key for other in before)
 
     def _leaves_owed(self, node: _Node, model: BaseModel, call: Observed) -> bool:
@@ -205,8 +205,9 @@ class _Search:
             if index not in node.done and other is not call and other.began <= call.ended
         ]
         about_to = [given for other in others if self.facts.sends(other) for given in other.given]
-        return any(
-            self.facts.shown(model, call, message) not in about_to for message in self.facts.owed(model, call)
+        return not all(
+            any(self.stepper.may_show(model, call, message, given) for given in about_to)
+            for message in self.facts.owed(model, call)
         )
 
     def _after(

@@ -148,6 +148,17 @@ def test_an_emitter_that_came_too_late_may_tell_nothing() -> None:
     assert not searched(watched, calls, signals).ends
 
 
+def test_what_is_only_recommended_is_a_finding_of_emitters_too() -> None:
+    watched, calls, signals = emitters(3, "ac", "b")
+    for call in calls:
+        call.given = [{**given, "tool": None} for given in call.given]
+    assert watched.judge.group(Group(calls, signals)) is None
+    assert [(each.clause, each.should) for each in watched.judge.findings] == [
+        ("messages.Ended.carries.tool", True)
+    ]
+    assert "messages.Ended.at most" in watched.judge.witnessed()
+
+
 def test_a_message_that_a_call_makes_due_can_be_told_by_another_that_overlaps_it() -> None:
     for during, explained in (((0, 9), True), ((8, 9), False)):
         watched = Watched()
