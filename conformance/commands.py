@@ -267,7 +267,7 @@ def generate(options: argparse.Namespace) -> int:
 
 def draw(options: argparse.Namespace) -> int:
     """Draw a lifecycle as Mermaid text."""
-    from statemachines.chart import mermaid
+    from statemachines.drawing import mermaid
 
     print(mermaid(_load(options.lifecycle).lifecycle), end="")
     return EXIT_CONFORMS

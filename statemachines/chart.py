@@ -1,4 +1,4 @@
-"""The states and arrows of a lifecycle, read from its sentences a second time: machines and drawings.
+"""The states and arrows of a lifecycle, read from its sentences a second time, and the machine that they make.
 
 Neither the kernel nor the generated model is asked. What `statemachines.lower` and this module make of
 a `move` has to agree, and a test compares them cell by cell.
@@ -6,7 +6,7 @@ a `move` has to agree, and a test compares them cell by cell.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -17,7 +17,7 @@ from statemachines.lifecycle import Entity, Expr, Lifecycle, Move, Operation, Ti
 if TYPE_CHECKING:
     from transitions import Machine
 
-__all__ = ["Arrow", "arrows", "machine", "mermaid"]
+__all__ = ["Arrow", "arrows", "machine", "terminal_states"]
 
 # ── Arrows ───────────────────────────────────────────────────────────────────────────────────────
 
@@ -124,8 +124,28 @@ def _nowhere(word: Word, record: Entity, hint: str) -> SpecError:
     return SpecError([Diagnostic("bad-move", word.where, message, hint)])
 
 
-def _terminal(record: Entity) -> tuple[str, ...]:
+def terminal_states(record: Entity) -> tuple[str, ...]:
+    """List the states of an entity in which its records have ended."""
     return tuple(word.text for word in (record.groups or {}).get("terminal", ()))
+
+
+def _spoken(duration: Expr, lifecycle: Lifecycle) -> str:
+    """A duration as a reader says it: a number or a limit's default in units, else as it is written."""
+    match duration.node:
+        case Literal(value=int(ms)):
+            return _units(ms)
+        case Field(of=Name(name="limits"), name=name) if limit := lifecycle.limits.get(name):
+            return duration.text if limit.default is None else f"{_units(limit.default)} ({duration.text})"
+    return "".join(f"#{ord(sign)};" if sign in '#:;<>"' else sign for sign in duration.text)
+
+
+def _units(ms: int) -> str:
+    """Milliseconds in the units that they are made of: 5m, 1h30m, 500ms."""
+    found = ""
+    for unit, size in (("d", 86_400_000), ("h", 3_600_000), ("m", 60_000), ("s", 1000), ("ms", 1)):
+        count, ms = divmod(ms, size)
+        found += f"{count}{unit}" if count else ""
+    return found or "0ms"
 
 
 # ── The machine ──────────────────────────────────────────────────────────────────────────────────
@@ -181,7 +201,7 @@ def machine(
     record = _declared(lifecycle, entity)
     if not record.states:
         raise ValueError(f"{entity} has no states")
-    final = _terminal(record)
+    final = terminal_states(record)
     settings: dict[str, Any] = {"initial": record.states[0], "auto_transitions": False, **options}
     if model is not None:
         settings["model"] = model
@@ -199,131 +219,3 @@ def _steps(arrow: Arrow) -> Iterator[dict[str, Any]]:
         if arrow.chosen_by:
             step["conditions"] = _Chosen(arrow, target)
         yield step
-
-
-# ── The drawing ──────────────────────────────────────────────────────────────────────────────────
-
-_COLOURS = ("#e3f2fd,stroke:#1565c0", "#fff8e1,stroke:#f9a825", "#f3e5f5,stroke:#7b1fa2")
-_ENDED = "#eceff1,stroke:#546e7a"
-# Mermaid 11 refuses each of these as the name of a state or class.
-_TAKEN = {"class", "classDef", "click", "default", "href", "note", "root", "scale", "state", "style"}
-
-
-def mermaid(lifecycle: Lifecycle) -> str:
-    """Draw every entity that has states as one Mermaid `stateDiagram-v2`, the same bytes each time.
-
-    A parameter that picks the target is a diamond; what moves nothing stands in the box of its state,
-    after ↺; each group has a colour, what has ended is grey. Several entities have a frame each.
-    """
-    records = [entity for entity in lifecycle.entities.values() if entity.states]
-    alone = len(records) == 1
-    drawings = [_Drawing(each, lifecycle, "" if alone else f"{each.name.text}_") for each in records]
-    title = f"{records[0].name.text} ({lifecycle.name})" if alone else lifecycle.name
-    lines = ["---", f"title: {title}", "---", "stateDiagram-v2"]
-    for drawing in drawings:
-        body = list(drawing.lines())
-        name = drawing.record.name.text  # Mermaid itself names the ends of a frame FRAME_start and FRAME_end
-        frame = [f'state "{name}" as {name}_ {{', *_indented(body), "}"]
-        lines += _indented(body if alone else frame)
-    return "\n".join([*lines, *_indented(_colours(drawings))]) + "\n"
-
-
-class _Drawing:
-    """One entity on paper; `prefix` keeps its names apart from those of another entity."""
-
-    def __init__(self, record: Entity, lifecycle: Lifecycle, prefix: str) -> None:
-        self.record = record
-        self.prefix = prefix
-        self.stays: dict[str, list[str]] = {}  # state → what moves nothing there
-        self.edges: dict[tuple[str, str], list[str]] = {}  # (from, to) → labels
-        self.diamonds: dict[tuple[str, tuple[str, ...]], str] = {}  # (parameter, targets) → name
-        self.edges["[*]", record.states[0]] = list(_creators(record, lifecycle))
-        for arrow in arrows(lifecycle, record.name.text):
-            self.add(arrow)
-        for (_, targets), diamond in self.diamonds.items():
-            self.edges.update({(diamond, target): [] for target in targets})
-        for state in _terminal(record):
-            self.edges.setdefault((state, "[*]"), [])
-
-    def add(self, arrow: Arrow) -> None:
-        """Enter an arrow where it belongs: in a box, or at an edge to a state, a diamond or the end."""
-        if arrow.targets == (arrow.source,):
-            labels = self.stays.setdefault(arrow.source, [])
-        else:
-            labels = self.edges.setdefault((arrow.source, self.end(arrow)), [])
-        labels.append(_label(arrow))
-
-    def end(self, arrow: Arrow) -> str:
-        """Give where an arrow is drawn to; one diamond serves all who choose alike."""
-        if len(arrow.targets) < 2:
-            return arrow.targets[0] if arrow.targets else "[*]"
-        return self.diamonds.setdefault((arrow.chosen_by, arrow.targets), f"choice_{len(self.diamonds) + 1}")
-
-    def name(self, end: str) -> str:
-        """Give the name that a state or diamond has in the text."""
-        return end if end == "[*]" else _free(f"{self.prefix}{end}")
-
-    def lines(self) -> Iterator[str]:
-        """Give the text: the states, the diamonds, the edges."""
-        yield "direction LR"
-        for state in self.record.states:
-            yield f'state "{state}" as {self.name(state)}'
-            if state in self.stays:
-                yield f"{self.name(state)}: ↺ {', '.join(self.stays[state])}"
-        for diamond in self.diamonds.values():
-            yield f"state {self.name(diamond)} <<choice>>"
-        for (source, end), labels in self.edges.items():
-            said = f": {' / '.join(labels)}" if labels else ""
-            yield f"{self.name(source)} --> {self.name(end)}{said}"
-
-
-def _free(name: str) -> str:
-    return f"{name}_" if name in _TAKEN else name
-
-
-def _creators(record: Entity, lifecycle: Lifecycle) -> Iterator[str]:
-    for name, operation in lifecycle.operations.items():
-        if any(creation.entity.text == record.name.text for creation in operation.creations):
-            yield name
-
-
-def _label(arrow: Arrow) -> str:
-    if arrow.after:
-        return f"after {arrow.after}" if arrow.targets else f"removed after {arrow.after}"
-    return f"{arrow.trigger}({arrow.chosen_by})" if arrow.chosen_by else arrow.trigger
-
-
-def _spoken(duration: Expr, lifecycle: Lifecycle) -> str:
-    """A duration as a reader says it: a number or a limit's default in units, else as it is written."""
-    match duration.node:
-        case Literal(value=int(ms)):
-            return _units(ms)
-        case Field(of=Name(name="limits"), name=name) if limit := lifecycle.limits.get(name):
-            return duration.text if limit.default is None else f"{_units(limit.default)} ({duration.text})"
-    return "".join(f"#{ord(sign)};" if sign in '#:;<>"' else sign for sign in duration.text)
-
-
-def _units(ms: int) -> str:
-    """Milliseconds in the units that they are made of: 5m, 1h30m, 500ms."""
-    found = ""
-    for unit, size in (("d", 86_400_000), ("h", 3_600_000), ("m", 60_000), ("s", 1000), ("ms", 1)):
-        count, ms = divmod(ms, size)
-        found += f"{count}{unit}" if count else ""
-    return found or "0ms"
-
-
-def _colours(drawings: Iterable[_Drawing]) -> Iterator[str]:
-    """One colour for each name of a group, the same in every entity."""
-    groups: dict[str, list[str]] = {}
-    for drawing in drawings:
-        for group, words in (drawing.record.groups or {}).items():
-            groups.setdefault(group, []).extend(drawing.name(word.text) for word in words)
-    going = [group for group in groups if group != "terminal"]
-    for group, names in groups.items():
-        colour = _COLOURS[going.index(group) % len(_COLOURS)] if group in going else _ENDED
-        yield f"classDef {_free(group)} fill:{colour},color:#000"
-        yield f"class {','.join(names)} {_free(group)}"
-
-
-def _indented(lines: Iterable[str]) -> list[str]:
-    return [f"    {line}" for line in lines]

@@ -5,17 +5,15 @@ from __future__ import annotations
 import itertools
 import random
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
 from statemachines.compile import Compiled
-from statemachines.expression.typed import Attribute, Invoke, Operate, Repeat, Together, Typed, parts
 from statemachines.kernel import Kernel, Operation
 from statemachines.lifecycle import Lifecycle
 from statemachines.lower import ANY
 from statemachines.model import ACCEPT, BaseModel, Impossible, Outcome
 from statemachines.model_subject import ModelSubject
-from statemachines.rows import Answer, Line, Program, RowFailure
+from statemachines.rows import Answer, RowFailure
 
 MOST_ORDERS: Final = 200
 """In so many orders calls that are made at once are run, where there are more than four of them."""
@@ -157,51 +155,3 @@ def _is_loose(operation: Operation) -> bool:
     """Tell whether an answer of an operation leaves anything open beside whether it is refused."""
     loose = ("unchanged", "avoided")
     return any(each.permitted or each.answer in loose or each.code == ANY for each in operation.requires)
-
-
-# ── Alternatives ─────────────────────────────────────────────────────────────────────────────────
-
-
-@dataclass(frozen=True)
-class Alternatives(Line):
-    """An assertion that leaves open a refusal or a signal; `came` are the alternatives that came."""
-
-    ways: tuple[Line, ...] = ()
-    came: set[int] = field(default_factory=set)
-
-    def value(self, environment: dict[str, Any]) -> Any:
-        """Evaluate, and note which alternatives hold."""
-        found = super().value(environment)
-        self.came.update(index for index, way in enumerate(self.ways) if way.value(environment))
-        return found
-
-
-def noting(program: Program) -> Program:
-    """Give a row that notes which alternatives of its assertions came."""
-    return replace(program, asserts=tuple(map(_noting, program.asserts)))
-
-
-def _noting(assertion: Line) -> Line:
-    for part in _split(assertion.typed, "&&"):
-        ways = _split(part, "||")
-        if len(ways) > 1 and all(map(_is_seen, ways)):
-            compiled = tuple(Line(assertion.expr, way) for way in ways)
-            return Alternatives(assertion.expr, assertion.typed, ways=compiled)
-    return assertion
-
-
-def _split(value: Typed, operator: str) -> list[Typed]:
-    if isinstance(value, Operate) and value.operator == operator and value.left is not None:
-        return [*_split(value.left, operator), *_split(value.right, operator)]
-    return [value]
-
-
-def _is_seen(value: Typed) -> bool:
-    """Tell whether a part only looks at the refusal or the signals of a reply, and makes no call."""
-    nodes = _walked(value)
-    looks = any(isinstance(node, Attribute) and node.name in ("refused", "signals") for node in nodes)
-    return looks and not any(isinstance(node, Invoke | Repeat | Together) for node in nodes)
-
-
-def _walked(value: Typed) -> list[Typed]:
-    return [value, *(node for part in parts(value) for node in _walked(part))]

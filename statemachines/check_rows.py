@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from statemachines.check_choices import Alternatives, Choosing, declarations, noting, orders, watched
+from statemachines.check_choices import Choosing, declarations, orders, watched
 from statemachines.compile import Compiled
 from statemachines.diagnostics import Diagnostic, Where
 from statemachines.expression.syntax import Name
@@ -81,8 +81,9 @@ class _Trial:
     def __init__(self, compiled: Compiled, needs: Needs, program: Program, model: BaseModel) -> None:
         self.compiled = compiled
         self.needs = needs
-        self.program = noting(program)
+        self.program = program
         self.row = program.row
+        self.came: list[set[bool]] = [set() for _ in program.open]
         self.model: Any = model
         self.runs = 0
 
@@ -100,12 +101,11 @@ class _Trial:
             yield from self._elsewhere(declared)
 
     def _one_way(self) -> Iterator[Diagnostic]:
-        """Tell of assertions that leave open what the rules do not."""
-        for each in self.program.asserts:
-            if isinstance(each, Alternatives) and len(each.came) < len(each.ways):
-                message = (
-                    f"row {self.row.id.text} leaves open what is not: `{each.expr.text}` only comes one way"
-                )
+        """Tell of what the row leaves open and the rules do not."""
+        for each, came in zip(self.program.open, self.came, strict=True):
+            if len(came) == 1:
+                always = "always" if True in came else "never"
+                message = f"row {self.row.id.text} leaves open what is not: `{each.expr.text}` {always} holds"
                 yield Diagnostic("one-way", each.expr.where, message, _ONE_WAY)
 
     def _elsewhere(self, declared: Sequence[Sequence[BaseModel]]) -> Iterator[Diagnostic]:
@@ -162,7 +162,9 @@ class _Trial:
     def _run(self, subject: Choosing, arguments: Mapping[str, Any], how: list[str]) -> Diagnostic | None:
         self.runs += 1
         try:
-            self.program.run(subject, arguments)
+            names = self.program.run(subject, arguments)
+            for each, came in zip(self.program.open, self.came, strict=True):
+                came.add(each.value(names))
         except RowFailure as failure:
             place = failure.expr.where if failure.expr else self.row.id.where
             if subject.astray:

@@ -337,6 +337,7 @@ class Row:
     arrange: tuple[Step, ...]
     act: tuple[Step, ...]
     asserts: tuple[Expr, ...]
+    open: tuple[Expr, ...]
 
 
 @dataclass(frozen=True, slots=True)

@@ -29,6 +29,7 @@ def row(reader: Reader, name: Word, node: Node) -> Row:
         arrange=_steps(reader, body.get("arrange")),
         act=_steps(reader, body.get("act")),
         asserts=reader.exprs(body.get("assert")),
+        open=reader.exprs(body.get("open")),
     )
 
 

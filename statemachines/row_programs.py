@@ -105,15 +105,19 @@ class Line:
 
 @dataclass(frozen=True, slots=True)
 class Program:
-    """A row that was typed: its steps and assertions as Python code."""
+    """A row that was typed: its steps, its assertions and what it leaves open, as Python code."""
 
     row: Row
     steps: tuple[Line, ...]
     asserts: tuple[Line, ...]
+    open: tuple[Line, ...]
     parameters: tuple[tuple[str, Type], ...]
 
-    def run(self, subject: Subject, arguments: Mapping[str, Any]) -> None:
-        """Run the row once with these values for its parameters; raise RowFailure when it does not hold."""
+    def run(self, subject: Subject, arguments: Mapping[str, Any]) -> dict[str, Any]:
+        """Run the row once with these values for its parameters; raise RowFailure when it does not hold.
+
+        Gives the names that are bound at its end, for what the row leaves open.
+        """
         names = {python_name(name): value for name, value in arguments.items()}
         environment: dict[str, Any] = {**FUNCTIONS, **names, "self": _Context(subject)}
         for step in self.steps:
@@ -121,6 +125,7 @@ class Program:
         for each in self.asserts:
             if not each.value(environment):
                 raise RowFailure(explain(each, environment), each.expr)
+        return environment
 
 
 class _Context:

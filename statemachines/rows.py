@@ -66,9 +66,10 @@ class RowCompiler:
         scope = self.words.scope(names).with_present(needed)
         steps, scope = self._steps((*row.arrange, *row.act), scope)
         asserts = tuple(Line(expr, self._typed(expr, scope, BOOL)) for expr in row.asserts)
+        left_open = tuple(Line(expr, self._typed(expr, scope, BOOL)) for expr in row.open)
         self.faults += self.words.faults
         self.words.faults.clear()
-        return Program(row, steps, asserts, tuple(names.items()))
+        return Program(row, steps, asserts, left_open, tuple(names.items()))
 
     def _fault(self, code: str, where: Where, message: str, hint: str) -> None:
         self.faults.append(Diagnostic(code, where, message, hint))

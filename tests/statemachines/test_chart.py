@@ -17,9 +17,10 @@ from transitions import Machine, MachineError
 from transitions.extensions import GraphMachine, LockedMachine
 
 from statemachines import kernel
-from statemachines.chart import Arrow, arrows, machine, mermaid
+from statemachines.chart import Arrow, arrows, machine
 from statemachines.compile import Compiled, compile_text, load
 from statemachines.diagnostics import SpecError
+from statemachines.drawing import mermaid
 from statemachines.expression.typed import Const, Operate, Typed
 from statemachines.kernel import Kernel
 from statemachines.lifecycle import Lifecycle
@@ -610,7 +611,7 @@ def test_the_diagrams_of_transitions_name_the_choice() -> None:
 
 def test_who_only_draws_does_not_pay_for_transitions() -> None:
     code = (
-        "import sys; from statemachines.compile import load; from statemachines.chart import mermaid;"
+        "import sys; from statemachines.compile import load; from statemachines.drawing import mermaid;"
         "mermaid(load('thread-job').lifecycle); sys.exit('transitions' in sys.modules)"
     )
     root = Path(__file__).parents[2]

@@ -241,3 +241,32 @@ class OrderLostBetweenEmitters(_LetsGo):
 
     def _due_in(self, thread: str) -> list[Job]:
         return super()._due_in(thread)[:: -1 if self._emitters > 1 else 1]
+
+
+class AttemptTellsBesideBoundary(Lie):
+    """An attempt looks whether the message is owed, then tells it without looking again."""
+
+    row, calls = "X26", 4
+
+    def emit(self, thread: str, job: str) -> bool:
+        due = [each for each in self._due_in(thread) if each.job_id == job]
+        if not due:
+            return False
+        message = self._message(due[0])
+        with self._locked():
+            due[0].told = True
+            self._due[thread] = [each for each in self._due[thread] if each is not due[0]]
+            self._transcripts[thread].append(message)
+        return True
+
+
+class BoundaryForgetsWhatCameMeanwhile(Lie):
+    """A boundary tells what was owed when it began, and then takes nothing more to be owed."""
+
+    row, calls = "X27", 6
+
+    def turn_boundary(self, thread: str) -> list[Reply]:
+        told = super().turn_boundary(thread)
+        with self._locked():
+            self._due[thread].clear()
+        return told

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from conformance.references.thread_job import TERMINAL, Reply
+from conformance.references.thread_job import TERMINAL, Job, Reply
 from tests.faulty.thread_job.lie import Lie
 
 
@@ -116,3 +116,124 @@ class FileGoesWithJob(Lie):
         for message in self._transcripts[thread]:
             if message["job_id"] in before - set(self._jobs) and "file" in message["content"]:
                 Path(message["content"]["file"]).unlink(missing_ok=True)
+
+
+class ChosenIdIsFree(Lie):
+    """Ids that a caller chose are not looked up: the same id is given to a second job once the first has ended."""
+
+    row, calls = "X17", 4
+
+    def _require_unused(self, job_id: str) -> None:
+        if job_id in self._jobs and self._jobs[job_id].status not in TERMINAL:
+            super()._require_unused(job_id)
+
+
+class IdleTellsTwice(Lie):
+    """A thread that becomes idle again with a message owed is told once more what it was told first."""
+
+    row, calls = "X18", 8
+
+    def set_idle(self, thread: str, idle: bool) -> None:
+        with self._locked():
+            again = idle and thread in vars(self).setdefault("_idled", set())
+            if again and self._due[thread] and self._transcripts[thread]:
+                self._transcripts[thread].append(self._transcripts[thread][0])
+            if idle:
+                vars(self)["_idled"].add(thread)
+        super().set_idle(thread, idle)
+
+
+class RestartLosesIdleThread(Lie):
+    """After a restart, an ending in a thread that was idle is neither told at once nor at a boundary."""
+
+    row, calls = "X19", 5
+
+    def restart(self) -> None:
+        super().restart()
+        self._lost = frozenset(self._idle)
+
+    def _owe(self, job: Job) -> None:
+        if job.thread not in getattr(self, "_lost", ()):
+            super()._owe(job)
+
+
+class RestartEndsIdling(Lie):
+    """After a restart no thread ever counts as idle again."""
+
+    row, calls = "X20", 4
+
+    def restart(self) -> None:
+        super().restart()
+        self._restarted = True
+
+    def set_idle(self, thread: str, idle: bool) -> None:
+        super().set_idle(thread, idle and not getattr(self, "_restarted", False))
+
+
+class IdleAfterRestartTellsNobody(Lie):
+    """Becoming idle after a restart drops what is owed to the thread."""
+
+    row, calls = "X21", 5
+
+    def restart(self) -> None:
+        super().restart()
+        self._restarted = True
+
+    def set_idle(self, thread: str, idle: bool) -> None:
+        super().set_idle(thread, idle)
+        with self._locked():
+            if idle and getattr(self, "_restarted", False):
+                self._due.pop(thread, None)
+
+
+class CancelStampIsStart(Lie):
+    """The time of the cancel request is the time of the start."""
+
+    row, calls = "X22", 4
+
+    def _cancel(self, job: Job) -> None:
+        super()._cancel(job)
+        job.cancel_requested_at = job.started_at
+
+
+class TieEvictsLast(Lie):
+    """Of jobs that ended at one instant, the one that ended last is evicted first."""
+
+    row, calls = "X23", 43
+
+    def _leaving(self, thread: str) -> list[Job]:
+        ended = sorted(self._ended_in(thread), key=lambda job: (job.completed_at or 0, -job.completion))
+        return ended[: max(0, len(ended) - self._retained)]
+
+
+class BusyRequestsBoundary(Lie):
+    """Saying that a thread is busy requests a boundary when something is owed to it."""
+
+    row, calls = "X24", 3
+
+    def set_idle(self, thread: str, idle: bool) -> None:
+        super().set_idle(thread, idle)
+        with self._locked():
+            if not idle and self._due[thread]:
+                self._signal("BoundaryRequested", thread=thread)
+
+
+class OwesFiftyAtMost(Lie):
+    """What is owed beyond fifty endings is dropped, oldest first."""
+
+    row, calls = "X25", 103
+
+    def _owe(self, job: Job) -> None:
+        super()._owe(job)
+        del self._due[job.thread][:-50]
+
+
+class RemembersFiftyCalls(Lie):
+    """Only the last fifty tool calls are remembered."""
+
+    row, calls = "X28", 52
+
+    def _require_unresolved(self, tool_call: str) -> None:
+        while len(self._calls) > 50:
+            del self._calls[next(iter(self._calls))]
+        super()._require_unresolved(tool_call)
