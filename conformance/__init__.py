@@ -15,14 +15,14 @@ from typing import TYPE_CHECKING, Any
 from conformance.refused import Refused as Refused
 
 if TYPE_CHECKING:  # it brings the whole kit along; an adapter needs only `Refused`
-    from conformance.testcase import testcase as testcase
+    from conformance.testcases import testcase as testcase
 
 __all__ = ["Refused", "testcase"]
 
 
 def __getattr__(name: str) -> Any:
     if name == "testcase":
-        from conformance.testcase import testcase
+        from conformance.testcases import testcase
 
         return testcase
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

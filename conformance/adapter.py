@@ -12,7 +12,8 @@ from conformance.declaration import Declaration
 class Broken(Exception):
     """A call that did not come back with an answer: the system's defect.
 
-    kind  'crash': an exception on a legal call · 'hang': no answer within the time limit
+    kind  'crash': an exception on a legal call · 'hang': no answer within the time limit ·
+          'shape': signals that are no list
     """
 
     def __init__(self, kind: str, message: str, detail: str = "") -> None:
@@ -42,6 +43,9 @@ class Adapter(Protocol):
     name: str
     declaration: Declaration
     limit: float  # seconds for one call
+
+    def ready(self) -> None:
+        """See, before the first case, that an instance can be made and its methods called; raise HarnessError."""
 
     def reset(self) -> None:
         """Begin a case: throw away the old instance and make a fresh one."""

@@ -6,7 +6,7 @@ import itertools
 import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from conformance import kernel_facts
@@ -33,11 +33,15 @@ class CallFailed(RowFailure):
 
 @dataclass(slots=True)
 class Recorded:
-    """A call of a case, or several that were made at once: per caller, in its order."""
+    """A call of a case, or several that were made at once: per caller, in its order.
+
+    ids  the ids of records in the reply, by the field that holds them
+    """
 
     operation: str = ""
     arguments: Mapping[str, Any] = field(default_factory=dict)
     given: Any = None
+    ids: Mapping[str, str] = field(default_factory=dict)
     at_once: list[list[Recorded]] = field(default_factory=list)
 
 
@@ -75,7 +79,7 @@ class Case:
         self.trace.append(record)
         observed = self._observed(operation, arguments, self._raw(operation, arguments))
         observed.signals = self._signals(operation)
-        record.given = observed.given
+        record.given, record.ids = observed.given, self._facts.ids(operation, observed.given)
         if operation in self._losing:
             self._lost = True
         if self.divergence is None:
@@ -97,7 +101,14 @@ class Case:
                     observed.operation, observed.arguments, self._raw(observed.operation, observed.arguments)
                 )
                 observed.given, observed.refused = again.given, again.refused
-        return self.judge.step(observed)
+        return self._hinted(self.judge.step(observed))
+
+    def _hinted(self, divergence: Divergence | None) -> Divergence | None:
+        """Say of a signal that did not come what to declare if it only comes late."""
+        missing = divergence is not None and divergence.kind == "signal" and divergence.value
+        if divergence is None or not missing or self.adapter.declaration.settles:
+            return divergence
+        return replace(divergence, seen=f"{divergence.seen} (if it comes later, declare `settles`)")
 
     def _raw(self, operation: str, arguments: Mapping[str, Any]) -> Raw:
         if operation == "wait":
@@ -197,7 +208,16 @@ class Case:
             ) from None
         finally:
             record.at_once = [
-                [Recorded(call.operation, call.arguments, call.given) for call in calls] for calls in callers
+                [
+                    Recorded(
+                        call.operation,
+                        call.arguments,
+                        call.given,
+                        self._facts.ids(call.operation, call.given),
+                    )
+                    for call in calls
+                ]
+                for calls in callers
             ]
         for index, calls in enumerate(callers):
             for call in calls:

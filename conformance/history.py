@@ -86,6 +86,8 @@ class _Search:
 
     def follow(self, model: BaseModel) -> Explained:
         """Take the calls in the order in which they ended; enough for long histories whose calls commute."""
+        if self._gives_an_id_twice():
+            return Explained([], False)
         calls = sorted(range(len(self.group.calls)), key=lambda index: self.group.calls[index].ended)
         must: list[SignalKey] = []
         may: set[SignalKey] = set()
@@ -96,6 +98,13 @@ class _Search:
             _gather([*outcomes, *model.settle()], must, may)
         standing = self._signals(must, frozenset(may))
         return Explained([] if standing is None else [Configuration(model, standing)], True)
+
+    def _gives_an_id_twice(self) -> bool:
+        """Tell whether two records were given one id while none could leave, which no order explains."""
+        calls = self.group.calls
+        given = [(call.operation, place, each) for call in calls for place, each in enumerate(call.minted)]
+        twice = len(set(given)) < len(given)
+        return twice and all(self.facts.only_adds(call.operation) for call in calls)
 
     def all(self, model: BaseModel, most: int) -> Explained:
         """Search every order, depth first, cutting off states seen before."""
@@ -165,14 +174,14 @@ class _Search:
             return
         sent = dict(node.sent).get(index, 0)
         if sent < len(call.given):
-            message = self.facts.due_like(model, call, call.given[sent])
+            message = self.stepper.due_like(model, call, call.given[sent])
             if message is not None and not self._overtaken(model, call, sent, message):
                 self.facts.send(model, call, message)
                 yield self._after(node, model, [], sent=(index, sent + 1))
             return
         if self._leaves_owed(node, model, call):
             return
-        told = [message for given in call.given for message in self.facts.sent_like(model, call, given)]
+        told = [message for given in call.given for message in self.stepper.sent_like(model, call, given)]
         outcome = getattr(model, f"do_{call.operation}")(
             **call.arguments, **{self.facts.variable(call): told}
         )
@@ -182,19 +191,23 @@ class _Search:
         """Tell whether a call sent a message before one that comes first: the order binds each sender."""
         if sent == 0:
             return False
-        before = self.facts.sent_like(model, call, call.given[sent - 1])
+        before = self.stepper.sent_like(model, call, call.given[sent - 1])
         return any(message.key < other.key for other in before)
 
     def _leaves_owed(self, node: _Node, model: BaseModel, call: Observed) -> bool:
-        """Tell whether a call that sends would end while a message is owed that nobody else is about to send."""
+        """Tell whether a call that sends would end while a message is owed that nobody else is about to send.
+
+        Another that began after this one ended was not about to do anything yet.
+        """
         others = [
             other
             for index, other in enumerate(self.group.calls)
-            if index not in node.done and other is not call
+            if index not in node.done and other is not call and other.began <= call.ended
         ]
         about_to = [given for other in others if self.facts.sends(other) for given in other.given]
-        return any(
-            self.facts.shown(model, call, message) not in about_to for message in self.facts.owed(model, call)
+        return not all(
+            any(self.stepper.may_show(model, call, message, given) for given in about_to)
+            for message in self.facts.owed(model, call)
         )
 
     def _after(

@@ -5,13 +5,13 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import Any
 
-from conformance.observation import Difference, differences
+from conformance.observation import Difference
 from conformance.observed import Observed
 from statemachines import kernel
 from statemachines.compile import Compiled
 from statemachines.expression.typed import Attribute
 from statemachines.model import BaseModel
-from statemachines.types import NULL, Id, Optional, Record, Type
+from statemachines.types import NULL, Id, Record, Type, present
 
 
 class Facts:
@@ -48,25 +48,55 @@ class Facts:
         found = self._operations.get(operation)
         if found is None or not isinstance(given, dict):
             return ()
-        ids = []
-        for effect in found.effects:
-            if (
-                isinstance(effect, kernel.Create)
-                and effect.id is None
-                and self._kernel.entity(effect.entity).minted
-            ):
-                name = self._id_field(found, effect.entity)
-                ids.append(given.get(name) if name else None)
+        minted = {
+            effect.entity
+            for effect in found.effects
+            if isinstance(effect, kernel.Create)
+            and effect.id is None
+            and self._kernel.entity(effect.entity).minted
+        }
+        ids = (given.get(name) for name, entity in self.identified(operation).items() if entity in minted)
         return tuple(each for each in ids if isinstance(each, str))
 
-    @staticmethod
-    def _id_field(operation: kernel.Operation, entity: str) -> str:
-        kind = operation.reply.type if operation.reply is not None else NULL
-        for name, field in kind.fields if isinstance(kind, Record) else ():
-            inner = field.item if isinstance(field, Optional) else field
-            if inner == Id(entity):
-                return name
-        return ""
+    def identified(self, operation: str) -> dict[str, str]:
+        """Give the fields of an operation's reply that hold the id of a record, each with its entity."""
+        kind = self.gives(operation)
+        fields = [(name, present(field)) for name, field in kind.fields] if isinstance(kind, Record) else []
+        return {
+            name: field.entity
+            for name, field in fields
+            if isinstance(field, Id) and not self._kernel.entity(field.entity).fixed
+        }
+
+    def ids(self, operation: str, given: Any) -> dict[str, str]:
+        """Give the ids of records in a reply, by the field that holds them."""
+        found = given if isinstance(given, dict) else {}
+        return {name: found[name] for name in self.identified(operation) if isinstance(found.get(name), str)}
+
+    def only_adds(self, operation: str) -> bool:
+        """Tell whether no record leaves by an operation, nor by what the system may do unasked after it."""
+        found = self._operations.get(operation)
+        if found is None:
+            return False
+        unasked = [effect for step in self._kernel.spontaneous for effect in step.effects]
+        for step in self._kernel.spontaneous:
+            unasked += self._operations[step.operation].effects if step.operation else ()
+        return not any(map(self._may_end, kernel.walk((*found.effects, *unasked))))
+
+    def _may_end(self, effect: kernel.Effect) -> bool:
+        """Tell whether a record may leave by an effect: it is removed, or it comes where only the newest stay."""
+        match effect:
+            case kernel.Remove(kind="due"):
+                return False
+            case kernel.Remove() | kernel.Move() | kernel.Set(field="state"):
+                return True
+            case kernel.Create(entity=name):
+                entity = self._kernel.entity(name)
+                entered = [each for rule in entity.entered for each in kernel.walk(rule.effects)]
+                held = entity.retain is not None and entity.states[0] in entity.retain.states
+                return held or not all(isinstance(each, kernel.Set | kernel.Emit) for each in entered)
+            case _:
+                return False
 
     def setters(self, kind: Type, difference: Difference) -> tuple[str, ...]:
         """Give the clauses that set the part of a shown record that differs."""
@@ -116,25 +146,13 @@ class Facts:
         found: dict[str, Any] = getattr(model, f"shown_{self._message(call)}")(message)
         return found
 
-    def due_like(self, model: BaseModel, call: Observed, given: Any) -> Any:
-        """Give the message owed that looks like what was given, or None."""
-        return next(
-            (message for message in self.owed(model, call) if self._alike(model, call, message, given)), None
-        )
-
     def send(self, model: BaseModel, call: Observed, message: Any) -> None:
         """Send one message."""
         getattr(model, f"send_{self._message(call)}")([message])
 
-    def sent_like(self, model: BaseModel, call: Observed, given: Any) -> list[Any]:
-        """Give the sent messages that look like what was given."""
-        return [
-            message for message in self._boxes(model, call)[1] if self._alike(model, call, message, given)
-        ]
-
-    def _alike(self, model: BaseModel, call: Observed, message: Any, given: Any) -> bool:
-        kind = getattr(self.gives(call.operation), "item", NULL)
-        return not any(differences(kind, self.shown(model, call, message), given))
+    def sent(self, model: BaseModel, call: Observed) -> list[Any]:
+        """Give the messages of the kind that a call sends which were sent so far."""
+        return self._boxes(model, call)[1]
 
     def _message(self, call: Observed) -> str:
         send = self._sends[call.operation]

@@ -134,6 +134,8 @@ class Judge:
             self.unsure = self.unsure or explained.partial
         for each in found:
             self._witness(each.model)
+        for call in group.calls if found else ():
+            self.stepper.note_sent(found[0].model, call)
         operations = " ∥ ".join(dict.fromkeys(call.operation for call in group.calls))
         wanted = "an order of the calls, one after the other, that gives these replies"
         return found, Divergence("order", group.clause, operations, wanted, group.summary)

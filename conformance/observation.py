@@ -6,6 +6,7 @@ absent field is null, a document has been read from wherever it lies.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -186,6 +187,20 @@ def differences(
         case _:
             if expected != seen:
                 yield Difference(path, expected, seen)
+
+
+def part(kind: Type, path: str) -> Type | None:
+    """Give the type of the part of a value that a path such as `[0].status` leads to; None where there is none."""
+    found: Type | None = kind
+    for step in re.findall(r"\[|[^.\[\]]+(?!\])", path):
+        match found if not isinstance(found, Optional) else found.item:
+            case List(item=item) if step == "[":
+                found = item
+            case Record() as record if step != "[":
+                found = record.field(step)
+            case _:
+                return None
+    return found
 
 
 def _lists(

@@ -22,7 +22,7 @@ from conformance.prefill import prefills
 from conformance.step import Divergence
 from conformance.strategies import settings_of
 from statemachines import kernel
-from statemachines.candidates import choosers
+from statemachines.candidates import Chooser, Gone, choosers, worth_trying
 from statemachines.compile import Compiled
 from statemachines.model import ABSENT
 from statemachines.types import List, Optional
@@ -47,6 +47,7 @@ class Driver:
         self.case = Case(compiled, adapter)
         self._compiled = compiled
         self._choosers = _choosers(compiled)
+        self.gone = Gone(compiled.kernel)
         self._observers = kernel_facts.of(compiled).observers()
 
     def call(self, operation: str, number: int) -> None:
@@ -67,13 +68,13 @@ class Driver:
         if operation == "wait":
             return {"ms": WAITS[number % len(WAITS)]}
         found: dict[str, Any] = {}
-        for name, chooser in self._choosers[operation]:
-            values = chooser(self.case.judge.model)
+        for parameter, chooser in self._choosers[operation]:
+            values = worth_trying(parameter, chooser, self.case.judge.model, self.gone)
             if not values:
                 return None
             number, index = divmod(number, len(values))
             if values[index] is not ABSENT:
-                found[name] = values[index]
+                found[parameter.name] = values[index]
         return found
 
     def make(self, operation: str, arguments: dict[str, Any]) -> None:
@@ -82,6 +83,7 @@ class Driver:
             self.case.call(operation, arguments)
         except CallFailed as failed:
             raise Diverged(failed.divergence, self.case) from None
+        self.gone.look(self.case.judge.model)
         if self.case.divergence is not None and not self.case.judge.unsure:
             raise Diverged(self.case.divergence, self.case)
 
@@ -96,9 +98,8 @@ class Driver:
     def _about(self, operation: kernel.Operation, arguments: dict[str, Any]) -> list[dict[str, Any]]:
         """Give the arguments to ask an observer with: all fixed records, whole lists, the last call's records."""
         found: list[dict[str, Any]] = [{}]
-        for parameter, (name, chooser) in zip(
-            operation.parameters, self._choosers[operation.name], strict=True
-        ):
+        for parameter, chooser in self._choosers[operation.name]:
+            name = parameter.name
             entity = self._compiled.kernel.entity(parameter.entity) if parameter.entity else None
             if entity is not None and not entity.fixed:
                 values = [arguments[name]] if name in arguments else []
@@ -116,22 +117,17 @@ class Driver:
         return found
 
 
-def _choosers(compiled: Compiled) -> dict[str, list[tuple[str, Callable[[Any], Any]]]]:
+def _choosers(compiled: Compiled) -> dict[str, list[tuple[kernel.Parameter, Chooser]]]:
     cached = _CHOOSERS.get(compiled)
     if cached is None:
         cached = _CHOOSERS[compiled] = {
-            operation.name: [
-                (parameter.name, chooser)
-                for parameter, chooser in zip(
-                    operation.parameters, choosers(compiled, operation, {}), strict=True
-                )
-            ]
+            operation.name: [*zip(operation.parameters, choosers(compiled, operation, {}), strict=True)]
             for operation in compiled.kernel.operations
         }
     return cached
 
 
-_CHOOSERS: dict[Compiled, dict[str, list[tuple[str, Callable[[Any], Any]]]]] = {}
+_CHOOSERS: dict[Compiled, dict[str, list[tuple[kernel.Parameter, Chooser]]]] = {}
 
 
 def machine(

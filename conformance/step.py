@@ -12,7 +12,7 @@ from conformance.observation import Difference, InOrder, differences
 from conformance.observed import Observed
 from statemachines.compile import Compiled
 from statemachines.model import BaseModel, Decision, Impossible, Outcome, Signal
-from statemachines.types import NULL
+from statemachines.types import NULL, Type
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,7 +21,7 @@ class Divergence:
 
     kind  'accepted', 'refused', 'reply', 'signal', 'identity', 'file', 'order', 'shape', 'crash' or 'hang'
     path, value  the part of the reply that differs, and what the model gives there
-    related  the clauses that set what differs
+    related  the other clauses that it speaks of: those that set what differs, or that refuse as well
     """
 
     kind: str
@@ -133,15 +133,17 @@ class Stepper:
         return outcome
 
     def _wrongly_accepted(self, decision: Decision, call: Observed) -> Divergence:
-        clause = (
-            self.compiled.kernel.clauses[decision.clause].path
-            if decision.clause >= 0
-            else f"operations.{call.operation}"
-        )
+        clause, *others = self._clauses(decision)
         wanted = " or ".join(code for code in decision.refuse if code != "*") or "with any code"
         seen = f"accepted, giving {short(call.given)}" if call.given is not None else "accepted"
         return Divergence(
-            "accepted", clause, call.operation, f"refused {wanted}", seen, value=decision.refuse[0]
+            "accepted",
+            clause,
+            call.operation,
+            f"refused {wanted}",
+            seen,
+            value=decision.refuse[0],
+            related=tuple(others),
         )
 
     def _refused(self, decision: Decision, call: Observed) -> list[Outcome]:
@@ -152,33 +154,75 @@ class Stepper:
             raise Contradiction(
                 Divergence("refused", f"operations.{call.operation}", call.operation, "accepted", seen)
             )
-        clause = self.compiled.kernel.clauses[decision.clause].path
-        should = self.levels.get(clause) == "should"
-        wanted = f"refused {' or '.join(decision.refuse)}"
+        clauses = self._clauses(decision)
         self._note(
-            Divergence("refused", clause, call.operation, wanted, seen, should, value=decision.refuse[0])
+            Divergence(
+                "refused",
+                clauses[0],
+                call.operation,
+                f"refused {' or '.join(decision.refuse)}",
+                seen,
+                all(self.levels.get(clause) == "should" for clause in clauses),
+                value=decision.refuse[0],
+                related=tuple(clauses[1:]),
+            )
         )
         return [Outcome()]
+
+    def _clauses(self, decision: Decision) -> list[str]:
+        """Name the clauses that a refusal follows from."""
+        return [self.compiled.kernel.clauses[number].path for number in decision.clauses]
 
     def _compare(self, call: Observed, expected: Any) -> None:
         kind = self.facts.gives(call.operation)
         if kind == NULL:
             return
         for difference in differences(kind, expected, call.given, instants=self.declaration.instants):
-            clause = self.clause_of(call.operation, difference)
-            self._note(
-                Divergence(
-                    "reply",
-                    clause,
-                    call.operation,
-                    _at(difference.path, difference.expected),
-                    _at(difference.path, difference.seen),
-                    self.levels.get(clause) == "should",
-                    difference.path,
-                    difference.expected,
-                    self.facts.setters(kind, difference),
-                )
-            )
+            self._note(self._differs(call, kind, difference))
+
+    def _differs(self, call: Observed, kind: Type, difference: Difference) -> Divergence:
+        """Tell of a part of a reply that differs."""
+        clause = self.clause_of(call.operation, difference)
+        return Divergence(
+            "reply",
+            clause,
+            call.operation,
+            _at(difference.path, difference.expected),
+            _at(difference.path, difference.seen),
+            self.levels.get(clause) == "should",
+            difference.path,
+            difference.expected,
+            self.facts.setters(kind, difference),
+        )
+
+    # ── Messages one by one, for calls at once ──
+
+    def due_like(self, model: BaseModel, call: Observed, given: Any) -> Any:
+        """Give the message owed that a call may have shown so, or None."""
+        return next(
+            (each for each in self.facts.owed(model, call) if self.may_show(model, call, each, given)), None
+        )
+
+    def sent_like(self, model: BaseModel, call: Observed, given: Any) -> list[Any]:
+        """Give the sent messages that a call may have shown so."""
+        return [each for each in self.facts.sent(model, call) if self.may_show(model, call, each, given)]
+
+    def may_show(self, model: BaseModel, call: Observed, message: Any, given: Any) -> bool:
+        """Tell whether a message may be shown so: nothing differs but what is only recommended."""
+        return all(found.should for found in self._shown_as(model, call, message, given))
+
+    def note_sent(self, model: BaseModel, call: Observed) -> None:
+        """Note what only a recommendation forbids about the messages that a call gave."""
+        for given in call.given if self.facts.sends(call) else ():
+            for message in self.sent_like(model, call, given):
+                for found in self._shown_as(model, call, message, given):
+                    self._note(found)
+
+    def _shown_as(self, model: BaseModel, call: Observed, message: Any, given: Any) -> list[Divergence]:
+        kind = getattr(self.facts.gives(call.operation), "item", NULL)
+        shown = self.facts.shown(model, call, message)
+        found = differences(kind, shown, given, instants=self.declaration.instants)
+        return [self._differs(call, kind, difference) for difference in found]
 
     def _note(self, divergence: Divergence) -> None:
         """Note a finding of level SHOULD, once; raise Contradiction for anything else."""

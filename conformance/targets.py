@@ -7,9 +7,11 @@ from functools import partial
 from typing import Any
 
 from conformance.adapter import Adapter
-from conformance.adapters.python import PythonAdapter, resolve
+from conformance.adapters.python import PythonAdapter, Signature, resolve
 from conformance.declaration import declared
+from conformance.defaults import CALL_LIMIT
 from statemachines.compile import Compiled
+from statemachines.kernel import Operation
 
 KINDS = ("reference", "python:module:Class")
 REFERENCES = {"thread-job": "conformance.references.thread_job:ThreadJobs"}
@@ -42,4 +44,10 @@ def open_class(compiled: Compiled, factory: Callable[[], Any]) -> Adapter:
 
 
 def _python(compiled: Compiled, factory: Callable[[], Any], name: str) -> Adapter:
-    return PythonAdapter(factory, name, tuple(compiled.lifecycle.operations), partial(declared, compiled))
+    operations = {operation.name: _signature(operation) for operation in compiled.kernel.operations}
+    return PythonAdapter(factory, name, operations, partial(declared, compiled), CALL_LIMIT)
+
+
+def _signature(operation: Operation) -> Signature:
+    required = [each.name for each in operation.parameters if each.default is None]
+    return required, [each.name for each in operation.parameters if each.default is not None]

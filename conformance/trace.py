@@ -9,6 +9,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from conformance import kernel_facts
 from conformance.adapter import Adapter
 from conformance.case import CallFailed, Case, Recorded
 from conformance.step import Divergence
@@ -83,8 +84,8 @@ def symbolic(records: Sequence[Recorded]) -> Trace:
 
     def note(record: Recorded, made: Call) -> None:
         used = set(map(str, record.arguments.values()))
-        for field, value in (record.given if isinstance(record.given, Mapping) else {}).items():
-            if field.endswith("id") and isinstance(value, str) and value not in used:
+        for field, value in record.ids.items():
+            if value not in used:
                 origins[value] = Given(made.number, field)
 
     steps: list[Step] = []
@@ -178,10 +179,10 @@ class _Player:
     def origins(self) -> tuple[tuple[str, Given], ...]:
         """Give the ids in the replies so far, each with the reply that it came from first."""
         found: dict[str, Given] = {}
+        facts = kernel_facts.of(self._case.compiled)
         for number, reply in sorted(self._replies.items()):
-            for field, value in reply.given.items() if isinstance(reply.given, Mapping) else ():
-                if field.endswith("id") and isinstance(value, str):
-                    found.setdefault(value, Given(number, field))
+            for field, value in facts.ids(reply.operation, reply.given).items():
+                found.setdefault(value, Given(number, field))
         return tuple(found.items())
 
     def take(self, step: Step) -> None:

@@ -1,10 +1,13 @@
-"""A thread that makes the calls, so that one which never returns can be left behind."""
+"""Threads that make the calls, so that one which never returns can be left behind: plain, or with an event loop."""
 
 from __future__ import annotations
 
+import asyncio
+import concurrent.futures
+import contextlib
 import queue
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Coroutine
 from typing import Any
 
 from conformance.adapter import Broken
@@ -47,3 +50,69 @@ def _serve(
             done.put((function(), None))
         except BaseException as error:  # noqa: BLE001 - it is raised again in the thread that asked
             done.put((None, error))
+
+
+class Loop:
+    """An event loop on a thread of its own, on which coroutines run, each within a time limit."""
+
+    def __init__(self) -> None:
+        self._loop = asyncio.new_event_loop()
+        self._stopped = False
+        threading.Thread(target=self._serve, daemon=True).start()
+
+    def run(
+        self,
+        work: Coroutine[Any, Any, Any],
+        limit: float,
+        what: str,
+        submitted: Callable[[], None] | None = None,
+    ) -> Any:
+        """Give what a coroutine gives, or raise what it raises; raise Broken after `limit` seconds.
+
+        `submitted` is told when the coroutine stands in line.
+        """
+        future = asyncio.run_coroutine_threadsafe(_outcome(work), self._loop)
+        if submitted is not None:
+            submitted()
+        done, _ = concurrent.futures.wait([future], timeout=limit)
+        if not done:
+            future.cancel()
+            self.stop()
+            raise Broken("hang", f"{what} did not come back within {limit:g} s")
+        value, error = future.result()
+        if error is not None:
+            raise error
+        return value
+
+    def call_soon(self, function: Callable[[], object]) -> None:
+        """Call a function on the loop's thread, before anything that is submitted later."""
+        self._loop.call_soon_threadsafe(function)
+
+    def stop(self) -> None:
+        """Let the loop end after what it does now; whatever is still waiting on it is cancelled."""
+        self._stopped = True
+        with contextlib.suppress(RuntimeError):  # it has ended already
+            self._loop.call_soon_threadsafe(self._loop.stop)
+
+    def _serve(self) -> None:
+        while not self._stopped:
+            # SystemExit in a task of the system's own ends `run_forever`; other tasks are served all the same
+            with contextlib.suppress(SystemExit, KeyboardInterrupt):
+                self._loop.run_forever()
+        waiting = asyncio.all_tasks(self._loop)
+        for task in waiting:
+            task.cancel()
+        if waiting:
+            with contextlib.suppress(SystemExit, KeyboardInterrupt):
+                self._loop.run_until_complete(asyncio.wait(waiting))
+        self._loop.close()
+
+
+async def _outcome(work: Coroutine[Any, Any, Any]) -> tuple[Any, BaseException | None]:
+    """Give the value of a coroutine, or what it raised: an exit must not end the loop."""
+    try:
+        return await work, None
+    except asyncio.CancelledError:
+        raise
+    except BaseException as error:  # noqa: BLE001 - it is raised again in the thread that asked
+        return None, error

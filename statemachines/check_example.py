@@ -8,9 +8,11 @@ from typing import Any, Final
 
 from statemachines import kernel
 from statemachines.compile import Compiled
-from statemachines.explore import Call, Violation, scopes
+from statemachines.explore import Violation
 from statemachines.expression.emit import python_name
 from statemachines.model import Impossible
+from statemachines.scopes import scopes
+from statemachines.steps import Call
 from statemachines.types import Enum, Id, List, Ref, Text, Type, present
 
 MOST_STEPS: Final = 50

@@ -257,12 +257,14 @@ class Reply:
 class Operation:
     """One operation: its guards, what it reads before its effects, those, and its reply.
 
-    waits  the milliseconds for which a call may block
+    control  it belongs to whoever tests, and not to the system
+    waits    the milliseconds for which a call may block
     """
 
     name: str
     about: str
     optional: bool
+    control: bool
     loses_files: str
     parameters: tuple[Parameter, ...]
     requires: tuple[Require, ...]

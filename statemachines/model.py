@@ -209,10 +209,10 @@ class Decision:
     quiet   it has to be accepted, with any reply, and nothing changes
     avoid   anything may happen, so that the call is better not made
     may     signals that may come although nothing changes
-    clause  the number of the clause that decided, or −1
+    clauses the numbers of all clauses that decided; none where nothing stands in the way
     """
 
-    __slots__ = ("accept", "avoid", "clause", "idle", "may", "quiet", "refuse")
+    __slots__ = ("accept", "avoid", "clauses", "idle", "may", "quiet", "refuse")
 
     def __init__(
         self,
@@ -223,7 +223,7 @@ class Decision:
         quiet: bool = False,
         avoid: bool = False,
         may: tuple[Signal, ...] = (),
-        clause: int = -1,
+        clauses: tuple[int, ...] = (),
     ) -> None:
         self.refuse = refuse
         self.accept = accept
@@ -231,7 +231,7 @@ class Decision:
         self.quiet = quiet
         self.avoid = avoid
         self.may = may
-        self.clause = clause
+        self.clauses = clauses
 
 
 ACCEPT = Decision(accept=True)

@@ -8,17 +8,13 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
-from functools import cache
-from typing import Any, Final, TypeAlias
+from typing import Any, Final
 
+from statemachines.complaints import Complaint, Path, complaints, homes, matches
 from statemachines.diagnostics import Diagnostic, SpecError, did_you_mean
-from statemachines.specs import schema
 from statemachines.tree import Node, locate, to_plain
 
 __all__ = ["check_structure"]
-
-Path: TypeAlias = tuple[str | int, ...]
-Schema: TypeAlias = dict[str, Any]
 
 _CALLED: Final = {
     "null": "nothing",
@@ -47,8 +43,8 @@ def check_structure(tree: Node) -> None:
 
     Codes: unknown-word, missing-word, wrong-kind, bad-name, bad-value.
     """
-    complaints = [_complaint(error) for error in _validator().iter_errors(to_plain(tree))]
-    faults = _without_echoes([fault for complaint in complaints for fault in _faults(complaint)])
+    found = [fault for complaint in complaints(to_plain(tree)) for fault in _faults(complaint)]
+    faults = _without_echoes(found)
     if faults:
         raise SpecError(fault.diagnostic(tree) for fault in faults)
 
@@ -74,139 +70,10 @@ class _Fault:
         return Diagnostic(self.code, locate(tree, self.path, key=self.on_key), self.message, self.hint)
 
 
-@dataclass(frozen=True, slots=True)
-class _Complaint:
-    """What the schema objects to: a value, by which of its keywords, and all that it says of this value.
-
-    about_key  the value is a key of the mapping to which `path` leads
-    branch     the word by which the schema chose what else may stand in this mapping
-    """
-
-    keyword: str
-    asked: Any
-    value: Any
-    path: Path
-    schemas: tuple[Schema, ...]
-    about_key: bool
-    branch: str
-
-    @property
-    def subject(self) -> str:
-        """What a message calls the value."""
-        names = [step for step in self.path if isinstance(step, str)]
-        if not names:
-            return "a spec"
-        last = self.path[-1]
-        return f"item {last + 1} of {names[-1]!r}" if isinstance(last, int) else repr(names[-1])
-
-    @property
-    def title(self) -> str:
-        """What the value has to be: `an operation`, `a name like started_at`."""
-        return self._texts("title")[-1]
-
-    @property
-    def owner(self) -> str:
-        """What the mapping is whose key the value is."""
-        titles = [part["title"] for part in self.schemas[:-1] if "title" in part]
-        return str(titles[-1])
-
-    @property
-    def description(self) -> str:
-        """What the value is for: what is said of its word comes before what is said of its kind."""
-        return self._texts("description")[0]
-
-    @property
-    def known(self) -> dict[str, str]:
-        """The words that the mapping can have, with what each is for."""
-        found: dict[str, str] = {}
-        for part in self.schemas:
-            for word, inner in part.get("properties", {}).items():
-                found.setdefault(word, inner.get("description", ""))
-        return found
-
-    @property
-    def closed(self) -> bool:
-        """Whether the mapping can have no other words."""
-        return any(part.get("additionalProperties") is False for part in self.schemas)
-
-    def _texts(self, key: str) -> list[str]:
-        """What the schemas say of the value, from the outermost one to the definition."""
-        return [part[key] for part in self.schemas if key in part]
-
-
-# ── The schema, and its way to a complaint ──
-
-
-@cache
-def _schema() -> Schema:
-    return schema("lifecycle")
-
-
-@cache
-def _validator() -> Any:
-    """Build the validator once; importing jsonschema is slow, so only a check pays for it."""
-    from jsonschema import Draft7Validator, ValidationError, validators
-
-    def pattern(_: Any, asked: str, value: Any, __: Any) -> Iterator[ValidationError]:
-        if isinstance(value, str) and not _matches(asked, value):
-            yield ValidationError(asked)
-
-    extend: Callable[..., type[Draft7Validator]] = validators.extend  # it has no annotations of its own
-    return extend(Draft7Validator, {"pattern": pattern})(_schema())
-
-
-def _matches(pattern: str, text: str) -> bool:
-    """Tell whether a text matches; `$` is its very end, as in JSON schema, never before a line break."""
-    return re.search(f"{pattern[:-1]}\\Z" if pattern.endswith("$") else pattern, text) is not None
-
-
-def _complaint(error: Any) -> _Complaint:
-    """Walk the schema as the error did, and keep what it says of the value that the error is about."""
-    *steps, keyword = map(str, error.absolute_schema_path)
-    schemas, branch, step = _resolved(_schema()), "", ""
-    walk = iter(steps)
-    for step in walk:
-        if step == "then":
-            branch = next(iter(schemas[-1]["if"].get("required", ())), branch)
-        part = schemas[-1][step]
-        if step == "properties":
-            part = part[next(walk)]
-        if step in ("properties", "additionalProperties", "items"):  # on to a value inside this one
-            schemas, branch = [], ""
-        schemas += _resolved(part)
-    about_key = step == "propertyNames"
-    path = tuple(error.absolute_path)
-    return _Complaint(keyword, error.validator_value, error.instance, path, tuple(schemas), about_key, branch)
-
-
-def _resolved(part: Schema) -> list[Schema]:
-    """Give a part of the schema and, if it refers to one, the definition."""
-    reference = part.get("$ref")
-    return [part, _schema()["definitions"][reference.rpartition("/")[2]]] if reference else [part]
-
-
-@cache
-def _homes() -> dict[str, tuple[str, ...]]:
-    """Where each word of the language belongs: the titles of all that can have it."""
-    found: dict[str, dict[str, None]] = {}
-
-    def visit(part: Any) -> None:
-        if not isinstance(part, dict):
-            return
-        if part.get("additionalProperties") is False:
-            for word in part["properties"]:
-                found.setdefault(word, {})[part["title"]] = None
-        for inner in part.values():
-            visit(inner)
-
-    visit(_schema())
-    return {word: tuple(titles) for word, titles in found.items()}
-
-
 # ── Faults of a mapping's words ──
 
 
-def _faults(complaint: _Complaint) -> Iterator[_Fault]:
+def _faults(complaint: Complaint) -> Iterator[_Fault]:
     known, value = complaint.known, complaint.value
     if complaint.about_key:
         yield from _key_faults(complaint)
@@ -220,27 +87,27 @@ def _faults(complaint: _Complaint) -> Iterator[_Fault]:
         yield _VALUE_FAULTS[complaint.keyword](complaint)
 
 
-def _missing(complaint: _Complaint, words: tuple[str, ...]) -> _Fault:
+def _missing(complaint: Complaint, words: tuple[str, ...]) -> _Fault:
     message = f"{complaint.title} needs {_listed(map(repr, words))}"
     hint = " ".join(f"{word}: {complaint.known[word]}" for word in words)
     return _Fault("missing-word", complaint.path, message, hint, on_key=True, words=words)
 
 
-def _unknown(complaint: _Complaint, word: str) -> _Fault:
+def _unknown(complaint: Complaint, word: str) -> _Fault:
     """Tell of a word that the mapping cannot have, and which one may be meant or where it belongs."""
     known = complaint.known
     left = [name for name in known if name not in complaint.value]
     hint = did_you_mean(word, left)
     meant = next((name for name in left if repr(name) in hint), "")
-    homes = _homes().get(word, ())
-    if not hint and homes and complaint.title not in homes:
-        hint = f"it is a word of {_listed(homes)}; known words here: {', '.join(known)}"
+    places = homes().get(word, ())
+    if not hint and places and complaint.title not in places:
+        hint = f"it is a word of {_listed(places)}; known words here: {', '.join(known)}"
     hint = hint or f"known words here: {', '.join(known)}"
     message = f"{word!r} is no word of {complaint.title}"
     return _Fault("unknown-word", (*complaint.path, word), message, hint, on_key=True, meant=meant)
 
 
-def _key_faults(complaint: _Complaint) -> Iterator[_Fault]:
+def _key_faults(complaint: Complaint) -> Iterator[_Fault]:
     """Tell of a key that is no name, or that cannot stand beside another one."""
     key, path, owner = complaint.value, (*complaint.path, complaint.value), complaint.owner
     if owner == "a step":
@@ -257,7 +124,7 @@ def _key_faults(complaint: _Complaint) -> Iterator[_Fault]:
 # ── Faults of a value ──
 
 
-def _wrong_kind(complaint: _Complaint) -> _Fault:
+def _wrong_kind(complaint: Complaint) -> _Fault:
     wanted = [complaint.asked] if isinstance(complaint.asked, str) else list(complaint.asked)
     kind = _kind(complaint.value)
     expected, how = complaint.title, ""
@@ -272,13 +139,13 @@ def _wrong_kind(complaint: _Complaint) -> _Fault:
     return _of_wrong_kind(complaint, expected, f"{how}{complaint.description}")
 
 
-def _of_wrong_kind(complaint: _Complaint, expected: str, hint: str) -> _Fault:
+def _of_wrong_kind(complaint: Complaint, expected: str, hint: str) -> _Fault:
     found = "there is nothing" if complaint.value is None else f"this is {_shown_kind(complaint.value)}"
     verb = "takes" if complaint.path else "is"
     return _Fault("wrong-kind", complaint.path, f"{complaint.subject} {verb} {expected}, and {found}", hint)
 
 
-def _bad_choice(complaint: _Complaint) -> _Fault:
+def _bad_choice(complaint: Complaint) -> _Fault:
     choices, value = complaint.asked, complaint.value
     expected = _listed(map(_shown, choices))
     if _kind(value) not in map(_kind, choices):
@@ -287,7 +154,7 @@ def _bad_choice(complaint: _Complaint) -> _Fault:
     return _bad_value(complaint, expected, f"{close} {complaint.description}".lstrip())
 
 
-def _bad_pattern(complaint: _Complaint) -> _Fault:
+def _bad_pattern(complaint: Complaint) -> _Fault:
     if not complaint.value.strip():
         return _empty(complaint)
     if "name" not in complaint.title:
@@ -295,29 +162,29 @@ def _bad_pattern(complaint: _Complaint) -> _Fault:
     return _bad_value(complaint, complaint.title, _name_hint(complaint), "bad-name")
 
 
-def _bad_value(complaint: _Complaint, expected: str = "", hint: str = "", code: str = "bad-value") -> _Fault:
+def _bad_value(complaint: Complaint, expected: str = "", hint: str = "", code: str = "bad-value") -> _Fault:
     message = f"{complaint.subject} takes {expected or complaint.title}, not {_shown(complaint.value)}"
     return _Fault(code, complaint.path, message, hint or complaint.description)
 
 
-def _empty(complaint: _Complaint) -> _Fault:
+def _empty(complaint: Complaint) -> _Fault:
     return _Fault("bad-value", complaint.path, f"{complaint.subject} is empty", complaint.description)
 
 
-def _second_entry(complaint: _Complaint) -> _Fault:
+def _second_entry(complaint: Complaint) -> _Fault:
     second = list(complaint.value)[1]
     message, hint = f"{second!r} is a second entry of one step", "start each step with `- `, on its own line"
     return _Fault("bad-value", (*complaint.path, second), message, hint, on_key=True)
 
 
-def _listed_twice(complaint: _Complaint) -> _Fault:
+def _listed_twice(complaint: Complaint) -> _Fault:
     items = complaint.value
     index = next(index for index, item in enumerate(items) if item in items[:index])
     message = f"{_shown(items[index])} is in {complaint.subject} twice"
     return _Fault("bad-value", (*complaint.path, index), message, "remove one of them")
 
 
-_VALUE_FAULTS: Final[dict[str, Callable[[_Complaint], _Fault]]] = {
+_VALUE_FAULTS: Final[dict[str, Callable[[Complaint], _Fault]]] = {
     "type": _wrong_kind,
     "enum": _bad_choice,
     "pattern": _bad_pattern,
@@ -347,7 +214,7 @@ def _without_echoes(faults: list[_Fault]) -> list[_Fault]:
 # ── Words for people ──
 
 
-def _name_hint(complaint: _Complaint) -> str:
+def _name_hint(complaint: Complaint) -> str:
     """Tell how such names are written, and this one, if that can be told."""
     rule: str = next(part["description"] for part in reversed(complaint.schemas) if "description" in part)
     text: str = complaint.value
@@ -359,7 +226,7 @@ def _name_hint(complaint: _Complaint) -> str:
         "-".join(words).lower(),
         text.upper(),
     ]
-    fitting = next((name for name in ways if _matches(complaint.asked, name)), "")
+    fitting = next((name for name in ways if matches(complaint.asked, name)), "")
     return f"did you mean {fitting!r}? {rule}" if fitting else rule
 
 

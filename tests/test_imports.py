@@ -97,7 +97,7 @@ RULES = (
     Rule(
         "a command that is no test does not pay for pytest",
         who=BOTH,
-        unless=("conformance/testcase.py",),
+        unless=("conformance/testcases.py",),
         never=("pytest", "_pytest"),
     ),
     Rule(

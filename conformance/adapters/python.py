@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import concurrent.futures
 import contextlib
 import difflib
 import importlib
@@ -19,10 +18,12 @@ from conformance.adapter import Broken, HarnessError, Raw
 from conformance.concurrent import is_own, one_after_the_other, run_at_once
 from conformance.declaration import Declaration, DeclarationError
 from conformance.refused import Refused
-from conformance.worker import Worker
+from conformance.worker import Loop, Worker
 
-CALL_LIMIT = 3.0  # seconds for one call
 _TURNS = 10  # turns of the event loop that an async system gets before it is looked at
+
+
+Signature = tuple[Sequence[str], Sequence[str]]  # what an operation always takes, and what may be left out
 
 
 class Declare(Protocol):
@@ -38,33 +39,63 @@ class PythonAdapter:
         self,
         factory: Callable[[], Any],
         name: str,
-        operations: Sequence[str],
+        operations: Mapping[str, Signature],
         declare: Declare,
-        *,
-        limit: float = CALL_LIMIT,
+        limit: float,
     ) -> None:
-        """Look at what the class offers; `declare` checks what it says of itself against the lifecycle."""
+        """Look at what the class offers; `declare` checks what it says of itself against the lifecycle.
+
+        `limit` is how long one call may take, in seconds.
+        """
         self.name = name
         self.limit = limit
         self._factory = factory
-        self._worker = Worker()
+        self._operations = operations
         self._clock = itertools.count(1)
         self._made = 0
         self._at_once = threading.local()
         self._gate: _Gate | None = None
-        self._asynchronous = any(
-            inspect.iscoroutinefunction(getattr(factory, name, None)) for name in operations
-        )
-        self._loop = _running_loop() if self._asynchronous else None
-        self._own = frozenset(_source_files(factory))
+        self._own: frozenset[str] = frozenset()
         self._instance: Any = None
-        has_wait = callable(getattr(factory, "wait", None))
+        self._worker = Worker()
+        self._loop: Loop | None = None
         try:
-            self.declaration = declare(
-                getattr(factory, "declares", {}), has_wait=has_wait, asynchronous=self._asynchronous
+            self._kind = self._class_of(factory)
+            asynchronous = any(
+                inspect.iscoroutinefunction(getattr(self._kind, name, None)) for name in operations
             )
-        except DeclarationError as error:
-            raise HarnessError(f"{name}: {error}") from None
+            words, has_wait = getattr(self._kind, "declares", {}), self.offers("wait")
+            self.declaration = declare(words, has_wait=has_wait, asynchronous=asynchronous)
+        except (DeclarationError, HarnessError) as error:
+            self.close()
+            raise HarnessError(
+                f"{name}: {error}" if isinstance(error, DeclarationError) else str(error)
+            ) from None
+        self._own = frozenset(_source_files(self._kind))
+        if asynchronous:
+            self._loop = Loop()
+
+    def _class_of(self, factory: Callable[[], Any]) -> type:
+        """Give the class of what a factory makes; a function has to make one to tell."""
+        if inspect.isclass(factory):
+            return factory
+        self.reset()
+        return type(self._instance)
+
+    def ready(self) -> None:
+        """Make an object, and see that each method takes what its operation gives; raise HarnessError."""
+        self.reset()
+        methods: dict[str, Signature] = {**self._operations, "signals": ((), ())}
+        if self.declaration.clock == "virtual":
+            methods["wait"] = (("ms",), ())
+        for name, (required, optional) in methods.items():
+            method = getattr(self._instance, name, None)
+            if callable(method) and not (_takes(method, required) and _takes(method, (*required, *optional))):
+                named = ", ".join(["self", *required, *(f"{each}=None" for each in optional)])
+                raise HarnessError(
+                    f"{self.name}: {name}{inspect.signature(method)} cannot be called with "
+                    f"{_listed([*required, *optional])}; write `def {name}({named})`"
+                )
 
     def reset(self) -> None:
         """End the last case and make a fresh object."""
@@ -75,10 +106,14 @@ class PythonAdapter:
             raise HarnessError(
                 f"{self.name}() cannot be made: {broken.message}\n{broken.detail}".rstrip()
             ) from None
+        except Refused as refusal:
+            raise HarnessError(
+                f"{self.name}() cannot be made: the constructor refused {refusal.code}"
+            ) from None
 
     def offers(self, operation: str) -> bool:
         """Tell whether there is a method for an operation."""
-        return callable(getattr(self._factory, operation, None))
+        return callable(getattr(self._kind, operation, None))
 
     def call(self, operation: str, arguments: Mapping[str, Any]) -> Raw:
         """Make one call; raise Broken when it raises anything but Refused, or does not come back."""
@@ -86,13 +121,13 @@ class PythonAdapter:
         try:
             value = self._run(lambda: getattr(self._instance, operation)(**arguments), f"{operation}()")
         except Refused as refusal:
-            return Raw(None, refusal.code, began, next(self._clock))
+            return Raw(None, str(refusal.code), began, next(self._clock))
         return Raw(value, None, began, next(self._clock))
 
     def signals(self) -> list[Any]:
         """Give the signals since the last time; a system without `signals` has none."""
         if self._loop is not None:
-            self._await(_turns(), "signals()")
+            self._awaited(_turns(), "signals()")
         if not callable(getattr(self._instance, "signals", None)):
             return []
         found = self._run(self._instance.signals, "signals()")
@@ -117,7 +152,7 @@ class PythonAdapter:
 
         if self._loop is not None:
             self._gate = _Gate(len(bodies), self.limit)
-            self._loop.call_soon_threadsafe(self._gate.hold)
+            self._loop.call_soon(self._gate.hold)
         try:
             return run_at_once(
                 [body(inner) for inner in bodies], seed, self._own, self.limit, lambda: self._made
@@ -130,7 +165,7 @@ class PythonAdapter:
         self._end()
         self._worker.stop()
         if self._loop is not None:
-            self._loop.call_soon_threadsafe(self._loop.stop)
+            self._loop.stop()
 
     def _end(self) -> None:
         instance, self._instance = self._instance, None
@@ -143,7 +178,7 @@ class PythonAdapter:
         """Call something of the system's, on the thread that fits, within the time limit."""
         try:
             if self._loop is not None:
-                return self._await(_called(function), what, self._gate)
+                return self._awaited(_called(function), what, self._gate)
             if getattr(self._at_once, "direct", False):
                 return function()
             return self._worked(function, what)
@@ -161,17 +196,15 @@ class PythonAdapter:
             self._worker = Worker()  # the old one may be stuck for ever, and ends by itself if it is not
             raise
 
-    def _await(self, work: Coroutine[Any, Any, Any], what: str, gate: _Gate | None = None) -> Any:
-        assert self._loop is not None  # only async systems come here
-        future = asyncio.run_coroutine_threadsafe(work, self._loop)
-        if gate is not None:
-            gate.submitted()
-        done, _ = concurrent.futures.wait([future], timeout=self.limit)
-        if not done:
-            future.cancel()
-            self._loop = _running_loop()  # the old one may be stuck for ever
-            raise Broken("hang", f"{what} did not come back within {self.limit:g} s")
-        return future.result()
+    def _awaited(self, work: Coroutine[Any, Any, Any], what: str, gate: _Gate | None = None) -> Any:
+        loop = self._loop
+        assert loop is not None  # only async systems come here
+        try:
+            return loop.run(work, self.limit, what, gate.submitted if gate is not None else None)
+        except Broken:
+            if self._loop is loop:  # several callers may find out at once
+                self._loop = Loop()  # the old one may be stuck for ever, and ends by itself if it is not
+            raise
 
 
 class _Gate:
@@ -195,13 +228,6 @@ class _Gate:
         self._open.wait(self._limit)
 
 
-def _running_loop() -> asyncio.AbstractEventLoop:
-    """Give an event loop that runs on a thread of its own."""
-    loop = asyncio.new_event_loop()
-    threading.Thread(target=loop.run_forever, daemon=True).start()
-    return loop
-
-
 async def _called(function: Callable[[], Any]) -> Any:
     found = function()
     return await found if inspect.isawaitable(found) else found
@@ -212,10 +238,26 @@ async def _turns() -> None:
         await asyncio.sleep(0)
 
 
-def _source_files(factory: Callable[[], Any]) -> list[str]:
+def _takes(method: Callable[..., Any], names: Sequence[str]) -> bool:
+    """Tell whether a method can be called with arguments of these names; where nobody can say, it can."""
+    try:
+        signature = inspect.signature(method)
+    except (TypeError, ValueError):
+        return True
+    try:
+        signature.bind(**dict.fromkeys(names))
+    except TypeError:
+        return False
+    return True
+
+
+def _listed(names: Sequence[str]) -> str:
+    return " and ".join(part for part in (", ".join(names[:-1]), *names[-1:]) if part) or "no arguments"
+
+
+def _source_files(kind: type) -> list[str]:
     """Give the files of a class and of its bases, whatever package they are in."""
-    classes = inspect.getmro(factory) if inspect.isclass(factory) else ()
-    modules = [sys.modules.get(each.__module__) for each in classes if each is not object]
+    modules = [sys.modules.get(each.__module__) for each in inspect.getmro(kind) if each is not object]
     return [file for module in modules if (file := getattr(module, "__file__", None))]
 
 
@@ -241,7 +283,7 @@ def resolve(target: str) -> Callable[[], Any]:
         raise HarnessError(
             f"there is no module {missing!r}; it is looked for in this directory and in what is installed"
         ) from None
-    except Exception as error:  # noqa: BLE001 - whatever its import raises is told, not shown as ours
+    except (Exception, SystemExit) as error:  # noqa: BLE001 - whatever its import raises is told, not shown as ours
         raise HarnessError(f"{module_name} cannot be imported: {type(error).__name__}: {error}") from None
     found: Any = module
     for part in attribute.split("."):

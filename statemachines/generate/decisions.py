@@ -28,20 +28,23 @@ def decides(page: Page, operation: kernel.Operation) -> None:
     for require in (*lookups, *(each for each in others if each.answer == "avoided")):
         _answers_at_once(page, require)
     if opens:
-        _gathers(page, "open_codes", opens, ())
+        _gathers(page, "left_open", opens, ())
+        page.line("open_codes = tuple(left_open.values())")
     if len(refusals) == 1 and not opens:
         _answers_at_once(page, refusals[0])
     elif refusals:
-        _gathers(page, "codes", refusals, tuple(require.code for require in opens))
-        with page.block("if codes:"):
-            every = "(*codes, *open_codes)" if opens else "tuple(codes)"  # what is open excuses nothing else
-            page.line(f"return Decision({every}, clause={page.numbers[refusals[0].clause]})")
+        _gathers(page, "refused", refusals, tuple(require.code for require in opens))
+        with page.block("if refused:"):
+            codes = "(*refused.values(), *open_codes)" if opens else "tuple(refused.values())"
+            page.line(
+                f"return Decision({codes}, clauses=tuple(refused))"
+            )  # what is open excuses nothing else
     for require in others:
         if require.answer in ("unchanged", "accepted"):
             _answers_at_once(page, require)
     if opens:
-        with page.block("if open_codes:"):
-            page.line("return Decision(tuple(open_codes), accept=True)")
+        with page.block("if left_open:"):
+            page.line("return Decision(open_codes, accept=True, clauses=tuple(left_open))")
     if opens or not any(_is_always(require) for require in refusals):
         page.line("return ACCEPT")
 
@@ -74,8 +77,8 @@ def _fails(page: Page, require: kernel.Require) -> Typed | None:
 
 
 def _gathers(page: Page, name: str, requires: list[kernel.Require], excused: tuple[str, ...]) -> None:
-    """Write that the codes of all guards that fail are gathered; what is open excuses its code."""
-    page.line(f"{name}: list[str] = []")
+    """Write that the codes of all guards that fail are gathered by clause; what is open excuses its code."""
+    page.line(f"{name}: dict[int, str] = {{}}")
     for require in requires:
         condition = _fails(page, require)
         if require.code in excused:
@@ -83,15 +86,15 @@ def _gathers(page: Page, name: str, requires: list[kernel.Require], excused: tup
             condition = Operate(BOOL, 0, "&&", condition, counts) if condition is not None else counts
         with page.where(condition):
             page.saw(require.clause)
-            page.line(f"{name}.append({require.code!r})")
+            page.line(f"{name}[{page.numbers[require.clause]}] = {require.code!r}")
 
 
 def _answers_at_once(page: Page, require: kernel.Require) -> None:
-    number = page.numbers[require.clause]
+    clauses = f"clauses=({page.numbers[require.clause]},)"
     with page.where(_fails(page, require)):
         page.saw(require.clause)
         if require.answer == "refused":
-            page.line(f"return Decision(({require.code!r},), clause={number})")
+            page.line(f"return Decision(({require.code!r},), {clauses})")
             return
         permitted = ""
         if require.permitted:
@@ -100,7 +103,7 @@ def _answers_at_once(page: Page, require: kernel.Require) -> None:
                 signal(page, each, "may")
             permitted = ", may=tuple(may)"
         how = _HOW[require.answer]
-        page.line(f"return Decision({how}{permitted}, clause={number})")
+        page.line(f"return Decision({how}{permitted}, {clauses})")
 
 
 _HOW = {"unchanged": "idle=True", "accepted": "quiet=True", "avoided": "idle=True, avoid=True"}

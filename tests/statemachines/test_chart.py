@@ -17,9 +17,10 @@ from transitions import Machine, MachineError
 from transitions.extensions import GraphMachine, LockedMachine
 
 from statemachines import kernel
-from statemachines.chart import Arrow, arrows, machine, mermaid
+from statemachines.chart import Arrow, arrows, machine
 from statemachines.compile import Compiled, compile_text, load
 from statemachines.diagnostics import SpecError
+from statemachines.drawing import mermaid
 from statemachines.expression.typed import Const, Operate, Typed
 from statemachines.kernel import Kernel
 from statemachines.lifecycle import Lifecycle
@@ -443,7 +444,7 @@ def test_an_unknown_entity_is_told_with_the_one_that_may_be_meant() -> None:
     [
         ("running -> blocked", "running -> blocke", "blocke", "did you mean 'blocked'"),
         ("running -> blocked", "runing -> blocked", "runing", "did you mean 'running'"),
-        ("running -> blocked", "running -> job.since", "since", "a state, a parameter, or `same`"),
+        ("running -> blocked", "running -> job.since", "since", "a state, a parameter, `same`, or a `pick`"),
         ("running -> blocked", "running -> job", "job", "Job.state"),
         ("to: Job.state", "to: Poll.state", "to\n", "Job.state"),
         ("to: Job.state", "to: {list of: Job.state}", "to\n", "Job.state"),
@@ -610,7 +611,7 @@ def test_the_diagrams_of_transitions_name_the_choice() -> None:
 
 def test_who_only_draws_does_not_pay_for_transitions() -> None:
     code = (
-        "import sys; from statemachines.compile import load; from statemachines.chart import mermaid;"
+        "import sys; from statemachines.compile import load; from statemachines.drawing import mermaid;"
         "mermaid(load('thread-job').lifecycle); sys.exit('transitions' in sys.modules)"
     )
     root = Path(__file__).parents[2]

@@ -287,27 +287,27 @@ def test_declared_keys_read_shown_fields_up_or_down() -> None:
 
 def test_a_decision_allows_nothing_that_it_does_not_name() -> None:
     nothing = Decision()
-    assert (nothing.refuse, nothing.accept, nothing.idle, nothing.quiet, nothing.may, nothing.clause) == (
+    assert (nothing.refuse, nothing.accept, nothing.idle, nothing.quiet, nothing.may, nothing.clauses) == (
         *((), False, False, False, ()),
-        -1,
+        (),
     )
-    refusal = Decision(("gone",), may=(("Told", (("job", 1),)),), clause=3)
-    assert (refusal.refuse, refusal.accept, refusal.may, refusal.clause) == (
+    refusal = Decision(("gone",), may=(("Told", (("job", 1),)),), clauses=(3, 5))
+    assert (refusal.refuse, refusal.accept, refusal.may, refusal.clauses) == (
         ("gone",),
         False,
         (("Told", (("job", 1),)),),
-        3,
+        (3, 5),
     )
 
 
 def test_accepting_is_one_decision_for_all() -> None:
-    assert (ACCEPT.refuse, ACCEPT.accept, ACCEPT.idle, ACCEPT.quiet, ACCEPT.may, ACCEPT.clause) == (
+    assert (ACCEPT.refuse, ACCEPT.accept, ACCEPT.idle, ACCEPT.quiet, ACCEPT.may, ACCEPT.clauses) == (
         (),
         True,
         False,
         False,
         (),
-        -1,
+        (),
     )
 
 

@@ -92,6 +92,7 @@ operations:
   start:
     about: A job starts.
     optional: true
+    control: true
     takes: {thread: Thread, tool: Tool}
     requires: {is_disposed: "!disposed"}
     open: {too_many: jobs.size() > 3}
@@ -121,6 +122,7 @@ operations:
     may signal: {Woke: {with: {thread: thread}}}
     gives: told
   jobs_of: {gives: {unordered: jobs}}
+  rest: {takes: {ms: int}, reads: {idle: disposed}, waits: ms, gives: {any of: [idle, disposed]}}
 on its own:
   wake: {for each: {thread: Thread}, when: thread.idle, must: disposed, does: tell(thread)}
   stir: {when: disposed, set: {disposed: true}, signal: {Woke: }, may signal: {Woke: }}
@@ -249,7 +251,7 @@ entities / Job | cascades: [Call]
 entities / Job | handle: minted
     unknown-word 3:5 | 'handle' is no word | known words here
 entities / Job | id: given
-    bad-value 3:9 | takes 'minted', not 'given' | an id of its own
+    bad-value 3:9 | takes 'minted' or 'minted once', not 'given' | that none ever had
 entities / Job | states: [a]
     wrong-kind 3:13 | a mapping, and this is a list | in groups
 entities / Job | states: {}

@@ -45,9 +45,9 @@ def written(trace: Trace, divergence: Divergence | None = None, origins: Any = (
 def parsed(text: str) -> tuple[Compiled, Program]:
     """The row as the spec's reader understands it, without a fault."""
     with tempfile.TemporaryDirectory() as folder:
-        path = replay.save(Path(folder), "thread-job", "C1", text)
+        path = replay.save(Path(folder), "thread-job", "reference", "C1", text)
         try:
-            compiled = replay.read(str(path))
+            compiled = replay.read(str(path)).compiled
         except Exception as error:
             raise AssertionError(f"{error}\n{text}") from error
     rows = RowCompiler(compiled.lifecycle)
@@ -154,6 +154,40 @@ CASES: dict[str, tuple[Trace, list[str]]] = {
             "- last = list_jobs(t1, [running])",
         ],
     ),
+    "together, unlike calls of one caller": (
+        Trace((start(1), AtOnce(((end(2, 1), look(3)), (look(4),))), look(5))),
+        [
+            "- job = start(t1, fresh, bash)",
+            "- together(finish(job.job_id, completed, 'x'), list_jobs(t1, []), list_jobs(t1, []))",
+            "- last = list_jobs(t1, [])",
+        ],
+    ),
+    "an id that the caller chose and uses again": (
+        Trace(
+            (
+                Call(
+                    1,
+                    "start_as",
+                    (("thread", "t1"), ("tool_call", "c"), ("tool", "bash"), ("job_id", "mine")),
+                ),
+                Call(2, "inspect_job", (("thread", "t1"), ("job", "mine"))),
+            )
+        ),
+        [
+            "- id = fresh(Job)",
+            "- start_as(t1, fresh, bash, id)",
+            "- last = inspect_job(t1, id)",
+        ],
+    ),
+    "texts that YAML would cut": (
+        Trace((start(1), end(2, 1, payload="a: b"), end(3, 1, payload="a\\ #b"), look(4))),
+        [
+            "- job = start(t1, fresh, bash)",
+            "- \"finish(job.job_id, completed, 'a: b')\"",
+            "- \"finish(job.job_id, completed, 'a\\\\\\\\ #b')\"",
+            "- last = list_jobs(t1, [])",
+        ],
+    ),
     "long texts": (
         Trace((start(1), end(2, 1, payload="é" * 100 + "x"), end(3, 1, payload="x\n" * 40 + "xxx"), look(4))),
         [
@@ -220,7 +254,7 @@ ORIGINS = (("job-1", Given(1, "job_id")),)
         (INSPECT, fault(value="completed", path="status"), "last.status == completed"),
         (INSPECT, fault(value=None, path="completed_at"), "last.completed_at == null"),
         (INSPECT, fault(value=17, path="started_at"), "last.started_at == 17"),
-        (INSPECT, fault(value="c1", path="tool_call"), "last.tool_call == 'c1'"),
+        (INSPECT, fault(value="c1", path="tool_call"), "last.tool_call == call"),
         (INSPECT, fault(value="job-1", path="job_id"), "last.job_id == job.job_id"),
         (LISTED, fault(value="bash", path="[0].tool"), "last[0].tool == bash"),
         (LISTED, fault(value=[]), "last.size() == 0"),
@@ -277,7 +311,15 @@ def test_after_calls_at_once_nothing_is_asserted_that_only_one_order_gives() -> 
 def test_a_call_used_again_is_a_fresh_one_whatever_it_was_called() -> None:
     """`fresh` counts on its own in every run, so no text of another run may stand beside it."""
     trace = Trace((start(1, "fresh-toolcall-1"), start(2, "other"), end(3, 2), start(4, "fresh-toolcall-1")))
-    assert calls_made_by(written(trace), thread_job())[0] == shape_of(trace)
+    text = written(trace)
+    assert steps_of(text) == [
+        "- call = fresh(ToolCall)",
+        "- start(t1, call, bash)",
+        "- job = start(t1, fresh, bash)",
+        "- finish(job.job_id, completed, 'x')",
+        "- last = start(t1, call, bash)",
+    ]
+    assert calls_made_by(text, thread_job())[0] == shape_of(trace)
 
 
 # --- there and back again ---------------------------------------------------------------------------------
@@ -290,7 +332,7 @@ def shape_of(trace: Trace) -> list[Any]:
 
     def of(call: Call, place: int) -> tuple[Any, ...]:
         places[call.number] = place
-        arguments = []
+        arguments: list[tuple[Any, ...]] = []
         for name, value in call.arguments:
             if isinstance(value, Given):
                 arguments.append((name, places[value.step], value.field))

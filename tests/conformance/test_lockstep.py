@@ -147,6 +147,17 @@ def test_any_code_of_several_failing_requirements_is_right_even_where_one_is_ope
     assert watched("start_as", "t1", "call of a", "bash", "b", gives=started("b")) is not None
 
 
+def test_an_answer_that_several_clauses_forbid_is_told_with_all_of_them() -> None:
+    for came, kind in (({"gives": started("a")}, "accepted"), ({"refused": "no"}, "refused")):
+        watched = Watched()
+        watched.start("a")
+        divergence = watched("start_as", "t2", "call of a", "bash", "a", **came)
+        assert divergence is not None
+        assert (divergence.kind, divergence.clause) == (kind, "entities.Call.unique.tool_call")
+        assert divergence.related == ("entities.Job.unique.id",)
+        assert divergence.expected == "refused already_resolved or duplicate_job_id"
+
+
 def test_a_refusal_changes_nothing() -> None:
     watched = Watched()
     watched.start("a")

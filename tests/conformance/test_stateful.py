@@ -94,14 +94,30 @@ def test_jobs_end_in_another_order_than_they_began() -> None:
 def test_every_combination_of_arguments_worth_trying_has_a_number(calls: list[tuple[str, int]]) -> None:
     with adapted(REFERENCE) as adapter:
         driver = Driver(thread_job(), adapter)
-        for operation, number in calls:
-            driver.call(operation, number)
+        for name, number in calls:
+            driver.call(name, number)
         for operation in thread_job().kernel.operations:
-            worth = list(arguments(thread_job(), driver.case.judge.model, operation))
+            worth = list(arguments(thread_job(), driver.case.judge.model, operation, gone=driver.gone))
             tried = [driver.arguments(operation.name, number) for number in range(len(worth))]
             assert sorted(map(repr, tried)) == sorted(map(repr, worth)), operation.name
             if not worth:
                 assert driver.arguments(operation.name, 0) is None
+
+
+@pytest.mark.parametrize("leaves", ["evicted", "restarted"])
+def test_a_record_that_left_is_asked_for_even_where_the_model_has_forgotten_it(leaves: str) -> None:
+    with adapted(retaining(1)) as adapter:
+        driver = Driver(thread_job(), adapter)
+        for name in ("a", "b"):
+            driver.make("start", {"thread": "t1", "tool_call": name, "tool": "bash"})
+        if leaves == "restarted":
+            driver.make("restart", {})
+        for job in ("job-1", "job-2") if leaves == "evicted" else ():
+            driver.make("finish", {"job": job, "outcome": "failed", "payload": "x"})
+        there, gone = (["job-2"], "job-1") if leaves == "evicted" else ([], "job-2")
+        cases = [driver.arguments("inspect_job", number) for number in range(2 * len([*there, gone]))]
+    asked = {case["job"] for case in cases if case is not None}
+    assert asked == {*there, gone}
 
 
 def test_a_number_says_how_long_to_wait() -> None:
@@ -115,7 +131,7 @@ def asked(system: type, calls: list[tuple[str, dict[str, Any]]]) -> list[tuple[s
     """What a system is asked after the last of these calls."""
     made: list[tuple[str, dict[str, Any]]] = []
 
-    class Heard(system):  # type: ignore[misc,valid-type]  # whichever system it is
+    class Heard(system):  # type: ignore[misc]  # whichever system it is
         def _hear(self, operation: str, arguments: dict[str, Any]) -> Any:
             made.append((operation, arguments))
             return getattr(super(), operation)(**arguments)
@@ -143,7 +159,10 @@ def asked(system: type, calls: list[tuple[str, dict[str, Any]]]) -> list[tuple[s
 def test_after_a_call_the_observers_are_asked_about_everything_and_about_the_call() -> None:
     start = ("start", {"thread": "t1", "tool_call": "c", "tool": "bash"})
     finish = ("finish", {"job": "job-1", "outcome": "failed", "payload": "x"})
-    everything = [("messages", {"thread": "t1"}), ("messages", {"thread": "t2"})]
+    everything: list[tuple[str, dict[str, Any]]] = [
+        ("messages", {"thread": "t1"}),
+        ("messages", {"thread": "t2"}),
+    ]
     everything += [
         ("list_jobs", {"thread": thread, "statuses": list(EVERY_STATUS)}) for thread in ("t1", "t2")
     ]

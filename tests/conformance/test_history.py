@@ -148,6 +148,17 @@ def test_an_emitter_that_came_too_late_may_tell_nothing() -> None:
     assert not searched(watched, calls, signals).ends
 
 
+def test_what_is_only_recommended_is_a_finding_of_emitters_too() -> None:
+    watched, calls, signals = emitters(3, "ac", "b")
+    for call in calls:
+        call.given = [{**given, "tool": None} for given in call.given]
+    assert watched.judge.group(Group(calls, signals)) is None
+    assert [(each.clause, each.should) for each in watched.judge.findings] == [
+        ("messages.Ended.carries.tool", True)
+    ]
+    assert "messages.Ended.at most" in watched.judge.witnessed()
+
+
 def test_a_message_that_a_call_makes_due_can_be_told_by_another_that_overlaps_it() -> None:
     for during, explained in (((0, 9), True), ((8, 9), False)):
         watched = Watched()
@@ -172,8 +183,8 @@ def racing(*signals: SignalKey, refused: bool = False, actor: str = "user") -> b
     """Whether a cancel that races an end can have come with these signals."""
     watched = Watched()
     watched.start("a")
-    came = {"refused": "wrong_state"} if refused else {}
-    cancel = watched.call("request_cancel", "t1", "a", actor, during=(0, 9), **came)
+    code = "wrong_state" if refused else None
+    cancel = watched.call("request_cancel", "t1", "a", actor, refused=code, during=(0, 9))
     end = watched.call("finish", "a", "completed", "x", during=(0, 9))
     return bool(searched(watched, [cancel, end], signals).ends)
 
@@ -292,20 +303,41 @@ def test_a_search_ends_when_there_are_enough_explanations() -> None:
     assert len(searched(watched, calls, signals).ends) == 6
 
 
-def test_a_long_history_is_followed_in_the_order_of_its_ends() -> None:
-    watched = Watched()
-    calls = [
+def many_starts(watched: Watched, *, given_twice: bool = False) -> list[Observed]:
+    """More starts than are searched, the first to begin the last to end; perhaps two of them with one id."""
+    return [
         watched.call(
-            "start", "t1", f"call {index}", "bash", gives=started(f"job {index}"), during=(0, 100 - index)
+            "start",
+            "t1",
+            f"call {index}",
+            "bash",
+            gives=started("job 4" if given_twice and index == 3 else f"job {index}"),
+            during=(0, 100 - index),
         )
         for index in range(history.SMALL + 1)
     ]
-    found = searched(watched, calls)
+
+
+def test_a_long_history_is_followed_in_the_order_of_its_ends() -> None:
+    watched = Watched()
+    found = searched(watched, many_starts(watched))
     assert (len(found.ends), found.partial) == (1, True)
     (end,) = found.ends
     assert len(end.model.jobs) == history.SMALL + 1  # type: ignore[attr-defined]  # the generated model has them
-    calls[3].given["job_id"], calls[3].minted = "job 4", ("job 4",)
+
+
+def test_no_order_of_a_long_history_explains_an_id_that_two_lasting_records_were_given() -> None:
     watched = Watched()
+    found = searched(watched, many_starts(watched, given_twice=True))
+    assert (found.ends, found.partial) == ([], False)
+
+
+@pytest.mark.parametrize(
+    "ends", [("restart",), ("finish", "job 4", "completed", "x"), ("wait", 1)], ids=lambda call: call[0]
+)
+def test_where_a_record_may_have_left_its_id_may_come_again(ends: tuple[Any, ...]) -> None:
+    watched = Watched()
+    calls = [*many_starts(watched, given_twice=True), watched.call(*ends, during=(0, 200))]
     found = searched(watched, calls)
     assert (found.ends, found.partial) == ([], True)
 

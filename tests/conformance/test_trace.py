@@ -77,9 +77,10 @@ def test_calls_made_at_once_stay_together(reference: Adapter) -> None:
 
 def test_an_id_given_again_is_the_one_that_was_given_last() -> None:
     """After a restart a system may mint an id once more; a call after it means the new record."""
-    first = Recorded("start", {"thread": "t1", "tool_call": "a", "tool": "bash"}, {"job_id": "1"})
-    second = Recorded("start", {"thread": "t1", "tool_call": "b", "tool": "bash"}, {"job_id": "1"})
-    use = Recorded("inspect_job", {"thread": "t1", "job": "1"}, None)
+    ids = {"job_id": "1"}
+    first = Recorded("start", {"thread": "t1", "tool_call": "a", "tool": "bash"}, ids=ids)
+    second = Recorded("start", {"thread": "t1", "tool_call": "b", "tool": "bash"}, ids=ids)
+    use = Recorded("inspect_job", {"thread": "t1", "job": "1"})
     made = symbolic([first, use, Recorded("restart"), second, use])
     assert [dict(call.arguments).get("job") for call in made.calls()] == [
         None,

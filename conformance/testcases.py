@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import unittest
 from collections.abc import Callable
-from typing import Any
+from typing import Any, ClassVar
 
 from conformance.rows import RowRunner
 from conformance.run import MACHINE, run_machine, selected
 from conformance.targets import open_class
 from conformance.verdict import RowResult, Verdict, gates
-from statemachines.compile import load
+from statemachines.compile import Compiled, load
 from statemachines.lifecycle import Row
 from statemachines.rows import RowCompiler
 
@@ -22,33 +22,46 @@ def testcase(lifecycle: str, factory: Callable[[], Any], *, rows: str = "") -> t
     """
     compiled = load(lifecycle)
     only = tuple(part.strip() for part in rows.split(",") if part.strip())
-    adapter = open_class(compiled, factory)
-    runner = RowRunner(compiled, RowCompiler(compiled.lifecycle), adapter)
+    adapter = open_class(compiled, factory)  # what is declared wrongly is told where the test case is made
+    adapter.close()
     body: dict[str, Any] = {
         "__doc__": f"{compiled.lifecycle.name} against {adapter.name}.",
         "__module__": factory.__module__,
+        "compiled": compiled,
+        "factory": staticmethod(factory),
     }
     for row in selected(compiled, only):
-        body[f"test_{row.id.text}"] = _test(runner, row)
+        body[f"test_{row.id.text}"] = _test(row)
     if not only or MACHINE in only:
-        body["test_machine"] = _machine(runner)
-    return type(f"Test{getattr(factory, '__name__', 'System')}", (unittest.TestCase,), body)
+        body["test_machine"] = _machine
+    return type(f"Test{getattr(factory, '__name__', 'System')}", (_Rows,), body)
 
 
-def _test(runner: RowRunner, row: Row) -> Callable[[unittest.TestCase], None]:
-    def test(self: unittest.TestCase) -> None:
-        _judge(self, runner.run(row))
+class _Rows(unittest.TestCase):
+    """Rows of a lifecycle as tests: they share one adapter, which is closed after the last one."""
+
+    compiled: ClassVar[Compiled]
+    factory: ClassVar[Callable[[], Any]]
+    runner: ClassVar[RowRunner]
+
+    @classmethod
+    def setUpClass(cls) -> None:
+        adapter = open_class(cls.compiled, cls.factory)
+        cls.addClassCleanup(adapter.close)
+        cls.runner = RowRunner(cls.compiled, RowCompiler(cls.compiled.lifecycle), adapter)
+
+
+def _test(row: Row) -> Callable[[_Rows], None]:
+    def test(self: _Rows) -> None:
+        _judge(self, self.runner.run(row))
 
     test.__doc__ = f"{row.id.text}: {row.about} ({row.id.where})"
     return test
 
 
-def _machine(runner: RowRunner) -> Callable[[unittest.TestCase], None]:
-    def test(self: unittest.TestCase) -> None:
-        _judge(self, run_machine(runner))
-
-    test.__doc__ = "Random calls in any order: after each, the system shows what the model shows."
-    return test
+def _machine(self: _Rows) -> None:
+    """Random calls in any order: after each, the system shows what the model shows."""
+    _judge(self, run_machine(self.runner))
 
 
 def _judge(test: unittest.TestCase, result: RowResult) -> None:

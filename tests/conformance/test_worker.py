@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 import threading
 from collections.abc import Iterator
+from functools import partial
 from typing import Any, ClassVar
 
 import pytest
@@ -272,6 +273,23 @@ def test_a_traceback_shows_the_systems_own_lines() -> None:
     assert "/conformance/worker.py" not in result.counterexample.seen
 
 
+def test_a_function_that_makes_systems_will_do() -> None:
+    made = partial(ActorJobs)
+    assert row_result(made, "N4", quick=True).verdict is Verdict.PASS
+    with adapted(made) as adapter:
+        assert adapter.declaration.concurrency == "async"
+        adapter.ready()
+
+    def fails() -> ActorJobs:
+        raise ConnectionError("no database")
+
+    with (
+        pytest.raises(HarnessError, match="cannot be made: the constructor raised ConnectionError"),
+        adapted(fails),
+    ):
+        pass
+
+
 def test_an_end_that_fails_does_not_disturb_the_next_case() -> None:
     class ClosesBadly(REFERENCE):
         def close(self) -> None:
@@ -358,6 +376,21 @@ def test_a_clock_that_does_not_do_what_is_asked_of_it_fails() -> None:
 
     for system in (Stands, RunsBackwards, Raises):
         assert row_result(system, "N10").verdict is Verdict.FAIL, system
+
+
+@pytest.mark.parametrize(("settles", "hinted"), [(0, True), (5, False)])
+def test_of_a_signal_that_does_not_come_it_is_said_what_to_declare_if_it_is_late(
+    settles: int, hinted: bool
+) -> None:
+    class Silent(lying(settles=settles)):  # type: ignore[misc]  # the base is made anew for each declaration
+        def signals(self) -> list[Reply]:
+            return []
+
+    result = row_result(Silent, "N4", quick=True)
+    assert result.verdict is Verdict.FAIL
+    assert result.counterexample is not None
+    hint = " (if it comes later, declare `settles`)" if hinted else ""
+    assert result.counterexample.seen == f"no such signal{hint}"
 
 
 def without(system: type, *operations: str, **words: Any) -> type:

@@ -1,0 +1,156 @@
+"""The values of a trace as a row writes them: words of the spec, names of replies, new texts, other texts."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections import Counter
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from conformance import kernel_facts
+from conformance.trace import Call, Given
+from statemachines.compile import Compiled
+from statemachines.model import byte_length, line_count, sized_text
+from statemachines.types import Enum, Id, List, Ref, Text, Type, present
+
+LONG = 40  # bytes of a text that is written out
+_PIECES = ("x", "abc", "xyz", "é", "😀")
+_ESCAPES = {"\\": "\\\\", "'": "\\'", "\n": "\\n", "\t": "\\t", "\r": "\\r"}
+_CUT = re.compile(r": | #|:$")  # where YAML would end a plain text
+
+
+class Names:
+    """What the values and the replies of one trace are called in a row.
+
+    reach  how the reply of a call is reached, by the number of the call
+    shared  the new texts that a row speaks of more than once, each with its name and its type
+    """
+
+    def __init__(
+        self,
+        compiled: Compiled,
+        calls: Sequence[Call] = (),
+        told: Callable[[str], bool] = lambda value: False,
+    ) -> None:
+        """Name the values of these calls; `told` tells whether the words about a fault speak of a value."""
+        self.compiled = compiled
+        self.facts = kernel_facts.of(compiled)
+        self.reach: dict[int, str] = {}
+        self.shared: dict[str, tuple[str, str]] = {}
+        self._kinds = {
+            operation.name: {each.name: present(each.wire) for each in operation.parameters}
+            for operation in compiled.kernel.operations
+        }
+        uses: Counter[tuple[str, Type]] = Counter()
+        for call in calls:
+            for name, value in call.arguments:
+                kind = self.kind(call.operation, name)
+                if isinstance(value, str) and kind is not None and self.may_be_fresh(kind):
+                    uses[value, kind] += 1
+        for (value, kind), count in uses.items():
+            if count > 1 or told(value):
+                base = kind.name if isinstance(kind, Text) else "Id"
+                self.shared[value] = (self.free(_last_word(base)), _type_name(kind))
+
+    def kind(self, operation: str, argument: str) -> Type | None:
+        """Give the type of an argument; None for one that no spec declares, such as that of `wait`."""
+        return self._kinds.get(operation, {}).get(argument)
+
+    def free(self, base: str) -> str:
+        """Give a name that nothing has yet."""
+        taken = {reach.partition("[")[0] for reach in self.reach.values()} | {
+            name for name, _ in self.shared.values()
+        }
+        taken |= self._kinds.keys()
+        if base not in taken:
+            return base
+        return next(f"{base}{number}" for number in range(2, 10_000) if f"{base}{number}" not in taken)
+
+    def reply(self, call: Call) -> str:
+        """Give a name for the reply of a call: that of the record whose id it gives."""
+        entities = self.facts.identified(call.operation).values()
+        variable = next((self.compiled.kernel.entity(entity).variable for entity in entities), "reply")
+        return self.free(variable)
+
+    def may_be_fresh(self, kind: Type) -> bool:
+        """Tell whether any new value would do: an id that no record has, or a text that only has to be new."""
+        if isinstance(kind, Id):
+            return not self.compiled.kernel.entity(kind.entity).fixed
+        declared = self.compiled.lifecycle.types.get(kind.name) if isinstance(kind, Text) else None
+        return declared is not None and declared.text == "fresh or reused"
+
+    # ── Writing ──
+
+    def call(self, call: Call, inner: dict[int, str] | None = None) -> str:
+        """Write a call; `inner` names replies where a loop walks over them."""
+        parts = []
+        for name, value in call.arguments:
+            if isinstance(value, Given):
+                reach = (inner or {}).get(value.step) or self.reach[value.step]
+                parts.append(f"{reach}.{value.field}")
+            else:
+                parts.append(self.value(value, self.kind(call.operation, name)))
+        return f"{call.operation}({', '.join(parts)})"
+
+    def value(self, value: Any, kind: Type | None) -> str:
+        """Write a value of a type."""
+        if isinstance(value, str):
+            plain = present(kind) if kind is not None else None
+            if not isinstance(plain, Enum | Ref) and value not in self.shared:
+                return "fresh" if plain is not None and self.may_be_fresh(plain) else text(value)
+        return self.known(value, kind)
+
+    def known(self, value: Any, kind: Type | None) -> str:
+        """Write a value that some reply or argument has: never `fresh`."""
+        plain = present(kind) if kind is not None else None
+        match value:
+            case None:
+                return "null"
+            case bool():
+                return "true" if value else "false"
+            case int():
+                return str(value)
+            case list() | tuple():
+                item = plain.item if isinstance(plain, List) else None
+                return f"[{', '.join(self.value(each, item) for each in value)}]"
+            case _ if isinstance(plain, Enum | Ref):
+                return str(value)
+            case _:
+                words = str(value)
+                return self.shared[words][0] if words in self.shared else text(words)
+
+    def bound(self, value: Any, kind: Type | None) -> str:
+        """Write a value that gets a name: a new one says of which type it is."""
+        written = self.value(value, kind)
+        return f"fresh({_type_name(present(kind))})" if written == "fresh" and kind is not None else written
+
+
+def _type_name(kind: Type) -> str:
+    return kind.entity if isinstance(kind, Id) else str(kind)
+
+
+def _last_word(name: str) -> str:
+    words: list[str] = re.findall(r"[A-Z]?[^A-Z]+|[A-Z]+", name)
+    return words[-1].lower()
+
+
+def text(value: str) -> str:
+    """Write a text; a long one by what it is made of."""
+    size, lines = byte_length(value), line_count(value)
+    if size > LONG:
+        for piece in _PIECES:
+            if size >= 2 * lines - 1 and sized_text(piece, size, lines) == value:
+                return f"text('{piece}', {size}{f', {lines}' if lines > 1 else ''})"
+    escaped = "".join(_ESCAPES.get(sign) or (f"\\u{ord(sign):04x}" if _odd(sign) else sign) for sign in value)
+    return f"'{escaped}'"
+
+
+def _odd(sign: str) -> bool:
+    """Tell whether a sign cannot stand in a spec as it is."""
+    return not sign.isprintable() and sign != " " and ord(sign) < 0x10000
+
+
+def item(line: str) -> str:
+    """Write an item of a YAML list, in quotes where YAML would not read the line as it stands."""
+    return f"- {json.dumps(line, ensure_ascii=False)}" if _CUT.search(line) else f"- {line}"
