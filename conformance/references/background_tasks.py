@@ -1,0 +1,285 @@
+"""A session's table of background tasks with a completion queue: the reference for `background-tasks`.
+
+Written from the life cycle's description (`lifecycles/background-tasks.md`) alone, not from the spec and
+not from the generated model: two independent readings that must agree. Where the description leaves a
+choice open, this implementation refuses and leaves everything as it was.
+
+Each task is an asyncio task that waits for its body; what the body does is in the hands of the kit. All
+handles share one `Table`, and nothing between two awaits can come in between. Methods that start with an
+underscore are each one rule, so that a wrong implementation is a small subclass.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from typing import Any, ClassVar
+
+from conformance.references.background_table import (
+    TERMINAL,
+    CancelToken,
+    Crash,
+    Replies,
+    Reply,
+    Returned,
+    Row,
+    Table,
+)
+from conformance.refused import Refused
+
+
+class BackgroundTasks:
+    """Background tasks of one session, for any number of callers on one event loop.
+
+    The newest `retained` ended rows stay; `recent` blocks of a history are shown where nothing else is
+    asked for. The policies are those of the description. Operations refuse by raising `Refused`.
+    """
+
+    declares: ClassVar[dict[str, Any]] = {
+        "concurrency": "async",
+        "limits": {"retained": 64, "recent": 10},
+        "policies": {
+            "cancelled_body": "canceled",
+            "crash": "failed",
+            "spawn_after_cancel": "canceled",
+            "id_order": "text",
+            "canceled_outcome": "as_returned",
+        },
+    }
+
+    def __init__(self, *, retained: int = 64, recent: int = 10, **policies: str) -> None:
+        self._retained, self._recent = retained, recent
+        self._policies: dict[str, str] = {**BackgroundTasks.declares["policies"], **policies}
+        self._handles = [Table()]
+        self._turns = 0
+
+    # What becomes of a task.
+
+    async def spawn(self, label: str) -> Reply:
+        """Give a running task under a fresh id. May refuse `session_cancelled`."""
+        table = self._turn()
+        if table.session.cancelled and self._policies["spawn_after_cancel"] == "refused":
+            raise Refused("session_cancelled", "The session has been cancelled")
+        table.spawned += 1
+        body: asyncio.Future[Returned] = asyncio.get_running_loop().create_future()
+        row = Row(self._mint_id(table), label, table.spawned, CancelToken(table.session), body)
+        table.rows[row.task_id] = row
+        row.supervisor = asyncio.create_task(self._supervise(table, row))
+        return {"task_id": row.task_id}
+
+    async def finish(self, task: str, outcome: str, text: str) -> None:
+        """Let the body return; the task has ended when this has. Refuses `not_found`, `wrong_state`."""
+        row = self._find_running(self._turn(), task)
+        row.body.set_result((outcome, text))
+        await self._settled(row)
+
+    async def crash(self, task: str) -> None:
+        """Let the body raise. Refuses `not_found` and `wrong_state`."""
+        row = self._find_running(self._turn(), task)
+        row.body.set_exception(Crash("The task crashed"))
+        await self._settled(row)
+
+    async def cancel_task(self, task: str) -> bool | None:
+        """Ask one task to stop. True: it runs; False: it has ended; None: there is no such row."""
+        row = self._turn().rows.get(task)
+        if row is None:
+            return None
+        return self._cancel(row)
+
+    async def cancel_all(self) -> None:
+        """Ask every task to stop."""
+        self._cancel_session(self._turn())
+
+    async def session_cancelled(self) -> None:
+        """The session itself was cancelled: the same."""
+        self._cancel_session(self._turn())
+
+    # Completions.
+
+    async def drain_completed(self) -> Replies:
+        """Take all outcomes, first to finish first. The rows stay."""
+        return self._drain(self._turn())
+
+    async def has_completed(self) -> bool:
+        """Whether there are outcomes to drain."""
+        return bool(self._turn().queue)
+
+    async def wait_for_completion(
+        self,
+        timeout: int,  # noqa: ASYNC109 - the life cycle names it, and it is in milliseconds
+    ) -> bool:
+        """Wait for a completion since this last returned True; False when the time is over before."""
+        table = self._turn()
+        return self._take_permit(table) or await self._wait(table, timeout)
+
+    # What callers see.
+
+    async def running_count(self) -> int:
+        """How many rows are running."""
+        return sum(row.status == "running" for row in self._turn().rows.values())
+
+    async def list(self) -> Replies:
+        """All rows in the order of their ids; histories are not read."""
+        return [self._show(row) for row in sorted(self._turn().rows.values(), key=self._order)]
+
+    async def peek(self, task: str, recent: int | None = None) -> Reply | None:
+        """The newest blocks of a task's history, oldest first, and how many there are; None: no row."""
+        row = self._turn().rows.get(task)
+        if row is None:
+            return None
+        blocks = row.history or []
+        return {"blocks": blocks[-self._shown(recent) :], "total": len(blocks)}
+
+    # Controls of the kit.
+
+    async def attach_history(self, task: str) -> None:
+        """Give a task a history, if it has none. Refuses `not_found`."""
+        row = self._find(self._turn(), task)
+        row.history = row.history or []
+
+    async def append_history(self, task: str, blocks: Sequence[str]) -> None:
+        """Add to a history. Refuses `not_found`, and `wrong_state` where there is none."""
+        row = self._find(self._turn(), task)
+        if row.history is None:
+            raise Refused("wrong_state", "The task has no history")
+        row.history.extend(blocks)
+
+    async def clone(self) -> None:
+        """Make one more handle; from now on calls go through all of them in turn."""
+        self._handles.append(self._share(self._handles[0]))
+
+    async def close(self) -> None:
+        """Stop waiting for bodies."""
+        for table in self._handles:
+            for row in table.rows.values():
+                if row.supervisor is not None:
+                    row.supervisor.cancel()
+
+    # Rules of rows and ids.
+
+    def _turn(self) -> Table:
+        """The table as the handle whose turn it is sees it."""
+        self._turns += 1
+        return self._handles[self._turns % len(self._handles)]
+
+    def _share(self, table: Table) -> Table:
+        """A clone is the same table."""
+        return table
+
+    def _mint_id(self, table: Table) -> str:
+        return f"task-{table.spawned}"
+
+    def _find(self, table: Table, task: str) -> Row:
+        row = table.rows.get(task)
+        if row is None:
+            raise Refused("not_found", "No such task")
+        return row
+
+    def _find_running(self, table: Table, task: str) -> Row:
+        row = self._find(table, task)
+        if row.body.done():
+            raise Refused("wrong_state", "The body has already ended")
+        return row
+
+    def _order(self, row: Row) -> Any:
+        return row.serial if self._policies["id_order"] == "numeric" else row.task_id
+
+    def _show(self, row: Row) -> Reply:
+        shown = {"task_id": row.task_id, "label": row.label, "status": row.status}
+        return {**shown, "block_count": 0, "recent": []}
+
+    def _shown(self, recent: int | None) -> int:
+        """Nothing is no answer to a peek: 0 counts as 1."""
+        return max(1, self._recent if recent is None else recent)
+
+    # Rules of ending.
+
+    async def _supervise(self, table: Table, row: Row) -> None:
+        try:
+            outcome, text = await row.body
+        except Crash as crash:
+            if self._policies["crash"] == "failed":
+                self._end(table, row, "failed", self._outcome(row, "failed", str(crash)))
+        else:
+            self._return(table, row, outcome, text)
+
+    async def _settled(self, row: Row) -> None:
+        """Whoever lets a body end goes on when the table knows it, and ends nothing by giving up."""
+        if row.supervisor is not None:
+            await asyncio.wait([row.supervisor])
+
+    def _return(self, table: Table, row: Row, outcome: str, text: str) -> None:
+        if row.token.cancelled and self._policies["cancelled_body"] == "canceled":
+            said = self._policies["canceled_outcome"]
+            reported = self._outcome(row, outcome if said == "as_returned" else said, text)
+            self._end(table, row, "canceled", reported)
+        else:
+            self._end(table, row, outcome, self._outcome(row, outcome, text))
+
+    def _outcome(self, row: Row, status: str, text: str) -> Reply:
+        return {"task_id": row.task_id, "label": row.label, "result": {"status": status, "text": text}}
+
+    def _end(self, table: Table, row: Row, status: str, outcome: Reply) -> None:
+        """A row ends once: its outcome is queued, old rows leave, somebody is woken."""
+        table.finished += 1
+        row.status, row.finish = status, table.finished
+        self._deliver(table, outcome)
+        self._evict(table)
+        self._wake(table)
+
+    def _evict(self, table: Table) -> None:
+        """Rows alone leave; what they brought is still drained."""
+        ended = sorted((row for row in table.rows.values() if row.status in TERMINAL), key=self._age)
+        for row in ended[: max(0, len(ended) - self._retained)]:
+            del table.rows[row.task_id]
+
+    def _age(self, row: Row) -> int:
+        return row.finish
+
+    def _cancel(self, row: Row) -> bool:
+        if row.status in TERMINAL:
+            return False
+        row.token.cancel()
+        return True
+
+    def _cancel_session(self, table: Table) -> None:
+        if self._policies["spawn_after_cancel"] != "runs":
+            table.session.cancel()
+        for row in table.rows.values():
+            row.token.cancel()
+
+    # Rules of delivery.
+
+    def _deliver(self, table: Table, outcome: Reply) -> None:
+        table.queue.append(outcome)
+
+    def _drain(self, table: Table) -> Replies:
+        taken = [*table.queue]
+        table.queue.clear()
+        return taken
+
+    def _wake(self, table: Table) -> None:
+        """One waiter, or else a permit for the next one; there is never more than one permit."""
+        if table.waiters:
+            table.waiters.popleft().set_result(None)
+        else:
+            table.permit = True
+
+    def _take_permit(self, table: Table) -> bool:
+        taken, table.permit = table.permit, False
+        return taken
+
+    async def _wait(self, table: Table, ms: int) -> bool:
+        """Wait in line. A wake-up for a caller that gave up goes to the next one."""
+        waiter = asyncio.get_running_loop().create_future()
+        table.waiters.append(waiter)
+        try:
+            await asyncio.wait([waiter], timeout=ms / 1000)
+        except asyncio.CancelledError:
+            if waiter.done():
+                self._wake(table)
+            raise
+        finally:
+            if not waiter.done():
+                table.waiters.remove(waiter)
+        return waiter.done()
