@@ -57,7 +57,7 @@ class Case:
         self.adapter = adapter
         self.seed = seed
         self.judge = Judge(compiled, adapter.declaration)
-        self.limits, self.policies = self.judge.model.limits, self.judge.model.policies
+        self.limits, self.policies = self.judge.model.limits, self.judge.policies
         self.divergence: Divergence | None = None
         self.trace: list[Recorded] = []
         self.overlaps = 0

@@ -152,7 +152,7 @@ class _Search:
         left = [index for index in range(len(calls)) if index not in node.done]
         horizon = min((calls[index].ended for index in left), default=0)
         for index in left:
-            if calls[index].began > horizon:
+            if self._since(calls[index]) > horizon:
                 continue
             if self.facts.sends(calls[index]):
                 yield from self._sending(node, index, like)
@@ -165,6 +165,10 @@ class _Search:
         for step, keys, _ in model.own_steps():
             other = self.stepper.thawed(node.frozen, like)
             yield self._after(node, other, [other.take(step, keys)])
+
+    def _since(self, call: Observed) -> int:
+        """Give the earliest instant at which a call can have taken its step: one that waited took it at its end."""
+        return call.ended if self.facts.waits(call.operation) else call.began
 
     def _sending(self, node: _Node, index: int, like: BaseModel) -> Iterator[_Node]:
         """Walk a call that sends: its next message, or its end when all of them are sent."""

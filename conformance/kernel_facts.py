@@ -118,6 +118,11 @@ class Facts:
             or (isinstance(effect, kernel.Move) and effect.entity == entity.name and shown.name == "state")
         )
 
+    def waits(self, operation: str) -> bool:
+        """Tell whether a call may block."""
+        found = self._operations.get(operation)
+        return found is not None and found.waits is not None
+
     def sends(self, call: Observed) -> bool:
         """Tell whether a call gives the messages that it sent."""
         return (

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from conformance.declaration import Declaration
@@ -26,19 +27,23 @@ MOST = 256  # configurations that are held at once
 class Judge:
     """Follows one case. `step` and `group` give a divergence, or None; SHOULD findings gather in `findings`.
 
-    unsure  a cap was reached, or ties depend on instants that nobody can see: a divergence need not be a fault
+    unsure    a cap was reached, or ties depend on instants that nobody can see: a divergence need not be a fault
+    policies  what the system declared; `any` where it did not have to, and did not
     """
 
     def __init__(self, compiled: Compiled, declaration: Declaration) -> None:
         self.stepper = Stepper(compiled, declaration)
-        self.configurations = [Configuration(self.stepper.fresh())]
+        self.configurations = [Configuration(model) for model in self.stepper.fresh()]
+        self.policies = self.stepper.policies
         self.unsure = not _ordered(compiled, declaration)
         self.seen = bytearray(len(compiled.kernel.clauses))
         self._past: list[Observed | Group] = []
         self._files: dict[str, Any] = {}
         self._relaxed = False
         self._relaxed_findings: list[Divergence] = []
+        self._gave_up = False
         self._should = frozenset(path for path, level in self.stepper.levels.items() if level == "should")
+        self._derived = derived(compiled)
 
     @property
     def model(self) -> BaseModel:
@@ -99,11 +104,33 @@ class Judge:
     # ── One event on every configuration ──
 
     def _follow(self, event: Observed | Group) -> Divergence | None:
+        if self._gave_up:
+            return None
         self._past.append(event)
         divergence = self._advance(event)
         if divergence is not None and self._should and not self._relaxed:
-            return self._relax(divergence)
-        return divergence
+            divergence = self._relax(divergence)
+        return divergence if divergence is None else self._excused(divergence)
+
+    def _excused(self, divergence: Divergence) -> Divergence | None:
+        """Hold what follows from a recommended sentence to be a finding of level SHOULD, and judge no further.
+
+        Nobody knows what else a system does that does not follow the recommendation.
+        """
+        clauses = self.stepper.compiled.kernel.clauses
+        followed = next(
+            (
+                clause.path
+                for clause, hit in zip(clauses, self.seen, strict=True)
+                if hit and clause.path in self._derived
+            ),
+            "",
+        )
+        if not followed:
+            return divergence
+        self._relaxed_findings = [*self._relaxed_findings, replace(divergence, clause=followed, should=True)]
+        self._gave_up = True
+        return None
 
     def _advance(self, event: Observed | Group) -> Divergence | None:
         calls = event.calls if isinstance(event, Group) else [event]
@@ -239,6 +266,8 @@ class Judge:
         Explained now: the divergence is a finding of level SHOULD, and the case goes on from there.
         """
         compiled = self.stepper.compiled
+        if not self._should & compiled.kernel.removable:
+            return divergence
         loose = Judge(compiled.without(self._should), self.stepper.declaration)
         loose._relaxed = True
         for event in self._past:
@@ -247,20 +276,20 @@ class Judge:
         clause = next(
             path for path in self.stepper.levels if path in self._should and path in compiled.kernel.removable
         )
-        finding = Divergence(
-            divergence.kind,
-            clause,
-            divergence.operation,
-            divergence.expected,
-            divergence.seen,
-            True,
-            divergence.path,
-            divergence.value,
-        )
-        self._relaxed_findings = [*self.findings, finding]
+        self._relaxed_findings = [*self.findings, replace(divergence, clause=clause, should=True)]
         self.stepper, self.configurations = loose.stepper, loose.configurations
         self._relaxed = True
         return None
+
+
+def derived(compiled: Compiled) -> frozenset[str]:
+    """Name the recommended sentences that change what happens; how to do without the others is known exactly."""
+    exact = ("messages.", ".missing", ".gives", ".private to")
+    return frozenset(
+        clause.path
+        for clause in compiled.kernel.clauses
+        if clause.level == "should" and not any(part in clause.path for part in exact)
+    )
 
 
 def _ordered(compiled: Compiled, declaration: Declaration) -> bool:
@@ -274,5 +303,5 @@ def _distinct(configurations: Sequence[Configuration]) -> list[Configuration]:
         return list(configurations)
     found: dict[Any, Configuration] = {}
     for each in configurations:
-        found.setdefault((each.model.freeze(), each.standing), each)
+        found.setdefault((each.model.freeze(), each.standing, *vars(each.model.policies).values()), each)
     return list(found.values())

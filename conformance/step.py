@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import itertools
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from types import SimpleNamespace
 from typing import Any
 
 from conformance import kernel_facts
@@ -11,7 +13,8 @@ from conformance.declaration import Declaration
 from conformance.observation import Difference, InOrder, differences
 from conformance.observed import Observed
 from statemachines.compile import Compiled
-from statemachines.model import BaseModel, Decision, Impossible, Outcome, Signal
+from statemachines.lifecycle import ANY
+from statemachines.model import AnyOf, BaseModel, Decision, Impossible, Outcome, Signal
 from statemachines.types import NULL, Type
 
 
@@ -69,13 +72,31 @@ class Stepper:
         self.levels = {clause.path: clause.level for clause in compiled.kernel.clauses}
         self.findings: list[Divergence] = []
 
-    def fresh(self) -> BaseModel:
-        """Make a model at the start of a case."""
-        return self.compiled.model(self.declaration.limits, self.declaration.policies)
+    def fresh(self) -> list[BaseModel]:
+        """Make a model at the start of a case, for every choice that may be the system's."""
+        return [self.compiled.model(self.declaration.limits, choices) for choices in self._choices()]
+
+    def _choices(self) -> Iterator[dict[str, Any]]:
+        declared = self.declaration.policies
+        unknown = [name for name in self.compiled.kernel.undeclared if name not in declared]
+        lists = [[word.text for word in self.compiled.lifecycle.policies[name].choices] for name in unknown]
+        for chosen in itertools.product(*lists):
+            yield {**declared, **dict(zip(unknown, chosen, strict=True))}
+
+    @property
+    def policies(self) -> SimpleNamespace:
+        """The choices of the system; `any` where it did not have to declare one, and did not."""
+        return SimpleNamespace(
+            **{
+                **dict(self.compiled.kernel.policies),
+                **dict.fromkeys(self.compiled.kernel.undeclared, ANY),
+                **self.declaration.policies,
+            }
+        )
 
     def thawed(self, frozen: Any, like: BaseModel) -> BaseModel:
         """Make a model in a frozen state, which witnesses clauses where `like` does."""
-        model = type(like)(self.declaration.limits, self.declaration.policies)
+        model = type(like)(self.declaration.limits, vars(like.policies))
         model.thaw(frozen)
         model.seen = like.seen
         return model
@@ -177,7 +198,11 @@ class Stepper:
         kind = self.facts.gives(call.operation)
         if kind == NULL:
             return
-        for difference in differences(kind, expected, call.given, instants=self.declaration.instants):
+        options = expected.options if isinstance(expected, AnyOf) else (expected,)
+        found = [
+            list(differences(kind, each, call.given, instants=self.declaration.instants)) for each in options
+        ]
+        for difference in min(found, key=len):
             self._note(self._differs(call, kind, difference))
 
     def _differs(self, call: Observed, kind: Type, difference: Difference) -> Divergence:

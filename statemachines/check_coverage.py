@@ -22,6 +22,12 @@ def covers(word: str, path: str) -> bool:
     return below is not None and ".may signal." not in below and not below.endswith(".may lose")
 
 
+def covered(row: Row, clause: Clause) -> bool:
+    """Tell whether a row covers a clause: what is only recommended a MUST has to name itself."""
+    named = row.level != "must" or clause.level == "must"
+    return any(word.text == clause.path or (named and covers(word.text, clause.path)) for word in row.covers)
+
+
 def said(compiled: Compiled) -> list[Clause]:
     """List the clauses that the spec says: not the answers that `missing` and `otherwise` have by default."""
     operations = compiled.lifecycle.operations.items()
@@ -46,9 +52,7 @@ def faults(compiled: Compiled, dead: Collection[str]) -> Iterator[Diagnostic]:
         yield from _unknown(word, clauses)
     lacking, asked = [], {clause.path for clause in clauses} - avoided(compiled) - set(dead)
     for clause in clauses:
-        covering = [
-            row for row in rows.values() if any(covers(word.text, clause.path) for word in row.covers)
-        ]
+        covering = [row for row in rows.values() if covered(row, clause)]
         if clause.level == "should":
             yield from _too_strict(clause, covering)
         if covering:
@@ -97,10 +101,14 @@ def _unknown(word: Word, clauses: list[Clause]) -> Iterator[Diagnostic]:
 
 def unwitnessed(compiled: Compiled, ran: Ran, dead: Collection[str]) -> Iterator[Diagnostic]:
     """Tell of clauses that a row covers and that its runs on the model never come to."""
-    asked = {clause.path for clause in said(compiled)} - silent(compiled) - set(dead)
+    asked = {clause.path: clause for clause in said(compiled)}
+    for path in (*silent(compiled), *dead):
+        asked.pop(path, None)
     for name, seen in ran.seen.items():
+        row = compiled.lifecycle.rows[name]
         idle = [path for path, hit in zip(ran.paths, seen, strict=True) if not hit and path in asked]
-        for word in compiled.lifecycle.rows[name].covers:
+        idle = [path for path in idle if covered(row, asked[path])]
+        for word in row.covers:
             lacking = [path for path in idle if covers(word.text, path)]
             if lacking:
                 message = f"row {name} never comes to {' or '.join(lacking)}"

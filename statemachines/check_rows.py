@@ -88,17 +88,30 @@ class _Trial:
         self.runs = 0
 
     def faults(self, declared: Sequence[Sequence[BaseModel]]) -> Iterator[Diagnostic]:
-        """Run the row with all values of its parameters, then with other limits; give the first fault."""
+        """Run the row with all values of its parameters, then with other limits; give the first fault.
+
+        A row about a choice that is not the default runs with that choice.
+        """
         idle = self.needs.unmet(self.row, self.model)
         if idle is not None:
+            self.model = next(self._fitting(declared), self.model)
+        if self.needs.unmet(self.row, self.model) is not None:
+            assert idle is not None
             hint = "choose defaults with which every row runs, or weaken the condition"
-            message = f"row {self.row.id.text} never runs by default: {idle.text} is false"
+            message = f"row {self.row.id.text} never runs: {idle.text} is false by default, and with every other choice"
             yield Diagnostic("row-never-runs", idle.where, message, hint)
         elif found := self._holds(every=True):
             yield found
         else:
             yield from self._one_way()
             yield from self._elsewhere(declared)
+
+    def _fitting(self, declared: Sequence[Sequence[BaseModel]]) -> Iterator[BaseModel]:
+        """Walk what may be declared with which the row runs; what is witnessed there counts for the row."""
+        for model in itertools.chain(*declared):
+            if self.needs.unmet(self.row, model) is None:
+                model.seen = self.model.seen
+                yield model
 
     def _one_way(self) -> Iterator[Diagnostic]:
         """Tell of what the row leaves open and the rules do not."""

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from statemachines.kernel import Kernel
-from statemachines.model import ANY_CODE, BaseModel, Decision, Outcome
+from statemachines.model import ANY_CODE, AnyOf, BaseModel, Decision, Outcome
 from statemachines.row_programs import Answer
 
 
@@ -39,6 +39,9 @@ class ModelSubject:
         if decision.accept and (self.lenient or not decision.refuse):
             self.chose = self.chose or bool(decision.refuse)
             outcome: Outcome = getattr(self.model, f"do_{operation}")(**arguments)
+            if isinstance(outcome.value, AnyOf):
+                self.chose = self.chose or len({repr(each) for each in outcome.value.options}) > 1
+                outcome.value = outcome.value.options[0 if self.lenient else -1]
             self._file(outcome.value)
             return self._answer(operation, outcome, self.model.settle())
         if decision.quiet or (decision.idle and self.lenient):

@@ -30,6 +30,7 @@ from statemachines.types import (
     Record,
     Ref,
     Reply,
+    Several,
     Text,
     Type,
     Unknown,
@@ -164,7 +165,7 @@ class RowWords:
         if len(bodies) < 2:
             message = "together takes at least two calls"
             raise ExpressionError("expression-type", node.at, message, "together(n, call) or together(a, b)")
-        return Together(List(_common(bodies)), node.at, bodies)
+        return Together(Several(_common(bodies), kinds=tuple(body.type for body in bodies)), node.at, bodies)
 
     def _is_call(self, node: Node) -> bool:
         return isinstance(node, Call) and node.receiver is None and node.name in self.callables()

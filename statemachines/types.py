@@ -115,6 +115,13 @@ class List(Type):
 
 
 @dataclass(frozen=True, slots=True)
+class Several(List):
+    """A list of different kinds of values, known by their positions; `item` is what they have in common."""
+
+    kinds: tuple[Type, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class Record(Type):
     """A plain value with named fields, such as what a caller sees of a job."""
 

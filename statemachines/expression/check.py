@@ -31,6 +31,7 @@ from statemachines.types import (
     Enum,
     List,
     Optional,
+    Several,
     Type,
     Unknown,
     accepts,
@@ -135,6 +136,11 @@ def _index(checker: Checker, node: Index, scope: Scope) -> Typed:
     if not isinstance(kind, List):
         message = f"{of.type} is not a list"
         return checker.fault("expression-type", node.at, message, "only lists have positions")
+    if isinstance(kind, Several) and isinstance(index, Const) and isinstance(index.value, int):
+        if not 0 <= index.value < len(kind.kinds):
+            message = f"there is no position {index.value} in a list of {len(kind.kinds)}"
+            return checker.fault("expression-type", node.at, message, "positions are counted from 0")
+        return At(kind.kinds[index.value], node.at, of, index)
     return At(kind.item, node.at, of, index)
 
 

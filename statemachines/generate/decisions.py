@@ -14,8 +14,9 @@ from statemachines.types import BOOL, Ref
 def decides(page: Page, operation: kernel.Operation) -> None:
     """Write the body of `may_…`.
 
-    A record that is not there is told at once, and so is where the source says nothing. Then all guards that refuse are looked at, as any of their
-    codes may be given, and last those that let the operation pass without effect.
+    A record that is not there is told at once, and so is where the source says nothing. Then all guards that
+    refuse are looked at, as any of their codes may be given, and last those that let the operation pass
+    without effect.
     """
     if not operation.requires:
         page.line("return ACCEPT")

@@ -28,12 +28,12 @@ def _parts(source: kernel.Kernel) -> Iterator[str]:
     yield from ("self.now", "self.serials", "self.completions")
     for variable in source.variables:
         yield _frozen(f"self.{python_name(variable.name)}", variable.type)
-    yield from (f"frozenset(self.{name})" for name in issued(source))
     for entity in source.entities:
         yield _frozen_each(_record_fields(entity), f"self.{python_name(entity.collection)}.values()")
     for message in source.messages:
         for box in _boxes(message):
             yield _frozen_each(_message_fields(message), f"self.{box}")
+    yield from (f"frozenset(self.{name})" for name in issued(source))
 
 
 def _frozen_each(fields: _Fields, over: str) -> str:
@@ -47,7 +47,7 @@ def _thaw(page: Page) -> None:
     boxes = [box for message in source.messages for box in _boxes(message)]
     variables = [f"self.{python_name(variable.name)}" for variable in source.variables]
     given = [f"self.{name}" for name in issued(source)]
-    names = ["self.now", "self.serials", "self.completions", *variables, *given, *collections, *boxes]
+    names = ["self.now", "self.serials", "self.completions", *variables, *collections, *boxes, *given]
     page.line(f"{', '.join(names)} = frozen")
     for name in given:
         page.line(f"{name} = set({name})")
