@@ -6,7 +6,7 @@ import itertools
 import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from conformance import kernel_facts
@@ -101,7 +101,14 @@ class Case:
                     observed.operation, observed.arguments, self._raw(observed.operation, observed.arguments)
                 )
                 observed.given, observed.refused = again.given, again.refused
-        return self.judge.step(observed)
+        return self._hinted(self.judge.step(observed))
+
+    def _hinted(self, divergence: Divergence | None) -> Divergence | None:
+        """Say of a signal that did not come what to declare if it only comes late."""
+        missing = divergence is not None and divergence.kind == "signal" and divergence.value
+        if divergence is None or not missing or self.adapter.declaration.settles:
+            return divergence
+        return replace(divergence, seen=f"{divergence.seen} (if it comes later, declare `settles`)")
 
     def _raw(self, operation: str, arguments: Mapping[str, Any]) -> Raw:
         if operation == "wait":

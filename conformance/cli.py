@@ -8,9 +8,8 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from conformance.__about__ import __version__
-
-EXIT_USAGE = 2
-FAILURES = ".conformance"  # where a run writes its counterexamples
+from conformance.defaults import CALL_LIMIT, FAILURES
+from conformance.verdict import EXIT_USAGE
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -51,10 +50,14 @@ def _parser() -> argparse.ArgumentParser:
     check.add_argument(
         "specs", nargs="+", metavar="SPEC", help="a YAML file, or the name of a shipped lifecycle"
     )
-    explain = _command(commands, "explain", "say what a lifecycle, a row or a clause means")
+    explain = _command(commands, "explain", "say what a lifecycle, a row, the machine or a clause means")
     _lifecycle(explain)
     explain.add_argument(
-        "part", nargs="?", default="", metavar="ROW|CLAUSE", help="for example E4, or operations.finish.move"
+        "part",
+        nargs="?",
+        default="",
+        metavar="ROW|CLAUSE",
+        help="for example E4, machine, or operations.finish.move",
     )
     generate = _command(
         commands, "generate", "write a lifecycle's model as a Python module that needs nothing else"
@@ -65,6 +68,8 @@ def _parser() -> argparse.ArgumentParser:
     replay = _command(commands, "replay", "run a saved counterexample again")
     replay.add_argument("trace", metavar="TRACE", help=f"a file that `run` wrote under {FAILURES}/")
     _against(replay)
+    show = _command(commands, "show", "show a report that a run has saved")
+    show.add_argument("report", metavar="REPORT", help="a file that `run --report` wrote")
     adapter = _command(commands, "adapter", "print the skeleton of an adapter")
     _lifecycle(adapter)
     adapter.add_argument(
@@ -102,9 +107,9 @@ def _against(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--call-limit",
         type=_seconds,
-        default=3.0,
+        default=CALL_LIMIT,
         metavar="SECONDS",
-        help="how long one call may take (default: 3)",
+        help=f"how long one call may take (default: {CALL_LIMIT:g})",
     )
 
 

@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 import argparse
-import os
-import shlex
 import sys
-from contextlib import ExitStack
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, closing, contextmanager
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, TextIO
 
-from conformance.verdict import EXIT_CONFORMS, EXIT_HARNESS, EXIT_USAGE, EXIT_VIOLATES, RowResult
+from conformance.defaults import CALL_LIMIT, FAILURES
+from conformance.verdict import EXIT_CONFORMS, EXIT_HARNESS, EXIT_USAGE, EXIT_VIOLATES
 from statemachines.compile import Compiled, load
 from statemachines.diagnostics import SpecError, did_you_mean
 from statemachines.specs import shipped
+
+if TYPE_CHECKING:  # every command imports what it needs when it runs
+    from conformance.adapter import Adapter
+    from conformance.report import Watcher
 
 
 class Unusable(Exception):
@@ -34,30 +38,47 @@ def _load(name: str) -> Compiled:
         raise Unusable(f"the spec has faults\n{error}") from None
 
 
-def _open(compiled: Compiled, options: argparse.Namespace) -> Any:
+@contextmanager
+def _opened(make: Callable[[], Adapter], limit: float = CALL_LIMIT) -> Iterator[Adapter]:
+    """Give an adapter that can be asked, and close it in the end; what prevents asking is told."""
     from conformance.adapter import HarnessError
-    from conformance.targets import UnknownTarget, open_target
+    from conformance.targets import UnknownTarget
 
     try:
-        adapter = open_target(compiled, options.against)
-        adapter.limit = options.call_limit
+        with closing(make()) as adapter:
+            adapter.limit = limit
+            adapter.ready()
+            yield adapter
     except UnknownTarget as error:
         raise Unusable(str(error)) from None
     except HarnessError as error:
         raise Unusable(str(error), EXIT_HARNESS) from None
-    return adapter
 
 
-# ── run and demo ─────────────────────────────────────────────────────────────────────────────────
+def _writable(path: Path) -> TextIO:
+    try:
+        return path.open("w", encoding="utf-8")
+    except OSError as error:
+        raise Unusable(f"{path} cannot be written: {error.strerror}") from None
+
+
+# ── Runs ─────────────────────────────────────────────────────────────────────────────────────────
 
 
 def run(options: argparse.Namespace) -> int:
     """Run a matrix; give its exit code."""
-    from conformance.run import NoSuchRow, Run
+    from conformance.run import NoSuchRow, Run, selected
+    from conformance.targets import open_target
 
     compiled = _load(options.lifecycle)
-    adapter = _open(compiled, options)
     try:
+        selected(compiled, options.rows)
+    except NoSuchRow as error:
+        raise Unusable(str(error)) from None
+    with ExitStack() as stack:
+        adapter = stack.enter_context(
+            _opened(lambda: open_target(compiled, options.against), options.call_limit)
+        )
         whole = Run(
             compiled,
             adapter,
@@ -66,132 +87,30 @@ def run(options: argparse.Namespace) -> int:
             quick=options.quick,
             fail_on=options.fail_on,
         )
-    except NoSuchRow as error:
-        raise Unusable(str(error)) from None
-    with ExitStack() as stack:
-        stack.callback(adapter.close)
-        watchers = _watchers(options, compiled, stack)
-        code = whole.go(watchers)
-    if options.junit is not None:
-        _write_junit(options.junit, watchers)
-    return code
+        return whole.go(_watchers(options, stack))
 
 
-def _watchers(options: argparse.Namespace, compiled: Compiled, stack: ExitStack) -> list[Any]:
+def _watchers(options: argparse.Namespace, stack: ExitStack) -> list[Watcher]:
     """Give those who are told of a run: the screen or the stream, and the files that were asked for."""
     from conformance.report import Stream
+    from conformance.watchers import Junit, Saver, Shown, view
 
-    saver = _Saver(options.save, compiled, options.against)
-    found: list[Any] = [
-        Stream(sys.stdout.write, sys.stdout.flush)
-        if options.json
-        else _Shown(stack.enter_context(_view()), saver)
-    ]
-    if options.json:
-        found.append(saver)
+    found: list[Watcher] = [saver := Saver(options.save)]
     if options.report is not None:
         file = stack.enter_context(_writable(options.report))
         found.append(Stream(file.write, file.flush))
     if options.junit is not None:
-        _writable(options.junit).close()
-        found.append(_Kept())
+        found.append(Junit(stack.enter_context(_writable(options.junit)).write))
+    if options.json:
+        found.append(Stream(sys.stdout.write, sys.stdout.flush))
+    else:
+        found.append(Shown(stack.enter_context(view()), saver))
     return found
-
-
-def _writable(path: Path) -> Any:
-    try:
-        return path.open("w", encoding="utf-8")
-    except OSError as error:
-        raise Unusable(f"{path} cannot be written: {error.strerror}") from None
-
-
-def _view() -> Any:
-    """Give the view for this terminal or pipe."""
-    if sys.stdout.isatty() and os.environ.get("TERM") != "dumb":
-        from conformance.render.terminal import Terminal
-
-        return Terminal(sys.stdout)
-    from conformance.render.plain import Plain
-
-    return Plain(sys.stdout)
-
-
-class _Saver:
-    """Writes every counterexample to a file, and says how to run it again."""
-
-    def __init__(self, folder: Path, compiled: Compiled, target: str) -> None:
-        self._folder = folder
-        self._name = compiled.lifecycle.name
-        self._target = target
-
-    def header(self, header: Any) -> None:
-        """Nothing to save yet."""
-
-    def began(self, row_id: str) -> None:
-        """Nothing to save yet."""
-
-    def row(self, result: RowResult) -> str:
-        """Save a counterexample; give the command that runs it again, or that runs the row."""
-        from conformance.replay import save
-
-        if result.counterexample is None:
-            return f"conformance run {self._name} --against {shlex.quote(self._target)} --rows {result.id}"
-        try:
-            path = save(self._folder, self._name, result.id, result.counterexample.row)
-        except OSError as error:
-            return f"(not saved: {error})"
-        return f"conformance replay {shlex.quote(str(path))} --against {shlex.quote(self._target)}"
-
-    def finish(self, coverage: Any, footer: Any) -> None:
-        """Nothing left to save."""
-
-
-class _Shown:
-    """Shows a run to a person."""
-
-    def __init__(self, view: Any, saver: _Saver) -> None:
-        self.header, self.began, self.finish = view.header, view.began, view.finish
-        self._view, self._saver = view, saver
-
-    def row(self, result: RowResult) -> None:
-        """Show a result with the command that runs it again."""
-        self._view.row(result, self._saver.row(result))
-
-
-class _Kept:
-    """Keeps a run for a report that is written at its end."""
-
-    def __init__(self) -> None:
-        self.rows: list[RowResult] = []
-
-    def header(self, header: Any) -> None:
-        """Keep the header."""
-        self.head = header
-
-    def began(self, row_id: str) -> None:
-        """Nothing to keep."""
-
-    def row(self, result: RowResult) -> None:
-        """Keep a result."""
-        self.rows.append(result)
-
-    def finish(self, coverage: Any, footer: Any) -> None:
-        """Keep what ends a report."""
-        self.coverage, self.footer = coverage, footer
-
-
-def _write_junit(path: Path, watchers: list[Any]) -> None:
-    from conformance.render.junit import junit
-    from conformance.report import Report
-
-    kept = next(each for each in watchers if isinstance(each, _Kept))
-    path.write_text(junit(Report(kept.head, tuple(kept.rows), kept.coverage, kept.footer)), encoding="utf-8")
 
 
 def demo(options: argparse.Namespace) -> int:
     """Show the reference pass, then a planted bug being found."""
     from conformance.demo import PLANTED
-    from conformance.run import Run
     from conformance.targets import open_class, open_target
 
     compiled = _load(options.lifecycle)
@@ -199,18 +118,61 @@ def demo(options: argparse.Namespace) -> int:
         raise Unusable(f"there is no demo of {compiled.lifecycle.name}; there are: {', '.join(PLANTED)}")
     planted = PLANTED[compiled.lifecycle.name]
     print(f"The reference implementation of {compiled.lifecycle.name}:\n", flush=True)
-    good = Run(compiled, open_target(compiled, "reference"), quick=True)
-    with _view() as view:
-        first = good.go([_Shown(view, _Saver(Path(FAILED), compiled, "reference"))])
+    first = _shown(compiled, lambda: open_target(compiled, "reference"))
     about = " ".join((planted.__doc__ or "").split())
     print(f"\nThe same with one bug in it. {about}\n", flush=True)
-    bad = Run(compiled, open_class(compiled, planted), quick=True)
-    with _view() as view:
-        second = bad.go([_Shown(view, _Saver(Path(FAILED), compiled, bad.adapter.name))])
-    return EXIT_CONFORMS if (first, second) == (EXIT_CONFORMS, EXIT_VIOLATES) else EXIT_HARNESS
+    second = _shown(compiled, lambda: open_class(compiled, planted))
+    if (first, second) != (EXIT_CONFORMS, EXIT_VIOLATES):
+        print(f"\nThe demo went wrong: the runs ended with {first} and {second}, not with 0 and 1.")
+        return EXIT_HARNESS
+    print("\nThe bug was found, as it should be: a run of such a system exits with 1. The demo exits with 0.")
+    return EXIT_CONFORMS
 
 
-FAILED = ".conformance"
+def _shown(compiled: Compiled, make: Callable[[], Adapter]) -> int:
+    """Run quickly and show it; give the exit code of the run."""
+    from conformance.run import Run
+    from conformance.watchers import Saver, Shown, view
+
+    with _opened(make) as adapter, view() as screen:
+        saver = Saver(Path(FAILURES))
+        return Run(compiled, adapter, quick=True).go([saver, Shown(screen, saver)])
+
+
+def show(options: argparse.Namespace) -> int:
+    """Show a report that a run has saved."""
+    from conformance.render import show as show_report
+    from conformance.report_reader import ReportError, read
+    from conformance.watchers import rerun, view
+
+    try:
+        report = read(options.report)
+    except OSError as error:
+        raise Unusable(f"{options.report} cannot be read: {error.strerror}; {_REPORTS}") from None
+    except ReportError as error:
+        raise Unusable(f"{error}; {_REPORTS}") from None
+    show_report(report, view(), lambda row: rerun(report.header, row.id))
+    return EXIT_CONFORMS
+
+
+_REPORTS = "`conformance run … --report FILE` writes a report that can be shown"
+
+
+def replay(options: argparse.Namespace) -> int:
+    """Run a saved counterexample again: 0 fixed, 1 still fails."""
+    from conformance.replay import read
+    from conformance.replay import replay as replayed
+    from conformance.targets import open_target
+
+    try:
+        saved = read(options.trace)
+        with _opened(lambda: open_target(saved.compiled, options.against), options.call_limit) as adapter:
+            results = list(replayed(saved, adapter))
+    except SpecError as error:
+        raise Unusable(f"the trace has faults\n{error}") from None
+    for result in results:
+        print(f"{result.name}: {result.verdict}{f': {result.reason}' if result.reason else ''}")
+    return EXIT_VIOLATES if any(result.failed for result in results) else EXIT_CONFORMS
 
 
 # ── What is known of a lifecycle ─────────────────────────────────────────────────────────────────
@@ -226,8 +188,14 @@ def list_(options: argparse.Namespace) -> int:
                 f"{name:<18}{len(levels):>4} rows ({levels.count('must')} must)   {_sentence(compiled.lifecycle.about)}"
             )
         return EXIT_CONFORMS
-    for row in _load(options.lifecycle).lifecycle.rows.values():
-        print(f"{row.id.text:<5}{row.level:<8}{row.about}")
+    from conformance.run import ABOUT_MACHINE, MACHINE
+
+    rows = _load(options.lifecycle).lifecycle.rows.values()
+    for row_id, level, about in [
+        *((row.id.text, row.level, row.about) for row in rows),
+        (MACHINE, "must", ABOUT_MACHINE),
+    ]:
+        print(f"{row_id:<9}{level:<8}{about}")
     return EXIT_CONFORMS
 
 
@@ -258,8 +226,9 @@ def check(options: argparse.Namespace) -> int:
 
 
 def explain(options: argparse.Namespace) -> int:
-    """Explain a lifecycle, a row or a clause."""
-    from conformance.explain import explain_clause, explain_lifecycle, explain_row
+    """Explain a lifecycle, a row, the random machine or a clause."""
+    from conformance.explain import explain_clause, explain_lifecycle, explain_machine, explain_row
+    from conformance.run import MACHINE
 
     compiled = _load(options.lifecycle)
     part = options.part
@@ -267,6 +236,8 @@ def explain(options: argparse.Namespace) -> int:
         print(explain_lifecycle(compiled))
     elif part in compiled.lifecycle.rows:
         print(explain_row(compiled, part))
+    elif part == MACHINE:
+        print(explain_machine(compiled))
     else:
         found = [
             clause
@@ -274,7 +245,7 @@ def explain(options: argparse.Namespace) -> int:
             if clause.path == part or clause.path.startswith(f"{part}.")
         ]
         if not found:
-            known = [*compiled.lifecycle.rows, *(clause.path for clause in compiled.kernel.clauses)]
+            known = [*compiled.lifecycle.rows, MACHINE, *(clause.path for clause in compiled.kernel.clauses)]
             hint = did_you_mean(part, known) or f"`conformance explain {options.lifecycle}` lists them"
             raise Unusable(f"{compiled.lifecycle.name} has no row or clause {part!r}; {hint}")
         print("\n".join(explain_clause(compiled, clause) for clause in found))
@@ -308,20 +279,3 @@ def adapter(options: argparse.Namespace) -> int:
 
     print(python_skeleton(_load(options.lifecycle)), end="")
     return EXIT_CONFORMS
-
-
-def replay(options: argparse.Namespace) -> int:
-    """Run a saved counterexample again: 0 fixed, 1 still fails."""
-    from conformance.replay import read
-    from conformance.replay import replay as replayed
-
-    try:
-        compiled = read(options.trace)
-        target = _open(compiled, options)
-        results = list(replayed(compiled, target))
-    except SpecError as error:
-        raise Unusable(f"the trace has faults\n{error}") from None
-    target.close()
-    for result in results:
-        print(f"{result.id}: {result.verdict}{f' - {result.reason}' if result.reason else ''}")
-    return EXIT_VIOLATES if any(result.failed for result in results) else EXIT_CONFORMS

@@ -17,8 +17,6 @@ from statemachines.lifecycle import Step as RowStep
 from statemachines.model import Document
 from statemachines.rows import Program
 
-SOURCE = "counterexample of "
-
 
 @dataclass(frozen=True, slots=True)
 class Written:
@@ -29,11 +27,8 @@ class Written:
     seen: str
 
 
-def as_row(compiled: Compiled, played: Played, of: str, name: str = "C1") -> Written:
-    """Write what a trace shows as a row: its steps, what was expected, and what was seen.
-
-    `of` is the row of the matrix that failed, and `name` the id of the new one.
-    """
+def as_row(compiled: Compiled, played: Played, name: str = "C1") -> Written:
+    """Write what a trace shows as a row of this name: its steps, what was expected, and what was seen."""
     trace, divergence = played.trace, played.divergence
     assert divergence is not None  # a trace that shows nothing is no counterexample
     names = Names(compiled, trace.calls(), lambda value: _alone(trace, value) and _told(divergence, value))
@@ -53,7 +48,7 @@ def as_row(compiled: Compiled, played: Played, of: str, name: str = "C1") -> Wri
         f"{name}:",
         f"  about: {json.dumps(about, ensure_ascii=False)}",
         "  level: must",
-        f"  source: {SOURCE}{of}",
+        "  source: counterexample",
         f"  covers: [{covers}]",
         "  act:",
         *(f"    {line}" for line in lines),

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
+from conformance import kernel_facts
+from conformance.run import ABOUT_MACHINE, MACHINE
 from statemachines import kernel
-from statemachines.compile import Compiled
+from statemachines.compile import Compiled, path_of
 from statemachines.lifecycle import Row
 from statemachines.types import NULL, Document, Enum, Id, List, Optional, Record, Ref, Type
 
@@ -99,9 +99,26 @@ def explain_row(compiled: Compiled, row_id: str) -> str:
     return "\n".join([*lines, "", *_source(compiled, row)])
 
 
+def explain_machine(compiled: Compiled) -> str:
+    """Give what the random machine does: how its cases begin, what they call, and who is asked after each call."""
+    observers = [operation.name for operation in kernel_facts.of(compiled).observers()]
+    return "\n".join(
+        [
+            f"{MACHINE}  {ABOUT_MACHINE}",
+            "level must; no row of the spec, but made from it",
+            "",
+            "A case begins with nothing, or with as many ended records as are retained, one fewer, or one more.",
+            "Then it makes random calls, with arguments that are worth trying there; the seed chooses them.",
+            f"  calls           {', '.join(compiled.lifecycle.operations)}, wait",
+            f"  asks after each {', '.join(observers)}",
+            "A fault that a row saw without being about it is reported here, too.",
+        ]
+    )
+
+
 def _source(compiled: Compiled, row: Row) -> list[str]:
     """Give the lines of a row in the file of its spec."""
-    text = Path(row.id.where.file).read_text(encoding="utf-8").splitlines()
+    text = path_of(row.id.where.file).read_text(encoding="utf-8").splitlines()
     first = row.id.where.line - 1
     indent = row.id.where.column - 1
     found = [text[first]]

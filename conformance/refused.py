@@ -4,8 +4,8 @@
 class Refused(Exception):
     """Raised by an adapter when the system refuses an operation.
 
-    `code` is a reason code of the lifecycle (`not_found`, `already_resolved`, …); `message` is
-    whatever text the system gave, kept for the report and never compared.
+    `code` is a reason code of the lifecycle (`not_found`, `already_resolved`, …). `message` may hold the
+    words of the system, for whoever catches it; the kit neither compares nor reports them.
     """
 
     def __init__(self, code: str, message: str = "") -> None:

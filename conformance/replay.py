@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import contextlib
+import json
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
 from conformance.adapter import Adapter
 from conformance.case import Case
-from conformance.rows import covers, makes_calls_at_once
+from conformance.evidence import because
+from conformance.row_facts import covers, makes_calls_at_once
 from statemachines.compile import Compiled, compile_tree, spec_tree
 from statemachines.diagnostics import Diagnostic, SpecError
 from statemachines.rows import Program, RowCompiler, RowFailure, enumerated, witnesses
@@ -19,13 +22,33 @@ ROUNDS = 48  # schedules that a counterexample with calls at once is tried under
 
 
 @dataclass(frozen=True, slots=True)
+class Saved:
+    """A trace file: the lifecycle that it names, with the file's rows as its matrix.
+
+    of  the row of the lifecycle's own matrix that failed; empty where somebody wrote the file by hand
+    """
+
+    compiled: Compiled
+    of: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class Replayed:
-    """What came of one row of a trace file: it failed in `failed` of `rounds`, the last time with `reason`."""
+    """What came of one row of a trace file: it failed in `failed` of `rounds`, the last time with `reason`.
+
+    of  the row of the matrix that it is a counterexample of, or empty
+    """
 
     id: str
+    of: str
     failed: int
     rounds: int
     reason: str = ""
+
+    @property
+    def name(self) -> str:
+        """The row's id, and that of the row that it comes from."""
+        return self.id if self.of in ("", self.id) else f"{self.id} of {self.of}"
 
     @property
     def verdict(self) -> str:
@@ -35,23 +58,36 @@ class Replayed:
         return "still fails" if self.rounds == 1 else f"still fails ({self.failed} of {self.rounds})"
 
 
-def save(folder: Path, lifecycle: str, row_id: str, row: str) -> Path:
-    """Write a counterexample as a trace file; give its path."""
+def save(folder: Path, lifecycle: str, target: str, row_id: str, row: str) -> Path:
+    """Write a counterexample to a row of the matrix as a trace file; give its path."""
     folder.mkdir(parents=True, exist_ok=True)
-    path = folder / f"{lifecycle}-{row_id}.yaml"
+    path = _path(folder, lifecycle, row_id)
     name, _, body = row.partition(":\n")
-    text = f"lifecycle: {lifecycle}\nmatrix:\n  {name}:\n" + "".join(
-        f"  {line}\n" for line in body.splitlines()
-    )
-    path.write_text(text, encoding="utf-8")
+    indented = "".join(f"  {line}\n" for line in body.splitlines())
+    path.write_text(f"{_head(lifecycle, target, row_id)}matrix:\n  {name}:\n{indented}", encoding="utf-8")
     return path
 
 
-def read(path: str) -> Compiled:
-    """Read a trace file: the lifecycle that it names, with the file's rows as its matrix.
+def clear(folder: Path, lifecycle: str, target: str, row_ids: Iterable[str]) -> None:
+    """Remove the trace files of these rows that an earlier run of the same target wrote, and no others."""
+    for row_id in row_ids:
+        path = _path(folder, lifecycle, row_id)
+        with contextlib.suppress(OSError):  # what is not there, or cannot be read, is no file of ours
+            if path.read_bytes().startswith(_head(lifecycle, target, row_id).encode()):
+                path.unlink()
 
-    Raises SpecError with every fault of the file.
-    """
+
+def _path(folder: Path, lifecycle: str, row_id: str) -> Path:
+    return folder / f"{lifecycle}-{row_id}.yaml"
+
+
+def _head(lifecycle: str, target: str, row_id: str) -> str:
+    """Give the first lines of a trace file: which run wrote it, and about which row."""
+    return f"lifecycle: {lifecycle}\ntarget: {json.dumps(target)}\nrow: {row_id}\n"
+
+
+def read(path: str) -> Saved:
+    """Read a trace file; raise SpecError with every fault of it."""
     tree = read_file(path)
     name = tree.get("lifecycle") if isinstance(tree, Mapping) else None
     matrix = tree.get("matrix") if isinstance(tree, Mapping) else None
@@ -61,22 +97,17 @@ def read(path: str) -> Compiled:
     try:
         whole = spec_tree(name.text)
     except LookupError as error:
-        raise SpecError(
-            [
-                Diagnostic(
-                    "unknown-lifecycle",
-                    name.where,
-                    str(error),
-                    "name a shipped lifecycle, or the path of a spec",
-                )
-            ]
-        ) from None
+        hint = "name a shipped lifecycle, or the path of a spec"
+        raise SpecError([Diagnostic("unknown-lifecycle", name.where, str(error), hint)]) from None
     entries = tuple((key, matrix if key.text == "matrix" else value) for key, value in whole.entries)
-    return compile_tree(Mapping(entries, whole.where, whole.flow), path)
+    row = tree.get("row")
+    of = row.text if isinstance(row, Scalar) else ""
+    return Saved(compile_tree(Mapping(entries, whole.where, whole.flow), path), of)
 
 
-def replay(compiled: Compiled, adapter: Adapter) -> Iterator[Replayed]:
+def replay(saved: Saved, adapter: Adapter) -> Iterator[Replayed]:
     """Run every row of a trace file; one that makes calls at once in several rounds."""
+    compiled = saved.compiled
     rows = RowCompiler(compiled.lifecycle)
     for row in compiled.lifecycle.rows.values():
         program = rows.program(row)
@@ -86,7 +117,7 @@ def replay(compiled: Compiled, adapter: Adapter) -> Iterator[Replayed]:
         reasons = [
             reason for number in range(rounds) if (reason := _once(compiled, rows, adapter, program, number))
         ]
-        yield Replayed(row.id.text, len(reasons), rounds, reasons[-1] if reasons else "")
+        yield Replayed(row.id.text, saved.of, len(reasons), rounds, reasons[-1] if reasons else "")
 
 
 def _once(compiled: Compiled, rows: RowCompiler, adapter: Adapter, program: Program, seed: int) -> str:
@@ -95,11 +126,15 @@ def _once(compiled: Compiled, rows: RowCompiler, adapter: Adapter, program: Prog
     first = witnesses(rows.words, program.row, declared)
     for values in enumerated(compiled.lifecycle, program):
         case = Case(compiled, adapter, seed)
+        failure: RowFailure | None = None
         try:
             program.run(case, {**values, **first})
-        except RowFailure as failure:
-            return failure.message
-        for found in (case.divergence, *case.judge.findings):
-            if found is not None and not case.judge.unsure and covers(program.row, found):
-                return f"expected {found.expected}; seen {found.seen}"
+        except RowFailure as error:
+            failure = error
+        found = [
+            each for each in (case.divergence, *case.judge.findings) if each and covers(program.row, each)
+        ]
+        if failure is not None or (found and not case.judge.unsure):
+            expected, seen = because(program.row, failure, next(iter(found), None))
+            return f"expected {expected}; seen {seen}"
     return ""

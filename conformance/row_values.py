@@ -117,7 +117,8 @@ class Names:
             case _ if isinstance(plain, Enum | Ref):
                 return str(value)
             case _:
-                return self.shared[value][0] if value in self.shared else text(str(value))
+                words = str(value)
+                return self.shared[words][0] if words in self.shared else text(words)
 
     def bound(self, value: Any, kind: Type | None) -> str:
         """Write a value that gets a name: a new one says of which type it is."""
@@ -130,7 +131,8 @@ def _type_name(kind: Type) -> str:
 
 
 def _last_word(name: str) -> str:
-    return re.findall(r"[A-Z]?[^A-Z]+|[A-Z]+", name)[-1].lower()
+    words: list[str] = re.findall(r"[A-Z]?[^A-Z]+|[A-Z]+", name)
+    return words[-1].lower()
 
 
 def text(value: str) -> str:

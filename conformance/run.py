@@ -6,12 +6,12 @@ import fnmatch
 import time
 from collections.abc import Callable, Iterable, Sequence
 from functools import partial
-from typing import Protocol
 
 from conformance.adapter import Adapter, HarnessError
 from conformance.case import Case
-from conformance.report import Coverage, Footer, Header, Planned, declares, tally
-from conformance.rows import UNSURE, RowRunner, shrunk
+from conformance.evidence import shrunk
+from conformance.report import Coverage, Footer, Header, Planned, Watcher, declares, tally
+from conformance.rows import UNSURE, RowRunner
 from conformance.verdict import RowResult, Verdict, exit_code
 from statemachines.compile import Compiled
 from statemachines.diagnostics import did_you_mean
@@ -19,26 +19,11 @@ from statemachines.lifecycle import Level, Row
 from statemachines.rows import RowCompiler
 
 MACHINE = "machine"  # the id under which the Hypothesis machine is reported
+ABOUT_MACHINE = "Random calls in any order: after each, the system shows what the model shows."
 
 
 class NoSuchRow(ValueError):
     """A filter that matches no row."""
-
-
-class Watcher(Protocol):
-    """Someone who is told how a run goes."""
-
-    def header(self, header: Header) -> None:
-        """The run begins."""
-
-    def began(self, row_id: str) -> None:
-        """A row begins."""
-
-    def row(self, result: RowResult) -> None:
-        """A row has its verdict."""
-
-    def finish(self, coverage: Coverage, footer: Footer) -> None:
-        """The run has ended."""
 
 
 class Run:
@@ -94,7 +79,7 @@ class Run:
     def _header(self) -> Header:
         planned = [Planned(row.id.text, row.level, row.about, str(row.id.where)) for row in self.rows]
         if self.with_machine:
-            planned.append(Planned(MACHINE, "must", _ABOUT))
+            planned.append(Planned(MACHINE, "must", ABOUT_MACHINE))
         spec = self.compiled.lifecycle
         return Header(
             spec.name,
@@ -120,7 +105,7 @@ class Run:
 def run_machine(runner: RowRunner) -> RowResult:
     """Run the Hypothesis machine; a fault that a row saw without being about it is reported here too."""
     began = time.monotonic()
-    result = RowResult(MACHINE, _ABOUT, "must", Verdict.PASS)
+    result = RowResult(MACHINE, ABOUT_MACHINE, "must", Verdict.PASS)
     missing = [
         name
         for name, operation in runner.compiled.lifecycle.operations.items()
@@ -160,14 +145,13 @@ def _fails(runner: RowRunner, result: RowResult, case: Case) -> None:
     if divergence is None:
         return
     result.verdict = Verdict.FAIL
-    result.reason = f"{divergence.operation}: expected {divergence.expected}; seen {divergence.seen}"
-    result.counterexample = shrunk(runner.compiled, runner.adapter, case, MACHINE)
-    if result.counterexample is None:
+    result.reason = f"expected {divergence.expected}; seen {divergence.seen}"
+    found = result.counterexample = shrunk(runner.compiled, runner.adapter, case)
+    if found is None:
         result.verdict = Verdict.FLAKY
-        result.reason += "; played again, it did not show"
-
-
-_ABOUT = "Random calls in any order: after each, the system shows what the model shows."
+        result.reason = f"{divergence.operation}: {result.reason}; played again, it did not show"
+    else:
+        result.reason = f"expected {found.expected}; seen {found.seen}"
 
 
 def selected(compiled: Compiled, only: Sequence[str]) -> list[Row]:

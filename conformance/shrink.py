@@ -95,32 +95,28 @@ class Shrinker:
         trace = self._best.trace
         return self._shows(cut(trace, [call.number for call in trace.calls() if call.number not in gone]))
 
-    def _cut_sets(self, sets: Callable[[], list[int]]) -> None:
-        """Drop as many of some things as possible: halves first, then quarters, down to one."""
+    def _cut_sets(self, sets: Callable[[], list[set[int]]]) -> None:
+        """Drop as many sets of calls as possible: half of them first, then quarters, down to one."""
         size = len(sets())
         while size >= 1:
             position = 0
-            while position < len(things := sets()):
-                if not self._without_things(things[position : position + size], sets):
+            while position < len(found := sets()):
+                if not self._without(set().union(*found[position : position + size])):
                     position += size
             size //= 2
 
-    def _without_things(self, things: list[int], sets: Callable[[], list[int]]) -> bool:
-        if sets == self._of_jobs:
-            return self._without(set(things))
-        calls = self._best.trace.calls()
-        names = {call.operation for call in calls if call.number in things}
-        return self._without({call.number for call in calls if call.operation in names})
-
-    def _of_jobs(self) -> list[int]:
+    def _of_jobs(self) -> list[set[int]]:
         """Give the calls whose replies others use: what they created goes with all that uses it."""
-        return sorted({number for call in self._best.trace.calls() for number in call.refers()})
+        return [
+            {number}
+            for number in sorted({each for call in self._best.trace.calls() for each in call.refers()})
+        ]
 
-    def _of_operations(self) -> list[int]:
-        """Give one call of each operation, in the order of appearance."""
-        found: dict[str, int] = {}
+    def _of_operations(self) -> list[set[int]]:
+        """Give the calls of each operation, in the order of appearance."""
+        found: dict[str, set[int]] = {}
         for call in self._best.trace.calls():
-            found.setdefault(call.operation, call.number)
+            found.setdefault(call.operation, set()).add(call.number)
         return list(found.values())
 
     def _cut_stretches(self) -> None:

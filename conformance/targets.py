@@ -9,6 +9,7 @@ from typing import Any
 from conformance.adapter import Adapter
 from conformance.adapters.python import PythonAdapter, Signature, resolve
 from conformance.declaration import declared
+from conformance.defaults import CALL_LIMIT
 from statemachines.compile import Compiled
 from statemachines.kernel import Operation
 
@@ -44,7 +45,7 @@ def open_class(compiled: Compiled, factory: Callable[[], Any]) -> Adapter:
 
 def _python(compiled: Compiled, factory: Callable[[], Any], name: str) -> Adapter:
     operations = {operation.name: _signature(operation) for operation in compiled.kernel.operations}
-    return PythonAdapter(factory, name, operations, partial(declared, compiled))
+    return PythonAdapter(factory, name, operations, partial(declared, compiled), CALL_LIMIT)
 
 
 def _signature(operation: Operation) -> Signature:

@@ -70,8 +70,8 @@ def compile_text(text: str, file: str) -> Compiled:
 
 def spec_tree(name: str) -> Mapping:
     """Read a shipped lifecycle by its name, or a spec by its path; raise LookupError for an unknown name."""
-    path = name if name.endswith((".yaml", ".yml")) else spec_path(name)
-    tree = read_file(path, name=_shown(path))
+    path = path_of(name)
+    tree = read_file(path, name=_shown(path, name))
     if not isinstance(tree, Mapping):
         check_structure(tree)
         raise TypeError(tree)  # check_structure has refused it
@@ -84,9 +84,17 @@ def load(name: str) -> Compiled:
     return compile_tree(tree, tree.where.file)
 
 
-def _shown(path: str | Path) -> str:
-    """Give a path as a person would write it here."""
+def path_of(name: str) -> Path:
+    """Give the file of a spec: of a shipped lifecycle by its name, else the path itself.
+
+    What places of a spec call their file leads there, too. Raises LookupError for an unknown name.
+    """
+    return Path(name) if name.endswith((".yaml", ".yml")) else spec_path(name)
+
+
+def _shown(path: Path, name: str) -> str:
+    """Give a file as a person would write it here: a path below this folder, else as it was named."""
     try:
-        return str(Path(path).resolve().relative_to(Path.cwd()))
+        return str(path.resolve().relative_to(Path.cwd()))
     except ValueError:
-        return str(path)
+        return name

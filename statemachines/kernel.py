@@ -240,11 +240,12 @@ class Reply:
 
 @dataclass(frozen=True, slots=True)
 class Operation:
-    """One operation: its guards, its effects, its reply."""
+    """One operation: its guards, its effects, its reply; a control belongs to whoever tests."""
 
     name: str
     about: str
     optional: bool
+    control: bool
     loses_files: str
     parameters: tuple[Parameter, ...]
     requires: tuple[Require, ...]

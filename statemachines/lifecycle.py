@@ -263,12 +263,13 @@ class Gives:
 
 @dataclass(frozen=True, slots=True)
 class Operation:
-    """Something a caller can ask for."""
+    """Something a caller can ask for; a control belongs to whoever tests, and not to the system."""
 
     name: Word
     takes: Mapping[str, TypeUse]
     about: str = ""
     optional: Where | None = None
+    control: bool = False
     loses_files: Where | None = None
     refuses: Word | None = None
     requires: tuple[tuple[Word, Expr], ...] = ()

@@ -21,6 +21,7 @@ def operation(reader: Reader, name: Word, node: Node) -> Operation:
         uses(reader, body.get("takes")),
         reader.text(body.get("about")),
         optional=optional.where if optional and reader.true(body.get("optional")) else None,
+        control=reader.true(body.get("control")),
         loses_files=loses.where if loses else None,
         refuses=reader.word_or_none(body.get("refuses")),
         requires=reader.pairs(body.get("requires")),

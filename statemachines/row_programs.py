@@ -66,14 +66,14 @@ class Subject(Protocol):
 
 
 @dataclass(frozen=True)
-class Compiled:
+class Line:
     """A line of a row as code; with `binding` its value gets a name, with `body` it is walked over."""
 
     expr: Expr
     typed: Typed
     binding: str = ""
     loop: str = ""
-    body: tuple[Compiled, ...] = ()
+    body: tuple[Line, ...] = ()
 
     @cached_property
     def code(self) -> CodeType:
@@ -108,9 +108,9 @@ class Program:
     """A row that was typed: its steps, its assertions and what it leaves open, as Python code."""
 
     row: Row
-    steps: tuple[Compiled, ...]
-    asserts: tuple[Compiled, ...]
-    open: tuple[Compiled, ...]
+    steps: tuple[Line, ...]
+    asserts: tuple[Line, ...]
+    open: tuple[Line, ...]
     parameters: tuple[tuple[str, Type], ...]
 
     def run(self, subject: Subject, arguments: Mapping[str, Any]) -> dict[str, Any]:
@@ -126,11 +126,6 @@ class Program:
             if not each.value(environment):
                 raise RowFailure(explain(each, environment), each.expr)
         return environment
-
-    @property
-    def concurrent(self) -> bool:
-        """Tell whether the row makes calls at once."""
-        return any(expr.text == "concurrency" for expr in self.row.needs)
 
 
 class _Context:
@@ -156,7 +151,7 @@ class _Context:
 # ── Why an assertion is false ────────────────────────────────────────────────────────────────────
 
 
-def explain(assertion: Compiled, environment: dict[str, Any]) -> str:
+def explain(assertion: Line, environment: dict[str, Any]) -> str:
     """Say what is false about an assertion: the part that fails, and the values on both sides."""
     part = _failing(assertion.typed, environment)
     if isinstance(part, Operate) and part.left is not None and part.operator not in ("&&", "||"):

@@ -17,7 +17,7 @@ from statemachines.lifecycle import Drawn, Expr, Lifecycle, Row, Step, TypeUse, 
 from statemachines.row_programs import (
     FUNCTIONS,
     Answer,
-    Compiled,
+    Line,
     Program,
     RowFailure,
     Subject,
@@ -30,7 +30,7 @@ from statemachines.types import BOOL, INT, UNKNOWN, Enum, List, Ref, Type, repli
 __all__ = [
     "NEEDS",
     "Answer",
-    "Compiled",
+    "Line",
     "Program",
     "RowCompiler",
     "RowFailure",
@@ -65,8 +65,8 @@ class RowCompiler:
             needed |= facts(expr.node, True)
         scope = self.words.scope(names).with_present(needed)
         steps, scope = self._steps((*row.arrange, *row.act), scope)
-        asserts = tuple(Compiled(expr, self._typed(expr, scope, BOOL)) for expr in row.asserts)
-        left_open = tuple(Compiled(expr, self._typed(expr, scope, BOOL)) for expr in row.open)
+        asserts = tuple(Line(expr, self._typed(expr, scope, BOOL)) for expr in row.asserts)
+        left_open = tuple(Line(expr, self._typed(expr, scope, BOOL)) for expr in row.open)
         self.faults += self.words.faults
         self.words.faults.clear()
         return Program(row, steps, asserts, left_open, tuple(names.items()))
@@ -118,14 +118,14 @@ class RowCompiler:
 
     # ── Steps ──
 
-    def _steps(self, steps: Sequence[Step], scope: Scope) -> tuple[tuple[Compiled, ...], Scope]:
+    def _steps(self, steps: Sequence[Step], scope: Scope) -> tuple[tuple[Line, ...], Scope]:
         """Type steps one after the other; give the scope of what follows, too."""
         found = []
         for step in steps:
             typed = self._typed(step.expr, scope)
             if step.binding is not None:
                 self._free(step.binding, scope)
-                found.append(Compiled(step.expr, typed, binding=python_name(step.binding.text)))
+                found.append(Line(step.expr, typed, binding=python_name(step.binding.text)))
                 scope = self._bound(scope, step.binding.text, typed.type)
             elif step.loop is not None:
                 self._free(step.loop, scope)
@@ -140,17 +140,17 @@ class RowCompiler:
                     self._fault(
                         "idle-step", step.expr.scalar.at(0), message, "make a call, or write name = …"
                     )
-                found.append(Compiled(step.expr, typed))
+                found.append(Line(step.expr, typed))
         return tuple(found), scope
 
-    def _loop(self, step: Step, name: str, over: Typed, scope: Scope) -> Compiled:
+    def _loop(self, step: Step, name: str, over: Typed, scope: Scope) -> Line:
         kind = replied(over.type)
         if not isinstance(kind, List) and kind != UNKNOWN:
             message = f"{over.type} is not a list"
             self._fault("expression-type", step.expr.scalar.at(0), message, "for each walks over a list")
         inner = self._bound(scope, name, kind.item if isinstance(kind, List) else UNKNOWN)
         body, _ = self._steps(step.body, inner)
-        return Compiled(step.expr, over, loop=python_name(name), body=body)
+        return Line(step.expr, over, loop=python_name(name), body=body)
 
     def _bound(self, scope: Scope, name: str, kind: Type) -> Scope:
         return scope.with_names({name: self.words.scope({name: kind}).names[name]})

@@ -20,7 +20,6 @@ from conformance.declaration import Declaration, DeclarationError
 from conformance.refused import Refused
 from conformance.worker import Loop, Worker
 
-CALL_LIMIT = 3.0  # seconds for one call
 _TURNS = 10  # turns of the event loop that an async system gets before it is looked at
 
 
@@ -42,10 +41,12 @@ class PythonAdapter:
         name: str,
         operations: Mapping[str, Signature],
         declare: Declare,
-        *,
-        limit: float = CALL_LIMIT,
+        limit: float,
     ) -> None:
-        """Look at what the class offers; `declare` checks what it says of itself against the lifecycle."""
+        """Look at what the class offers; `declare` checks what it says of itself against the lifecycle.
+
+        `limit` is how long one call may take, in seconds.
+        """
         self.name = name
         self.limit = limit
         self._factory = factory

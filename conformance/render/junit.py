@@ -9,8 +9,9 @@ from __future__ import annotations
 import json
 from xml.etree.ElementTree import Element, SubElement, indent, tostring
 
-from conformance.render import FAILING, against, cut, failing, one_line, summary, visible
+from conformance.render.content import FAILING, against, failing, summary
 from conformance.render.plain import details
+from conformance.render.texts import cut, one_line, visible
 from conformance.report import Header, Planned, Report
 from conformance.verdict import EXIT_CONFORMS, EXIT_VIOLATES, RowResult, Verdict
 

@@ -6,18 +6,9 @@ import textwrap
 from collections.abc import Iterator
 from typing import TextIO
 
-from conformance.render import (
-    Block,
-    Summary,
-    View,
-    duration,
-    named,
-    number,
-    one_line,
-    opening,
-    subject,
-    tolerant,
-)
+from conformance.render.content import Block, Summary, opening, subject
+from conformance.render.texts import duration, named, number, one_line, tolerant
+from conformance.render.view import View
 from conformance.report import LEVELS, Header
 from conformance.verdict import RowResult, Verdict
 

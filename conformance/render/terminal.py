@@ -18,20 +18,9 @@ from rich.syntax import Syntax
 from rich.table import Table
 from rich.text import Text
 
-from conformance.render import (
-    FAILING,
-    Block,
-    Note,
-    Summary,
-    View,
-    duration,
-    named,
-    number,
-    one_line,
-    opening,
-    subject,
-    tolerant,
-)
+from conformance.render.content import FAILING, Block, Note, Summary, opening, subject
+from conformance.render.texts import duration, named, number, one_line, tolerant
+from conformance.render.view import View
 from conformance.report import LEVELS, Header
 from conformance.verdict import EXIT_CONFORMS, EXIT_HARNESS, EXIT_VIOLATES, RowResult, Verdict
 

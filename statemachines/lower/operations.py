@@ -22,6 +22,7 @@ def operation(low: Lowering, declared: Operation) -> kernel.Operation:
         name=name,
         about=declared.about,
         optional=declared.optional is not None,
+        control=declared.control,
         loses_files=low.clause(f"{path}.may lose", loses, text) if loses else "",
         parameters=parameters,
         requires=tuple(requires),

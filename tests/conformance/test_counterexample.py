@@ -39,15 +39,15 @@ def fault(kind: str = "reply", value: Any = None, path: str = "", **more: Any) -
 
 
 def written(trace: Trace, divergence: Divergence | None = None, origins: Any = ()) -> str:
-    return as_row(thread_job(), Played(divergence or fault("order"), trace, 0, tuple(origins)), "E4").text
+    return as_row(thread_job(), Played(divergence or fault("order"), trace, 0, tuple(origins))).text
 
 
 def parsed(text: str) -> tuple[Compiled, Program]:
     """The row as the spec's reader understands it, without a fault."""
     with tempfile.TemporaryDirectory() as folder:
-        path = replay.save(Path(folder), "thread-job", "C1", text)
+        path = replay.save(Path(folder), "thread-job", "reference", "C1", text)
         try:
-            compiled = replay.read(str(path))
+            compiled = replay.read(str(path)).compiled
         except Exception as error:
             raise AssertionError(f"{error}\n{text}") from error
     rows = RowCompiler(compiled.lifecycle)
@@ -227,7 +227,7 @@ def test_ids_of_the_run_are_written_as_the_replies_that_they_came_from() -> None
         "reply", "operations.list_jobs.gives", "list_jobs", "'job-7' in the list", "'job-8'"
     )
     played = Played(divergence, Trace((start(1), end(2, 1), look(3))), 0, (("job-7", Given(1, "job_id")),))
-    found = as_row(thread_job(), played, "E4")
+    found = as_row(thread_job(), played)
     assert (found.expected, found.seen) == ("job.job_id in the list", "'job-8'")
     assert "Expected job.job_id in the list; seen 'job-8'." in found.text
 

@@ -7,10 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from conformance import replay, rows
+from conformance import evidence, replay
 from conformance.adapter import Adapter
 from conformance.verdict import RowResult, Verdict
-from statemachines.compile import Compiled
 from tests.conformance.systems import (
     REFERENCE,
     adapted,
@@ -29,7 +28,7 @@ ATTEMPTS = 10  # replays of a counterexample that depends on the schedule, of wh
 @pytest.fixture(autouse=True)
 def patience(monkeypatch: pytest.MonkeyPatch) -> None:
     """Time to shrink, however busy the machine is."""
-    monkeypatch.setattr(rows, "SHRINK_SECONDS", 3 * rows.SHRINK_SECONDS)
+    monkeypatch.setattr(evidence, "SHRINK_SECONDS", 3 * evidence.SHRINK_SECONDS)
 
 
 @pytest.mark.parametrize("system", FAULTY, ids=lambda system: f"{system.__name__}-{system.row}")
@@ -41,20 +40,20 @@ def test_the_row_that_names_a_lie_catches_it_shortly_and_again(system: type[Lie]
     at_once = "together(" in found.row
     if not at_once:  # how far a race shrinks depends on the schedule
         assert found.calls <= system.calls, explained(result)
-    path = replay.save(tmp_path, "thread-job", result.id, found.row)
-    compiled = replay.read(str(path))
-    assert list(compiled.lifecycle.rows) == [found.row.partition(":")[0]]
+    path = replay.save(tmp_path, "thread-job", system.__name__, result.id, found.row)
+    saved = replay.read(str(path))
+    assert (saved.of, list(saved.compiled.lifecycle.rows)) == (system.row, [found.row.partition(":")[0]])
     with adapted(system, limit=SHORTER) as adapter:
         attempts = ATTEMPTS if at_once else 1
-        assert any(again(compiled, adapter).failed for _ in range(attempts)), found.row
+        assert any(again(saved, adapter).failed for _ in range(attempts)), found.row
     with adapted(REFERENCE) as adapter:
-        right = again(compiled, adapter)
+        right = again(saved, adapter)
     assert not right.failed, f"the reference fails it too: {right.reason}\n{found.row}"
 
 
-def again(compiled: Compiled, adapter: Adapter) -> replay.Replayed:
+def again(saved: replay.Saved, adapter: Adapter) -> replay.Replayed:
     """What comes of a saved counterexample, which is one row."""
-    (replayed,) = replay.replay(compiled, adapter)
+    (replayed,) = replay.replay(saved, adapter)
     return replayed
 
 

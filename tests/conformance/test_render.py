@@ -11,11 +11,11 @@ from xml.etree import ElementTree
 import pytest
 from rich.cells import cell_len
 
-from conformance import render
-from conformance.render import show
+from conformance.render import content, show
 from conformance.render.junit import junit
 from conformance.render.plain import Plain
 from conformance.render.terminal import LOOKS, Terminal
+from conformance.render.texts import duration
 from conformance.report import Coverage, Footer, Header, Planned, Report, tally
 from conformance.verdict import Counterexample, RowResult, Verdict, exit_code
 from statemachines.lifecycle import Level
@@ -118,9 +118,9 @@ VERDICTS: dict[str, Said] = {
         "needs a virtual clock: ties are not broken by completion, and clock: real is declared",
         None,
     ),
-    "B7": (Verdict.FAIL, "last.size() is 21 and not 20 (last.size() == 20)", EVICTION),
-    "X1": (Verdict.FAIL, "expected 20 jobs; seen 21 jobs", EVICTION),
-    "B4": (Verdict.FAIL, "expected each job is told at most once; seen twice", RACE),
+    "B7": (Verdict.FAIL, f"expected {EVICTION.expected}; seen {EVICTION.seen}", EVICTION),
+    "X1": (Verdict.FAIL, f"expected {EVICTION.expected}; seen {EVICTION.seen}", EVICTION),
+    "B4": (Verdict.FAIL, f"expected {RACE.expected}; seen {RACE.seen}", RACE),
     "E9": (Verdict.FAIL, "the system said nothing\x1b[31m", None),
     "E7": (Verdict.FLAKY, "expected a wake-up; seen none; tried again 3 times, it held", None),
     "N9": (Verdict.NOT_EXERCISED, "nothing witnessed operations.list_jobs.gives", None),
@@ -255,8 +255,8 @@ def test_every_row_has_its_line_and_every_failure_its_block(way: object) -> None
     for row in made_up().rows:
         (line,) = [line for line in lines if re.search(rf"{row.verdict} +{re.escape(row.id)} ", line)]
         assert row.about in line
-        if row.verdict in render.FAILING:
-            assert any(f"{row.id} {render.FAILING[row.verdict]}" in line for line in lines)
+        if row.verdict in content.FAILING:
+            assert any(f"{row.id} {content.FAILING[row.verdict]}" in line for line in lines)
             assert sum(replay(row) in line for line in lines) == 1
 
 
@@ -330,6 +330,15 @@ def test_a_long_answer_is_cut_and_says_so() -> None:
     assert "… and 76 lines more, in the report" in text
 
 
+def test_what_was_expected_and_seen_comes_first_and_then_why_a_failure_is_flaky() -> None:
+    reason = f"expected {RACE.expected}; seen {RACE.seen}; tried again 3 times, it held"
+    lines = plain(made_up({"B4": (Verdict.FLAKY, reason, RACE)})).splitlines()
+    first = lines.index("--- B4 is flaky")
+    labels = [line.split()[0] for line in lines[first:] if line.startswith("  ") and line[2:3] != " "]
+    assert labels[1:7] == ["spec", "clause", "expected", "seen", "shown", "because"]
+    assert "  because   tried again 3 times, it held" in lines
+
+
 def test_one_trace_is_shown_once() -> None:
     text = plain(made_up())
     assert text.count("C1:") == 2
@@ -354,7 +363,7 @@ def test_a_view_that_saw_no_header_says_nothing() -> None:
 
 def said(report: Report) -> str:
     assert report.footer is not None
-    return render.concluded(report.header, report.rows, report.footer)
+    return content.concluded(report.header, report.rows, report.footer)
 
 
 FAIL, IDLE = (Verdict.FAIL, "no", None), (Verdict.NOT_EXERCISED, "no", None)
@@ -418,7 +427,7 @@ def test_another_exit_code_is_named() -> None:
     ],
 )
 def test_a_time_is_short(seconds: float, text: str) -> None:
-    assert render.duration(seconds) == text
+    assert duration(seconds) == text
 
 
 # --- a pipe -----------------------------------------------------------------------------------------------

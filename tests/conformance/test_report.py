@@ -21,13 +21,11 @@ from conformance.report import (
     InOrder,
     Planned,
     Report,
-    ReportError,
     Stream,
     dump,
-    load,
-    read,
     tally,
 )
+from conformance.report_reader import ReportError, load, read
 from conformance.verdict import Counterexample, RowResult, Verdict
 from statemachines import specs
 

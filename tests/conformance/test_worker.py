@@ -360,6 +360,21 @@ def test_a_clock_that_does_not_do_what_is_asked_of_it_fails() -> None:
         assert row_result(system, "N10").verdict is Verdict.FAIL, system
 
 
+@pytest.mark.parametrize(("settles", "hinted"), [(0, True), (5, False)])
+def test_of_a_signal_that_does_not_come_it_is_said_what_to_declare_if_it_is_late(
+    settles: int, hinted: bool
+) -> None:
+    class Silent(lying(settles=settles)):  # type: ignore[misc]  # the base is made anew for each declaration
+        def signals(self) -> list[Reply]:
+            return []
+
+    result = row_result(Silent, "N4", quick=True)
+    assert result.verdict is Verdict.FAIL
+    assert result.counterexample is not None
+    hint = " (if it comes later, declare `settles`)" if hinted else ""
+    assert result.counterexample.seen == f"no such signal{hint}"
+
+
 def without(system: type, *operations: str, **words: Any) -> type:
     """A system in which some operations are not there."""
     found = lying(**words) if words else type("Without", (system,), {})

@@ -90,6 +90,7 @@ operations:
   start:
     about: A job starts.
     optional: true
+    control: true
     takes: {thread: Thread, tool: Tool}
     requires: {is_disposed: "!disposed"}
     open: {too_many: jobs.size() > 3}

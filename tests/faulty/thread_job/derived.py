@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from conformance.references.thread_job import TERMINAL, Reply
+from conformance.references.thread_job import TERMINAL, Job, Reply
 from tests.faulty.thread_job.lie import Lie
 
 

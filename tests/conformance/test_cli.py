@@ -16,11 +16,12 @@ from typing import Any
 
 import pytest
 
-from conformance import commands, report
+from conformance import commands, report_reader
 from conformance.__about__ import __version__
 from conformance.cli import main
 from conformance.explain import explain_row
-from conformance.run import MACHINE
+from conformance.report import dump
+from conformance.run import ABOUT_MACHINE, MACHINE
 from conformance.verdict import EXIT_CONFORMS, EXIT_HARNESS, EXIT_USAGE, EXIT_VIOLATES
 from statemachines.specs import shipped, spec_path
 from tests.conformance.systems import thread_job
@@ -42,8 +43,7 @@ def ran(*arguments: str) -> int:
     try:
         return main(arguments)
     except SystemExit as ended:  # argparse ends the process by itself
-        assert isinstance(ended.code, int)
-        return ended.code
+        return int(ended.code or 0)
 
 
 @dataclass(frozen=True)
@@ -125,7 +125,7 @@ USAGE: list[tuple[tuple[str, ...], str]] = [
 
 
 @pytest.mark.parametrize(
-    ("arguments", "said"), USAGE, ids=lambda value: " ".join(value) if value else "empty"
+    ("arguments", "said"), USAGE, ids=[" ".join(arguments) or "nothing" for arguments, _ in USAGE]
 )
 def test_what_cannot_be_used_is_said_with_what_to_do_instead(
     arguments: tuple[str, ...], said: str, capsys: Capture
@@ -182,7 +182,7 @@ HARNESS: list[tuple[str, str]] = [
 ]
 
 
-@pytest.mark.parametrize(("target", "said"), HARNESS, ids=lambda value: value)
+@pytest.mark.parametrize(("target", "said"), HARNESS, ids=[target for target, _ in HARNESS])
 def test_what_cannot_be_reached_is_said_and_is_no_verdict(
     target: str, said: str, elsewhere: Path, capsys: Capture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -199,27 +199,60 @@ def test_what_cannot_be_reached_is_said_and_is_no_verdict(
 
 
 @pytest.mark.parametrize(("name", "said"), [("refuses", "OSError: no database"), ("wants", "TypeError")])
-def test_a_class_that_cannot_be_made_is_told_by_every_row(
+def test_a_class_that_cannot_be_made_is_told_once_before_anything_is_asked(
     name: str, said: str, elsewhere: Path, capsys: Capture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    (elsewhere / f"{name}.py").write_text(MODULES[name], encoding="utf-8")
     monkeypatch.delitem(sys.modules, name, raising=False)
-    whole = [each.name for each in thread_job().kernel.operations]
-    more = "".join(f"\n    def {each}(self, **given): pass" for each in whole)
-    (elsewhere / f"{name}.py").write_text(MODULES[name] + more, encoding="utf-8")
-    code = ran(*RUN, f"python:{name}:Jobs", "--quick", "--rows", "N1,N2")
+    (elsewhere / f"{name}.py").write_text(MODULES[name], encoding="utf-8")
+    trace = str(saved(elsewhere, "- last = turn_boundary(t1)"))
+    for command in ((*RUN, f"python:{name}:Jobs"), ("replay", trace, "--against", f"python:{name}:Jobs")):
+        code = ran(*command)
+        out, err = capsys.readouterr()
+        assert (code, out) == (EXIT_HARNESS, "")
+        assert err.count("cannot be made: the constructor raised") == 1
+        assert said in err
+        assert "Traceback" not in err
+
+
+SIGNATURES = {
+    "too few": (
+        "def finish(self, job, outcome): pass",
+        "finish(job, outcome) cannot be called with job, outcome",
+    ),
+    "another name": ("def finish(self, job_id, outcome, payload): pass", "finish(job_id, outcome, payload)"),
+    "one more": ("def finish(self, job, outcome, payload, why): pass", "finish(job, outcome, payload, why)"),
+    "no default": ("def list_jobs(self, thread, statuses): return []", "list_jobs(thread, statuses)"),
+}
+WRITE = {"finish": "write `def finish(self, job, outcome, payload)`"}
+WRITE["list_jobs"] = "write `def list_jobs(self, thread, statuses=None)`"
+
+
+@pytest.mark.parametrize(("method", "said"), SIGNATURES.values(), ids=SIGNATURES)
+def test_a_method_that_takes_something_else_is_told_with_what_to_write(
+    method: str, said: str, elsewhere: Path, capsys: Capture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delitem(sys.modules, "takes", raising=False)
+    (elsewhere / "takes.py").write_text(f"class Jobs:\n    {method}\n", encoding="utf-8")
+    code = ran(*RUN, "python:takes:Jobs")
     out, err = capsys.readouterr()
-    assert code == EXIT_HARNESS
-    assert "cannot be made: the constructor raised" in out
-    assert said in out
-    assert "Traceback" not in out + err
-    code = ran(
-        "replay", str(saved(elsewhere, "- last = turn_boundary(t1)")), "--against", f"python:{name}:Jobs"
-    )
-    out, err = capsys.readouterr()
-    assert (code, out) == (EXIT_HARNESS, "")
+    assert (code, out, len(err.splitlines())) == (EXIT_HARNESS, "", 1)
     assert said in err
-    assert "Traceback" not in err
+    assert WRITE[said.partition("(")[0]] in err
+
+
+@pytest.mark.parametrize(
+    "parameters",
+    ["*args, **given", "**given", "job, payload, outcome, more=None", "job, *, outcome, payload"],
+)
+def test_a_method_may_take_more_in_any_order(
+    parameters: str, elsewhere: Path, capsys: Capture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delitem(sys.modules, "takes", raising=False)
+    (elsewhere / "takes.py").write_text(
+        f"class Jobs:\n    def finish(self, {parameters}): pass\n", encoding="utf-8"
+    )
+    assert ran(*RUN, "python:takes:Jobs", "--rows", "N1") == EXIT_VIOLATES
+    assert "the system has no operation complete_inline" in " ".join(capsys.readouterr().out.split())
 
 
 # --- specs and traces with faults -------------------------------------------------------------------------
@@ -412,9 +445,73 @@ def test_a_run_says_what_held_and_how_to_run_again_what_did_not(elsewhere: Path,
     (path,) = (elsewhere / "found").iterdir()
     assert f"conformance replay found/{path.name} --against {PLANTED}" in " ".join(out.split())
     assert ran("replay", str(path), "--against", PLANTED) == EXIT_VIOLATES
-    assert "C1: still fails - " in capsys.readouterr().out
+    out = capsys.readouterr().out
+    assert out.startswith("C1 of B7: still fails: expected ")
+    assert "; seen " in out
     assert ran("replay", str(path), "--against", "reference") == EXIT_CONFORMS
-    assert capsys.readouterr().out == "C1: fixed\n"
+    assert capsys.readouterr().out == "C1 of B7: fixed\n"
+
+
+def test_a_counterexample_that_an_earlier_run_of_the_same_target_saved_goes(
+    elsewhere: Path, capsys: Capture
+) -> None:
+    (elsewhere / "jobs.py").write_text(
+        "from conformance.demo import EvictsFirstStarted as Jobs", encoding="utf-8"
+    )
+    for target in ("python:jobs:Jobs", PLANTED):
+        assert ran(*RUN, target, "--rows", "B7", "--save", target) == EXIT_VIOLATES
+    capsys.readouterr()
+    (mine,), (other,) = ((elsewhere / target).iterdir() for target in ("python:jobs:Jobs", PLANTED))
+    kept = other.replace(mine.parent / other.name.replace("B7", "N2"))
+    by_hand = saved(mine.parent, "- last = turn_boundary(t1)").rename(mine.parent / "thread-job-N1.yaml")
+    (elsewhere / "jobs.py").write_text(
+        "from conformance.references.thread_job import ThreadJobs as Jobs", encoding="utf-8"
+    )
+    sys.modules.pop("jobs")
+    assert ran(*RUN, "python:jobs:Jobs", "--rows", "N1,N2", "--save", str(mine.parent)) == EXIT_CONFORMS
+    assert (mine.exists(), kept.exists(), by_hand.exists()) == (True, True, True)
+    assert ran(*RUN, "python:jobs:Jobs", "--rows", "B7", "--save", str(mine.parent)) == EXIT_CONFORMS
+    assert (mine.exists(), kept.exists(), by_hand.exists()) == (False, True, True)
+
+
+def test_a_saved_report_is_shown_as_the_run_was(elsewhere: Path, capsys: Capture) -> None:
+    ran(*RUN, PLANTED, "--rows", "N1,B7", "--quick", "--report", "report.jsonl")
+    told = capsys.readouterr().out
+    assert ran("show", "report.jsonl") == EXIT_CONFORMS
+    shown = capsys.readouterr().out
+    replays = [line for line in told.splitlines() if line.startswith("  replay")]
+    rerun = f"  replay    conformance run thread-job --against {PLANTED} --rows B7"
+    assert shown == told.replace(replays[0], rerun)
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        (None, "report.jsonl cannot be read: No such file or directory; `conformance run"),
+        ("", "report.jsonl:1: a report begins with a header, and this has none; `conformance run"),
+        ("no json\n", "report.jsonl:1: this is not JSON"),
+        ('{"record": "row"}\n', "report.jsonl:1: a report begins with a header, and this is a row"),
+    ],
+    ids=["missing", "empty", "no JSON", "no header"],
+)
+def test_what_is_no_report_is_not_shown(
+    text: str | None, said: str, elsewhere: Path, capsys: Capture
+) -> None:
+    if text is not None:
+        (elsewhere / "report.jsonl").write_text(text, encoding="utf-8")
+    assert ran("show", "report.jsonl") == EXIT_USAGE
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert said in err
+    assert "`conformance run … --report FILE` writes a report that can be shown" in err
+
+
+def test_no_place_in_a_shipped_spec_tells_where_the_checkout_lies(capsys: Capture) -> None:
+    for arguments in ((*RUN, PLANTED, "--rows", "B7"), ("explain", "thread-job", "B7")):
+        ran(*arguments)
+        out = capsys.readouterr().out
+        assert "thread-job:" in out
+        assert str(ROOT) not in out
 
 
 def test_a_counterexample_that_cannot_be_saved_is_told_all_the_same(elsewhere: Path, capsys: Capture) -> None:
@@ -441,7 +538,7 @@ def records(text: str) -> list[dict[str, Any]]:
 def test_the_stream_of_a_run_is_a_report(elsewhere: Path, capsys: Capture) -> None:
     code = ran(*RUN, PLANTED, "--rows", "N1,B7,X4,machine", "--quick", "--json", "--report", "report.jsonl")
     out, err = capsys.readouterr()
-    loaded = report.load(out.splitlines(keepends=True))
+    loaded = report_reader.load(out.splitlines(keepends=True))
     assert (code, err) == (EXIT_VIOLATES, "")
     assert [row.id for row in loaded.rows] == ["N1", "B7", "X4", MACHINE]
     assert [row.id for row in loaded.header.rows] == ["N1", "B7", "X4", MACHINE]
@@ -449,9 +546,11 @@ def test_the_stream_of_a_run_is_a_report(elsewhere: Path, capsys: Capture) -> No
     assert loaded.footer.exit == code
     assert loaded.header.target == PLANTED
     assert (elsewhere / "report.jsonl").read_text(encoding="utf-8") == out
-    assert report.read(elsewhere / "report.jsonl") == loaded
-    assert [path.name for path in (elsewhere / ".conformance").iterdir()] == ["thread-job-B7.yaml"] or loaded
-    assert report.dump(loaded) == out
+    assert report_reader.read(elsewhere / "report.jsonl") == loaded
+    assert {path.name for path in (elsewhere / ".conformance").iterdir()} == {
+        f"thread-job-{row.id}.yaml" for row in loaded.rows if row.counterexample is not None
+    }
+    assert dump(loaded) == out
 
 
 def test_junit_has_a_test_case_for_each_row(elsewhere: Path) -> None:
@@ -522,8 +621,10 @@ def test_the_lifecycles_are_listed_and_the_rows_of_one(capsys: Capture) -> None:
     assert [line.split()[0] for line in capsys.readouterr().out.splitlines()] == list(shipped())
     assert ran("list", "thread-job") == EXIT_CONFORMS
     lines = capsys.readouterr().out.splitlines()
-    assert [line.split()[:2] for line in lines] == [
-        [row.id.text, row.level] for row in thread_job().lifecycle.rows.values()
+    rows = thread_job().lifecycle.rows.values()
+    assert [line.split(maxsplit=2) for line in lines] == [
+        *([row.id.text, row.level, row.about] for row in rows),
+        [MACHINE, "must", ABOUT_MACHINE],
     ]
 
 
@@ -543,6 +644,10 @@ def test_a_row_a_clause_and_all_below_a_path_are_explained(capsys: Capture) -> N
     assert [path for path in paths if path not in whole] == []
     assert ran("explain", "thread-job", "B7") == EXIT_CONFORMS
     assert capsys.readouterr().out == explain_row(thread_job(), "B7") + "\n"
+    assert ran("explain", "thread-job", MACHINE) == EXIT_CONFORMS
+    out = capsys.readouterr().out
+    assert out.startswith(f"{MACHINE}  {ABOUT_MACHINE}\n")
+    assert all(name in out for name in thread_job().lifecycle.operations)
     assert ran("explain", "thread-job", paths[0]) == EXIT_CONFORMS
     assert capsys.readouterr().out.startswith(f"{paths[0]}\n")
     assert ran("explain", "thread-job", "operations.finish") == EXIT_CONFORMS
@@ -569,6 +674,16 @@ def test_a_skeleton_is_short_and_offers_every_mandatory_operation(elsewhere: Pat
     assert ran("adapter", "thread-job") == EXIT_CONFORMS
     text = capsys.readouterr().out
     assert len(text.splitlines()) <= 120
+    controls, product = text.split("# ── The operations of your product")
+    assert "# ── Observers and test controls" in controls
+    for operation in thread_job().kernel.operations:
+        where = controls if operation.control else product
+        assert (f"def {operation.name}(" in where) == (not operation.optional)
+    assert '{"signal": "BoundaryRequested", "thread": …}  finish, set_idle, or unasked' in controls
+    assert '"settles": 0,' in controls
+    assert "# def wait(self, ms: int) -> None:" in controls
+    assert "Replies to concurrent calls must not be mixed up" in controls
+    assert "statuses None: the caller left it out and means running, pending_cancel." in product
     tree = ast.parse(text)
     (found,) = (node for node in tree.body if isinstance(node, ast.ClassDef))
     methods = {node.name: node for node in found.body if isinstance(node, ast.FunctionDef)}
@@ -619,6 +734,7 @@ def test_the_demo_shows_a_bug_being_found(elsewhere: Path, capsys: Capture) -> N
     assert "reference conforms to thread-job" in out
     assert "violates" in out
     assert "conformance replay .conformance/thread-job-" in out
+    assert out.endswith("a run of such a system exits with 1. The demo exits with 0.")
     assert list((elsewhere / ".conformance").iterdir())
 
 

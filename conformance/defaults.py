@@ -1,0 +1,9 @@
+"""What holds where a command is not told otherwise."""
+
+from typing import Final
+
+FAILURES: Final = ".conformance"
+"""The folder where a run writes its counterexamples."""
+
+CALL_LIMIT: Final = 3.0
+"""How long one call may take, in seconds."""

@@ -1,0 +1,100 @@
+"""From a case that failed to its counterexample: the shortest trace that shows the fault, or the row as it ran."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from typing import Any
+
+from conformance.adapter import Adapter, HarnessError
+from conformance.case import Case, calls_made
+from conformance.counterexample import as_row, row_as_it_ran
+from conformance.shrink import Shrinker, Shrunk
+from conformance.step import Divergence
+from conformance.trace import Played, Trace, play, symbolic
+from conformance.verdict import Counterexample
+from statemachines.compile import Compiled
+from statemachines.lifecycle import Row
+from statemachines.rows import Program, RowFailure
+
+SHRINK_SECONDS = 3.0
+HANG_SECONDS = 0.4  # how long a call may take while a hang is shrunk
+
+
+class Fails(AssertionError):
+    """One run of a row that does not hold."""
+
+    def __init__(self, case: Case, values: Mapping[str, Any], failure: RowFailure | None) -> None:
+        message = failure.message if failure is not None else str(case.divergence)
+        super().__init__(message)
+        self.case = case
+        self.values = values
+        self.failure = failure
+
+
+def shrunk(compiled: Compiled, adapter: Adapter, case: Case, *, rounds: int = 1) -> Counterexample | None:
+    """Shrink what a case recorded; None when playing it again does not show the fault, or cannot be done."""
+    patience = adapter.limit
+    try:
+        return _shrunk(compiled, adapter, case, rounds)
+    except HarnessError:  # a system that is broken beyond a fresh start; the fault stands all the same
+        return None
+    finally:
+        adapter.limit = patience
+
+
+def _shrunk(compiled: Compiled, adapter: Adapter, case: Case, rounds: int) -> Counterexample | None:
+    def attempt(trace: Trace, seconds: float = 0.6, tries: int = rounds) -> Played:
+        end = time.monotonic() + seconds
+        played = Played(None, Trace(()))
+        for number in range(tries):
+            played = play(compiled, adapter, trace, case.seed + number)
+            if played.divergence is not None or time.monotonic() > end:
+                break
+        return played
+
+    patience = adapter.limit
+    hangs = case.divergence is not None and case.divergence.kind == "hang"
+    first = attempt(symbolic(case.trace), 10, 4 * rounds)
+    if first.divergence is None:
+        return None
+    adapter.limit = min(patience, HANG_SECONDS) if hangs else patience
+    best = Shrinker(compiled, attempt, SHRINK_SECONDS * (4 if rounds > 1 else 1)).shrink(first)
+    hits, rounds = _reproduced(compiled, adapter, best.trace, rounds, enough=2 if hangs else rounds)
+    adapter.limit = patience
+    if hangs and not hits:  # what was called a hang was only slow
+        best = Shrunk(first.trace, first, best.tries)
+    divergence = best.played.divergence
+    assert divergence is not None  # the shrinker keeps what shows the fault
+    written = as_row(compiled, best.played)
+    return Counterexample(
+        written.text, len(best.trace), divergence.clause, written.expected, written.seen, rounds, hits
+    )
+
+
+def _reproduced(
+    compiled: Compiled, adapter: Adapter, trace: Trace, rounds: int, enough: int
+) -> tuple[int, int]:
+    """Count in how many of how many schedules a trace shows a fault, until it did so often enough."""
+    hits = 0
+    for number in range(rounds):
+        hits += play(compiled, adapter, trace, number).divergence is not None
+        if hits >= enough:
+            return hits, number + 1
+    return hits, rounds
+
+
+def row_itself(compiled: Compiled, program: Program, failed: Fails) -> Counterexample:
+    """Give the row as it ran, for what only its own assertion can tell."""
+    expected, seen = because(program.row, failed.failure, None if failed.failure else failed.case.divergence)
+    text = row_as_it_ran(compiled, program, failed.values)
+    return Counterexample(text, calls_made(failed.case.trace), program.row.covers[0].text, expected, seen)
+
+
+def because(row: Row, failure: RowFailure | None, divergence: Divergence | None) -> tuple[str, str]:
+    """Say what was expected and what was seen: by the model, else by the row's own assertion."""
+    if divergence is not None:
+        return divergence.expected, divergence.seen
+    if failure is not None and failure.expr is not None:
+        return " ".join(failure.expr.text.split()), failure.message
+    return row.about, "it does not hold" if failure is None else failure.message

@@ -1,0 +1,89 @@
+"""What a row calls, what it needs of a system, and which faults it is about."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from conformance.adapter import Adapter
+from conformance.step import Divergence
+from statemachines.compile import Compiled
+from statemachines.expression.syntax import Call, Field, Name, Node, children
+from statemachines.lifecycle import Row, Step
+from statemachines.row_words import RowWords
+from statemachines.rows import evaluate
+
+
+def inapplicable(compiled: Compiled, words: RowWords, adapter: Adapter, row: Row) -> str:
+    """Say what a row needs that this system does not declare; empty when it applies."""
+    declaration = adapter.declaration
+    model = compiled.model(declaration.limits, declaration.policies)
+    for expr in row.needs:
+        if isinstance(expr.node, Name):
+            word = expr.text
+            if word == "clock" and declaration.clock != "virtual":
+                return f"needs a virtual clock, and clock: {declaration.clock} is declared"
+            if word == "concurrency" and declaration.concurrency == "none":
+                return "needs concurrency, and concurrency: none is declared"
+            if word in declaration.lacks or (
+                word in compiled.lifecycle.operations and not adapter.offers(word)
+            ):
+                return f"needs {word}, which is optional and lacking"
+        elif not evaluate(words, expr, model):
+            return f"needs {expr.text}, and declared is {_declared(expr.node, model)}"
+    waits = "wait" in operations(row, compiled, waits=True)
+    if declaration.clock != "virtual" and waits and _ordered_by_time(compiled, adapter):
+        return f"needs a virtual clock: ties are not broken by completion, and clock: {declaration.clock} is declared"
+    return ""
+
+
+def _ordered_by_time(compiled: Compiled, adapter: Adapter) -> bool:
+    """Tell whether the order of endings depends on whether two instants are equal."""
+    policies = adapter.declaration.policies
+    return any(policies.get(order.name, "completion") != "completion" for order in compiled.kernel.orders)
+
+
+def covers(row: Row, divergence: Divergence) -> bool:
+    """Tell whether a fault is what a row is about."""
+    clauses = (divergence.clause, *divergence.related)
+    return any(
+        clause == word.text or clause.startswith(f"{word.text}.") for word in row.covers for clause in clauses
+    )
+
+
+def operations(row: Row, compiled: Compiled, *, waits: bool = False) -> set[str]:
+    """Give the operations that a row calls."""
+    known = {*compiled.lifecycle.operations, *(["wait"] if waits else [])}
+    return {name for step in (*row.arrange, *row.act) for name in _step_calls(step)} & known | {
+        name for expr in row.asserts for name in _calls(expr.node)
+    } & known
+
+
+def makes_calls_at_once(row: Row) -> bool:
+    """Tell whether a row makes calls at once."""
+    return any(name == "together" for step in (*row.arrange, *row.act) for name in _step_calls(step))
+
+
+def _step_calls(step: Step) -> Iterator[str]:
+    yield from _calls(step.expr.node)
+    for inner in step.body:
+        yield from _step_calls(inner)
+
+
+def _calls(node: Node) -> Iterator[str]:
+    if isinstance(node, Call) and node.receiver is None:
+        yield node.name
+    for child in children(node):
+        yield from _calls(child)
+
+
+def _declared(node: Node, model: Any) -> str:
+    """Say what is declared of the limits that a condition reads."""
+    found: list[str] = []
+    waiting: list[Node] = [node]
+    while waiting:
+        part = waiting.pop()
+        if isinstance(part, Field) and isinstance(part.of, Name):
+            found.append(f"{part.name} = {getattr(getattr(model, part.of.name), part.name)}")
+        waiting += children(part)
+    return ", ".join(dict.fromkeys(found))
