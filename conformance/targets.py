@@ -14,7 +14,11 @@ from statemachines.compile import Compiled
 from statemachines.kernel import Operation
 
 KINDS = ("reference", "python:module:Class")
-REFERENCES = {"thread-job": "conformance.references.thread_job:ThreadJobs"}
+REFERENCES = {
+    "thread-job": "conformance.references.thread_job:ThreadJobs",
+    "task-progress": "conformance.references.task_progress:TaskProgress",
+    "background-tasks": "conformance.references.background_tasks:BackgroundTasks",
+}
 
 
 class UnknownTarget(ValueError):

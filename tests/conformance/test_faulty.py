@@ -40,9 +40,9 @@ def test_the_row_that_names_a_lie_catches_it_shortly_and_again(system: type[Lie]
     at_once = "together(" in found.row
     if not at_once:  # how far a race shrinks depends on the schedule
         assert found.calls <= system.calls, explained(result)
-    path = replay.save(tmp_path, "thread-job", "reference", result.id, found.row)
+    path = replay.save(tmp_path, "thread-job", system.__name__, result.id, found.row)
     saved = replay.read(str(path))
-    assert list(saved.compiled.lifecycle.rows) == [found.row.partition(":")[0]]
+    assert (saved.of, list(saved.compiled.lifecycle.rows)) == (system.row, [found.row.partition(":")[0]])
     with adapted(system, limit=SHORTER) as adapter:
         attempts = ATTEMPTS if at_once else 1
         assert any(again(saved, adapter).failed for _ in range(attempts)), found.row

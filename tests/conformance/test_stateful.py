@@ -104,20 +104,26 @@ def test_every_combination_of_arguments_worth_trying_has_a_number(calls: list[tu
                 assert driver.arguments(operation.name, 0) is None
 
 
-@pytest.mark.parametrize("leaves", ["evicted", "restarted"])
-def test_a_record_that_left_is_asked_for_even_where_the_model_has_forgotten_it(leaves: str) -> None:
+ENDING = {"outcome": "failed", "payload": "x"}
+EVICTING = [("finish", {"job": job, **ENDING}) for job in ("job-1", "job-2")]
+
+
+@pytest.mark.parametrize(
+    ("calls", "jobs"),
+    [(EVICTING, {"job-1", "job-2"}), ([("restart", {})], {"job-2"})],
+    ids=["evicted", "restarted"],
+)
+def test_the_record_that_left_last_is_asked_for_though_the_model_has_forgotten_it(
+    calls: list[tuple[str, dict[str, Any]]], jobs: set[str]
+) -> None:
     with adapted(retaining(1)) as adapter:
         driver = Driver(thread_job(), adapter)
         for name in ("a", "b"):
             driver.make("start", {"thread": "t1", "tool_call": name, "tool": "bash"})
-        if leaves == "restarted":
-            driver.make("restart", {})
-        for job in ("job-1", "job-2") if leaves == "evicted" else ():
-            driver.make("finish", {"job": job, "outcome": "failed", "payload": "x"})
-        there, gone = (["job-2"], "job-1") if leaves == "evicted" else ([], "job-2")
-        cases = [driver.arguments("inspect_job", number) for number in range(2 * len([*there, gone]))]
-    asked = {case["job"] for case in cases if case is not None}
-    assert asked == {*there, gone}
+        for operation, given in calls:
+            driver.make(operation, given)
+        cases = [driver.arguments("inspect_job", number) for number in range(2 * len(jobs))]
+    assert {case["job"] for case in cases if case is not None} == jobs
 
 
 def test_a_number_says_how_long_to_wait() -> None:
