@@ -16,7 +16,7 @@ from conformance.history import Group
 from conformance.lockstep import Judge
 from conformance.observation import WrongShape, observe
 from conformance.observed import Observed, SignalKey
-from conformance.step import Divergence
+from conformance.step import Divergence, short
 from statemachines.compile import Compiled
 from statemachines.model import Document
 from statemachines.rows import Answer, RowFailure
@@ -29,6 +29,9 @@ class CallFailed(RowFailure):
     def __init__(self, divergence: Divergence) -> None:
         super().__init__(f"{divergence.operation}: {divergence.seen}")
         self.divergence = divergence
+
+
+READINGS = 3  # copies that are looked at again after every call
 
 
 @dataclass(slots=True)
@@ -64,6 +67,10 @@ class Case:
         self.groups = 0
         self._facts = kernel_facts.of(compiled)
         self._lost = False
+        self._copies = {
+            operation.name: operation.copies for operation in compiled.kernel.operations if operation.copies
+        }
+        self._readings: list[tuple[Observed, Any]] = []
         self._losing = {operation.name for operation in compiled.kernel.operations if operation.loses_files}
         self._caller = threading.local()
         self._rounds = itertools.count()
@@ -77,13 +84,16 @@ class Case:
             return self._called_at_once(operation, arguments, calls)
         record = Recorded(operation, dict(arguments))
         self.trace.append(record)
-        observed = self._observed(operation, arguments, self._raw(operation, arguments))
+        raw = self._raw(operation, arguments)
+        observed = self._observed(operation, arguments, raw)
         observed.signals = self._signals(operation)
+        if operation in self._copies and observed.given is not None:
+            self._readings = [*self._readings[1 - READINGS :], (observed, raw.value)]
         record.given, record.ids = observed.given, self._facts.ids(operation, observed.given)
         if operation in self._losing:
             self._lost = True
         if self.divergence is None:
-            self.divergence = self._judged(observed)
+            self.divergence = self._judged(observed) or self._changed()
             if self.divergence is not None:
                 self.judge.go_on(observed)
         else:
@@ -102,6 +112,18 @@ class Case:
                 )
                 observed.given, observed.refused = again.given, again.refused
         return self._hinted(self.judge.step(observed))
+
+    def _changed(self) -> Divergence | None:
+        """Look again at what was given as a copy: a later call must not have changed it."""
+        for observed, raw in self._readings:
+            try:
+                now = observe(self._facts.gives(observed.operation), raw, lost=self._lost)
+            except WrongShape as error:
+                now = str(error)
+            if now != observed.given:
+                clause, seen = self._copies[observed.operation], f"{short(now)} after a later call"
+                return Divergence("reply", clause, observed.operation, f"still {short(observed.given)}", seen)
+        return None
 
     def _hinted(self, divergence: Divergence | None) -> Divergence | None:
         """Say of a signal that did not come what to declare if it only comes late."""

@@ -14,9 +14,8 @@ from conformance.observed import Observed, SignalKey, signal_key
 from conformance.step import Configuration, Contradiction, Stepper
 from statemachines.model import BaseModel, Outcome
 
-SMALL = (
-    12  # histories up to this many calls are searched; longer ones are followed in the order of their ends
-)
+SMALL = 12  # histories up to this many calls are searched; longer ones are followed in the order of their ends
+FEW, LONG = 3, 60  # so are those of so few callers with so many calls: their orders are few
 NODES = 20_000  # steps of a search before it gives up
 
 
@@ -54,7 +53,7 @@ class Explained:
 def explanations(stepper: Stepper, start: Configuration, group: Group, most: int) -> Explained:
     """Search for orders of the calls that explain every reply and all signals."""
     search = _Search(stepper, group, start.standing)
-    if len(group.calls) > SMALL:
+    if len(group.calls) > (LONG if len({call.caller for call in group.calls}) <= FEW else SMALL):
         return search.follow(start.model)
     return search.all(start.model, most)
 

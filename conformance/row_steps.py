@@ -139,7 +139,7 @@ def _loop(body: Sequence[Step], first: tuple[str, int], rounds: int, step: int, 
 
 def _single(step: Step, last: bool, used: set[int], names: Names) -> str:
     if isinstance(step, AtOnce):
-        return _together(step, names)
+        return _together(step, used, names)
     text = names.call(step)
     if step.number in used:
         names.reach[step.number] = names.reply(step)
@@ -147,17 +147,25 @@ def _single(step: Step, last: bool, used: set[int], names: Names) -> str:
     return f"last = {text}" if last else text
 
 
-def _together(step: AtOnce, names: Names) -> str:
+def _together(step: AtOnce, used: set[int], names: Names) -> str:
+    """Write calls at once; with a name if a later step uses one of their replies."""
     bodies = [body for caller in step.callers for body in _bodies(caller, names)]
-    if all(body == bodies[0] for body in bodies):
-        return f"together({len(bodies)}, {bodies[0]})"
-    return f"together({', '.join(bodies)})"
+    binding = ""
+    if any(call.number in used for call in step.calls()):
+        binding = names.free("made")
+        for position, (_, calls) in enumerate(bodies):
+            for index, call in enumerate(calls):
+                names.reach[call.number] = f"{binding}[{position}]{f'[{index}]' if len(calls) > 1 else ''}"
+    texts = [text for text, _ in bodies]
+    alike = all(text == texts[0] for text in texts)
+    written = f"together({len(texts)}, {texts[0]})" if alike else f"together({', '.join(texts)})"
+    return f"{binding} = {written}" if binding else written
 
 
-def _bodies(caller: Sequence[Call], names: Names) -> Iterator[str]:
+def _bodies(caller: Sequence[Call], names: Names) -> Iterator[tuple[str, tuple[Call, ...]]]:
     """Write what one caller does; a row knows none with calls unlike each other, so each becomes a caller."""
     texts = [names.call(call) for call in caller]
     if len(texts) > 1 and len(set(texts)) == 1:
-        yield f"repeat({len(texts)}, {texts[0]})"
+        yield f"repeat({len(texts)}, {texts[0]})", tuple(caller)
     else:
-        yield from texts
+        yield from ((text, (call,)) for text, call in zip(texts, caller, strict=True))

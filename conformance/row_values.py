@@ -9,10 +9,10 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from conformance import kernel_facts
-from conformance.trace import Call, Given
+from conformance.trace import Call, Given, Plain
 from statemachines.compile import Compiled
 from statemachines.model import byte_length, line_count, sized_text
-from statemachines.types import Enum, Id, List, Ref, Text, Type, present
+from statemachines.types import Enum, Id, List, Record, Ref, Text, Type, present
 
 LONG = 40  # bytes of a text that is written out
 _PIECES = ("x", "abc", "xyz", "é", "😀")
@@ -86,15 +86,16 @@ class Names:
         """Write a call; `inner` names replies where a loop walks over them."""
         parts = []
         for name, value in call.arguments:
-            if isinstance(value, Given):
-                reach = (inner or {}).get(value.step) or self.reach[value.step]
-                parts.append(f"{reach}.{value.field}")
+            if isinstance(value, Given) and value.step in (inner or {}):
+                parts.append(f"{(inner or {})[value.step]}.{value.field}")
             else:
                 parts.append(self.value(value, self.kind(call.operation, name)))
         return f"{call.operation}({', '.join(parts)})"
 
     def value(self, value: Any, kind: Type | None) -> str:
         """Write a value of a type."""
+        if isinstance(value, Given):
+            return f"{self.reach[value.step]}.{value.field}"
         if isinstance(value, str):
             plain = present(kind) if kind is not None else None
             if not isinstance(plain, Enum | Ref) and value not in self.shared:
@@ -114,11 +115,23 @@ class Names:
             case list() | tuple():
                 item = plain.item if isinstance(plain, List) else None
                 return f"[{', '.join(self.value(each, item) for each in value)}]"
+            case Plain(fields=fields):
+                return self._plain(dict(fields), plain)
+            case dict():
+                return self._plain(value, plain)
             case _ if isinstance(plain, Enum | Ref):
                 return str(value)
             case _:
                 words = str(value)
                 return self.shared[words][0] if words in self.shared else text(words)
+
+    def _plain(self, value: dict[str, Any], kind: Type | None) -> str:
+        """Write a plain value by the name of its type; what is null at its end is left out."""
+        fields = kind.fields if isinstance(kind, Record) else tuple((name, None) for name in value)
+        written = [self.value(value.get(name), each) for name, each in fields]
+        while written and written[-1] == "null":
+            written.pop()
+        return f"{kind or 'record'}({', '.join(written)})"
 
     def bound(self, value: Any, kind: Type | None) -> str:
         """Write a value that gets a name: a new one says of which type it is."""

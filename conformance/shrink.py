@@ -7,11 +7,12 @@ is the same clause, kind and operation.
 
 from __future__ import annotations
 
+import itertools
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
-from conformance.trace import AtOnce, Given, Played, Trace, cut, with_argument
+from conformance.trace import AtOnce, Call, Given, Played, Trace, cut, with_argument
 from statemachines.compile import Compiled
 from statemachines.lifecycle import TypeUse
 from statemachines.rows import values
@@ -19,7 +20,7 @@ from statemachines.types import Bool, Enum, List, Ref, Text, Type
 from statemachines.words import Words
 
 FEW = 8  # calls at once that are cut one by one from the start
-SHORT = 8  # calls of a trace that is worth a search for two changes at once
+SHORT = 12  # calls of a trace that is worth a search for two changes at once
 Play = Callable[[Trace], Played]
 
 
@@ -59,6 +60,8 @@ class Shrinker:
             if size == len(self._best.trace):
                 self._try_each(self._shorter_and_wider)
             if size == len(self._best.trace) <= SHORT:
+                self._try_each(self._merged)
+                self._try_each(self._instead)
                 self._try_each(self._shorter_and_turned)
         return Shrunk(self._best.trace, self._best, self._tries)
 
@@ -143,6 +146,41 @@ class Shrinker:
         for index, step in enumerate(trace.steps):
             if isinstance(step, AtOnce):
                 yield Trace((*trace.steps[:index], *step.calls(), *trace.steps[index + 1 :]))
+
+    @staticmethod
+    def _merged(trace: Trace) -> Iterator[Trace]:
+        """Walk the traces in which one call says what two said: their lists, one behind the other."""
+        calls = [step for step in trace.steps if isinstance(step, Call)]
+        for first, second in itertools.combinations(calls, 2):
+            pairs = list(zip(first.arguments, second.arguments, strict=False))
+            joined = [
+                name
+                for (name, one), (_, other) in pairs
+                if isinstance(one, tuple) and isinstance(other, tuple)
+            ]
+            alike = all(one == other for (name, one), (_, other) in pairs if name not in joined)
+            if first.operation == second.operation and joined and alike:
+                wider = trace
+                for (name, one), (_, other) in pairs:
+                    if name in joined:
+                        wider = with_argument(wider, first.number, name, one + other)
+                yield cut(wider, [call.number for call in trace.calls() if call.number != second.number])
+
+    def _instead(self, trace: Trace) -> Iterator[Trace]:
+        """Walk the traces in which one call about a record, of which it says nothing else, does for two."""
+        calls = [step for step in trace.steps if isinstance(step, Call)]
+        takes = self._compiled.kernel.operations
+        alone = [
+            each for each in takes if len(each.parameters) == 1 and each.parameters[0].entity and each.effects
+        ]
+        for first, second in itertools.combinations(calls, 2):
+            about = next((value for _, value in first.arguments if isinstance(value, Given)), None)
+            if about is None or about not in [value for _, value in second.arguments]:
+                continue
+            for operation in alone:
+                call = Call(first.number, operation.name, ((operation.parameters[0].name, about),))
+                steps = tuple(call if step is first else step for step in trace.steps if step is not second)
+                yield Trace(steps)
 
     def _shorter_and_turned(self, trace: Trace) -> Iterator[Trace]:
         """Walk the traces with one call fewer and a list of another one turned round."""

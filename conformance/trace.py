@@ -5,7 +5,7 @@ An id that the system chose is written as the reply that it came from; everythin
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -26,6 +26,13 @@ class Given:
 
 
 @dataclass(frozen=True, slots=True)
+class Plain:
+    """A plain value with named fields."""
+
+    fields: tuple[tuple[str, Any], ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Call:
     """One call: `number` identifies it while others are cut away."""
 
@@ -35,7 +42,26 @@ class Call:
 
     def refers(self) -> set[int]:
         """Give the numbers of the calls whose replies it uses."""
-        return {value.step for _, value in self.arguments if isinstance(value, Given)}
+        return {
+            value.step
+            for _, argument in self.arguments
+            for value in parts(argument)
+            if isinstance(value, Given)
+        }
+
+
+def parts(value: Any) -> Iterator[Any]:
+    """Walk an argument and all that it is made of."""
+    yield value
+    inner: Iterable[Any] = ()
+    if isinstance(value, Plain):
+        inner = (each for _, each in value.fields)
+    elif isinstance(value, tuple | list):
+        inner = value
+    elif isinstance(value, dict):
+        inner = value.values()
+    for each in inner:
+        yield from parts(each)
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,7 +109,7 @@ def symbolic(records: Sequence[Recorded]) -> Trace:
         return Call(number, record.operation, arguments)
 
     def note(record: Recorded, made: Call) -> None:
-        used = set(map(str, record.arguments.values()))
+        used = {each for value in record.arguments.values() for each in parts(value) if isinstance(each, str)}
         for field, value in record.ids.items():
             if value not in used:
                 origins[value] = Given(made.number, field)
@@ -105,13 +131,15 @@ def symbolic(records: Sequence[Recorded]) -> Trace:
 
 
 def _symbol(value: Any, origins: Mapping[str, Given]) -> Any:
-    return (
-        origins.get(value, value)
-        if isinstance(value, str)
-        else tuple(value)
-        if isinstance(value, list)
-        else value
-    )
+    match value:
+        case str():
+            return origins.get(value, value)
+        case list():
+            return tuple(_symbol(each, origins) for each in value)
+        case dict():
+            return Plain(tuple((name, _symbol(each, origins)) for name, each in value.items()))
+        case _:
+            return value
 
 
 def cut(trace: Trace, keep: Iterable[int]) -> Trace:
@@ -203,9 +231,15 @@ class _Player:
         self._replies[call.number] = self._case.call(call.operation, arguments)
 
     def _value(self, value: Any) -> Any:
-        if isinstance(value, Given):
-            return self._replies[value.step].value[value.field]
-        return list(value) if isinstance(value, tuple) else value
+        match value:
+            case Given(step=step, field=field):
+                return self._replies[step].value[field]
+            case Plain(fields=fields):
+                return {name: self._value(each) for name, each in fields}
+            case tuple():
+                return [self._value(each) for each in value]
+            case _:
+                return value
 
 
 def with_argument(trace: Trace, number: int, name: str, value: Any) -> Trace:

@@ -257,6 +257,7 @@ class Reply:
 class Operation:
     """One operation: its guards, what it reads before its effects, those, and its reply.
 
+    copies   the clause that what it gave stays as it was
     control  it belongs to whoever tests, and not to the system
     waits    the milliseconds for which a call may block
     """
@@ -266,6 +267,7 @@ class Operation:
     optional: bool
     control: bool
     loses_files: str
+    copies: str
     parameters: tuple[Parameter, ...]
     requires: tuple[Require, ...]
     reads: tuple[tuple[str, Typed], ...]

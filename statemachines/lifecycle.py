@@ -301,6 +301,7 @@ class Operation:
     optional: Where | None = None
     control: bool = False
     loses_files: Where | None = None
+    copies: Where | None = None
     refuses: Word | None = None
     requires: tuple[tuple[Word, Expr], ...] = ()
     open: tuple[tuple[Word, Expr], ...] = ()

@@ -14,7 +14,7 @@ from statemachines.tree import Mapping, Node, Scalar, Sequence
 def operation(reader: Reader, name: Word, node: Node) -> Operation:
     """Read one entry of `operations`."""
     body = cast(Mapping, node)
-    optional, loses = body.key("optional"), body.key("may lose")
+    optional, loses, copy = body.key("optional"), body.key("may lose"), body.key("copy")
     sends = reader.pairs(body.get("sends"))
     return Operation(
         name,
@@ -23,6 +23,7 @@ def operation(reader: Reader, name: Word, node: Node) -> Operation:
         optional=optional.where if optional and reader.true(body.get("optional")) else None,
         control=reader.true(body.get("control")),
         loses_files=loses.where if loses else None,
+        copies=copy.where if copy and reader.true(body.get("copy")) else None,
         refuses=reader.word_or_none(body.get("refuses")),
         requires=reader.pairs(body.get("requires")),
         open=reader.pairs(body.get("open")),

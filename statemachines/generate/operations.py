@@ -33,6 +33,7 @@ def operation(page: Page, source: kernel.Operation) -> None:
 def _does(page: Page, operation: kernel.Operation) -> None:
     looked_up(page, operation, witness=True)
     page.saw(operation.loses_files)
+    page.saw(operation.copies)
     for name, value in operation.reads:
         page.line(f"{python_name(name)} = {emit(value)}")
     lists = lists_of(page.source, operation.effects)

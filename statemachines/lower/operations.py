@@ -19,7 +19,7 @@ def operation(low: Lowering, declared: Operation) -> kernel.Operation:
     parameters = tuple(_parameter(low, path, key, use) for key, use in declared.takes.items())
     requires, effects, scope = _steps(low, declared, parameters, path)
     before = low.words.model_scope({parameter.name: parameter.type for parameter in parameters})
-    loses = declared.loses_files
+    loses, copies = declared.loses_files, declared.copies
     text = "files told before need not exist afterwards"
     return kernel.Operation(
         name=name,
@@ -27,6 +27,7 @@ def operation(low: Lowering, declared: Operation) -> kernel.Operation:
         optional=declared.optional is not None,
         control=declared.control,
         loses_files=low.clause(f"{path}.may lose", loses, text) if loses else "",
+        copies=low.clause(f"{path}.copy", copies, "what was given stays as it was") if copies else "",
         parameters=parameters,
         requires=tuple(requires),
         reads=tuple((key.text, low.typed(expr, before)) for key, expr in declared.reads),

@@ -121,7 +121,7 @@ operations:
     sends: {told: due.Ended}
     may signal: {Woke: {with: {thread: thread}}}
     gives: told
-  jobs_of: {gives: {unordered: jobs}}
+  jobs_of: {copy: true, gives: {unordered: jobs}}
   rest: {takes: {ms: int}, reads: {idle: disposed}, waits: ms, gives: {any of: [idle, disposed]}}
 on its own:
   wake: {for each: {thread: Thread}, when: thread.idle, must: disposed, does: tell(thread)}

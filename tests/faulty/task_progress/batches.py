@@ -109,7 +109,7 @@ class TasksWithoutBatchCount(Lie):
 class CompleteBatchIsForgotten(Lie):
     """A batch that was seen complete is not found any more."""
 
-    row, calls = "X20", 4
+    row, calls = "X4", 4
 
     def __init__(self) -> None:
         super().__init__()

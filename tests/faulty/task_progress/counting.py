@@ -218,23 +218,3 @@ class LabelSharesCounters(Lie):
         for other in self._tasks.values():
             if other.label == task.label:
                 other.output_tokens = task.output_tokens
-
-
-class EarlyMessageCounts(Lie):
-    """A message that comes before the start counts at once."""
-
-    row, calls = "X4", 3
-
-    def _require_running(self, task: Task) -> None:
-        if task.status in TERMINAL:
-            super()._require_running(task)
-
-    def finish(self, task: str, outcome: str) -> None:
-        with self._locked():
-            super()._require_running(self._find(task))
-            super().finish(task, outcome)
-
-    def summarize(self, task: str, text: str) -> None:
-        with self._locked():
-            super()._require_running(self._find(task))
-            super().summarize(task, text)

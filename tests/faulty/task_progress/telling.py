@@ -141,21 +141,6 @@ class LateSummaryIsAnnounced(Lie):
                 super().summarize(task, text)
 
 
-class EarlySummaryIsAnnounced(Lie):
-    """A summary that comes before the start is announced."""
-
-    row, calls = "X4", 3
-
-    def summarize(self, task: str, text: str) -> None:
-        with self._locked():
-            found = self._find(task)
-            if found.status == "pending" and self._subscribed:
-                early = {"description": text, "summary": text, "started_at": self._now}
-                self._signals.append({**self._announcement(found), **early})
-            else:
-                super().summarize(task, text)
-
-
 class StampIsOfCreation(Lie):
     """An announcement says when the task was created, not when it started."""
 
