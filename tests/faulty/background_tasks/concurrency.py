@@ -66,7 +66,7 @@ class DrainedAway(Lie):
 class OutcomeIsOverwritten(Lie):
     """Two endings at once read the queue, and each writes it back with its own outcome alone."""
 
-    row, calls = "X23", 6
+    row, calls = "X23", 5
 
     async def _supervise(self, table: Table, row: Row) -> None:
         await asyncio.wait([row.body])

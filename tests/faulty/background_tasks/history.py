@@ -138,7 +138,7 @@ class HistoryGoesWithEnd(Lie):
 class HistoryIsShared(Lie):
     """All histories are one."""
 
-    row, calls = "X6", 5
+    row, calls = "X6", 6
 
     def __init__(self) -> None:
         super().__init__()
