@@ -65,5 +65,7 @@ class Table:
     permit: bool = False
     """A wake-up that nobody has waited for yet."""
     waiters: deque[asyncio.Future[None]] = field(default_factory=deque)
+    supervisors: set[asyncio.Task[None]] = field(default_factory=set)
+    """Those that still wait for their bodies; an event loop itself does not hold on to its tasks."""
     spawned: int = 0
     finished: int = 0

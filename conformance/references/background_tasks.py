@@ -65,6 +65,8 @@ class BackgroundTasks:
         row = Row(self._mint_id(table), label, table.spawned, CancelToken(table.session), body)
         table.rows[row.task_id] = row
         row.supervisor = asyncio.create_task(self._supervise(table, row))
+        table.supervisors.add(row.supervisor)
+        row.supervisor.add_done_callback(table.supervisors.discard)
         return {"task_id": row.task_id}
 
     async def finish(self, task: str, outcome: str, text: str) -> None:
@@ -150,10 +152,10 @@ class BackgroundTasks:
 
     async def close(self) -> None:
         """Stop waiting for bodies."""
-        for table in self._handles:
-            for row in table.rows.values():
-                if row.supervisor is not None:
-                    row.supervisor.cancel()
+        waiting = {supervisor for table in self._handles for supervisor in table.supervisors}
+        for supervisor in waiting:
+            supervisor.cancel()
+        await asyncio.gather(*waiting, return_exceptions=True)
 
     # Rules of rows and ids.
 

@@ -57,6 +57,7 @@ class Driver:
     def __exit__(self, *error: object) -> None:
         if hasattr(self.system, "close"):
             self._loop.run_until_complete(settled(self.system.close))
+        self._loop.run_until_complete(self._given_up())
         self._loop.close()
 
     def __call__(self, operation: str, **arguments: Any) -> Any:
@@ -80,6 +81,13 @@ class Driver:
             if hasattr(self.system, "signals"):
                 said.append(self._written(self("signals")))
         return said
+
+    async def _given_up(self) -> None:
+        """End what never came back."""
+        left = asyncio.all_tasks() - {asyncio.current_task()}
+        for task in left:
+            task.cancel()
+        await asyncio.gather(*left, return_exceptions=True)
 
     async def _gathered(self, calls: Sequence[Call]) -> list[Any]:
         return await asyncio.gather(*(self._made(each) for each in calls))
@@ -116,11 +124,10 @@ class Driver:
 async def settled(function: Callable[[], Any]) -> Any:
     """What a function gives, awaited if that is needed; then whatever it left to do is done."""
     reply: Awaitable[Any] | Any = function()
-    try:
-        return await reply if inspect.isawaitable(reply) else reply
-    finally:
-        for _ in range(10):
-            await asyncio.sleep(0)
+    given = await reply if inspect.isawaitable(reply) else reply
+    for _ in range(10):
+        await asyncio.sleep(0)
+    return given
 
 
 class VirtualTimeLoop(asyncio.SelectorEventLoop):

@@ -1,0 +1,200 @@
+"""Lies that only calls at the same time can show: each awaits where it must not."""
+
+from __future__ import annotations
+
+import asyncio
+
+from conformance.references.background_table import Replies, Reply, Row, Table
+from tests.faulty.background_tasks.lie import Lie
+
+
+async def _pause() -> None:
+    """Let others have their turn."""
+    await asyncio.sleep(0)
+
+
+class WakeUpIsLost(Lie):
+    """A waiter looks whether something completed, then clears the permit, and then begins to wait."""
+
+    row, calls = "N5", 3
+
+    async def _wait(self, table: Table, ms: int) -> bool:
+        await _pause()
+        await _pause()
+        table.permit = False
+        return await super()._wait(table, ms)
+
+
+class TwoWaitersAreNone(Lie):
+    """A completion wakes the one who waits; when there are two, each of them is left to the other."""
+
+    row, calls = "X9", 4
+
+    def _wake(self, table: Table) -> None:
+        if len(table.waiters) < 2:
+            super()._wake(table)
+
+
+class DrainedTwice(Lie):
+    """A drain reads the queue, and clears it when others may have read it too."""
+
+    row, calls = "B5", 4
+
+    async def drain_completed(self) -> Replies:
+        table = self._turn()
+        drained = [*table.queue]
+        await _pause()
+        for outcome in drained:
+            if outcome in table.queue:
+                table.queue.remove(outcome)
+        return drained
+
+
+class DrainedAway(Lie):
+    """A drain reads the queue, and then clears it of what came in between as well."""
+
+    row, calls = "B5", 4
+
+    async def drain_completed(self) -> Replies:
+        table = self._turn()
+        drained = [*table.queue]
+        await _pause()
+        table.queue.clear()
+        return drained
+
+
+class OutcomeIsOverwritten(Lie):
+    """Two endings at once read the queue, and each writes it back with its own outcome alone."""
+
+    row, calls = "X23", 5
+
+    async def _supervise(self, table: Table, row: Row) -> None:
+        await asyncio.wait([row.body])
+        before = [*table.queue]
+        await _pause()
+        await super()._supervise(table, row)
+        mine = table.queue.pop()
+        table.queue.clear()
+        table.queue.extend([*before, mine])
+
+
+class CancelWritesRunning(Lie):
+    """A cancel looks whether the task runs, and later writes that it does."""
+
+    row, calls = "B6", 4
+
+    async def cancel_task(self, task: str) -> bool | None:
+        row = self._turn().rows.get(task)
+        if row is None:
+            return None
+        before = row.status
+        await _pause()
+        await _pause()
+        asked = self._cancel(row)
+        row.status = before
+        return asked or before == "running"
+
+
+class EndBesideCancelIsLost(Lie):
+    """An ending that finds a cancel under way leaves the delivery to it, which delivers nothing."""
+
+    row, calls = "B6", 4
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._cancelling: set[str] = set()
+
+    async def cancel_task(self, task: str) -> bool | None:
+        self._cancelling.add(task)
+        await _pause()
+        await _pause()
+        self._cancelling.discard(task)
+        return await super().cancel_task(task)
+
+    def _deliver(self, table: Table, outcome: Reply) -> None:
+        if outcome["task_id"] not in self._cancelling:
+            super()._deliver(table, outcome)
+
+
+class IdIsMintedTwice(Lie):
+    """Two spawns at once take one number."""
+
+    row, calls = "X22", 2
+
+    async def spawn(self, label: str) -> Reply:
+        table = self._handles[0]
+        number = table.spawned
+        await _pause()
+        table.spawned = number
+        return await super().spawn(label)
+
+
+class RowIsLost(Lie):
+    """Two spawns at once copy the rows, and the one that writes them back first is lost."""
+
+    row, calls = "X22", 3
+
+    async def spawn(self, label: str) -> Reply:
+        table = self._handles[0]
+        before = dict(table.rows)
+        await _pause()
+        spawned = await super().spawn(label)
+        table.rows = {**before, spawned["task_id"]: table.rows[spawned["task_id"]]}
+        return spawned
+
+
+class EndsTwice(Lie):
+    """An ending looks whether the task runs, and later ends it without looking again."""
+
+    row, calls = "X23", 4
+
+    async def finish(self, task: str, outcome: str, text: str) -> None:
+        table = self._turn()
+        row = self._find_running(table, task)
+        await _pause()
+        self._return(table, row, outcome, text)
+        if not row.body.done():
+            row.body.cancel()
+
+
+class EvictsTooFew(Lie):
+    """Endings at once count the rows before any of them has left, and one row leaves for all."""
+
+    row, calls = "X24", 133
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._evicting = False
+
+    def _evict(self, table: Table) -> None:
+        if not self._evicting:
+            self._evicting = True
+            asyncio.get_running_loop().call_soon(self._later, table)
+
+    def _later(self, table: Table) -> None:
+        self._evicting = False
+        ended = sorted((row for row in table.rows.values() if row.finish), key=self._age)
+        for row in ended[: min(1, max(0, len(ended) - self._retained))]:
+            del table.rows[row.task_id]
+
+
+class PeekAndSpawnDeadlock(Lie):
+    """A peek and a spawn take two locks in opposite order."""
+
+    row, calls = "X21", 3
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._rows_lock, self._history_lock = asyncio.Lock(), asyncio.Lock()
+
+    async def spawn(self, label: str) -> Reply:
+        async with self._rows_lock:
+            await _pause()
+            async with self._history_lock:
+                return await super().spawn(label)
+
+    async def peek(self, task: str, recent: int | None = None) -> Reply | None:
+        async with self._history_lock:
+            await _pause()
+            async with self._rows_lock:
+                return await super().peek(task, recent)

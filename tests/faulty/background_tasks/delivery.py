@@ -1,0 +1,81 @@
+"""Lies about the queue of outcomes, as one caller sees it."""
+
+from __future__ import annotations
+
+from conformance.references.background_table import Replies, Reply, Table
+from tests.faulty.background_tasks.lie import Lie
+
+
+class DrainLeavesQueue(Lie):
+    """A drain gives all outcomes, and so does the next one."""
+
+    row, calls = "E4", 4
+
+    def _drain(self, table: Table) -> Replies:
+        return [*table.queue]
+
+
+class DrainGivesOne(Lie):
+    """A drain gives one outcome, though several are queued."""
+
+    row, calls = "B4", 5
+
+    def _drain(self, table: Table) -> Replies:
+        return [table.queue.popleft()] if table.queue else []
+
+
+class DrainIsNewestFirst(Lie):
+    """A drain begins with what ended last."""
+
+    row, calls = "X1", 5
+
+    def _drain(self, table: Table) -> Replies:
+        return super()._drain(table)[::-1]
+
+
+class DrainIsByStart(Lie):
+    """A drain is in the order in which the tasks were spawned."""
+
+    row, calls = "X1", 5
+
+    def _drain(self, table: Table) -> Replies:
+        return sorted(super()._drain(table), key=lambda outcome: int(outcome["task_id"][5:]))
+
+
+class DrainIsByLabel(Lie):
+    """Of several tasks with one label a drain gives the one that ended last."""
+
+    row, calls = "X15", 5
+
+    def _drain(self, table: Table) -> Replies:
+        return list({outcome["label"]: outcome for outcome in super()._drain(table)}.values())
+
+
+class LabelIsNotDelivered(Lie):
+    """An outcome has the id of its task for a label."""
+
+    row, calls = "N1", 3
+
+    def _deliver(self, table: Table, outcome: Reply) -> None:
+        super()._deliver(table, {**outcome, "label": outcome["task_id"]})
+
+
+class HasCompletedSticks(Lie):
+    """Once something has completed there is something to drain for ever."""
+
+    row, calls = "X11", 4
+
+    async def has_completed(self) -> bool:
+        return self._turn().finished > 0
+
+
+class WaitTakesOutcome(Lie):
+    """A wait that is woken takes the outcome that woke it."""
+
+    row, calls = "X11", 4
+
+    def _take_permit(self, table: Table) -> bool:
+        taken = super()._take_permit(table)
+        if taken and table.queue:
+            table.queue.popleft()
+        return taken

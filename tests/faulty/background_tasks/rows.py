@@ -1,0 +1,185 @@
+"""Lies about ids, the list, and which rows stay."""
+
+from __future__ import annotations
+
+from conformance.references.background_table import TERMINAL, Replies, Reply, Row, Table
+from tests.faulty.background_tasks.lie import Lie
+
+
+class ListShowsRunningOnly(Lie):
+    """A task that has ended is not listed any more."""
+
+    row, calls = "N2", 3
+
+    async def list(self) -> Replies:
+        return [shown for shown in await super().list() if shown["status"] == "running"]
+
+
+class EndedAreListedLast(Lie):
+    """The list is in order of ids, but those that run come first."""
+
+    row, calls = "N2", 4
+
+    async def list(self) -> Replies:
+        return sorted(await super().list(), key=lambda shown: shown["status"] != "running")
+
+
+class ListIsByStart(Lie):
+    """The list is in the order in which tasks were spawned, though ids are declared to be ordered as text."""
+
+    row, calls = "B3", 12
+
+    def _order(self, row: Row) -> int:
+        return row.serial
+
+
+class ListIsDescending(Lie):
+    """The list begins with the greatest id."""
+
+    row, calls = "N2", 3
+
+    async def list(self) -> Replies:
+        return (await super().list())[::-1]
+
+
+class LabelIsTrimmed(Lie):
+    """White space around a label is not kept."""
+
+    row, calls = "X15", 2
+
+    async def spawn(self, label: str) -> Reply:
+        return await super().spawn(label.strip())
+
+
+class LabelIsUnique(Lie):
+    """A task takes the place of the one with its label."""
+
+    row, calls = "X15", 3
+
+    async def spawn(self, label: str) -> Reply:
+        rows = self._handles[0].rows
+        for same in [row for row in rows.values() if row.label == label]:
+            del rows[same.task_id]
+        return await super().spawn(label)
+
+
+class IdIsReused(Lie):
+    """A task gets the lowest number that no row has: that of an evicted one."""
+
+    row, calls = "X2", 131
+
+    def _mint_id(self, table: Table) -> str:
+        return next(f"task-{n}" for n in range(1, table.spawned + 1) if f"task-{n}" not in table.rows)
+
+
+class OneRowTooFew(Lie):
+    """One ended row fewer stays than is declared."""
+
+    row, calls = "B1", 129
+
+    def __init__(self) -> None:
+        super().__init__(retained=63)
+
+
+class OneRowTooMany(Lie):
+    """One ended row more stays than is declared."""
+
+    row, calls = "B2", 131
+
+    def __init__(self) -> None:
+        super().__init__(retained=65)
+
+
+class RunningRowsLeave(Lie):
+    """Running rows count among those that are kept, and leave first."""
+
+    row, calls = "B1", 67
+
+    def _evict(self, table: Table) -> None:
+        rows = sorted(table.rows.values(), key=self._age)
+        for row in rows[: max(0, len(rows) - self._retained)]:
+            del table.rows[row.task_id]
+
+
+class FirstStartedLeaves(Lie):
+    """With one ended row too many the one that started first leaves, not the one that ended first."""
+
+    row, calls = "B2", 131
+
+    def _age(self, row: Row) -> int:
+        return row.serial
+
+
+class LastFinishedLeaves(Lie):
+    """With one ended row too many the newest leaves."""
+
+    row, calls = "B2", 131
+
+    def _age(self, row: Row) -> int:
+        return -row.finish
+
+
+class CanceledLeaveFirst(Lie):
+    """Canceled rows leave before others, whenever they ended."""
+
+    row, calls = "X25", 132
+
+    def _evict(self, table: Table) -> None:
+        ended = [row for row in table.rows.values() if row.status in TERMINAL]
+        leaving = sorted(ended, key=lambda row: (row.status != "canceled", row.finish))
+        for row in leaving[: max(0, len(ended) - self._retained)]:
+            del table.rows[row.task_id]
+
+
+class EvictionTakesOutcome(Lie):
+    """The outcome of a row that leaves is gone with it."""
+
+    row, calls = "B7", 131
+
+    def _evict(self, table: Table) -> None:
+        super()._evict(table)
+        kept = [outcome for outcome in table.queue if outcome["task_id"] in table.rows]
+        table.queue.clear()
+        table.queue.extend(kept)
+
+
+class QueueIsBounded(Lie):
+    """Only the newest 64 outcomes wait to be drained."""
+
+    row, calls = "B7", 131
+
+    def _deliver(self, table: Table, outcome: Reply) -> None:
+        super()._deliver(table, outcome)
+        while len(table.queue) > 64:
+            table.queue.popleft()
+
+
+class _Remembers(Lie):
+    """No lie yet: it still knows the rows that left."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._left: dict[str, Row] = {}
+
+    def _evict(self, table: Table) -> None:
+        before = dict(table.rows)
+        super()._evict(table)
+        self._left.update((task, row) for task, row in before.items() if task not in table.rows)
+
+
+class EvictedCancelIsLate(_Remembers):
+    """Cancelling a task whose row left is too late, though there is no such row."""
+
+    row, calls = "B7", 131
+
+    async def cancel_task(self, task: str) -> bool | None:
+        return False if task in self._left else await super().cancel_task(task)
+
+
+class EvictedCanBeSeen(_Remembers):
+    """The history of a task whose row left can still be seen."""
+
+    row, calls = "B7", 131
+
+    async def peek(self, task: str, recent: int | None = None) -> Reply | None:
+        return {"blocks": [], "total": 0} if task in self._left else await super().peek(task, recent)

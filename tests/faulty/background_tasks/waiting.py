@@ -1,0 +1,90 @@
+"""Lies about who is woken."""
+
+from __future__ import annotations
+
+import asyncio
+
+from conformance.references.background_table import Replies, Table
+from tests.faulty.background_tasks.lie import Lie
+
+
+class WaitersAreNotWoken(Lie):
+    """A completion leaves a permit, but wakes nobody who waits already."""
+
+    row, calls = "N5", 3
+
+    def _wake(self, table: Table) -> None:
+        table.permit = True
+
+
+class PermitIsNotStored(Lie):
+    """A completion wakes those who wait, and is forgotten when nobody does."""
+
+    row, calls = "B4", 3
+
+    def _wake(self, table: Table) -> None:
+        if table.waiters:
+            super()._wake(table)
+
+
+class SecondCompletionTakesPermit(Lie):
+    """Two completions that nobody waited for leave no permit."""
+
+    row, calls = "B4", 5
+
+    def _wake(self, table: Table) -> None:
+        if table.permit:
+            table.permit = False
+        else:
+            super()._wake(table)
+
+
+class DrainTakesPermit(Lie):
+    """A drain takes the permit with the outcomes."""
+
+    row, calls = "E7", 4
+
+    def _drain(self, table: Table) -> Replies:
+        table.permit = False
+        return super()._drain(table)
+
+
+class FirstWaitReturns(Lie):
+    """The first wait returns though nothing has completed."""
+
+    row, calls = "X8", 1
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._handles[0].permit = True
+
+
+class PermitIsKept(Lie):
+    """Once something has completed no wait ever waits."""
+
+    row, calls = "X8", 6
+
+    def _take_permit(self, table: Table) -> bool:
+        return table.permit
+
+
+class TimeIsNotSaid(Lie):
+    """A wait whose time is over says true."""
+
+    row, calls = "X8", 1
+
+    async def _wait(self, table: Table, ms: int) -> bool:
+        await super()._wait(table, ms)
+        return True
+
+
+class GivenUpWaiterIsWoken(Lie):
+    """A waiter whose time is over stays in line, and the next wake-up goes to it."""
+
+    row, calls = "X10", 4
+
+    async def _wait(self, table: Table, ms: int) -> bool:
+        waiter = asyncio.get_running_loop().create_future()
+        table.waiters.append(waiter)
+        await asyncio.wait([waiter], timeout=ms / 1000)
+        return waiter.done()
