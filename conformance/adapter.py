@@ -29,12 +29,16 @@ class HarnessError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Raw:
-    """An answer as it came: a value, or a refusal by code; `began` and `ended` order calls made at once."""
+    """An answer as it came: a value, or a refusal by code; `began` and `ended` order calls made at once.
+
+    `elapsed` are the milliseconds of a virtual clock that passed meanwhile.
+    """
 
     value: Any = None
     refused: str | None = None
     began: int = 0
     ended: int = 0
+    elapsed: int = 0
 
 
 class Adapter(Protocol):

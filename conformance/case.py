@@ -155,7 +155,10 @@ class Case:
     def _observed(self, operation: str, arguments: Mapping[str, Any], raw: Raw) -> Observed:
         """Project an answer to the values of the spec."""
         if raw.refused is not None:
-            return Observed(operation, arguments, None, str(raw.refused), began=raw.began, ended=raw.ended)
+            refused = str(raw.refused)
+            return Observed(
+                operation, arguments, None, refused, began=raw.began, ended=raw.ended, elapsed=raw.elapsed
+            )
         given = None
         if operation != "wait" and not self.judge.uncompared(operation, arguments):
             try:
@@ -165,7 +168,15 @@ class Case:
                     "shape", operation, "a reply of the form that the spec gives", str(error)
                 ) from None
         minted = self._facts.minted(operation, given)
-        return Observed(operation, arguments, given, None, minted=minted, began=raw.began, ended=raw.ended)
+        return Observed(
+            operation,
+            arguments,
+            given,
+            minted=minted,
+            began=raw.began,
+            ended=raw.ended,
+            elapsed=raw.elapsed,
+        )
 
     def _failed(self, kind: str, operation: str, expected: str, seen: str) -> CallFailed:
         divergence = Divergence(kind, f"operations.{operation}", operation, expected, seen)

@@ -22,7 +22,7 @@ class DeclarationError(Exception):
 class Declaration:
     """What an adapter declares, checked against the lifecycle.
 
-    clock  virtual: `wait` moves it; real: `wait` sleeps; none: there is no `wait`
+    clock  virtual: `wait` moves it, or the kit's own event loop does; real: `wait` sleeps; none: there is no `wait`
     concurrency  threads: calls may come from several threads; async: several calls may be awaited at
                  once; none: one call at a time
     settles  milliseconds until what a call causes can be seen; 0: at once
@@ -56,7 +56,7 @@ def declared(
     concurrency = words.get("concurrency", "async" if asynchronous else "none")
     _one_of("clock", clock, CLOCKS)
     _one_of("concurrency", concurrency, CONCURRENCIES)
-    if clock == "virtual" and not has_wait:
+    if clock == "virtual" and not has_wait and not asynchronous:
         raise DeclarationError("a virtual clock is declared, and there is no wait(ms) that moves it")
     if concurrency == "async" and not asynchronous:
         raise DeclarationError("concurrency: async is declared, and no operation is an async method")

@@ -15,6 +15,7 @@ class Observed:
 
     minted  the ids in the reply that the system chose for new records
     caller, began, ended  who made it and when, for calls made at once
+    elapsed  milliseconds that passed meanwhile
     """
 
     operation: str
@@ -26,6 +27,7 @@ class Observed:
     caller: int = 0
     began: int = 0
     ended: int = 0
+    elapsed: int = 0
 
 
 def signal_key(signal: tuple[str, tuple[tuple[str, Any], ...]]) -> SignalKey:

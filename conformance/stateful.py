@@ -25,7 +25,7 @@ from statemachines import kernel
 from statemachines.candidates import Chooser, Gone, choosers, worth_trying
 from statemachines.compile import Compiled
 from statemachines.model import ABSENT
-from statemachines.types import List, Optional
+from statemachines.types import List, present
 
 EXAMPLES, STEPS = 60, 30
 WAITS = (1, 7, 1000, 60_000, 86_400_000)  # milliseconds: time alone must not change what no rule changes
@@ -103,7 +103,7 @@ class Driver:
             entity = self._compiled.kernel.entity(parameter.entity) if parameter.entity else None
             if entity is not None and not entity.fixed:
                 values = [arguments[name]] if name in arguments else []
-            elif isinstance(parameter.type, List | Optional):
+            elif isinstance(present(parameter.type), List):
                 values = [
                     max(
                         (each for each in chooser(self.case.judge.model) if isinstance(each, list)),

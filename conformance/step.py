@@ -111,6 +111,13 @@ class Stepper:
         """Take the step that an answer tells of; raise Contradiction when the model does not allow that answer."""
         if call.operation == "wait":
             return model.wait(call.arguments["ms"])
+        if not call.elapsed:
+            return self._taken(model, call)
+        if self.facts.waits(call.operation):  # a call that waited took its step at its end
+            return [*model.wait(call.elapsed), *self._taken(model, call)]
+        return [*self._taken(model, call), *model.wait(call.elapsed)]
+
+    def _taken(self, model: BaseModel, call: Observed) -> list[Outcome]:
         decision = self.decision(model, call.operation, call.arguments)
         if call.refused is not None:
             return self._refused(decision, call)

@@ -5,12 +5,14 @@ from __future__ import annotations
 import asyncio
 import concurrent.futures
 import contextlib
+import math
 import queue
 import threading
 from collections.abc import Callable, Coroutine
 from typing import Any
 
 from conformance.adapter import Broken
+from conformance.virtual import VirtualLoop
 
 
 class Worker:
@@ -53,10 +55,14 @@ def _serve(
 
 
 class Loop:
-    """An event loop on a thread of its own, on which coroutines run, each within a time limit."""
+    """An event loop on a thread of its own, on which coroutines run, each within a time limit.
 
-    def __init__(self) -> None:
-        self._loop = asyncio.new_event_loop()
+    With `virtual` it goes by a clock that starts at 0, and that only moves while a caller waits.
+    """
+
+    def __init__(self, *, virtual: bool = False) -> None:
+        self._virtual = VirtualLoop() if virtual else None
+        self._loop: asyncio.AbstractEventLoop = self._virtual or asyncio.new_event_loop()
         self._stopped = False
         threading.Thread(target=self._serve, daemon=True).start()
 
@@ -66,12 +72,14 @@ class Loop:
         limit: float,
         what: str,
         submitted: Callable[[], None] | None = None,
+        seconds: float = math.inf,
     ) -> Any:
         """Give what a coroutine gives, or raise what it raises; raise Broken after `limit` seconds.
 
-        `submitted` is told when the coroutine stands in line.
+        `submitted` is told when the coroutine stands in line. A virtual clock moves for so many `seconds` at most.
         """
-        future = asyncio.run_coroutine_threadsafe(_outcome(work), self._loop)
+        running = _outcome(work) if self._virtual is None else _clocked(self._virtual, work, seconds)
+        future = asyncio.run_coroutine_threadsafe(running, self._loop)
         if submitted is not None:
             submitted()
         done, _ = concurrent.futures.wait([future], timeout=limit)
@@ -83,6 +91,16 @@ class Loop:
         if error is not None:
             raise error
         return value
+
+    @property
+    def milliseconds(self) -> int:
+        """Give what a virtual clock shows; 0 for a real one."""
+        return self._virtual.milliseconds if self._virtual is not None else 0
+
+    def callers(self, more: int) -> None:
+        """Count those who make calls: the clock stands still while one of them is about to."""
+        if self._virtual is not None:
+            self._loop.call_soon_threadsafe(_count, self._virtual, more)
 
     def call_soon(self, function: Callable[[], object]) -> None:
         """Call a function on the loop's thread, before anything that is submitted later."""
@@ -106,6 +124,19 @@ class Loop:
             with contextlib.suppress(SystemExit, KeyboardInterrupt):
                 self._loop.run_until_complete(asyncio.wait(waiting))
         self._loop.close()
+
+
+def _count(loop: VirtualLoop, more: int) -> None:
+    loop.callers += more
+    loop.look()
+
+
+async def _clocked(
+    loop: VirtualLoop, work: Coroutine[Any, Any, Any], seconds: float
+) -> tuple[Any, BaseException | None]:
+    """Give the outcome of a coroutine during which the clock may move."""
+    with loop.waiting(seconds):
+        return await _outcome(work)
 
 
 async def _outcome(work: Coroutine[Any, Any, Any]) -> tuple[Any, BaseException | None]:

@@ -202,7 +202,7 @@ class _Trial:
         """Say with which limits, policies, values and choices the row was run."""
         lifecycle = self.compiled.lifecycle
         standard: dict[str, Any] = {f"limits.{name}": each.default for name, each in lifecycle.limits.items()}
-        standard |= {f"policies.{name}": each.default.text for name, each in lifecycle.policies.items()}
+        standard |= {f"policies.{name}": each.standard for name, each in lifecycle.policies.items()}
         said = [(f"limits.{name}", value) for name, value in vars(self.model.limits).items()]
         said += [(f"policies.{name}", value) for name, value in vars(self.model.policies).items()]
         other = [f"{name} = {spoken(value)}" for name, value in said if value != standard[name]]

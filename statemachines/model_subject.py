@@ -11,12 +11,18 @@ from statemachines.model import ANY_CODE, AnyOf, BaseModel, Decision, Outcome
 from statemachines.row_programs import Answer
 
 
+class _Postponed(Exception):
+    """A call that may wait lets calls that are made at once go first."""
+
+
 class ModelSubject:
     """Answers calls by a model.
 
     Where the spec leaves a choice (`open`, `unchanged`) it takes the one that `lenient` says: carried
     out, or refused; `chose` tells whether there was one. Calls made at once run in the order `order`.
     """
+
+    _called = _others = False
 
     def __init__(
         self, model: BaseModel, kernel: Kernel, *, lenient: bool = True, order: Sequence[int] = ()
@@ -30,9 +36,13 @@ class ModelSubject:
         self.widest = 0
         self._signals = [name for name, _ in kernel.signals]
         self._files = itertools.count(1)
+        self._waiting = {operation.name for operation in kernel.operations if operation.waits is not None}
 
     def call(self, operation: str, arguments: dict[str, Any]) -> Answer:
         """Make one call, and let the steps that must follow it follow."""
+        if operation in self._waiting and self._others and not self._called:
+            raise _Postponed
+        self._called = True
         if operation == "wait":
             return self._answer(operation, Outcome(), self.model.wait(arguments["ms"]))
         decision: Decision = getattr(self.model, f"may_{operation}")(**arguments)
@@ -51,11 +61,23 @@ class ModelSubject:
         return Answer(operation, refused=_code(decision), signals={name: [] for name in self._signals})
 
     def together(self, bodies: Sequence[Callable[[], Any]]) -> list[Any]:
-        """Evaluate bodies one after the other, in this subject's order, and give their values in theirs."""
+        """Evaluate bodies one after the other, in this subject's order, and give their values in theirs.
+
+        Those that begin with a call that may wait come last: such a call takes its step at its end.
+        """
         different = len({id(body) for body in bodies}) > 1
         self.widest = max(self.widest, len(bodies) if different else 1)
         order = self.order if len(self.order) == len(bodies) else range(len(bodies))
-        found = {index: bodies[index]() for index in order}
+        found: dict[int, Any] = {}
+        late: list[int] = []
+        for index in order:
+            self._called, self._others = False, len(found) + len(late) + 1 < len(bodies)
+            try:
+                found[index] = bodies[index]()
+            except _Postponed:
+                late.append(index)
+        self._others = False
+        found |= {index: bodies[index]() for index in late}
         return [found[index] for index in range(len(bodies))]
 
     def _answer(self, operation: str, outcome: Outcome, after: list[Outcome]) -> Answer:

@@ -79,7 +79,7 @@ class RowWords:
             return Attribute(Optional(Enum("refusal", self._model.types.codes)), at, of, name)
         if name == "signals":
             return Attribute(self._model.caller.signals(), at, of, name)
-        value = of.type.value
+        value = present(of.type.value)  # of a reply that may be null a row reads what is there
         kind = value.field(name) if isinstance(value, Record) else None
         return None if kind is None else Member(kind, at, of, name)
 

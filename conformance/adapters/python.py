@@ -8,6 +8,7 @@ import difflib
 import importlib
 import inspect
 import itertools
+import math
 import sys
 import threading
 import traceback
@@ -59,6 +60,7 @@ class PythonAdapter:
         self._instance: Any = None
         self._worker = Worker()
         self._loop: Loop | None = None
+        self._virtual = False
         try:
             self._kind = self._class_of(factory)
             asynchronous = any(
@@ -66,6 +68,7 @@ class PythonAdapter:
             )
             words, has_wait = getattr(self._kind, "declares", {}), self.offers("wait")
             self.declaration = declare(words, has_wait=has_wait, asynchronous=asynchronous)
+            self._virtual = asynchronous and not has_wait and self.declaration.clock == "virtual"
         except (DeclarationError, HarnessError) as error:
             self.close()
             raise HarnessError(
@@ -73,7 +76,7 @@ class PythonAdapter:
             ) from None
         self._own = frozenset(_source_files(self._kind))
         if asynchronous:
-            self._loop = Loop()
+            self._loop = Loop(virtual=self._virtual)
 
     def _class_of(self, factory: Callable[[], Any]) -> type:
         """Give the class of what a factory makes; a function has to make one to tell."""
@@ -86,7 +89,7 @@ class PythonAdapter:
         """Make an object, and see that each method takes what its operation gives; raise HarnessError."""
         self.reset()
         methods: dict[str, Signature] = {**self._operations, "signals": ((), ())}
-        if self.declaration.clock == "virtual":
+        if self.declaration.clock == "virtual" and not self._virtual:
             methods["wait"] = (("ms",), ())
         for name, (required, optional) in methods.items():
             method = getattr(self._instance, name, None)
@@ -100,6 +103,9 @@ class PythonAdapter:
     def reset(self) -> None:
         """End the last case and make a fresh object."""
         self._end()
+        if self._virtual and self._loop is not None:  # a case begins at the instant 0, with nothing left on the loop
+            self._loop.stop()
+            self._loop = Loop(virtual=True)
         try:
             self._instance = self._run(self._factory, "the constructor")
         except Broken as broken:
@@ -118,16 +124,25 @@ class PythonAdapter:
     def call(self, operation: str, arguments: Mapping[str, Any]) -> Raw:
         """Make one call; raise Broken when it raises anything but Refused, or does not come back."""
         began = self._made = next(self._clock)
+        if operation == "wait" and self._virtual and self._loop is not None:
+            seconds = arguments["ms"] / 1000
+            self._loop.run(asyncio.sleep(seconds), self.limit, "wait()", seconds=seconds)
+            return Raw(None, None, began, next(self._clock))
+        before = self._milliseconds
         try:
             value = self._run(lambda: getattr(self._instance, operation)(**arguments), f"{operation}()")
         except Refused as refusal:
-            return Raw(None, str(refusal.code), began, next(self._clock))
-        return Raw(value, None, began, next(self._clock))
+            return Raw(None, str(refusal.code), began, next(self._clock), self._milliseconds - before)
+        return Raw(value, None, began, next(self._clock), self._milliseconds - before)
+
+    @property
+    def _milliseconds(self) -> int:
+        return self._loop.milliseconds if self._loop is not None else 0
 
     def signals(self) -> list[Any]:
         """Give the signals since the last time; a system without `signals` has none."""
         if self._loop is not None:
-            self._awaited(_turns(), "signals()")
+            self._awaited(_turns(), "signals()", seconds=0)
         if not callable(getattr(self._instance, "signals", None)):
             return []
         found = self._run(self._instance.signals, "signals()")
@@ -146,12 +161,17 @@ class PythonAdapter:
         def body(inner: Callable[[], Any]) -> Callable[[], Any]:
             def marked() -> Any:
                 self._at_once.direct = True
-                return inner()
+                try:
+                    return inner()
+                finally:
+                    if self._loop is not None:
+                        self._loop.callers(-1)
 
             return marked
 
         if self._loop is not None:
             self._gate = _Gate(len(bodies), self.limit)
+            self._loop.callers(len(bodies) - 1)  # nobody else calls until they are done
             self._loop.call_soon(self._gate.hold)
         try:
             return run_at_once(
@@ -159,6 +179,8 @@ class PythonAdapter:
             )
         finally:
             self._gate = None
+            if self._loop is not None:
+                self._loop.callers(1)
 
     def close(self) -> None:
         """End the last case, and let the threads end."""
@@ -196,14 +218,20 @@ class PythonAdapter:
             self._worker = Worker()  # the old one may be stuck for ever, and ends by itself if it is not
             raise
 
-    def _awaited(self, work: Coroutine[Any, Any, Any], what: str, gate: _Gate | None = None) -> Any:
+    def _awaited(
+        self,
+        work: Coroutine[Any, Any, Any],
+        what: str,
+        gate: _Gate | None = None,
+        seconds: float = math.inf,
+    ) -> Any:
         loop = self._loop
         assert loop is not None  # only async systems come here
         try:
-            return loop.run(work, self.limit, what, gate.submitted if gate is not None else None)
+            return loop.run(work, self.limit, what, gate.submitted if gate is not None else None, seconds)
         except Broken:
             if self._loop is loop:  # several callers may find out at once
-                self._loop = Loop()  # the old one may be stuck for ever, and ends by itself if it is not
+                self._loop = Loop(virtual=self._virtual)  # the old one may be stuck for ever, and ends by itself if it is not
             raise
 
 

@@ -36,6 +36,7 @@ class BackgroundTasks:
     """
 
     declares: ClassVar[dict[str, Any]] = {
+        "clock": "virtual",
         "concurrency": "async",
         "limits": {"retained": 64, "recent": 10},
         "policies": {
