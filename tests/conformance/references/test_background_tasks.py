@@ -268,9 +268,9 @@ def test_threads_lose_no_outcome_and_no_wake_up(seed: int) -> None:
     def waits() -> bool:
         return system.wait_for_completion(10_000)
 
-    bodies = [waits, waits, drains, ends(ids[:3]), ends(ids[2:]), drains]
+    bodies = [waits, drains, ends(ids[:3]), ends(ids[2:]), drains]
     own = frozenset({inspect.getfile(ConditionTasks)})
     found = run_at_once([*bodies, lambda: system.spawn("y")], seed, own, 20.0, lambda: 0)
-    assert sorted(each["task_id"] for each in [*found[2], *found[5], *drains()]) == ids
-    assert found[0] or found[1]
+    assert sorted(each["task_id"] for each in [*found[1], *found[4], *drains()]) == ids
+    assert found[0] is True
     assert system.running_count() == 1
