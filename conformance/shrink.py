@@ -12,6 +12,7 @@ import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
+from conformance import kernel_facts
 from conformance.trace import AtOnce, Call, Given, Played, Trace, cut, with_argument
 from statemachines.compile import Compiled
 from statemachines.lifecycle import TypeUse
@@ -39,6 +40,7 @@ class Shrinker:
     def __init__(self, compiled: Compiled, play: Play, budget: float) -> None:
         self._compiled = compiled
         self._words = Words(compiled.lifecycle)
+        self._facts = kernel_facts.of(compiled)
         self._play = play
         self._until = time.monotonic() + budget
         self._tries = 0
@@ -48,6 +50,7 @@ class Shrinker:
         """Cut while the same fault shows; every pass goes on from the best trace so far."""
         assert first.divergence is not None  # there is nothing to shrink otherwise
         self._best, self._key = first, first.divergence.key
+        self._coarsely()
         size = 0
         while len(self._best.trace) != size and time.monotonic() < self._until:
             size = len(self._best.trace)
@@ -64,6 +67,15 @@ class Shrinker:
                 self._try_each(self._instead)
                 self._try_each(self._shorter_and_turned)
         return Shrunk(self._best.trace, self._best, self._tries)
+
+    def _coarsely(self) -> None:
+        """Drop what is large, or what nothing refers to, before a long trace is looked at call by call."""
+        self._shrink_groups()
+        self._cut_sets(self._of_operations)
+        self._cut_sets(self._of_idle)
+        least = len(self._best.trace) // 16
+        self._cut_stretches(least)
+        self._cut_sets(self._of_jobs, least)
 
     def _shrink_groups(self) -> None:
         """Try small groups of calls at once first: two callers with one call each, then twice as many of both."""
@@ -98,10 +110,10 @@ class Shrinker:
         trace = self._best.trace
         return self._shows(cut(trace, [call.number for call in trace.calls() if call.number not in gone]))
 
-    def _cut_sets(self, sets: Callable[[], list[set[int]]]) -> None:
-        """Drop as many sets of calls as possible: half of them first, then quarters, down to one."""
+    def _cut_sets(self, sets: Callable[[], list[set[int]]], least: int = 1) -> None:
+        """Drop as many sets of calls as possible: half of them first, then quarters, down to the least."""
         size = len(sets())
-        while size >= 1:
+        while size >= max(least, 1):
             position = 0
             while position < len(found := sets()):
                 if not self._without(set().union(*found[position : position + size])):
@@ -115,6 +127,16 @@ class Shrinker:
             for number in sorted({each for call in self._best.trace.calls() for each in call.refers()})
         ]
 
+    def _of_idle(self) -> list[set[int]]:
+        """Give the calls that create something to which no other call refers."""
+        used = {each for call in self._best.trace.calls() for each in call.refers()}
+        calls = self._best.trace.calls()[:-1]
+        return [
+            {call.number}
+            for call in calls
+            if call.number not in used and self._facts.identified(call.operation)
+        ]
+
     def _of_operations(self) -> list[set[int]]:
         """Give the calls of each operation, in the order of appearance."""
         found: dict[str, set[int]] = {}
@@ -122,10 +144,10 @@ class Shrinker:
             found.setdefault(call.operation, set()).add(call.number)
         return list(found.values())
 
-    def _cut_stretches(self) -> None:
-        """Drop stretches of calls, from the end to the beginning, halving their length down to one."""
+    def _cut_stretches(self, least: int = 1) -> None:
+        """Drop stretches of calls, from the end to the beginning, halving their length down to the least."""
         size = max(len(self._best.trace) // 2, 1)
-        while size >= 1:
+        while size >= max(least, 1):
             end = len(self._best.trace)
             while end > 0:
                 numbers = [call.number for call in self._best.trace.calls()]

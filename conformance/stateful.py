@@ -113,7 +113,9 @@ class Driver:
                 ]
             else:
                 values = list(chooser(self.case.judge.model))
-            found = [{**chosen, name: value} for chosen in found for value in values]
+            found = [
+                chosen if value is ABSENT else {**chosen, name: value} for chosen in found for value in values
+            ]
         return found
 
 

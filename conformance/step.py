@@ -25,6 +25,7 @@ class Divergence:
     kind  'accepted', 'refused', 'reply', 'signal', 'identity', 'file', 'order', 'shape', 'crash' or 'hang'
     path, value  the part of the reply that differs, and what the model gives there
     related  the other clauses that it speaks of: those that set what differs, or that refuse as well
+    excused  the clause of the fault, where it is only of level SHOULD because `clause` is
     """
 
     kind: str
@@ -36,11 +37,12 @@ class Divergence:
     path: str = ""
     value: Any = None
     related: tuple[str, ...] = ()
+    excused: str = ""
 
     @property
     def key(self) -> tuple[str, str, str]:
         """What makes two divergences the same fault."""
-        return (self.kind, self.clause, self.operation)
+        return (self.kind, self.excused or self.clause, self.operation)
 
 
 class Contradiction(Exception):

@@ -100,7 +100,8 @@ class Loop:
     def callers(self, more: int) -> None:
         """Count those who make calls: the clock stands still while one of them is about to."""
         if self._virtual is not None:
-            self._loop.call_soon_threadsafe(_count, self._virtual, more)
+            with contextlib.suppress(RuntimeError):  # the loop was given up
+                self._loop.call_soon_threadsafe(_count, self._virtual, more)
 
     def call_soon(self, function: Callable[[], object]) -> None:
         """Call a function on the loop's thread, before anything that is submitted later."""

@@ -61,6 +61,7 @@ class PythonAdapter:
         self._worker = Worker()
         self._loop: Loop | None = None
         self._virtual = False
+        self._signalled: list[Any] | None = None
         try:
             self._kind = self._class_of(factory)
             asynchronous = any(
@@ -103,7 +104,9 @@ class PythonAdapter:
     def reset(self) -> None:
         """End the last case and make a fresh object."""
         self._end()
-        if self._virtual and self._loop is not None:  # a case begins at the instant 0, with nothing left on the loop
+        if (
+            self._virtual and self._loop is not None
+        ):  # a case begins at the instant 0, with nothing left on the loop
             self._loop.stop()
             self._loop = Loop(virtual=True)
         try:
@@ -129,8 +132,9 @@ class PythonAdapter:
             self._loop.run(asyncio.sleep(seconds), self.limit, "wait()", seconds=seconds)
             return Raw(None, None, began, next(self._clock))
         before = self._milliseconds
+        work = getattr(self._instance, operation)
         try:
-            value = self._run(lambda: getattr(self._instance, operation)(**arguments), f"{operation}()")
+            value = self._run(lambda: work(**arguments), f"{operation}()", followed=self._gate is None)
         except Refused as refusal:
             return Raw(None, str(refusal.code), began, next(self._clock), self._milliseconds - before)
         return Raw(value, None, began, next(self._clock), self._milliseconds - before)
@@ -141,6 +145,9 @@ class PythonAdapter:
 
     def signals(self) -> list[Any]:
         """Give the signals since the last time; a system without `signals` has none."""
+        if self._signalled is not None:
+            found, self._signalled = self._signalled, None
+            return found
         if self._loop is not None:
             self._awaited(_turns(), "signals()", seconds=0)
         if not callable(getattr(self._instance, "signals", None)):
@@ -196,9 +203,19 @@ class PythonAdapter:
         with contextlib.suppress(Broken, Refused):  # what a case leaves behind does not disturb the next one
             self._run(instance.close, "close()")
 
-    def _run(self, function: Callable[[], Any], what: str) -> Any:
-        """Call something of the system's, on the thread that fits, within the time limit."""
+    def _run(self, function: Callable[[], Any], what: str, *, followed: bool = False) -> Any:
+        """Call something of the system's, on the thread that fits, within the time limit.
+
+        An async system's signals are taken along where the call is `followed`: that saves a way to its thread.
+        """
+        self._signalled = None
         try:
+            if self._loop is not None and followed:
+                value, error, signals = self._awaited(_followed(function, self._signals_of()), what)
+                self._signalled = list(signals) if isinstance(signals, list | tuple) else None
+                if error is not None:
+                    raise error
+                return value
             if self._loop is not None:
                 return self._awaited(_called(function), what, self._gate)
             if getattr(self._at_once, "direct", False):
@@ -210,6 +227,10 @@ class PythonAdapter:
             raise Broken(
                 "crash", f"{what} raised {type(error).__name__}: {error}", _short(error, self._own)
             ) from None
+
+    def _signals_of(self) -> Callable[[], Any]:
+        found = getattr(self._instance, "signals", None)
+        return found if callable(found) else list
 
     def _worked(self, function: Callable[[], Any], what: str) -> Any:
         try:
@@ -231,7 +252,9 @@ class PythonAdapter:
             return loop.run(work, self.limit, what, gate.submitted if gate is not None else None, seconds)
         except Broken:
             if self._loop is loop:  # several callers may find out at once
-                self._loop = Loop(virtual=self._virtual)  # the old one may be stuck for ever, and ends by itself if it is not
+                self._loop = Loop(
+                    virtual=self._virtual
+                )  # the old one may be stuck for ever, and ends by itself if it is not
             raise
 
 
@@ -259,6 +282,23 @@ class _Gate:
 async def _called(function: Callable[[], Any]) -> Any:
     found = function()
     return await found if inspect.isawaitable(found) else found
+
+
+async def _followed(
+    function: Callable[[], Any], signals: Callable[[], Any]
+) -> tuple[Any, BaseException | None, Any]:
+    """Call a function, let what it started come to rest, and take the signals; None where they cannot be taken."""
+    value, error, taken = None, None, None
+    try:
+        value = await _called(function)
+    except asyncio.CancelledError:
+        raise
+    except BaseException as raised:  # noqa: BLE001 - it is raised again where the call was made
+        error = raised
+    await _turns()
+    with contextlib.suppress(Exception):  # it is asked once more, and told then
+        taken = await _called(signals)
+    return value, error, taken
 
 
 async def _turns() -> None:

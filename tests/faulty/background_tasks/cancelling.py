@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any, ClassVar
+
 from conformance.references.background_table import Reply, Row, Table
 from conformance.refused import Refused
 from tests.faulty.background_tasks.lie import Lie
@@ -212,3 +214,24 @@ class SpawnAfterCancelRuns(Lie):
 
     def __init__(self) -> None:
         super().__init__(spawn_after_cancel="runs")
+
+
+class RefusedTaskLeavesRow(Lie):
+    """Where a task is refused after a cancel of all, its row is there all the same."""
+
+    row, calls = "E9", 3
+    declares: ClassVar[dict[str, Any]] = {
+        **Lie.declares,
+        "policies": {**Lie.declares["policies"], "spawn_after_cancel": "refused"},
+    }
+
+    def __init__(self) -> None:
+        super().__init__(spawn_after_cancel="refused")
+
+    async def spawn(self, label: str) -> Reply:
+        policy, self._policies["spawn_after_cancel"] = self._policies["spawn_after_cancel"], "runs"
+        reply = await super().spawn(label)
+        self._policies["spawn_after_cancel"] = policy
+        if self._handles[0].session.cancelled:
+            raise Refused("session_cancelled")
+        return reply
