@@ -128,7 +128,10 @@ class Judge:
         )
         if not followed:
             return divergence
-        self._relaxed_findings = [*self._relaxed_findings, replace(divergence, clause=followed, should=True, excused=divergence.clause)]
+        self._relaxed_findings = [
+            *self._relaxed_findings,
+            replace(divergence, clause=followed, should=True, excused=divergence.clause),
+        ]
         self._gave_up = True
         return None
 

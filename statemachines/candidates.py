@@ -99,7 +99,7 @@ def chooser(compiled: Compiled, use: TypeUse, scope: Mapping[str, int] | None = 
         found = _single(compiled, plain, scope or {})
     if use.item is not None:
         found = _lists(found)
-    return _after([None], found) if use.nullable else found
+    return _after([None], found) if use.nullable and not compiled.words.types.is_any_id(use) else found
 
 
 def _part(compiled: Compiled, use: TypeUse, scope: Mapping[str, int]) -> Chooser:

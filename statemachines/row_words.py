@@ -146,7 +146,7 @@ class RowWords:
                 "expression-type", node.at, message, "arguments stand in the order of `takes`"
             )
         arguments = tuple(
-            (name, checker.expect(part, scope, self._model.wire(self.resolve(use))))
+            (name, checker.expect(part, scope, self._model.types.passed(use)))
             for (name, use), part in zip(takes, node.arguments, strict=False)
         )
         return Invoke(self.reply(node.name), node.at, node.name, arguments)

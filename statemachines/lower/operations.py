@@ -79,7 +79,7 @@ def _parameter(low: Lowering, path: str, name: str, use: TypeUse) -> kernel.Para
     if use.default:
         text = f"{name} left out: {use.default.text}"
         clause = low.clause(f"{path}.takes.{name}", use.default.where, text)
-    return kernel.Parameter(name, kind, low.words.wire(kind), default, clause, entity)
+    return kernel.Parameter(name, kind, low.words.types.passed(use), default, clause, entity)
 
 
 def _reply(low: Lowering, operation: Operation, scope: Scope, path: str) -> kernel.Reply | None:

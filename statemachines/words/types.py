@@ -23,6 +23,7 @@ from statemachines.types import (
     Text,
     Type,
     optional,
+    present,
 )
 
 BUILT_IN: Mapping[str, Type] = {"bool": BOOL, "int": INT, "time": TIME, "text": TEXT, "document": DOCUMENT}
@@ -114,6 +115,22 @@ class Types:
                 return optional(self.wire(item))
             case _:
                 return kind
+
+    def passed(self, use: TypeUse) -> Type:
+        """Give the type of a parameter as a caller passes it; `Job | null` is any id, of a record or of none."""
+        kind = self.resolve(use)
+        return self.wire(present(kind) if self.is_any_id(use) else kind)
+
+    def is_any_id(self, use: TypeUse) -> bool:
+        """Tell whether a parameter is a record that need not exist: nobody passes null for it."""
+        entity = self.lifecycle.entities.get(use.name.text)
+        return (
+            use.nullable
+            and use.item is None
+            and use.default is None
+            and entity is not None
+            and not entity.fixed
+        )
 
     def record_fields(self, entity: str) -> dict[str, Type]:
         """Give the types of a record's fields, the built-in ones included."""
