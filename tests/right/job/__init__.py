@@ -1,0 +1,7 @@
+"""Right job implementations of different construction: whoever accuses one of them is wrong."""
+
+from tests.right.job.sqlite import SqliteJobs
+
+RIGHT: list[type] = [SqliteJobs]
+
+__all__ = ["RIGHT", "SqliteJobs"]
