@@ -55,7 +55,7 @@ class JobRecords(Deliveries):
         self._max_running, self._retention = max_running, retention
         self._late_settlement, self._id_reuse = late_settlement, id_reuse
         self._jobs: dict[str, Job] = {}
-        self._handles: dict[int, Job] = {}
+        self._handles: dict[str, Job] = {}
         self._minted = self._registered = 0
         self._issued: set[str] = set()
 
@@ -73,11 +73,12 @@ class JobRecords(Deliveries):
         self._jobs[job_id] = job
         self._issued.add(job_id)
         self._registered += 1
-        self._handles[self._registered] = job
+        handle = f"body-{self._registered}"
+        self._handles[handle] = job
         job.body = asyncio.create_task(self._work(job))
-        return {"job_id": job_id, "handle": self._registered}
+        return {"job_id": job_id, "handle": handle}
 
-    async def settle(self, handle: int, outcome: str, text: str) -> None:
+    async def settle(self, handle: str, outcome: str, text: str) -> None:
         """End a body with a result or an error; ignored where it has ended."""
         job = self._handles.get(handle)
         if job is None or job.body is None or job.work.done():
