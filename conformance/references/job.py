@@ -21,6 +21,8 @@ from conformance.references.job_delivery import Reply
 from conformance.references.job_records import POLL_WAITS, Job, JobRecords, Replies
 from conformance.refused import Refused
 
+Endings = list[asyncio.Future[Any]]
+
 PROGRESS = 500
 """Milliseconds between two updates of a poll."""
 
@@ -174,7 +176,7 @@ class Jobs(JobRecords):
             return
         for job in call.watched:
             self._watch(job.completion)
-        if all(job.status != "running" for job in call.watched):
+        if self._is_over(call):
             self._conclude(call)
         else:
             self._report(call)
@@ -212,15 +214,28 @@ class Jobs(JobRecords):
 
     # Rules of waiting.
 
+    def _is_over(self, call: Call) -> bool:
+        """Whether there is nothing to wait for."""
+        return all(job.status != "running" for job in call.watched)
+
     async def _poll(self, call: Call) -> None:
         started = now()
         end = started + self._poll_wait
-        endings = [call.aborted, *(job.body for job in call.watched if job.status == "running" and job.body)]
-        for instant in [*range(started + PROGRESS, end, PROGRESS), end]:
+        endings = self._endings(call)
+        for instant in [*self._updates(started, end), end]:
             if await any_done_by(instant, endings) or instant == end:
                 break
             self._report(call)
         self._conclude(call)
+
+    def _endings(self, call: Call) -> Endings:
+        """What ends a poll before its time: a body that ends, of a job that ran when it began; the abort."""
+        bodies = [job.body for job in call.watched if job.status == "running" and job.body is not None]
+        return [call.aborted, *bodies]
+
+    def _updates(self, started: int, end: int) -> Iterable[int]:
+        """The instants at which progress is told; the first one is told before the wait."""
+        return range(started + PROGRESS, end, PROGRESS)
 
     def _report(self, call: Call) -> None:
         """Show how far the jobs are, to a caller who listens."""
@@ -230,10 +245,14 @@ class Jobs(JobRecords):
     def _conclude(self, call: Call) -> None:
         """Reply. What the caller has now is acknowledged before it is let go."""
         call.reply = self._answer(call.watched, call.outcomes)
+        self._acknowledge_ended(call.watched)
         for job in call.watched:
+            self._unwatch(job.completion)
+
+    def _acknowledge_ended(self, jobs: Iterable[Job]) -> None:
+        for job in jobs:
             if job.status != "running":
                 self._acknowledge(job.completion)
-            self._unwatch(job.completion)
 
     # Rules of replies.
 
@@ -245,9 +264,7 @@ class Jobs(JobRecords):
         """A snapshot; only that policy makes it more."""
         jobs = [*self._visible(owner)]
         if self._list_acknowledges == "yes":
-            for job in jobs:
-                if job.status != "running":
-                    self._acknowledge(job.completion)
+            self._acknowledge_ended(jobs)
         return self._answer(jobs, None)
 
     def _answer(self, jobs: list[Job], outcomes: Replies | None) -> Reply:
