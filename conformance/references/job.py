@@ -6,7 +6,7 @@ open, this implementation changes nothing.
 
 It lives on an event loop and knows no other clock: between two awaits nothing else runs, so that
 each operation is one atomic step. Methods that start with an underscore are each one rule, so that
-a wrong implementation is a small subclass. `job_delivery` and `job_records` are the layers below.
+a wrong implementation is a small subclass. `job_delivery`, `job_records` and `job_replies` are the layers below.
 """
 
 from __future__ import annotations
@@ -18,7 +18,8 @@ from typing import Any, ClassVar
 
 from conformance.references.job_clock import any_done_by, now
 from conformance.references.job_delivery import Reply
-from conformance.references.job_records import POLL_WAITS, Job, JobRecords, Replies
+from conformance.references.job_records import POLL_WAITS, Job, Replies
+from conformance.references.job_replies import JobReplies
 from conformance.refused import Refused
 
 Endings = list[asyncio.Future[Any]]
@@ -40,7 +41,7 @@ class Call:
     reply: Reply | None = None
 
 
-class Jobs(JobRecords):
+class Jobs(JobReplies):
     """A job manager with its delivery loop, and the tool that cancels, polls and lists.
 
     Limits and policies are those of the life cycle; `seed` chooses the jitter of retries. Operations
@@ -254,7 +255,7 @@ class Jobs(JobRecords):
             if job.status != "running":
                 self._acknowledge(job.completion)
 
-    # Rules of replies.
+    # Rules of replies that are more than a look at jobs.
 
     def _disabled(self) -> Reply:
         text = "Async execution is disabled; no background jobs are available."
@@ -266,40 +267,3 @@ class Jobs(JobRecords):
         if self._list_acknowledges == "yes":
             self._acknowledge_ended(jobs)
         return self._answer(jobs, None)
-
-    def _answer(self, jobs: list[Job], outcomes: Replies | None) -> Reply:
-        return {
-            "text": self._text(jobs, outcomes or []),
-            "jobs": [self._detail(job) for job in jobs],
-            "cancelled": outcomes,
-        }
-
-    def _text(self, jobs: list[Job], outcomes: Replies) -> str:
-        ended = [job for job in jobs if job.status != "running"]
-        running = [job for job in jobs if job.status == "running"]
-        sections = {
-            "Cancelled": [f"- {each['id']}: {each['status']}" for each in outcomes],
-            "Completed": [self._ended_line(job) for job in ended],
-            "Still Running": [f"- {job.job_id} [{job.type}] {job.label}" for job in running],
-        }
-        blocks = [
-            "\n".join([f"## {name} ({len(lines)})", *lines]) for name, lines in sections.items() if lines
-        ]
-        return "\n\n".join(blocks) or "No background jobs."
-
-    def _ended_line(self, job: Job) -> str:
-        texts = [text for text in (job.result_text, job.error_text) if text]
-        return "\n".join([f"- {job.job_id} [{job.type}] {job.label}: {job.status}", *texts])
-
-    def _detail(self, job: Job) -> Reply:
-        """One job as shown by the tool; texts are absent when empty."""
-        ended = now() if job.ended_at is None else job.ended_at
-        shown: Reply = {
-            "id": job.job_id,
-            "type": job.type,
-            "status": job.status,
-            "label": job.label,
-            "durationMs": ended - job.started_at,
-        }
-        texts = {"resultText": job.result_text, "errorText": job.error_text}
-        return shown | {name: text for name, text in texts.items() if text}

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import inspect
 import selectors
+from collections.abc import Coroutine
 from typing import Any
 
 SETTLE = 50
@@ -36,6 +37,13 @@ class _Jumping(selectors.DefaultSelector):
         return []
 
 
+async def _settled(calls: Coroutine[Any, Any, Any]) -> Any:
+    given = await calls
+    for _ in range(SETTLE):
+        await asyncio.sleep(0)
+    return given
+
+
 class Driven:
     """A job system as a plain object: calls run on a virtual loop, or at once if it has a clock of its own."""
 
@@ -45,19 +53,19 @@ class Driven:
 
     def __getattr__(self, operation: str) -> Any:
         def call(*args: Any, **kwargs: Any) -> Any:
-            return self._loop.run_until_complete(self._settled(operation, *args, **kwargs))
+            return self.run(self._called(operation, *args, **kwargs))
 
         return call
 
-    async def _settled(self, operation: str, *args: Any, **kwargs: Any) -> Any:
+    def run(self, calls: Coroutine[Any, Any, Any]) -> Any:
+        """Run something on the loop until nothing is ready any more, and give what it gave."""
+        return self._loop.run_until_complete(_settled(calls))
+
+    async def _called(self, operation: str, *args: Any, **kwargs: Any) -> Any:
         if operation == "wait" and not hasattr(self.system, "wait"):
-            found: Any = asyncio.sleep(args[0] / 1000)
-        else:
-            found = getattr(self.system, operation)(*args, **kwargs)
-        given = await found if inspect.isawaitable(found) else found
-        for _ in range(SETTLE):
-            await asyncio.sleep(0)
-        return given
+            return await asyncio.sleep(args[0] / 1000)
+        found = getattr(self.system, operation)(*args, **kwargs)
+        return await found if inspect.isawaitable(found) else found
 
     def close(self) -> None:
         """End the system, and the loop."""

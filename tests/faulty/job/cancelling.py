@@ -124,7 +124,7 @@ class EmptyCancelReturnsAtOnce(Lie):
 class CancelKeepsSlot(Lie):
     """A cancelled job takes up a slot until its body ends."""
 
-    row, calls = "B2", 4
+    row, calls = "B2", 5
 
     def _require_slot(self) -> None:
         alive = [job for job in self._handles.values() if job.body is not None and not job.body.done()]
@@ -136,7 +136,7 @@ class CancelKeepsSlot(Lie):
 class LateSettlementFreesAgain(Lie):
     """The slot that a cancel freed is freed once more when the body ends."""
 
-    row, calls = "B2", 6
+    row, calls = "B2", 7
 
     def _settled_late(self, job: Job) -> None:
         super()._settled_late(job)

@@ -55,7 +55,7 @@ class DeliveredAgainAfterRetry(Lie):
 class FailedIsQueuedTwice(Lie):
     """A failed attempt puts the completion back, and so does the loop around it: it is told twice."""
 
-    row, calls = "E33", 5
+    row, calls = "E33", 4
 
     def _failed(self, completion: Completion) -> None:
         super()._failed(completion)
@@ -66,7 +66,7 @@ class FailedIsQueuedTwice(Lie):
 class FailureRepeatsBatch(Lie):
     """After a failed attempt everything is tried again, the accepted ones included."""
 
-    row, calls = "E33", 7
+    row, calls = "E33", 5
 
     def _failed(self, completion: Completion) -> None:
         super()._failed(completion)
@@ -89,7 +89,7 @@ class InFlightIsTakenOffByPlace(Lie):
 class AcknowledgeClearsQueue(Lie):
     """Acknowledging one completion drops all that wait."""
 
-    row, calls = "E7", 8
+    row, calls = "E7", 7
 
     def _acknowledge(self, completion: Completion) -> None:
         super()._acknowledge(completion)
@@ -99,7 +99,7 @@ class AcknowledgeClearsQueue(Lie):
 class AcknowledgeDropsFirst(Lie):
     """Acknowledging a completion drops the first that waits, whichever was meant."""
 
-    row, calls = "E7", 8
+    row, calls = "E7", 6
 
     def _acknowledge(self, completion: Completion) -> None:
         completion.acknowledged = True
@@ -119,7 +119,7 @@ class RetriesAfterDispose(Lie):
 class EvictionDropsCompletion(Lie):
     """A completion that is owed goes with its record."""
 
-    row, calls = "E32", 6
+    row, calls = "E32", 5
 
     def _evict(self, job: Job) -> None:
         super()._evict(job)
@@ -129,7 +129,7 @@ class EvictionDropsCompletion(Lie):
 class OvertakesAgainstDeclaration(Lie):
     """It says that a retry holds up the others, and lets them pass."""
 
-    row, calls = "E31", 6
+    row, calls = "E31", 5
 
     def _next(self) -> Completion:
         return min(self._queue, key=lambda each: (each.due, each.settlement))
@@ -203,7 +203,7 @@ class JitterGoesBothWays(Lie):
 class FailuresAreShared(Lie):
     """The failures of all completions count together, and never start over."""
 
-    row, calls = "B9", 8
+    row, calls = "B9", 9
     _failures = 0
 
     def _backoff(self, failures: int) -> int:
@@ -223,7 +223,7 @@ class AttemptsOverlap(Lie):
 class BurstKeepsLast(Lie):
     """One completion can wait behind the one in flight; a later one takes its place."""
 
-    row, calls = "B12", 9
+    row, calls = "B12", 8
 
     def _offer(self, completion: Completion) -> None:
         self._queue.clear()

@@ -21,7 +21,7 @@ class OneMoreRuns(Lie):
 class OneFewerRuns(Lie):
     """The last job within the limit is refused."""
 
-    row, calls = "B1", 2
+    row, calls = "B1", 15
 
     def _require_slot(self) -> None:
         self._max_running -= 1
@@ -34,7 +34,7 @@ class OneFewerRuns(Lie):
 class LimitIsPerOwner(Lie):
     """Each owner has slots of its own."""
 
-    row, calls = "B1", 3
+    row, calls = "B1", 16
 
     async def register(self, type: str, label: str, id: str | None = None, owner: str | None = None) -> Reply:
         limit, self._max_running = self._max_running, self._max_running + len(self.running())
@@ -48,7 +48,7 @@ class LimitIsPerOwner(Lie):
 class EndedKeepsSlot(Lie):
     """A job takes up its slot until it is evicted."""
 
-    row, calls = "B1", 4
+    row, calls = "B1", 17
 
     def _require_slot(self) -> None:
         limit, self._max_running = (
@@ -68,7 +68,7 @@ class DisposeWaitsForBodies(Lie):
 
     async def dispose(self) -> None:
         await super().dispose()
-        await asyncio.wait([job.body for job in self._handles.values() if job.body is not None])
+        await asyncio.gather(*(job.body for job in self._handles.values() if job.body is not None))
 
 
 class DisposeLeavesRunning(Lie):

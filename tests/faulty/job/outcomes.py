@@ -103,7 +103,7 @@ class CancelOverwritesEnd(Lie):
 class LateSettlementRevivesRecord(Lie):
     """A body that ends after its record was evicted puts the record back."""
 
-    row, calls = "E12", 5
+    row, calls = "E12", 6
 
     def _settled_late(self, job: Job) -> None:
         super()._settled_late(job)
@@ -116,7 +116,7 @@ class LateSettlementRevivesRecord(Lie):
 class LateSettlementIsDeliveredOnceEvicted(Lie):
     """A body that ends after its record was evicted is taken for one that nobody cancelled."""
 
-    row, calls = "E12", 4
+    row, calls = "E12", 5
 
     def _settled_late(self, job: Job) -> None:
         super()._settled_late(job)

@@ -50,7 +50,7 @@ class NobodySeesNothing(Lie):
 class CancelIsScopedAlthoughOnlyListsAre(Lie):
     """It says that only lists are scoped by owner, and scopes cancels as well."""
 
-    row, calls = "N11", 3
+    row, calls = "N11", 2
     declares: ClassVar[dict[str, Any]] = {**Jobs.declares, "policies": {"owner_scope": "list_only"}}
 
     def __init__(self) -> None:

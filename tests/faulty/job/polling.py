@@ -57,7 +57,7 @@ class PollAllShowsEnded(Lie):
 class PollAllWaitsForFirst(Lie):
     """A poll without ids waits for the job that started first."""
 
-    row, calls = "N18", 5
+    row, calls = "N18", 4
 
     def _watch_set(self, poll: Sequence[str] | None, cancel: Sequence[str], owner: str | None) -> list[Job]:
         found = super()._watch_set(poll, cancel, owner)
@@ -104,7 +104,7 @@ class EmptyPollPollsAll(Lie):
 class EndedIsWaitedFor(Lie):
     """A poll of jobs that have all ended waits until its time is over."""
 
-    row, calls = "E3", 4
+    row, calls = "E3", 3
 
     def _is_over(self, call: Call) -> bool:
         return False
@@ -131,6 +131,17 @@ class AbortIsIgnored(Lie):
         return
 
 
+class AbortRepliesAgain(Lie):
+    """A call that has returned and is aborted then replies once more, with what there is by now."""
+
+    row, calls = "E37", 7
+
+    async def abort_tool(self, token: str) -> None:
+        await super().abort_tool(token)
+        if self._calls[token].watched:
+            self._conclude(self._calls[token])
+
+
 class CancelledDoesNotWake(Lie):
     """The body of a job that was cancelled during a poll does not end the poll."""
 
@@ -149,7 +160,7 @@ class CancelledDoesNotWake(Lie):
 class ListBesidePoll(Lie):
     """A list together with a poll lists, and forgets about the poll."""
 
-    row, calls = "E19", 1
+    row, calls = "E19", 2
 
     def _require_exclusive(
         self, listing: bool, poll: Sequence[str] | None, cancel: Sequence[str] | None
@@ -182,7 +193,7 @@ class NamedTwiceShownTwice(Lie):
 class AcknowledgedIsGone(Lie):
     """A job that was acknowledged cannot be polled any more."""
 
-    row, calls = "E35", 5
+    row, calls = "E35", 4
 
     def _select(self, ids: Iterable[str], owner: str | None) -> list[Job]:
         return [job for job in super()._select(ids, owner) if not job.completion.acknowledged]
@@ -210,7 +221,7 @@ class WaitIsFixed(Lie):
 class WaitIsCutShort(Lie):
     """A poll gives up with the last update before its time is over."""
 
-    row, calls = "B13", 4
+    row, calls = "B13", 5
 
     def _updates(self, started: int, end: int) -> Iterable[int]:
         self._poll_end = end - 500

@@ -99,7 +99,7 @@ class ProgressUnasked(Lie):
 class HeadingLeavesOutUnknown(Lie):
     """The heading of cancelled jobs does not count ids that nobody has."""
 
-    row, calls = "N12", 2
+    row, calls = "N12", 4
 
     def _text(self, jobs: list[Job], outcomes: Replies) -> str:
         return super()._text(jobs, [each for each in outcomes if each["status"] != "not_found"])

@@ -26,7 +26,7 @@ class RetentionFromStart(Lie):
 class FailedIsKept(Lie):
     """Failed jobs are never evicted."""
 
-    row, calls = "B3", 4
+    row, calls = "B3", 5
 
     def _evict(self, job: Job) -> None:
         if job.status != "failed":
@@ -36,7 +36,7 @@ class FailedIsKept(Lie):
 class EvictedIsOnlyUnlisted(Lie):
     """An evicted job cannot be listed, and still be named."""
 
-    row, calls = "B3", 4
+    row, calls = "B3", 5
 
     def _evict(self, job: Job) -> None:
         super()._evict(job)
@@ -49,7 +49,7 @@ class EvictedIsOnlyUnlisted(Lie):
 class CancelledIsKeptUntilBodyEnds(Lie):
     """The retention of a cancelled job starts when its body ends."""
 
-    row, calls = "B4", 4
+    row, calls = "B4", 5
 
     def _retain(self, job: Job) -> None:
         if job.body is not None and (job.status != "cancelled" or job.body.done()):
@@ -59,7 +59,7 @@ class CancelledIsKeptUntilBodyEnds(Lie):
 class CancelAgainRestartsRetention(Lie):
     """Cancelling a cancelled job once more keeps it longer."""
 
-    row, calls = "B4", 6
+    row, calls = "B4", 7
 
     async def cancel(self, job: str) -> None:
         await super().cancel(job)
@@ -70,7 +70,7 @@ class CancelAgainRestartsRetention(Lie):
 class LateSettlementRestartsRetention(Lie):
     """It says that retention runs on from the cancel, and starts it anew with a late settlement."""
 
-    row, calls = "B5", 6
+    row, calls = "B5", 7
 
     def _settled_late(self, job: Job) -> None:
         self._retain(job)
@@ -79,7 +79,7 @@ class LateSettlementRestartsRetention(Lie):
 class ZeroRetentionKeeps(Lie):
     """No retention is taken for no limit."""
 
-    row, calls = "B6", 5
+    row, calls = "B6", 4
 
     def _retain(self, job: Job) -> None:
         if self._retention:

@@ -57,7 +57,7 @@ class BlankIsId(Lie):
 class LateSettlementEndsNewHolder(Lie):
     """A body ends whatever job has its id by now."""
 
-    row, calls = "E13", 7
+    row, calls = "E13", 6
 
     async def settle(self, handle: str, outcome: str, text: str) -> None:
         job = self._handles[handle]
@@ -121,7 +121,7 @@ class WatchOutlivesRecord(Lie):
 class PollUnwatchesByName(Lie):
     """A poll lets go of whatever job has the id by then."""
 
-    row, calls = "E16", 9
+    row, calls = "E16", 10
 
     def _conclude(self, call: Call) -> None:
         super()._conclude(call)

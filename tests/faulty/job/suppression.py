@@ -13,7 +13,7 @@ from tests.faulty.job.lie import Lie
 class PollDoesNotAcknowledge(Lie):
     """What a poll returned is delivered as well."""
 
-    row, calls = "N9", 3
+    row, calls = "N9", 5
 
     def _acknowledge_ended(self, jobs: Iterable[Job]) -> None:
         return
@@ -22,7 +22,7 @@ class PollDoesNotAcknowledge(Lie):
 class FastPathDoesNotAcknowledge(Lie):
     """What a poll returned at once is delivered as well."""
 
-    row, calls = "N9", 5
+    row, calls = "N9", 3
 
     def _conclude(self, call: Call) -> None:
         super()._conclude(call)
@@ -35,7 +35,7 @@ class FastPathDoesNotAcknowledge(Lie):
 class FailedIsNotAcknowledged(Lie):
     """A failed job that a poll returned is delivered as well."""
 
-    row, calls = "N9", 3
+    row, calls = "N9", 5
 
     def _acknowledge_ended(self, jobs: Iterable[Job]) -> None:
         super()._acknowledge_ended([job for job in jobs if job.status != "failed"])
@@ -64,7 +64,7 @@ class WatchedIsDelivered(Lie):
 class UnwatchLoses(Lie):
     """It says that what settled while watched is delivered afterwards, and forgets it."""
 
-    row, calls = "E27", 5
+    row, calls = "E27", 4
 
     def _withhold(self, completion: Completion) -> None:
         completion.place = "dropped"
@@ -104,7 +104,7 @@ class PollUnwatchesForAll(Lie):
 class AbortLeavesWatched(Lie):
     """A poll that is aborted never lets go of its jobs."""
 
-    row, calls = "E23", 5
+    row, calls = "E23", 4
 
     def _conclude(self, call: Call) -> None:
         for job in call.watched:
@@ -115,7 +115,7 @@ class AbortLeavesWatched(Lie):
 class TimeOutLeavesWatched(Lie):
     """A poll that gives up never lets go of its jobs."""
 
-    row, calls = "E23", 4
+    row, calls = "E23", 5
 
     def _conclude(self, call: Call) -> None:
         over = any(ending.done() for ending in self._endings(call))
@@ -134,6 +134,16 @@ class OnlySettledIsUnwatched(Lie):
         for job in call.watched:
             job.completion.watchers += settled and job.status == "running"
         super()._conclude(call)
+
+
+class RunningIsAcknowledgedByPoll(Lie):
+    """A poll acknowledges all that it shows, jobs that still run included."""
+
+    row, calls = "E23", 4
+
+    def _acknowledge_ended(self, jobs: Iterable[Job]) -> None:
+        for job in jobs:
+            self._acknowledge(job.completion)
 
 
 class UnknownIsAcknowledged(Lie):

@@ -105,8 +105,13 @@ class SqliteJobs:
             name = f"{wanted}~{tries}"
         self._do(
             "INSERT INTO job (serial, id, type, label, owner, started) VALUES (?, ?, ?, ?, ?, ?)",
-            serial, name, type, label, owner, self._now,
-        )  # fmt: skip
+            serial,
+            name,
+            type,
+            label,
+            owner,
+            self._now,
+        )
         return {"job_id": name, "handle": f"body {serial}"}
 
     @step
@@ -129,8 +134,11 @@ class SqliteJobs:
     def _end(self, serial: int, status: str) -> None:
         self._do(
             "UPDATE job SET status = ?, ended = coalesce(ended, ?), evict_at = ? WHERE serial = ?",
-            status, self._now, self._now + self._retention, serial,
-        )  # fmt: skip
+            status,
+            self._now,
+            self._now + self._retention,
+            serial,
+        )
 
     @step
     def cancel(self, job: str) -> None:
@@ -215,8 +223,9 @@ class SqliteJobs:
                 delay = min(500 * 2 ** min(job["failures"], 8), 30_000) + 199
                 self._do(
                     "UPDATE job SET failures = failures + 1, due = ? WHERE serial = ?",
-                    self._now + delay, job["serial"],
-                )  # fmt: skip
+                    self._now + delay,
+                    job["serial"],
+                )
 
     def _delivered(self, job: Row) -> None:
         self._do("UPDATE job SET owed = 0, flying = 0 WHERE serial = ?", job["serial"])
@@ -283,8 +292,12 @@ class SqliteJobs:
         if not any(job["status"] == "running" for job in chosen):
             self._return(token)
             return
-        self._do("UPDATE call SET deadline = ?, update_at = ? WHERE token = ?",
-                 self._now + self._poll_wait, self._now, token)  # fmt: skip
+        self._do(
+            "UPDATE call SET deadline = ?, update_at = ? WHERE token = ?",
+            self._now + self._poll_wait,
+            self._now,
+            token,
+        )
         self._update(token)
 
     def _update(self, token: int) -> None:
