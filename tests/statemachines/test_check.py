@@ -298,18 +298,11 @@ def test_a_row_that_accuses_a_right_system_fails(assertion: str, said: str) -> N
 
 @pytest.mark.parametrize(
     "condition",
-    [
-        "one.refused == null",
-        "told.size() > 5",
-        "gone.refused == null",
-        "inspect(job.job_id).status == failed",
-    ],
+    ["one.refused == null", "told.size() > 5", "gone.refused == null", "inspect(job.job_id).status == failed"],
 )
 def test_what_a_row_leaves_open_has_to_be_open(condition: str) -> None:
     fault = found(leaving_open(condition)).get("one-way")
-    assert (fault is None) == condition.startswith("inspect"), (
-        "the outcome is a parameter: it comes both ways"
-    )
+    assert (fault is None) == condition.startswith("inspect"), "the outcome is a parameter: it comes both ways"
 
 
 def leaving_open(text: str) -> tuple[str, str]:
