@@ -41,7 +41,7 @@ class IdIsCheckedTooEarly(Lie):
 class CancelOverwritesSettlement(Lie):
     """A cancel looks whether the job runs, then cancels it without looking again."""
 
-    row, calls = "B19", 4
+    row, calls = "B19", 3
 
     async def cancel(self, job: str) -> None:
         found = self._jobs.get(job)
