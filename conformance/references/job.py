@@ -130,8 +130,9 @@ class Jobs(JobReplies):
     async def abort_tool(self, token: str) -> None:
         """Give up waiting: the call returns what there is. No job is cancelled."""
         call = self._calls.get(token)
-        if call is not None and call.task is not None and not call.aborted.done():
-            call.aborted.set_result(None)
+        if call is not None and call.task is not None:
+            if not call.aborted.done():
+                call.aborted.set_result(None)
             await asyncio.wait([call.task])
 
     async def close(self) -> None:
@@ -181,7 +182,7 @@ class Jobs(JobReplies):
             self._conclude(call)
         else:
             self._report(call)
-            call.task = asyncio.create_task(self._poll(call))
+            call.task = asyncio.create_task(self._poll(call, now(), self._endings(call)))
 
     def _cancel_one(self, job_id: str, owner: str | None) -> Reply:
         """Whatever the terminal status, a job that has ended is already completed."""
@@ -219,10 +220,9 @@ class Jobs(JobReplies):
         """Whether there is nothing to wait for."""
         return all(job.status != "running" for job in call.watched)
 
-    async def _poll(self, call: Call) -> None:
-        started = now()
+    async def _poll(self, call: Call, started: int, endings: Endings) -> None:
+        """Wait from the instant of the call, for what could end the wait then: both are known by now."""
         end = started + self._poll_wait
-        endings = self._endings(call)
         for instant in [*self._updates(started, end), end]:
             if await any_done_by(instant, endings) or instant == end:
                 break
@@ -230,7 +230,7 @@ class Jobs(JobReplies):
         self._conclude(call)
 
     def _endings(self, call: Call) -> Endings:
-        """What ends a poll before its time: a body that ends, of a job that ran when it began; the abort."""
+        """What ends a poll before its time: a body that ends, of a job that runs when it begins; the abort."""
         bodies = [job.body for job in call.watched if job.status == "running" and job.body is not None]
         return [call.aborted, *bodies]
 

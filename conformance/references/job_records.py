@@ -81,12 +81,10 @@ class JobRecords(Deliveries):
     async def settle(self, handle: str, outcome: str, text: str) -> None:
         """End a body with a result or an error; ignored where it has ended."""
         job = self._handles.get(handle)
-        if job is None or job.body is None or job.work.done():
+        if job is None or job.body is None:
             return
-        if outcome == "ok":
-            job.work.set_result(text)
-        else:
-            job.work.set_exception(BodyFailed(text))
+        if not job.work.done():
+            self._end_work(job, outcome, text)
         await asyncio.wait([job.body])
 
     async def cancel(self, job: str) -> None:
@@ -184,6 +182,12 @@ class JobRecords(Deliveries):
         }
 
     # Rules of ending.
+
+    def _end_work(self, job: Job, outcome: str, text: str) -> None:
+        if outcome == "ok":
+            job.work.set_result(text)
+        else:
+            job.work.set_exception(BodyFailed(text))
 
     async def _work(self, job: Job) -> None:
         """The body: it ends when its work does, whatever was asked of it meanwhile."""

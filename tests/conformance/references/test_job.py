@@ -259,6 +259,12 @@ def settlements_under_a_poll(system: Driven) -> Any:
     return sorted(had + told) == sorted([one["job_id"], two["job_id"]])
 
 
+def settlement_beside_poll(system: Driven) -> Any:
+    job = system.register("bash", "x")
+    at_once(system, [("tool", [job["job_id"]]), ("settle", job["handle"], "ok", "t")])
+    return system.tool_result("call-1")["jobs"][0]["status"] if system.tool_result("call-1") else None
+
+
 def at_once(system: Driven, calls: list[tuple[Any, ...]]) -> None:
     """Make all calls before one of them is served; whoever is refused is left alone."""
 
@@ -276,6 +282,7 @@ def at_once(system: Driven, calls: list[tuple[Any, ...]]) -> None:
         (concurrency.SlotIsCheckedTooEarly, slots, 2),
         (concurrency.IdIsCheckedTooEarly, ids, 3),
         (concurrency.CancelOverwritesSettlement, cancel_beside_settlement, True),
+        (concurrency.WhoRunsIsLookedAtTooLate, settlement_beside_poll, "completed"),
         (concurrency.SettledBetweenReplyAndAcknowledgement, settlements_under_a_poll, True),
     ],
     ids=lambda value: getattr(value, "__name__", ""),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 
-from conformance.references.job import Call
+from conformance.references.job import Call, Endings
 from conformance.references.job_delivery import Reply
 from conformance.references.job_records import Job
 from tests.faulty.job.lie import Lie
@@ -66,3 +66,14 @@ class SettledBetweenReplyAndAcknowledgement(Lie):
     def _conclude(self, call: Call) -> None:
         super()._conclude(call)
         call.reply = getattr(self, "_seen", {}).get(call.token, call.reply)
+
+
+class WhoRunsIsLookedAtTooLate(Lie):
+    """A poll looks after a moment what it has to wait for: a job that settled meanwhile never wakes it."""
+
+    row, calls = "B21", 4
+
+    async def _poll(self, call: Call, started: int, endings: Endings) -> None:
+        for _ in range(3):
+            await asyncio.sleep(0)
+        await super()._poll(call, started, self._endings(call))

@@ -85,7 +85,7 @@ class UnknownIdIsWaitedFor(Lie):
     ) -> Reply:
         reply = super()._nothing_to_watch(call, poll, cancel, owner)
         if poll:
-            call.task = asyncio.create_task(self._poll(call))
+            call.task = asyncio.create_task(self._poll(call, now(), [call.aborted]))
         return {} if poll else reply
 
     def tool_result(self, token: str) -> Reply | None:
