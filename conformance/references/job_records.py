@@ -1,0 +1,233 @@
+"""Records of background jobs: ids, bodies, cancelling and retention; the middle layer of the reference for `job`."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Collection, Iterable
+from dataclasses import dataclass, field
+from typing import Any
+
+from conformance.references.job_clock import call_at, now
+from conformance.references.job_delivery import Completion, Deliveries, Reply
+from conformance.refused import Refused
+
+POLL_WAITS = (5_000, 10_000, 30_000, 60_000, 300_000)
+"""The waits that a session may choose; anything else is the third."""
+
+Replies = list[Reply]
+
+
+class BodyFailed(Exception):
+    """The work of a job ended with an error; the text is the argument."""
+
+
+@dataclass(slots=True, eq=False)
+class Job:
+    """One background job; instants in integer milliseconds."""
+
+    job_id: str
+    type: str
+    label: str
+    owner: str | None
+    started_at: int
+    completion: Completion
+    work: asyncio.Future[str] = field(default_factory=lambda: asyncio.get_running_loop().create_future())
+    """What the body waits for: the kit ends it."""
+    body: asyncio.Task[None] | None = None
+    status: str = "running"
+    ended_at: int | None = None
+    result_text: str | None = None
+    error_text: str | None = None
+    eviction: asyncio.TimerHandle | None = None
+
+
+class JobRecords(Deliveries):
+    """The jobs of all owners, running and retained.
+
+    A job is evicted `retention` ms after it ended. Policies of the life cycle: `late_settlement`,
+    `id_reuse`, and those of deliveries.
+    """
+
+    def __init__(
+        self, *, max_running: int, retention: int, late_settlement: str, id_reuse: str, **delivery: Any
+    ) -> None:
+        super().__init__(**delivery)
+        self._max_running, self._retention = max_running, retention
+        self._late_settlement, self._id_reuse = late_settlement, id_reuse
+        self._jobs: dict[str, Job] = {}
+        self._handles: dict[str, Job] = {}
+        self._minted = self._registered = 0
+        self._issued: set[str] = set()
+
+    # Operations.
+
+    async def register(self, type: str, label: str, id: str | None = None, owner: str | None = None) -> Reply:
+        """Start a job under an id of its own. Refuses `disposed`, `limit_reached`.
+
+        The handle is the body's: it names this job even when its id is another's by now.
+        """
+        self._require_open()
+        self._require_slot()
+        job_id = self._free_id((id or "").strip())
+        job = Job(job_id, type, label, owner, now(), Completion(job_id))
+        self._jobs[job_id] = job
+        self._issued.add(job_id)
+        self._registered += 1
+        handle = f"body-{self._registered}"
+        self._handles[handle] = job
+        job.body = asyncio.create_task(self._work(job))
+        return {"job_id": job_id, "handle": handle}
+
+    async def settle(self, handle: str, outcome: str, text: str) -> None:
+        """End a body with a result or an error; ignored where it has ended."""
+        job = self._handles.get(handle)
+        if job is None or job.body is None:
+            return
+        if not job.work.done():
+            self._end_work(job, outcome, text)
+        await asyncio.wait([job.body])
+
+    async def cancel(self, job: str) -> None:
+        """Cancel a running job; anything else is left as it is."""
+        found = self._jobs.get(job)
+        if found is not None and found.status == "running":
+            self._cancel(found)
+
+    async def cancel_all(self, owner: str | None = None) -> None:
+        """Cancel every running job, or every one of an owner."""
+        for job in self._visible(owner):
+            if job.status == "running":
+                self._cancel(job)
+
+    async def watch(self, jobs: Collection[str]) -> None:
+        """Hold back the completions of these jobs, until as many unwatch."""
+        for job in self._named(jobs):
+            self._watch(job.completion)
+
+    async def unwatch(self, jobs: Collection[str]) -> None:
+        """End one watch of each of these jobs."""
+        for job in self._named(jobs):
+            self._unwatch(job.completion)
+
+    async def acknowledge(self, jobs: Collection[str]) -> None:
+        """Never deliver the completions of these jobs: somebody has them."""
+        for job in self._named(jobs):
+            self._acknowledge(job.completion)
+
+    async def dispose(self) -> None:
+        """Take no more jobs, deliver nothing more, cancel what runs; no body is waited for."""
+        self._disposed = True
+        self._stop_delivering()
+        await self.cancel_all()
+
+    # Observers.
+
+    def get(self, job: str) -> Reply | None:
+        """The record, or nothing."""
+        found = self._jobs.get(job)
+        return None if found is None else self._record(found)
+
+    def list(self, owner: str | None = None) -> Replies:
+        """All records, or those of an owner."""
+        return [self._record(job) for job in self._visible(owner)]
+
+    def running(self, owner: str | None = None) -> Replies:
+        """The records of running jobs."""
+        return [self._record(job) for job in self._visible(owner) if job.status == "running"]
+
+    # Rules of starting.
+
+    def _require_open(self) -> None:
+        if self._disposed:
+            raise Refused("disposed", "The job manager was disposed")
+
+    def _require_slot(self) -> None:
+        """Running jobs of all owners count; a cancelled one does not, whatever its body does."""
+        if len(self.running()) >= self._max_running:
+            message = f"Background job limit reached ({self._max_running}). "
+            raise Refused("limit_reached", message + "Wait for running jobs to finish or cancel one.")
+
+    def _free_id(self, preferred: str) -> str:
+        """The preferred id, with a suffix where it is taken; or one of ours."""
+        job_id, suffix = preferred or self._mint_id(), 1
+        while self._taken(job_id):
+            suffix += 1
+            job_id = f"{preferred}-{suffix}" if preferred else self._mint_id()
+        return job_id
+
+    def _mint_id(self) -> str:
+        self._minted += 1
+        return f"bg_{self._minted}"
+
+    def _taken(self, job_id: str) -> bool:
+        return job_id in self._jobs or (self._id_reuse == "no" and job_id in self._issued)
+
+    def _named(self, ids: Iterable[str]) -> Iterable[Job]:
+        return [self._jobs[each] for each in ids if each in self._jobs]
+
+    def _visible(self, owner: str | None) -> Iterable[Job]:
+        """The jobs of an owner; without one there is no filter."""
+        return [job for job in self._jobs.values() if owner is None or job.owner == owner]
+
+    def _record(self, job: Job) -> Reply:
+        return {
+            "job_id": job.job_id,
+            "type": job.type,
+            "label": job.label,
+            "owner": job.owner,
+            "status": job.status,
+            "started_at": job.started_at,
+            "result_text": job.result_text,
+            "error_text": job.error_text,
+        }
+
+    # Rules of ending.
+
+    def _end_work(self, job: Job, outcome: str, text: str) -> None:
+        if outcome == "ok":
+            job.work.set_result(text)
+        else:
+            job.work.set_exception(BodyFailed(text))
+
+    async def _work(self, job: Job) -> None:
+        """The body: it ends when its work does, whatever was asked of it meanwhile."""
+        try:
+            text = await job.work
+        except BodyFailed as failure:
+            job.error_text = text = str(failure)
+            self._settled(job, "failed", text)
+        else:
+            job.result_text = text
+            self._settled(job, "completed", text)
+
+    def _settled(self, job: Job, status: str, text: str) -> None:
+        if job.status == "running":
+            self._end(job, status)
+            self._owe(job.completion, text)
+        else:
+            self._settled_late(job)
+
+    def _settled_late(self, job: Job) -> None:
+        """After a cancel: the status stays, nothing is owed."""
+        if self._late_settlement == "anew":
+            self._retain(job)
+
+    def _cancel(self, job: Job) -> None:
+        """The body is told to stop, and not waited for."""
+        self._end(job, "cancelled")
+        self._signal("abort_signalled", job=job.job_id)
+
+    def _end(self, job: Job, status: str) -> None:
+        job.status, job.ended_at = status, now()
+        self._retain(job)
+
+    def _retain(self, job: Job) -> None:
+        """Start the time after which the record goes, anew where it ran; a record that went stays gone."""
+        if job.eviction is not None:
+            job.eviction.cancel()
+        if self._jobs.get(job.job_id) is job:
+            job.eviction = call_at(now() + self._retention, lambda: self._evict(job))
+
+    def _evict(self, job: Job) -> None:
+        """The record goes, and all marks with it; what is queued for delivery stays owed."""
+        del self._jobs[job.job_id]

@@ -1,0 +1,374 @@
+"""The shortest sequence of calls in which each wrong job system differs from a right one.
+
+A sequence is written as Python: `a = register('bash', 'x'); settle(a, 'ok', 'done')`. A name stands for
+the handle, the id or the token of a reply, whichever the call takes; `3 * wait(1)` is three calls.
+"""
+
+from __future__ import annotations
+
+from tests.faulty.job import (
+    cancelling,
+    delivering,
+    limits,
+    outcomes,
+    owners,
+    polling,
+    replies,
+    retention,
+    reuse,
+    suppression,
+)
+from tests.faulty.job.lie import Lie
+
+SCENARIOS: dict[type[Lie], str] = {
+    outcomes.FailedIsCompleted: "a = register('bash', 'x'); settle(a, 'error', 'done'); get(a)",
+    outcomes.DeliveredTwice: "a = register('bash', 'x'); settle(a, 'ok', 'done')",
+    outcomes.OwnerIsNotFiltered: "register('bash', 'test'); list('alice')",
+    outcomes.StampedByHand: "a = register('bash', 'build', owner='alice'); get(a)",
+    outcomes.CancelledComesBack: "a = register('bash', 'x'); cancel(a); settle(a, 'ok', 'late'); get(a)",
+    outcomes.LateSettlementIsDelivered: "a = register('bash', 'x'); cancel(a); settle(a, 'ok', 'late')",
+    outcomes.LateTextIsDropped: "a = register('bash', 'x'); cancel(a); settle(a, 'ok', 'late'); get(a)",
+    outcomes.SecondEndOverwrites: (
+        "a = register('bash', 'x'); settle(a, 'ok', 'one'); settle(a, 'ok', 'two'); get(a)"
+    ),
+    outcomes.CancelOverwritesEnd: "a = register('bash', 'x'); settle(a, 'ok', 'one'); cancel(a)",
+    outcomes.LateSettlementRevivesRecord: (
+        "configure(2, 1_000, 5_000); a = register('bash', 'x'); cancel(a); wait(1_001); "
+        "settle(a, 'ok', 'late'); list()"
+    ),
+    outcomes.LateSettlementIsDeliveredOnceEvicted: (
+        "configure(2, 1_000, 5_000); a = register('bash', 'x'); cancel(a); wait(1_001); "
+        "settle(a, 'ok', 'late')"
+    ),
+    cancelling.EndedIsNotFound: (
+        "a = register('bash', 'x'); settle(a, 'error', 'x'); b = tool(cancel=['nobody', a]); tool_result(b)"
+    ),
+    cancelling.CancelStopsAtUnknown: "a = register('bash', 'x'); tool(cancel=['nobody', a])",
+    cancelling.CancelledIsWaitedFor: (
+        "a = register('bash', 'x'); b = tool(poll=[a], cancel=[a]); tool_result(b)"
+    ),
+    cancelling.PollComesBeforeCancel: "a = register('bash', 'x'); tool(poll=[a], cancel=[a])",
+    cancelling.CancelIsNotSignalled: "a = register('bash', 'x', owner='alice'); cancel(a)",
+    cancelling.CancelWaitsForBody: "a = register('bash', 'x', owner='alice'); cancel(a); get(a)",
+    cancelling.CancelAllTakesAll: "register('bash', 'y', owner='bob'); cancel_all('alice')",
+    cancelling.CancelIsDelivered: "a = register('bash', 'x'); cancel(a)",
+    cancelling.DoubleCancelSignalsTwice: "a = register('bash', 'x'); tool(cancel=[a, a])",
+    cancelling.EmptyCancelReturnsAtOnce: "register('bash', 'x'); a = tool(cancel=[]); tool_result(a)",
+    cancelling.CancelKeepsSlot: (
+        "configure(2, 100_000, 5_000); a = register('bash', 'x'); register('bash', 'y'); cancel(a); "
+        "register('bash', 'z')"
+    ),
+    cancelling.LateSettlementFreesAgain: (
+        "configure(2, 100_000, 5_000); a = register('bash', 'x'); register('bash', 'y'); cancel(a); "
+        "register('bash', 'z'); settle(a, 'ok', 'late'); register('bash', 'z')"
+    ),
+    polling.PollWaitsForAll: (
+        "a = register('bash', 'x'); b = register('task', 'y'); c = tool(poll=[a, b]); "
+        "settle(b, 'ok', 'done'); tool_result(c)"
+    ),
+    polling.PollShowsOnlySettled: (
+        "a = register('bash', 'x'); b = register('task', 'y'); c = tool(poll=[a, b]); "
+        "settle(b, 'ok', 'done'); tool_result(c)"
+    ),
+    polling.FailureFailsPoll: (
+        "a = register('task', 'y'); b = tool(poll=[a]); settle(a, 'error', 'done'); tool_result(b)"
+    ),
+    polling.PollAllShowsEnded: (
+        "a = register('bash', 'x'); settle(a, 'ok', 'x'); b = register('bash', 'y'); c = tool(); "
+        "settle(b, 'ok', 'x'); tool_result(c)"
+    ),
+    polling.PollAllWaitsForFirst: (
+        "register('bash', 'x'); a = register('bash', 'y'); tool(); settle(a, 'ok', 'x')"
+    ),
+    polling.UnknownIdSpoilsPoll: "a = register('bash', 'x'); b = tool(poll=['nope', a]); tool_result(b)",
+    polling.UnknownIdIsWaitedFor: "a = tool(poll=['nope']); tool_result(a)",
+    polling.EmptyPollPollsAll: "register('bash', 'x'); a = tool(poll=[]); tool_result(a)",
+    polling.EndedIsWaitedFor: (
+        "a = register('bash', 'x'); settle(a, 'error', 'x'); tool(poll=[a], listen=True)"
+    ),
+    polling.AbortCancels: "a = register('bash', 'x'); b = tool(poll=[a]); abort_tool(b)",
+    polling.AbortIsIgnored: "a = register('bash', 'x'); b = tool(poll=[a]); abort_tool(b); tool_result(b)",
+    polling.AbortRepliesAgain: (
+        "a = register('bash', 'x'); b = register('bash', 'y'); c = tool(poll=[a, b]); "
+        "settle(a, 'ok', 'x'); settle(b, 'ok', 'y'); abort_tool(c); tool_result(c)"
+    ),
+    polling.CancelledDoesNotWake: (
+        "a = register('bash', 'x'); b = tool(poll=[a]); cancel(a); settle(a, 'ok', 'late'); tool_result(b)"
+    ),
+    polling.ListBesidePoll: "a = register('bash', 'x'); tool(poll=[a], list=True)",
+    polling.EmptyPollSpoilsList: "tool(poll=[], cancel=[], list=True)",
+    polling.NamedTwiceShownTwice: (
+        "a = register('bash', 'x'); settle(a, 'ok', 'x'); b = tool(poll=[a, a]); tool_result(b)"
+    ),
+    polling.AcknowledgedIsGone: (
+        "a = register('bash', 'x'); acknowledge([a]); b = tool(poll=[a]); tool_result(b)"
+    ),
+    polling.OnePollReturns: (
+        "a = register('bash', 'x'); tool(poll=[a]); b = tool(poll=[a]); settle(a, 'ok', 'x'); tool_result(b)"
+    ),
+    polling.WaitIsFixed: (
+        "configure(2, 1_000, 5_000); a = register('bash', 'x'); b = tool(poll=[a]); wait(5_001); "
+        "tool_result(b)"
+    ),
+    polling.WaitIsCutShort: (
+        "configure(2, 1_000, 5_000); a = register('bash', 'x'); b = tool(poll=[a]); wait(4_999); "
+        "tool_result(b)"
+    ),
+    polling.TimeOutCancels: (
+        "configure(2, 1_000, 5_000); a = register('bash', 'x'); tool(poll=[a]); wait(5_001)"
+    ),
+    polling.OddWaitIsTaken: (
+        "configure(2, 1_000, 0); a = register('bash', 'x'); b = tool(poll=[a]); tool_result(b)"
+    ),
+    replies.EmptyListIsRefused: "tool(list=True)",
+    replies.ListHidesEnded: (
+        "a = register('task', 'y'); settle(a, 'ok', 'done'); b = tool(list=True); tool_result(b)"
+    ),
+    replies.NoProgressAtOnce: "a = register('bash', 'x'); tool(poll=[a], listen=True)",
+    replies.ProgressEverySecond: "a = register('bash', 'x'); tool(poll=[a], listen=True); wait(501)",
+    replies.ProgressIsStale: "a = register('bash', 'x'); tool(poll=[a], listen=True); wait(501)",
+    replies.ProgressOnFastPath: (
+        "a = register('bash', 'x'); settle(a, 'error', 'x'); tool(poll=[a], listen=True)"
+    ),
+    replies.ProgressAfterReturn: (
+        "a = register('bash', 'x'); tool(poll=[a], listen=True); settle(a, 'ok', 'x'); wait(5_000)"
+    ),
+    replies.ProgressUnasked: "a = register('bash', 'y'); tool(poll=[a])",
+    replies.HeadingLeavesOutUnknown: (
+        "a = register('bash', 'z'); b = tool(poll=[a], cancel=['nobody']); settle(a, 'ok', 'more'); "
+        "tool_result(b)"
+    ),
+    replies.TextLeavesOutErrors: (
+        "a = register('bash', 'y'); settle(a, 'error', 'the error'); "
+        "b = tool(poll=[a], cancel=['nobody']); tool_result(b)"
+    ),
+    replies.CompletedCountsOnlyCompleted: (
+        "a = register('bash', 'y'); settle(a, 'error', 'the error'); "
+        "b = tool(poll=[a], cancel=['nobody']); tool_result(b)"
+    ),
+    replies.DisabledIsRefused: "tool(manager='none')",
+    replies.DisabledInOtherWords: "a = tool(manager='none'); tool_result(a)",
+    replies.UnknownIdsAreNotNamed: "a = tool(poll=['nope', 'nada']); tool_result(a)",
+    replies.EmptyTextsAreShown: (
+        "a = register('bash', 'x'); settle(a, 'ok', ''); b = tool(poll=[a]); tool_result(b)"
+    ),
+    replies.ListAcknowledges: (
+        "sink('refuse'); a = register('bash', 'x'); settle(a, 'ok', 'x'); tool(list=True); wait(60_000)"
+    ),
+    owners.ForeignIsCancelled: (
+        "a = register('bash', 'y', owner='bob'); tool(poll=[a], cancel=[a], owner='alice')"
+    ),
+    owners.ForeignIsPolled: (
+        "a = register('bash', 'y', owner='bob'); tool(owner='alice'); settle(a, 'ok', 'x')"
+    ),
+    owners.ForeignIsListed: (
+        "register('bash', 'y', owner='bob'); a = tool(list=True, owner='alice'); tool_result(a)"
+    ),
+    owners.NobodySeesNothing: "register('bash', 'x', owner='alice'); a = tool(list=True); tool_result(a)",
+    owners.CancelIsScopedAlthoughOnlyListsAre: (
+        "a = register('bash', 'y', owner='bob'); tool(poll=[a], cancel=[a], owner='alice')"
+    ),
+    delivering.LastSettledFirst: (
+        "sink('block'); a = register('bash', 'x'); b = register('bash', 'x'); c = register('bash', 'x'); "
+        "settle(c, 'ok', 'x'); settle(a, 'ok', 'x'); settle(b, 'ok', 'x'); release_sink()"
+    ),
+    delivering.SyncFailureLosesCompletion: (
+        "a = register('bash', 'x'); sink('raise'); settle(a, 'ok', 'done'); wait(800)"
+    ),
+    delivering.AsyncFailureLosesCompletion: (
+        "a = register('bash', 'x'); sink('refuse'); settle(a, 'ok', 'done'); wait(800)"
+    ),
+    delivering.DeliveredAgainAfterRetry: (
+        "a = register('bash', 'x'); sink('raise'); settle(a, 'ok', 'done'); sink('accept'); wait(30_000)"
+    ),
+    delivering.FailedIsQueuedTwice: (
+        "a = register('bash', 'x'); sink('refuse'); settle(a, 'ok', 'y'); wait(60_000)"
+    ),
+    delivering.FailureRepeatsBatch: (
+        "a = register('bash', 'x'); b = register('bash', 'x'); settle(a, 'ok', 'x'); sink('refuse'); "
+        "settle(b, 'ok', 'y')"
+    ),
+    delivering.InFlightIsTakenOffByPlace: (
+        "sink('block'); a = register('bash', 'x'); b = register('bash', 'y'); settle(a, 'ok', 'x'); "
+        "settle(b, 'ok', 'y'); acknowledge([a]); release_sink(); wait(60_000)"
+    ),
+    delivering.AcknowledgeClearsQueue: (
+        "sink('refuse'); a = register('bash', 'x'); b = register('bash', 'x'); settle(a, 'ok', 'x'); "
+        "settle(b, 'ok', 'x'); acknowledge([a]); wait(60_000)"
+    ),
+    delivering.AcknowledgeDropsFirst: (
+        "sink('refuse'); a = register('bash', 'x'); b = register('bash', 'x'); settle(a, 'ok', 'x'); "
+        "settle(b, 'ok', 'x'); acknowledge([b])"
+    ),
+    delivering.RetriesAfterDispose: (
+        "sink('refuse'); a = register('bash', 'x'); settle(a, 'ok', 'x'); dispose(); wait(60_000)"
+    ),
+    delivering.EvictionDropsCompletion: (
+        "configure(2, 100, 5_000); sink('refuse'); a = register('bash', 'x'); settle(a, 'error', 'owed'); "
+        "wait(60_000)"
+    ),
+    delivering.OvertakesAgainstDeclaration: (
+        "a = register('bash', 'x'); b = register('bash', 'y'); sink('refuse'); settle(a, 'ok', 'x'); "
+        "settle(b, 'ok', 'y')"
+    ),
+    delivering.SettledDuringBackoffIsLost: (
+        "a = register('bash', 'x'); b = register('bash', 'y'); sink('refuse'); settle(a, 'ok', 'x'); "
+        "sink('accept'); settle(b, 'ok', 'y'); wait(800)"
+    ),
+    delivering.BackoffHasNoCeiling: (
+        "sink('refuse'); a = register('bash', 'x'); settle(a, 'ok', 'x'); wait(153_500)"
+    ),
+    delivering.BackoffIsConstant: (
+        "sink('refuse'); a = register('bash', 'x'); settle(a, 'ok', 'x'); wait(153_500)"
+    ),
+    delivering.BackoffStartsDoubled: (
+        "sink('refuse'); a = register('bash', 'x'); settle(a, 'ok', 'x'); wait(153_500)"
+    ),
+    delivering.BackoffStartsOverAtCeiling: (
+        "sink('refuse'); a = register('bash', 'x'); settle(a, 'ok', 'x'); wait(153_500)"
+    ),
+    delivering.JitterIsTooWide: (
+        "sink('refuse'); a = register('bash', 'x'); settle(a, 'ok', 'x'); wait(153_500)"
+    ),
+    delivering.JitterGoesBothWays: (
+        "sink('refuse'); a = register('bash', 'x'); settle(a, 'ok', 'x'); wait(153_500)"
+    ),
+    delivering.FailuresAreShared: (
+        "a = register('bash', 'x'); b = register('bash', 'y'); sink('refuse'); settle(a, 'ok', 'x'); "
+        "sink('accept'); wait(60_000); sink('refuse'); settle(b, 'ok', 'y'); wait(800)"
+    ),
+    delivering.AttemptsOverlap: (
+        "sink('block'); a = register('bash', 'x'); b = register('bash', 'x'); settle(a, 'ok', 'x'); "
+        "settle(b, 'ok', 'x')"
+    ),
+    delivering.BurstKeepsLast: (
+        "sink('block'); a = register('bash', 'x'); b = register('bash', 'x'); c = register('bash', 'x'); "
+        "settle(a, 'ok', 'x'); settle(b, 'ok', 'x'); settle(c, 'ok', 'x'); release_sink()"
+    ),
+    suppression.PollDoesNotAcknowledge: (
+        "sink('refuse'); a = register('bash', 'x'); settle(a, 'ok', 'one'); tool(poll=[a]); wait(60_000)"
+    ),
+    suppression.FastPathDoesNotAcknowledge: (
+        "a = register('bash', 'x'); settle(a, 'ok', 'one'); tool(poll=[a])"
+    ),
+    suppression.FailedIsNotAcknowledged: (
+        "sink('refuse'); a = register('bash', 'x'); settle(a, 'error', 'one'); tool(poll=[a]); wait(60_000)"
+    ),
+    suppression.WatchDoesNotStopRetry: (
+        "sink('refuse'); a = register('bash', 'x'); settle(a, 'ok', 'x'); watch([a]); wait(60_000)"
+    ),
+    suppression.WatchedIsDelivered: "a = register('bash', 'x'); watch([a]); settle(a, 'ok', 'x')",
+    suppression.UnwatchLoses: "a = register('bash', 'x'); watch([a]); settle(a, 'ok', 'x'); unwatch([a])",
+    suppression.UnwatchForgetsAcknowledgement: (
+        "a = register('bash', 'x'); watch([a]); settle(a, 'ok', 'x'); acknowledge([a]); unwatch([a])"
+    ),
+    suppression.WatchIsFlag: (
+        "a = register('bash', 'x'); watch([a]); watch([a]); unwatch([a]); settle(a, 'ok', 'x')"
+    ),
+    suppression.PollUnwatchesForAll: (
+        "a = register('bash', 'x'); b = tool(poll=[a]); tool(poll=[a]); abort_tool(b); settle(a, 'ok', 'x')"
+    ),
+    suppression.AbortLeavesWatched: (
+        "a = register('bash', 'x'); b = tool(poll=[a]); abort_tool(b); settle(a, 'ok', 'x')"
+    ),
+    suppression.TimeOutLeavesWatched: (
+        "a = register('bash', 'x'); b = register('bash', 'z'); tool(poll=[a, b]); settle(b, 'ok', 'z'); "
+        "settle(a, 'ok', 'x')"
+    ),
+    suppression.OnlySettledIsUnwatched: (
+        "a = register('bash', 'x'); b = register('bash', 'z'); tool(poll=[a, b]); settle(b, 'ok', 'z'); "
+        "settle(a, 'ok', 'x')"
+    ),
+    suppression.RunningIsAcknowledgedByPoll: (
+        "a = register('bash', 'x'); b = tool(poll=[a]); abort_tool(b); settle(a, 'ok', 'x')"
+    ),
+    suppression.UnknownIsAcknowledged: (
+        "acknowledge(['x']); a = register('bash', 'x', 'x'); settle(a, 'ok', 'done')"
+    ),
+    suppression.RunningIsNotSilenced: "a = register('bash', 'x'); acknowledge([a]); settle(a, 'ok', 'x')",
+    reuse.CollisionReplaces: "register('bash', 'first', ' build '); register('bash', 'second', 'build')",
+    reuse.CollisionIsRefused: "register('bash', 'first', ' build '); register('bash', 'second', 'build')",
+    reuse.SuffixIsTakenUnseen: (
+        "register('bash', 'first', ' build '); register('bash', 'second', 'build'); "
+        "register('bash', 'third', 'build ')"
+    ),
+    reuse.BlankIsId: "register('bash', 'fourth', '  ')",
+    reuse.LateSettlementEndsNewHolder: (
+        "configure(2, 1_000, 5_000); a = register('bash', 'old', 'x'); cancel(a); wait(1_001); "
+        "register('task', 'new', 'x'); settle(a, 'ok', 'late')"
+    ),
+    reuse.LateTextReachesNewHolder: (
+        "configure(2, 1_000, 5_000); a = register('bash', 'old', 'x'); cancel(a); wait(1_001); "
+        "b = register('task', 'new', 'x'); settle(a, 'ok', 'late'); get(b)"
+    ),
+    reuse.SecondTimerEvictsNewHolder: (
+        "configure(2, 1_000, 5_000); a = register('bash', 'old', 'x'); cancel(a); wait(600); "
+        "settle(a, 'ok', 'late'); wait(401); b = register('task', 'new', 'x'); wait(998); get(b)"
+    ),
+    reuse.AcknowledgementOutlivesRecord: (
+        "configure(2, 1_000, 5_000); a = register('bash', 'old', 'x'); acknowledge([a]); cancel(a); "
+        "wait(1_001); b = register('task', 'new', 'x'); settle(b, 'ok', 'mine')"
+    ),
+    reuse.WatchOutlivesRecord: (
+        "configure(2, 1_000, 5_000); a = register('bash', 'old', 'x'); watch([a]); cancel(a); wait(1_001); "
+        "b = register('task', 'new', 'x'); settle(b, 'ok', 'mine')"
+    ),
+    reuse.PollUnwatchesByName: (
+        "configure(3, 1_000, 5_000); a = register('bash', 'old', 'x'); b = register('bash', 'y'); "
+        "settle(a, 'ok', 'x'); c = tool(poll=[a, b]); wait(1_001); d = register('task', 'new', 'x'); "
+        "watch([d]); abort_tool(c); settle(d, 'ok', 'mine')"
+    ),
+    reuse.PollShowsNewHolder: (
+        "configure(3, 1_000, 5_000); a = register('bash', 'old', 'x'); b = register('bash', 'y'); "
+        "settle(a, 'ok', 'x'); c = tool(poll=[a, b]); wait(1_001); register('task', 'new', 'x'); "
+        "abort_tool(c); tool_result(c)"
+    ),
+    reuse.AcknowledgedByName: (
+        "configure(2, 100, 5_000); sink('refuse'); a = register('bash', 'old', 'x'); "
+        "settle(a, 'ok', 'owed'); wait(101); b = register('task', 'new', 'x'); acknowledge([b]); "
+        "wait(60_000)"
+    ),
+    reuse.ReusedAgainstDeclaration: (
+        "configure(2, 1_000, 5_000); a = register('bash', 'old', 'x'); cancel(a); wait(1_001); "
+        "register('task', 'new', 'x')"
+    ),
+    retention.RetentionFromStart: (
+        "configure(2, 1_000, 5_000); a = register('bash', 'x'); wait(1_699); settle(a, 'ok', 'x'); get(a)"
+    ),
+    retention.FailedIsKept: (
+        "configure(2, 1_000, 5_000); a = register('bash', 'x'); settle(a, 'error', 'x'); wait(1_001); get(a)"
+    ),
+    retention.EvictedIsOnlyUnlisted: (
+        "configure(2, 1_000, 5_000); a = register('bash', 'x'); settle(a, 'ok', 'x'); wait(1_001); get(a)"
+    ),
+    retention.CancelledIsKeptUntilBodyEnds: (
+        "configure(2, 1_000, 5_000); a = register('bash', 'x'); cancel(a); wait(1_001); get(a)"
+    ),
+    retention.CancelAgainRestartsRetention: (
+        "configure(2, 1_000, 5_000); a = register('bash', 'x'); cancel(a); wait(999); cancel(a); wait(2); "
+        "get(a)"
+    ),
+    retention.LateSettlementRestartsRetention: (
+        "configure(2, 1_000, 5_000); a = register('bash', 'x'); cancel(a); wait(999); "
+        "settle(a, 'ok', 'late'); wait(2); get(a)"
+    ),
+    retention.ZeroRetentionKeeps: (
+        "configure(2, 0, 5_000); a = register('bash', 'x'); settle(a, 'ok', 'x'); list()"
+    ),
+    retention.ZeroRetentionLosesCompletion: (
+        "configure(2, 0, 5_000); a = register('bash', 'x'); settle(a, 'ok', 'x')"
+    ),
+    retention.RunningIsEvicted: "a = register('bash', 'x'); wait(86_400_000); get(a)",
+    retention.DeclaredRetentionIsNotKept: (
+        "a = register('bash', 'x'); settle(a, 'ok', 'x'); wait(60_001); get(a)"
+    ),
+    limits.OneMoreRuns: "15 * register('bash', 'x'); register('bash', 'y', owner='bob')",
+    limits.OneFewerRuns: "15 * register('bash', 'x')",
+    limits.LimitIsPerOwner: "15 * register('bash', 'x'); register('bash', 'y', owner='bob')",
+    limits.EndedKeepsSlot: (
+        "a = register('bash', 'x'); 14 * register('bash', 'x'); settle(a, 'ok', 'x'); register('bash', 'z')"
+    ),
+    limits.DisposeWaitsForBodies: "register('bash', 'x'); dispose()",
+    limits.DisposeLeavesRunning: "register('bash', 'x'); dispose()",
+    limits.RegisteredAfterDispose: "dispose(); register('bash', 'y')",
+}

@@ -1,0 +1,230 @@
+"""Lies about delivering completions and trying again."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import replace
+
+from conformance.references.job_delivery import Completion
+from conformance.references.job_records import Job
+from tests.faulty.job.lie import Lie
+
+
+class LastSettledFirst(Lie):
+    """Of what waits to be delivered, the job that settled last comes first."""
+
+    row, calls = "N15", 8
+
+    def _next(self) -> Completion:
+        return self._queue[-1]
+
+
+class SyncFailureLosesCompletion(Lie):
+    """A sink that throws at once is taken for one that accepted."""
+
+    row, calls = "E9", 4
+
+    def _failed(self, completion: Completion) -> None:
+        if self._sink.mode != "raise":
+            super()._failed(completion)
+
+
+class AsyncFailureLosesCompletion(Lie):
+    """A sink that fails later is not noticed: nobody awaits it."""
+
+    row, calls = "E9", 4
+
+    def _failed(self, completion: Completion) -> None:
+        if self._sink.mode != "refuse":
+            super()._failed(completion)
+
+
+class DeliveredAgainAfterRetry(Lie):
+    """A completion that was accepted at the second attempt is delivered once more."""
+
+    row, calls = "E9", 5
+
+    def _delivered(self, completion: Completion) -> None:
+        tried = completion.failures
+        super()._delivered(completion)
+        if tried:
+            completion.failures = 0
+            self._offer(completion)
+
+
+class FailedIsQueuedTwice(Lie):
+    """A failed attempt puts the completion back, and so does the loop around it: it is told twice."""
+
+    row, calls = "E33", 4
+
+    def _failed(self, completion: Completion) -> None:
+        super()._failed(completion)
+        if completion.failures == 1:
+            self._offer(replace(completion))
+
+
+class FailureRepeatsBatch(Lie):
+    """After a failed attempt everything is tried again, the accepted ones included."""
+
+    row, calls = "E33", 5
+
+    def _failed(self, completion: Completion) -> None:
+        super()._failed(completion)
+        for job in self._jobs.values():
+            if job.completion.place == "delivered":
+                self._offer(job.completion)
+
+
+class InFlightIsTakenOffByPlace(Lie):
+    """What is accepted is taken off by its place: if it was acknowledged meanwhile, the next one goes."""
+
+    row, calls = "E6", 8
+
+    def _delivered(self, completion: Completion) -> None:
+        super()._delivered(completion)
+        if completion.acknowledged and self._queue:
+            self._queue.pop(0)
+
+
+class AcknowledgeClearsQueue(Lie):
+    """Acknowledging one completion drops all that wait."""
+
+    row, calls = "E7", 7
+
+    def _acknowledge(self, completion: Completion) -> None:
+        super()._acknowledge(completion)
+        self._queue.clear()
+
+
+class AcknowledgeDropsFirst(Lie):
+    """Acknowledging a completion drops the first that waits, whichever was meant."""
+
+    row, calls = "E7", 6
+
+    def _acknowledge(self, completion: Completion) -> None:
+        completion.acknowledged = True
+        if self._queue:
+            self._remove(self._queue[0])
+
+
+class RetriesAfterDispose(Lie):
+    """What was waiting for its next attempt is attempted after dispose."""
+
+    row, calls = "E11", 5
+
+    def _stop_delivering(self) -> None:
+        return
+
+
+class EvictionDropsCompletion(Lie):
+    """A completion that is owed goes with its record."""
+
+    row, calls = "E32", 5
+
+    def _evict(self, job: Job) -> None:
+        super()._evict(job)
+        self._remove(job.completion)
+
+
+class OvertakesAgainstDeclaration(Lie):
+    """It says that a retry holds up the others, and lets them pass."""
+
+    row, calls = "E31", 5
+
+    def _next(self) -> Completion:
+        return min(self._queue, key=lambda each: (each.due, each.settlement))
+
+
+class SettledDuringBackoffIsLost(Lie):
+    """What settles while another one waits for its next attempt is forgotten."""
+
+    row, calls = "E31", 7
+
+    def _offer(self, completion: Completion) -> None:
+        waiting = any(each.failures for each in self._queue)
+        if completion.failures or not waiting:
+            super()._offer(completion)
+
+
+class BackoffHasNoCeiling(Lie):
+    """The delay goes on doubling beyond 30 s."""
+
+    row, calls = "B8", 4
+
+    def _backoff(self, failures: int) -> int:
+        return 500 << (failures - 1)
+
+
+class BackoffIsConstant(Lie):
+    """The delay does not grow."""
+
+    row, calls = "B8", 4
+
+    def _backoff(self, failures: int) -> int:
+        return 500
+
+
+class BackoffStartsDoubled(Lie):
+    """The first delay is 1 s."""
+
+    row, calls = "B8", 4
+
+    def _backoff(self, failures: int) -> int:
+        return super()._backoff(failures + 1)
+
+
+class BackoffStartsOverAtCeiling(Lie):
+    """After the tenth failure the delay is 500 ms again."""
+
+    row, calls = "B8", 4
+
+    def _backoff(self, failures: int) -> int:
+        return super()._backoff(1 + (failures - 1) % 9)
+
+
+class JitterIsTooWide(Lie):
+    """Up to a second is added to a delay."""
+
+    row, calls = "B8", 4
+
+    def _jitter(self) -> int:
+        return 200 + super()._jitter()
+
+
+class JitterGoesBothWays(Lie):
+    """The jitter is also taken away from the delay."""
+
+    row, calls = "B8", 4
+
+    def _jitter(self) -> int:
+        return -1 - super()._jitter()
+
+
+class FailuresAreShared(Lie):
+    """The failures of all completions count together, and never start over."""
+
+    row, calls = "B9", 9
+    _failures = 0
+
+    def _backoff(self, failures: int) -> int:
+        self._failures += 1
+        return super()._backoff(self._failures)
+
+
+class AttemptsOverlap(Lie):
+    """Each completion is attempted by a task of its own, whatever is in flight."""
+
+    row, calls = "B12", 5
+
+    def _deliver(self) -> None:
+        self._tasks = [*getattr(self, "_tasks", ()), asyncio.create_task(self._empty_queue())]
+
+
+class BurstKeepsLast(Lie):
+    """One completion can wait behind the one in flight; a later one takes its place."""
+
+    row, calls = "B12", 8
+
+    def _offer(self, completion: Completion) -> None:
+        self._queue.clear()
+        super()._offer(completion)

@@ -1,0 +1,60 @@
+"""Lies about whose jobs a caller of the tool sees."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any, ClassVar
+
+from conformance.references.job import Jobs
+from conformance.references.job_delivery import Reply
+from conformance.references.job_records import Job
+from tests.faulty.job.lie import Lie
+
+
+class ForeignIsCancelled(Lie):
+    """A caller may cancel the jobs of others."""
+
+    row, calls = "N10", 2
+
+    def _cancel_one(self, job_id: str, owner: str | None) -> Reply:
+        return super()._cancel_one(job_id, None)
+
+
+class ForeignIsPolled(Lie):
+    """A poll without ids waits for everybody's jobs."""
+
+    row, calls = "N10", 3
+
+    def _watch_set(self, poll: Sequence[str] | None, cancel: Sequence[str], owner: str | None) -> list[Job]:
+        return super()._watch_set(poll, cancel, owner if poll else None)
+
+
+class ForeignIsListed(Lie):
+    """A list shows everybody's jobs."""
+
+    row, calls = "N10", 3
+
+    def _listing(self, owner: str | None) -> Reply:
+        return super()._listing(None)
+
+
+class NobodySeesNothing(Lie):
+    """A caller without an owner sees only the jobs that have none."""
+
+    row, calls = "N10", 3
+
+    def _listing(self, owner: str | None) -> Reply:
+        return self._answer([job for job in self._visible(owner) if job.owner == owner], None)
+
+
+class CancelIsScopedAlthoughOnlyListsAre(Lie):
+    """It says that only lists are scoped by owner, and scopes cancels as well."""
+
+    row, calls = "N11", 2
+    declares: ClassVar[dict[str, Any]] = {**Jobs.declares, "policies": {"owner_scope": "list_only"}}
+
+    def __init__(self) -> None:
+        super().__init__(owner_scope="list_only")
+
+    def _select(self, ids: Iterable[str], owner: str | None) -> list[Job]:
+        return [job for job in super()._select(ids, owner) if owner is None or job.owner == owner]

@@ -1,0 +1,172 @@
+"""Lies about what the tool replies and tells meanwhile."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from conformance.references.job import Call
+from conformance.references.job_clock import call_at, now
+from conformance.references.job_delivery import Reply
+from conformance.references.job_records import Job, Replies
+from conformance.refused import Refused
+from tests.faulty.job.lie import Lie
+
+
+class EmptyListIsRefused(Lie):
+    """A list with nothing in it is an error."""
+
+    row, calls = "N7", 1
+
+    def _listing(self, owner: str | None) -> Reply:
+        if not [*self._visible(owner)]:
+            raise Refused("not_found")
+        return super()._listing(owner)
+
+
+class ListHidesEnded(Lie):
+    """A list shows running jobs only."""
+
+    row, calls = "N7", 4
+
+    def _listing(self, owner: str | None) -> Reply:
+        return self._answer([job for job in self._visible(owner) if job.status == "running"], None)
+
+
+class NoProgressAtOnce(Lie):
+    """The first update comes half a second after the call."""
+
+    row, calls = "N8", 2
+
+    def _report(self, call: Call) -> None:
+        if call.task is not None:
+            super()._report(call)
+
+
+class ProgressEverySecond(Lie):
+    """Updates come once in a second."""
+
+    row, calls = "N8", 3
+
+    def _updates(self, started: int, end: int) -> Iterable[int]:
+        return range(started + 1000, end, 1000)
+
+
+class ProgressIsStale(Lie):
+    """Every update shows what the first one showed."""
+
+    row, calls = "N8", 3
+
+    def _report(self, call: Call) -> None:
+        super()._report(call)
+        if call.listen:
+            stale = self.__dict__.setdefault("_stale", {})
+            self._signals[-1]["jobs"] = stale.setdefault(call.token, self._signals[-1]["jobs"])
+
+
+class ProgressOnFastPath(Lie):
+    """A poll that returns at once tells progress all the same."""
+
+    row, calls = "E3", 3
+
+    def _is_over(self, call: Call) -> bool:
+        over = super()._is_over(call)
+        if over:
+            self._report(call)
+        return over
+
+
+class ProgressAfterReturn(Lie):
+    """One more update comes after a poll has returned."""
+
+    row, calls = "B15", 4
+
+    def _conclude(self, call: Call) -> None:
+        super()._conclude(call)
+        if call.task is not None:
+            call_at(now() + 250, lambda: self._report(call))
+
+
+class ProgressUnasked(Lie):
+    """Updates come although nobody listens."""
+
+    row, calls = "B15", 2
+
+    def _report(self, call: Call) -> None:
+        call.listen = True
+        super()._report(call)
+
+
+class HeadingLeavesOutUnknown(Lie):
+    """The heading of cancelled jobs does not count ids that nobody has."""
+
+    row, calls = "N12", 4
+
+    def _text(self, jobs: list[Job], outcomes: Replies) -> str:
+        return super()._text(jobs, [each for each in outcomes if each["status"] != "not_found"])
+
+
+class TextLeavesOutErrors(Lie):
+    """The reply's text does not say why a job failed."""
+
+    row, calls = "N12", 4
+
+    def _ended_line(self, job: Job) -> str:
+        return super()._ended_line(job).split("\n")[0] if job.status == "failed" else super()._ended_line(job)
+
+
+class CompletedCountsOnlyCompleted(Lie):
+    """Failed jobs are left out under the heading of those that ended."""
+
+    row, calls = "N12", 4
+
+    def _text(self, jobs: list[Job], outcomes: Replies) -> str:
+        return super()._text([job for job in jobs if job.status != "failed"], outcomes)
+
+
+class DisabledIsRefused(Lie):
+    """Without a manager the tool fails."""
+
+    row, calls = "N13", 1
+
+    def _disabled(self) -> Reply:
+        raise Refused("disposed")
+
+
+class DisabledInOtherWords(Lie):
+    """Without a manager the tool says so in words of its own."""
+
+    row, calls = "N13", 2
+
+    def _disabled(self) -> Reply:
+        return super()._disabled() | {"text": "No background jobs are available."}
+
+
+class UnknownIdsAreNotNamed(Lie):
+    """A poll of unknown ids says only that nothing runs."""
+
+    row, calls = "N14", 2
+
+    def _nothing_to_watch(
+        self, call: Call, poll: Sequence[str] | None, cancel: Sequence[str], owner: str | None
+    ) -> Reply:
+        return super()._nothing_to_watch(call, None, cancel, owner)
+
+
+class EmptyTextsAreShown(Lie):
+    """A job that ended without a text has an empty one in the details."""
+
+    row, calls = "E36", 4
+
+    def _detail(self, job: Job) -> Reply:
+        texts = {"resultText": job.result_text, "errorText": job.error_text}
+        return super()._detail(job) | {name: text for name, text in texts.items() if text is not None}
+
+
+class ListAcknowledges(Lie):
+    """What a list showed is not delivered any more, although a list is said to only read."""
+
+    row, calls = "E30", 5
+
+    def _listing(self, owner: str | None) -> Reply:
+        self._acknowledge_ended(self._visible(owner))
+        return super()._listing(owner)

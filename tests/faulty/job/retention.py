@@ -1,0 +1,114 @@
+"""Lies about how long a record is kept."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+from conformance.references.job import Jobs
+from conformance.references.job_clock import call_at, now
+from conformance.references.job_delivery import Completion, Reply
+from conformance.references.job_records import Job
+from tests.faulty.job.lie import Lie
+
+
+class RetentionFromStart(Lie):
+    """The record of an ended job goes when its time since the start is over."""
+
+    row, calls = "B3", 5
+
+    def _retain(self, job: Job) -> None:
+        super()._retain(job)
+        if job.eviction is not None:
+            job.eviction.cancel()
+        job.eviction = call_at(max(now(), job.started_at + self._retention), lambda: self._evict(job))
+
+
+class FailedIsKept(Lie):
+    """Failed jobs are never evicted."""
+
+    row, calls = "B3", 5
+
+    def _evict(self, job: Job) -> None:
+        if job.status != "failed":
+            super()._evict(job)
+
+
+class EvictedIsOnlyUnlisted(Lie):
+    """An evicted job cannot be listed, and still be named."""
+
+    row, calls = "B3", 5
+
+    def _evict(self, job: Job) -> None:
+        super()._evict(job)
+        self._left = {**getattr(self, "_left", {}), job.job_id: self._record(job)}
+
+    def get(self, job: str) -> Reply | None:
+        return super().get(job) or getattr(self, "_left", {}).get(job)
+
+
+class CancelledIsKeptUntilBodyEnds(Lie):
+    """The retention of a cancelled job starts when its body ends."""
+
+    row, calls = "B4", 5
+
+    def _retain(self, job: Job) -> None:
+        if job.body is not None and (job.status != "cancelled" or job.body.done()):
+            super()._retain(job)
+
+
+class CancelAgainRestartsRetention(Lie):
+    """Cancelling a cancelled job once more keeps it longer."""
+
+    row, calls = "B4", 7
+
+    async def cancel(self, job: str) -> None:
+        await super().cancel(job)
+        if job in self._jobs:
+            self._retain(self._jobs[job])
+
+
+class LateSettlementRestartsRetention(Lie):
+    """It says that retention runs on from the cancel, and starts it anew with a late settlement."""
+
+    row, calls = "B5", 7
+
+    def _settled_late(self, job: Job) -> None:
+        self._retain(job)
+
+
+class ZeroRetentionKeeps(Lie):
+    """No retention is taken for no limit."""
+
+    row, calls = "B6", 4
+
+    def _retain(self, job: Job) -> None:
+        if self._retention:
+            super()._retain(job)
+
+
+class ZeroRetentionLosesCompletion(Lie):
+    """A job that is gone as soon as it ended is not delivered."""
+
+    row, calls = "B6", 3
+
+    def _owe(self, completion: Completion, text: str) -> None:
+        if self._retention:
+            super()._owe(completion, text)
+
+
+class RunningIsEvicted(Lie):
+    """A job that runs for longer than an hour is evicted."""
+
+    row, calls = "B7", 3
+
+    async def register(self, type: str, label: str, id: str | None = None, owner: str | None = None) -> Reply:
+        reply = await super().register(type, label, id, owner)
+        call_at(now() + 3_600_000, lambda: self._evict(self._jobs[reply["job_id"]]))
+        return reply
+
+
+class DeclaredRetentionIsNotKept(Lie):
+    """It declares a retention of a minute, and keeps five."""
+
+    row, calls = "B16", 4
+    declares: ClassVar[dict[str, Any]] = {**Jobs.declares, "limits": {"retention": 60_000}}

@@ -1,0 +1,166 @@
+"""Lies about ids, and about what an id's old holder does to the new one."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from typing import Any, ClassVar
+
+from conformance.references.job import Call, Jobs
+from conformance.references.job_clock import call_at, now
+from conformance.references.job_delivery import Completion
+from conformance.references.job_records import Job
+from conformance.refused import Refused
+from tests.faulty.job.lie import Lie
+
+
+class CollisionReplaces(Lie):
+    """A preferred id that is in use replaces the record that has it."""
+
+    row, calls = "E24", 2
+
+    def _taken(self, job_id: str) -> bool:
+        return False
+
+    def _evict(self, job: Job) -> None:
+        self._jobs.pop(job.job_id, None)
+
+
+class CollisionIsRefused(Lie):
+    """A preferred id that is in use is refused."""
+
+    row, calls = "E24", 2
+
+    def _free_id(self, preferred: str) -> str:
+        if preferred and self._taken(preferred):
+            raise Refused("limit_reached")
+        return super()._free_id(preferred)
+
+
+class SuffixIsTakenUnseen(Lie):
+    """The suffix of a second job of one name is given to the third as well."""
+
+    row, calls = "E24", 3
+
+    def _free_id(self, preferred: str) -> str:
+        return f"{preferred}-2" if preferred in self._jobs else super()._free_id(preferred)
+
+
+class BlankIsId(Lie):
+    """A blank preferred id is taken as it is."""
+
+    row, calls = "E24", 1
+
+    def _mint_id(self) -> str:
+        return "" if "" not in self._jobs else super()._mint_id()
+
+
+class LateSettlementEndsNewHolder(Lie):
+    """A body ends whatever job has its id by now."""
+
+    row, calls = "E13", 6
+
+    async def settle(self, handle: str, outcome: str, text: str) -> None:
+        job = self._handles[handle]
+        self._handles[handle] = self._jobs.get(job.job_id, job)
+        await super().settle(handle, outcome, text)
+
+
+class LateTextReachesNewHolder(Lie):
+    """The text of a late settlement is stored on whatever job has the id by now."""
+
+    row, calls = "E13", 7
+
+    def _settled_late(self, job: Job) -> None:
+        super()._settled_late(job)
+        holder = self._jobs.get(job.job_id, job)
+        holder.result_text, holder.error_text = job.result_text, job.error_text
+
+
+class SecondTimerEvictsNewHolder(Lie):
+    """A late settlement sets a second timer, which evicts whatever job has the id by then."""
+
+    row, calls = "E14", 9
+
+    def _settled_late(self, job: Job) -> None:
+        super()._settled_late(job)
+        call_at(now() + self._retention, lambda: self._evict(job))
+
+    def _evict(self, job: Job) -> None:
+        self._jobs.pop(job.job_id, None)
+
+
+class AcknowledgementOutlivesRecord(Lie):
+    """Acknowledgements are kept by id, and not dropped when the record goes."""
+
+    row, calls = "E15", 7
+
+    async def acknowledge(self, jobs: Collection[str]) -> None:
+        await super().acknowledge(jobs)
+        known = {each for each in jobs if each in self._jobs}
+        self._silenced = {*getattr(self, "_silenced", ()), *known}
+
+    def _owe(self, completion: Completion, text: str) -> None:
+        completion.acknowledged = completion.job_id in getattr(self, "_silenced", ())
+        super()._owe(completion, text)
+
+
+class WatchOutlivesRecord(Lie):
+    """Watches are kept by id, and not dropped when the record goes."""
+
+    row, calls = "E15", 7
+
+    def _evict(self, job: Job) -> None:
+        super()._evict(job)
+        self._left = {**getattr(self, "_left", {}), job.job_id: job.completion.watchers}
+
+    def _owe(self, completion: Completion, text: str) -> None:
+        completion.watchers += getattr(self, "_left", {}).get(completion.job_id, 0)
+        super()._owe(completion, text)
+
+
+class PollUnwatchesByName(Lie):
+    """A poll lets go of whatever job has the id by then."""
+
+    row, calls = "E16", 10
+
+    def _conclude(self, call: Call) -> None:
+        super()._conclude(call)
+        for job in call.watched:
+            if (holder := self._jobs.get(job.job_id, job)) is not job:
+                self._unwatch(holder.completion)
+
+
+class PollShowsNewHolder(Lie):
+    """A poll shows whatever job has the id when it returns."""
+
+    row, calls = "E16", 9
+
+    def _conclude(self, call: Call) -> None:
+        super()._conclude(call)
+        holders = [self._jobs.get(job.job_id, job) for job in call.watched]
+        call.reply = self._answer(holders, call.outcomes)
+
+
+class AcknowledgedByName(Lie):
+    """Acknowledging a job drops the completion that an earlier job of its id is still owed."""
+
+    row, calls = "E17", 8
+
+    def _acknowledge(self, completion: Completion) -> None:
+        super()._acknowledge(completion)
+        for owed in [each for each in self._queue if each.job_id == completion.job_id]:
+            self._queue.remove(owed)
+
+
+class ReusedAgainstDeclaration(Lie):
+    """It says that ids are never issued again, and issues that of an evicted job."""
+
+    row, calls = "E18", 5
+    declares: ClassVar[dict[str, Any]] = {**Jobs.declares, "policies": {"id_reuse": "no"}}
+
+    def _evict(self, job: Job) -> None:
+        super()._evict(job)
+        self._issued.discard(job.job_id)
+
+    def __init__(self) -> None:
+        super().__init__(id_reuse="no")
