@@ -34,8 +34,8 @@ def shown(s: Any, task: str) -> dict[str, Any]:
 
 def has(s: Any, task: str, **facts: Any) -> None:
     """Assert these facts of a task as shown."""
-    shown = shown(s, task)
-    assert {name: shown[name] for name in facts} == facts
+    seen = shown(s, task)
+    assert {name: seen[name] for name in facts} == facts
 
 
 def grace(s: Any) -> int:
