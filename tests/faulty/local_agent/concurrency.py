@@ -48,7 +48,7 @@ class BackgroundAndEndDeadlock(Lie):
 class NotifiedTwice(Lie):
     """Whoever notifies looks whether somebody did, then does it without looking again."""
 
-    row, calls = "B7", 5
+    row, calls = "B7", 4
 
     def notify(
         self,
@@ -69,7 +69,7 @@ class NotifiedTwice(Lie):
 class DrainLosesMessage(Lie):
     """A drain reads the queue, then empties it: what came in between is lost."""
 
-    row, calls = "B8", 5
+    row, calls = "B8", 4
 
     def drain_messages(self, task: str) -> list[str]:
         found = self._find(task)
@@ -151,7 +151,7 @@ class TerminatedTwice(Lie):
 class MarkIsOverwritten(Lie):
     """Marking clears the flag for a moment, and who looks then may notify once more."""
 
-    row, calls = "B15", 6
+    row, calls = "B15", 5
 
     def mark_notified(self, task: str) -> None:
         with self._locked():

@@ -165,7 +165,7 @@ class KillChangesEnded(Lie):
 class SecondEndIsStamped(Lie):
     """A second ending changes no status, but stamps the end again."""
 
-    row, calls = "E3", 6
+    row, calls = "E3", 5
 
     def complete(self, task: str, result: str) -> None:
         super().complete(task, result)

@@ -36,7 +36,7 @@ class EvictsNothing(Lie):
 class UntoldIsMissedForGood(Lie):
     """An agent that is not told of when its grace is over has missed its turn to leave."""
 
-    row, calls = "X13", 7
+    row, calls = "X13", 5
 
     def _may_leave(self, task: Task) -> bool:
         leaves = super()._may_leave(task)
@@ -105,7 +105,7 @@ class RetainedBeginsGrace(Lie):
 class ReleaseCountsFromEnd(Lie):
     """A released task has the rest of the grace that began with its end."""
 
-    row, calls = "N18", 6
+    row, calls = "N18", 5
 
     def _release(self, task: Task) -> None:
         task.retain = False
@@ -116,7 +116,7 @@ class ReleaseCountsFromEnd(Lie):
 class ReleaseBeginsNoGrace(Lie):
     """A task that is released after its end never leaves."""
 
-    row, calls = "B6", 8
+    row, calls = "B6", 5
 
     def _release(self, task: Task) -> None:
         task.retain = False
@@ -125,7 +125,7 @@ class ReleaseBeginsNoGrace(Lie):
 class ReleaseEvictsAtOnce(Lie):
     """A task that is released after its end has no grace left."""
 
-    row, calls = "B6", 7
+    row, calls = "B6", 4
 
     def _release(self, task: Task) -> None:
         task.retain = False

@@ -87,7 +87,7 @@ class ForeignTaskComesToFront(Lie):
 class EndedTaskStaysBehind(Lie):
     """A task that has ended cannot come to the foreground."""
 
-    row, calls = "E7", 4
+    row, calls = "E7", 3
 
     def foreground(self, task: str) -> list[str] | None:
         return super().foreground(task) if self._find_running(task) is not None else None
@@ -195,7 +195,7 @@ class TimerRingsAfterEnd(Lie):
 class TimerRevivesTask(Lie):
     """A task that ends at the instant of its timer, after it rang, is running again."""
 
-    row, calls = "B3", 5
+    row, calls = "B3", 4
 
     def _end(self, task: Task, status: str) -> None:
         super()._end(task, status)

@@ -129,8 +129,11 @@ class ProgressWipesSummary(Lie):
     row, calls = "E9", 4
 
     def progress(self, task: str, tool_uses: int, tokens: int, activities: Sequence[str]) -> None:
-        self.summarize(task, "")
         super().progress(task, tool_uses, tokens, activities)
+        with self._locked():
+            found = self._find_running(task)
+            if found is not None:
+                found.summary = None
 
 
 class SummaryWipesCounters(Lie):

@@ -11,7 +11,7 @@ from tests.faulty.local_agent.lie import Lie
 class NotifiedAtEachCall(Lie):
     """Each call sends a notification, not only the first."""
 
-    row, calls = "E2", 5
+    row, calls = "E2", 4
 
     def _claim(self, task: Task) -> bool:
         task.notified = True
@@ -21,7 +21,7 @@ class NotifiedAtEachCall(Lie):
 class OneNotificationForAll(Lie):
     """After one task was told of, no other is."""
 
-    row, calls = "E2", 7
+    row, calls = "E2", 5
 
     def _claim(self, task: Task) -> bool:
         return super()._claim(task) and not self._notifications
@@ -30,7 +30,7 @@ class OneNotificationForAll(Lie):
 class LastNotificationWins(Lie):
     """A second call replaces the notification that the first one sent."""
 
-    row, calls = "E2", 5
+    row, calls = "E2", 4
 
     def _notify(self, task: Task, **about: Any) -> None:
         kept = [each for each in self._notifications if each["task_id"] != task.task_id]
@@ -51,7 +51,7 @@ class NotificationForgetsError(Lie):
 class NotificationForgetsToolUse(Lie):
     """A notification does not say which tool use the task belongs to."""
 
-    row, calls = "N8", 4
+    row, calls = "N8", 3
 
     def _notification(self, task: Task) -> Reply:
         return {**super()._notification(task), "tool_use_id": None}
@@ -60,7 +60,7 @@ class NotificationForgetsToolUse(Lie):
 class NotificationForgetsUsage(Lie):
     """A notification does not say what the task has used."""
 
-    row, calls = "N8", 4
+    row, calls = "N8", 3
 
     def _notify(self, task: Task, **about: Any) -> None:
         super()._notify(task, **{**about, "usage": None})
@@ -69,7 +69,7 @@ class NotificationForgetsUsage(Lie):
 class NotificationMixesBranchUp(Lie):
     """A notification gives the path of the worktree for its branch."""
 
-    row, calls = "N8", 4
+    row, calls = "N8", 3
 
     def _notify(self, task: Task, **about: Any) -> None:
         super()._notify(task, **{**about, "branch": about.get("worktree_path")})
@@ -88,7 +88,7 @@ class KilledIsToldAsFailed(Lie):
 class NotificationHasNoFile(Lie):
     """A notification does not say where the output is."""
 
-    row, calls = "N8", 4
+    row, calls = "N8", 3
 
     def _notification(self, task: Task) -> Reply:
         return {**super()._notification(task), "output_file": None}
@@ -128,7 +128,7 @@ class KillAllNotifies(Lie):
 class MarkIsLostAtTheEnd(Lie):
     """A task that ends is no longer taken to be notified of."""
 
-    row, calls = "E18", 5
+    row, calls = "E18", 4
 
     def _end(self, task: Task, status: str) -> None:
         super()._end(task, status)
