@@ -11,11 +11,32 @@ import threading
 from collections.abc import Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
-from typing import Any, ClassVar
+from typing import Any
 
 AGENT = "local_agent"
 MAIN = "main-session"
 DIGITS = "0123456789abcdefghijklmnopqrstuvwxyz"
+
+PROGRESS = ("tool_uses", "tokens", "activities", "summary")
+SHOWN = (
+    "task_id",
+    "type",
+    "agent_type",
+    "description",
+    "prompt",
+    "status",
+    "backgrounded",
+    "notified",
+    "retain",
+    "evict_after",
+    "pending_messages",
+    "messages",
+    "result",
+    "error",
+    "tool_use_id",
+    "ended_at",
+)
+"""What a caller sees of a task, beside its progress."""
 
 Reply = dict[str, Any]
 """What is given to the outside: a task as shown, a notification, a terminated event."""
@@ -252,26 +273,6 @@ class TaskRules:
         return list(activities)[-self._activities :] if self._activities else []
 
     def _show(self, task: Task) -> Reply:
-        shown = {name: copy.copy(getattr(task, name)) for name in self._SHOWN}
-        progress = {name: copy.copy(getattr(task, name)) for name in self._PROGRESS}
+        shown = {name: copy.copy(getattr(task, name)) for name in SHOWN}
+        progress = {name: copy.copy(getattr(task, name)) for name in PROGRESS}
         return {**shown, "progress": progress}
-
-    _PROGRESS: ClassVar[tuple[str, ...]] = ("tool_uses", "tokens", "activities", "summary")
-    _SHOWN: ClassVar[tuple[str, ...]] = (
-        "task_id",
-        "type",
-        "agent_type",
-        "description",
-        "prompt",
-        "status",
-        "backgrounded",
-        "notified",
-        "retain",
-        "evict_after",
-        "pending_messages",
-        "messages",
-        "result",
-        "error",
-        "tool_use_id",
-        "ended_at",
-    )

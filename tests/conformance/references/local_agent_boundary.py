@@ -189,3 +189,11 @@ def x13(s: Any) -> None:
     s.notify(task)
     s.evict()
     assert s.get(task) is None
+
+
+def x14(s: Any) -> None:
+    assert (do.agent(s)[0], do.watched(s)[0]) == ("a", "a")
+    for task in (do.main(s), do.session(s, "hello")):
+        assert task[0] == "s"
+        assert len(task) == 9
+        assert set(task[1:]) <= set("0123456789abcdefghijklmnopqrstuvwxyz")

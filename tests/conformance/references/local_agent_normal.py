@@ -15,7 +15,6 @@ def n1(s: Any) -> None:
     do.has(s, task, type="local_agent", agent_type="general-purpose", description="look", prompt="p")
     do.has(s, task, status="running", backgrounded=True, notified=False, retain=False, evict_after=None)
     do.has(s, other, agent_type="explorer", tool_use_id="use", pending_messages=[], ended_at=None)
-    assert task[0] == other[0] == "a"
     assert sorted(s.background_tasks()) == sorted([task, other])
 
 
@@ -29,8 +28,6 @@ def n2(s: Any) -> None:
 def n3(s: Any) -> None:
     task = do.main(s)
     do.has(s, task, type="local_agent", agent_type="main-session", status="running", backgrounded=True)
-    assert task[0] == "s"
-    assert len(task) == 9
     do.has(s, do.main(s, backgrounded=False), backgrounded=False)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import threading
 from collections.abc import Callable
-from typing import Any
+from typing import Any, ClassVar
 
 import pytest
 
@@ -22,7 +22,17 @@ SCENARIOS: dict[str, Callable[[Any], None]] = {
 }
 """By the row that says the same."""
 
-SYSTEMS: list[Callable[[], Any]] = [LocalAgents, *RIGHT]
+
+class Small(LocalAgents):
+    """The reference with other limits."""
+
+    declares: ClassVar[dict[str, Any]] = {**LocalAgents.declares, "limits": {"grace": 1, "activities": 2}}
+
+    def __init__(self) -> None:
+        super().__init__(grace=1, activities=2)
+
+
+SYSTEMS: list[Callable[[], Any]] = [LocalAgents, Small, *RIGHT]
 ONE_CALLER = [lie for lie in FAULTY if lie.row in SCENARIOS]
 
 

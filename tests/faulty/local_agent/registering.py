@@ -58,10 +58,35 @@ class SignalStartsResolved(Lie):
         return super()._register(task)
 
 
+class SessionLooksLikeAgent(Lie):
+    """A main session is shown as a general-purpose agent."""
+
+    row, calls = "N3", 2
+
+    def _show(self, task: Task) -> Reply:
+        shown = super()._show(task)
+        return {**shown, "agent_type": "general-purpose"} if task.main else shown
+
+
+class SessionStartsInFront(Lie):
+    """A main session that is registered stays in the foreground until somebody sends it back."""
+
+    row, calls = "N3", 2
+
+    def register_main(
+        self,
+        description: str,
+        messages: Sequence[str] = (),
+        backgrounded: bool = False,
+        controller: str | None = None,
+    ) -> Reply:
+        return super().register_main(description, messages, backgrounded, controller)
+
+
 class SessionHasAgentId(Lie):
     """The id of a main session looks like that of an agent."""
 
-    row, calls = "N3", 1
+    row, calls = "X14", 1
 
     def _main(self, description: str, messages: Sequence[str]) -> Task:
         task = super()._main(description, messages)
@@ -72,7 +97,7 @@ class SessionHasAgentId(Lie):
 class SessionHasShortId(Lie):
     """The id of a main session has as many digits as its number needs."""
 
-    row, calls = "N3", 1
+    row, calls = "X14", 1
 
     def _main(self, description: str, messages: Sequence[str]) -> Task:
         task = super()._main(description, messages)
