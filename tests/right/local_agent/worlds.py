@@ -89,7 +89,8 @@ def happen(world: World) -> World:
     """Let timers ring whose time has come."""
     for task in world.running():
         if task.goes_back_at is not None and task.goes_back_at <= world.now:
-            world = world.put(replace(task, backgrounded=True, signalled=True, goes_back_at=None))
+            rung = replace(task, goes_back_at=None)
+            world = world.put(rung if task.backgrounded else replace(rung, backgrounded=True, signalled=True))
     return world
 
 
@@ -141,7 +142,8 @@ def finished(world: World, task: Task, status: str, said: dict[str, Any]) -> Wor
         return world.put(replace(ended(world, task, status), **said)) if task.runs else world
     if not task.runs:
         return told(world, task, status, {}) if task.status == "killed" else world
-    world = world.put(replace(task, status=status, ended_at=world.now, messages=task.messages[-1:]))
+    done = replace(task, status=status, ended_at=world.now, messages=task.messages[-1:])
+    world = world.put(replace(done, **said))
     if task.backgrounded:
         return told(world, task, status, {})
     return terminated(world, task, status, "Background session")
