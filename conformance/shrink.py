@@ -199,7 +199,11 @@ class Shrinker:
             about = next((value for _, value in first.arguments if isinstance(value, Given)), None)
             if about is None or about not in [value for _, value in second.arguments]:
                 continue
+            maker = next(call.operation for call in trace.calls() if call.number == about.step)
+            entity = self._facts.identified(maker).get(about.field)
             for operation in alone:
+                if operation.parameters[0].entity != entity:
+                    continue
                 call = Call(first.number, operation.name, ((operation.parameters[0].name, about),))
                 steps = tuple(call if step is first else step for step in trace.steps if step is not second)
                 yield Trace(steps)
