@@ -18,6 +18,7 @@ REFERENCES = {
     "thread-job": "conformance.references.thread_job:ThreadJobs",
     "task-progress": "conformance.references.task_progress:TaskProgress",
     "background-tasks": "conformance.references.background_tasks:BackgroundTasks",
+    "local-agent": "conformance.references.local_agent:LocalAgents",
 }
 
 
