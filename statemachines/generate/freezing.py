@@ -127,7 +127,8 @@ def _frozen(source: str, kind: Type | None, depth: int = 0) -> str:
             return f"(None if {source} is None else {_frozen(source, inner, depth)})"
         case Record(fields=fields):
             parts = ", ".join(_frozen(f"{source}[{name!r}]", each, depth) for name, each in fields)
-            return f"({parts}{',' if len(fields) == 1 else ''})"
+            whole = f"({parts}{',' if len(fields) == 1 else ''})"
+            return f"({source} if {source} is ANYTHING else {whole})"
         case List(item=item) if _rebuilt(item):
             part = f"part{depth or ''}"
             return f"tuple([{_frozen(part, item, depth + 1)} for {part} in {source}])"
@@ -151,7 +152,7 @@ def _thawed(source: str, kind: Type | None, depth: int = 0) -> str:
                 f"{name!r}: {_thawed(f'{source}[{index}]', each, depth)}"
                 for index, (name, each) in enumerate(fields)
             )
-            return f"{{{', '.join(parts)}}}"
+            return f"({source} if {source} is ANYTHING else {{{', '.join(parts)}}})"
         case List(item=item) if _rebuilt(item):
             part = f"part{depth or ''}"
             return f"[{_thawed(part, item, depth + 1)} for {part} in {source}]"
