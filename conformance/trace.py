@@ -233,7 +233,12 @@ class _Player:
     def _value(self, value: Any) -> Any:
         match value:
             case Given(step=step, field=field):
-                return self._replies[step].value[field]
+                given = self._replies[step].value
+                if not isinstance(given, dict):
+                    raise RowFailure(
+                        f"{self._replies[step].operation} gave nothing that a later call could refer to"
+                    )
+                return given[field]
             case Plain(fields=fields):
                 return {name: self._value(each) for name, each in fields}
             case tuple():
