@@ -14,7 +14,9 @@ from conformance.observed import Observed, SignalKey, signal_key
 from conformance.step import Configuration, Contradiction, Stepper
 from statemachines.model import BaseModel, Outcome
 
-SMALL = 12  # histories up to this many calls are searched; longer ones are followed in the order of their ends
+SMALL = (
+    12  # histories up to this many calls are searched; longer ones are followed in the order of their ends
+)
 FEW, LONG = 3, 60  # so are those of so few callers with so many calls: their orders are few
 NODES = 20_000  # steps of a search before it gives up
 
