@@ -5,7 +5,7 @@ from __future__ import annotations
 from statemachines import kernel
 from statemachines.expression.emit import class_name, emit, python_name
 from statemachines.expression.typed import Operate, renamed
-from statemachines.generate.effects import effects, has_consequences
+from statemachines.generate.effects import consequential, effects
 from statemachines.generate.named import ordering_key
 from statemachines.generate.page import Page, enters, inside, key_of
 from statemachines.types import BOOL
@@ -13,7 +13,7 @@ from statemachines.types import BOOL
 
 def entered(page: Page, entity: kernel.Entity) -> None:
     """Write what follows once a record has moved, or was created."""
-    if not has_consequences(page.source, entity.name):
+    if not consequential(page.source, entity.name):
         return
     variable = python_name(entity.variable)
     arguments = f"{variable}: {class_name(entity.name)}, before: str, signals: list[Signal]"
@@ -82,7 +82,7 @@ def removed(page: Page, entity: kernel.Entity) -> None:
                 continue
             box, about = f"self.due_{message.name.lower()}", f"{variable}.serial"
             if message.outlives_clause:
-                with page.block(f"if any(message.about == {about} for message in {box}):"):
+                with page.block(f"if {about} in [message.about for message in {box}]:"):
                     page.saw(message.outlives_clause)
             else:
                 page.line(f"{box} = [message for message in {box} if message.about != {about}]")

@@ -29,14 +29,13 @@ def decides(page: Page, operation: kernel.Operation) -> None:
     for require in (*lookups, *(each for each in others if each.answer == "avoided")):
         _answers_at_once(page, require)
     if opens:
-        _gathers(page, "left_open", opens, ())
-        page.line("open_codes = tuple(left_open.values())")
+        _gathers(page, "left_open", opens, [])
     if len(refusals) == 1 and not opens:
         _answers_at_once(page, refusals[0])
     elif refusals:
-        _gathers(page, "refused", refusals, tuple(require.code for require in opens))
+        _gathers(page, "refused", refusals, opens)
         with page.block("if refused:"):
-            codes = "(*refused.values(), *open_codes)" if opens else "tuple(refused.values())"
+            codes = "(*refused.values(), *left_open.values())" if opens else "tuple(refused.values())"
             page.line(
                 f"return Decision({codes}, clauses=tuple(refused))"
             )  # what is open excuses nothing else
@@ -45,7 +44,7 @@ def decides(page: Page, operation: kernel.Operation) -> None:
             _answers_at_once(page, require)
     if opens:
         with page.block("if left_open:"):
-            page.line("return Decision(open_codes, accept=True, clauses=tuple(left_open))")
+            page.line("return Decision(tuple(left_open.values()), accept=True, clauses=tuple(left_open))")
     if opens or not any(_is_always(require) for require in refusals):
         page.line("return ACCEPT")
 
@@ -77,14 +76,15 @@ def _fails(page: Page, require: kernel.Require) -> Typed | None:
             return None if _is_always(require) else Operate(BOOL, 0, "!", None, guard)
 
 
-def _gathers(page: Page, name: str, requires: list[kernel.Require], excused: tuple[str, ...]) -> None:
+def _gathers(page: Page, name: str, requires: list[kernel.Require], opens: list[kernel.Require]) -> None:
     """Write that the codes of all guards that fail are gathered by clause; what is open excuses its code."""
     page.line(f"{name}: dict[int, str] = {{}}")
     for require in requires:
         condition = _fails(page, require)
-        if require.code in excused:
-            counts = Var(BOOL, 0, "", f"{require.code!r} not in open_codes")
-            condition = Operate(BOOL, 0, "&&", condition, counts) if condition is not None else counts
+        for each in opens:
+            if each.code == require.code:
+                counts = Var(BOOL, 0, "", f"{page.numbers[each.clause]} not in left_open")
+                condition = Operate(BOOL, 0, "&&", condition, counts) if condition is not None else counts
         with page.where(condition):
             page.saw(require.clause)
             page.line(f"{name}[{page.numbers[require.clause]}] = {require.code!r}")

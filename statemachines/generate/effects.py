@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 
 from statemachines import kernel
 from statemachines.expression.emit import class_name, emit, emit_iterable, python_name
 from statemachines.expression.typed import Attribute, Const, InGroup, Typed, Var, parts
 from statemachines.generate.page import Page, inside, key_of, negated
 from statemachines.generate.shown import seen
+from statemachines.types import Enum
 
 LISTS: dict[kernel.How, str] = {"once": "signals", "permitted": "may", "repeats": "again"}
 """The local lists, and arguments of an Outcome, that gather signals by how they come."""
@@ -89,18 +90,39 @@ def returned(given: str, lists: list[str]) -> str:
     return f"return Outcome({', '.join([given, *(f'{name}=tuple({name})' for name in lists)])})"
 
 
-def has_consequences(source: kernel.Kernel, name: str) -> bool:
-    """Tell whether something follows from the states that an entity's records enter."""
+def consequential(source: kernel.Kernel, name: str) -> set[str]:
+    """Give the states of an entity from which something follows when a record has entered one."""
     entity = source.entity(name)
-    owed = any(message.entity == name for message in source.messages)
-    return bool(entity.states) and (bool(entity.terminal) or bool(entity.entered) or owed)
+    rules = [rule.states for rule in entity.entered]
+    rules += [message.states for message in source.messages if message.entity == name]
+    rules += [entity.retain.states] if entity.retain is not None else []
+    return {state for states in (entity.terminal, *rules) for state in states}
 
 
 def _enters(source: kernel.Kernel, effect: kernel.Effect) -> bool:
     """Tell whether an effect can bring a record into a state from which something follows."""
-    if isinstance(effect, kernel.Move):
-        return not _stays(effect) and has_consequences(source, effect.entity)
-    return isinstance(effect, kernel.Create) and has_consequences(source, effect.entity)
+    match effect:
+        case kernel.Move() if not _stays(effect):
+            targets: list[Typed | None] = [target for _, target in effect.arrows]
+        case kernel.Create(state=state):
+            targets = [state]
+        case _:
+            return False
+    followed = consequential(source, effect.entity)
+    return any(followed.intersection(_reached(source.entity(effect.entity), target)) for target in targets)
+
+
+def _reached(entity: kernel.Entity, target: Typed | None) -> Collection[str]:
+    """Give the states that a target may be: the first one where a record is created without any."""
+    match target:
+        case None:
+            return entity.states[:1]
+        case Const(value=str(state)):
+            return (state,)
+        case Typed(type=Enum(members=members)):
+            return members
+        case _:
+            return entity.states
 
 
 def _stays(effect: kernel.Move) -> bool:
@@ -148,13 +170,19 @@ def _move(page: Page, effect: kernel.Move) -> None:
     page.saw(effect.clause)
     if _stays(effect):
         return
-    page.line(f"before = {record}.state")
+    if _enters(page.source, effect) or not _is_one(effect):
+        page.line(f"before = {record}.state")
     _moved(page, effect, record)
+
+
+def _is_one(effect: kernel.Move) -> bool:
+    """Tell whether a move leads to one state from wherever it starts."""
+    return not effect.sentences and len({emit(target) for _, target in effect.arrows}) == 1
 
 
 def _moved(page: Page, effect: kernel.Move, record: str) -> None:
     targets = [emit(target) for _, target in effect.arrows]
-    if not effect.sentences and len(set(targets)) == 1:
+    if _is_one(effect):
         page.line(f"{record}.state = {targets[0]}")
         return
     sentences = effect.sentences or ("",) * len(targets)
