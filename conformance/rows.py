@@ -46,13 +46,22 @@ class RowRunner:
     """
 
     def __init__(
-        self, compiled: Compiled, rows: RowCompiler, adapter: Adapter, *, number: int = 0, quick: bool = False
+        self,
+        compiled: Compiled,
+        rows: RowCompiler,
+        adapter: Adapter,
+        *,
+        number: int = 0,
+        quick: bool = False,
+        shortest: bool = True,
     ) -> None:
+        """Run rows under the seed `number`; `quick` draws less, and without `shortest` a counterexample is the row."""
         self.compiled = compiled
         self.rows = rows
         self.adapter = adapter
         self.number = number
         self.quick = quick
+        self.shortest = shortest
         self.strays: list[Case] = []
         self.witnessed: Counter[str] = Counter()
 
@@ -189,7 +198,7 @@ class RowRunner:
 
     def _counterexample(self, program: Program, failed: Fails) -> Counterexample:
         found = None
-        if failed.case.divergence is not None or failed.case.judge.findings:
+        if self.shortest and (failed.case.divergence is not None or failed.case.judge.findings):
             rounds = ROUNDS if makes_calls_at_once(program.row) else 1
             found = shrunk(self.compiled, self.adapter, failed.case, rounds=rounds)
         return found or row_itself(self.compiled, program, failed)
