@@ -65,6 +65,7 @@ class Shrinker:
             if size == len(self._best.trace) <= SHORT:
                 self._try_each(self._merged)
                 self._try_each(self._instead)
+                self._try_each(self._other_and_shorter)
                 self._try_each(self._shorter_and_turned)
         return Shrunk(self._best.trace, self._best, self._tries)
 
@@ -171,15 +172,11 @@ class Shrinker:
 
     @staticmethod
     def _merged(trace: Trace) -> Iterator[Trace]:
-        """Walk the traces in which one call says what two said: their lists, one behind the other."""
+        """Walk the traces in which one call says what two said: their lists in one, their times in one."""
         calls = [step for step in trace.steps if isinstance(step, Call)]
         for first, second in itertools.combinations(calls, 2):
             pairs = list(zip(first.arguments, second.arguments, strict=False))
-            joined = [
-                name
-                for (name, one), (_, other) in pairs
-                if isinstance(one, tuple) and isinstance(other, tuple)
-            ]
+            joined = [name for (name, one), (_, other) in pairs if _add_up(first, one, other)]
             alike = all(one == other for (name, one), (_, other) in pairs if name not in joined)
             if first.operation == second.operation and joined and alike:
                 wider = trace
@@ -187,6 +184,21 @@ class Shrinker:
                     if name in joined:
                         wider = with_argument(wider, first.number, name, one + other)
                 yield cut(wider, [call.number for call in trace.calls() if call.number != second.number])
+
+    def _other_and_shorter(self, trace: Trace) -> Iterator[Trace]:
+        """Walk the traces with one call fewer in which another one chooses differently: a flag, a word of a type."""
+        numbers = [call.number for call in trace.calls()]
+        for call in trace.calls():
+            operation = self._compiled.lifecycle.operations.get(call.operation)
+            for name, use in operation.takes.items() if operation is not None else ():
+                kind = self._words.resolve(use)
+                given = dict(call.arguments)
+                known = values(self._compiled.lifecycle, use, kind) if isinstance(kind, Enum | Bool) else []
+                for value in (each for each in known if name in given and each != given[name]):
+                    changed = with_argument(trace, call.number, name, value)
+                    for gone in numbers:
+                        if gone != call.number:
+                            yield cut(changed, [number for number in numbers if number != gone])
 
     def _instead(self, trace: Trace) -> Iterator[Trace]:
         """Walk the traces in which one call about a record, of which it says nothing else, does for two."""
@@ -267,3 +279,9 @@ class Shrinker:
         """Tell whether texts of a type are only carried about, so that a short one is as good."""
         declared = self._compiled.lifecycle.types.get(name)
         return declared is not None and declared.text in ("short", "around")
+
+
+def _add_up(call: Call, one: object, other: object) -> bool:
+    """Tell whether what two calls say can be said by one."""
+    times = call.operation == "wait" and isinstance(one, int) and isinstance(other, int)
+    return times or (isinstance(one, tuple) and isinstance(other, tuple))

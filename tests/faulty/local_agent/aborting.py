@@ -68,7 +68,7 @@ class AbortClimbs(Lie):
 class SessionMakesItsOwnController(Lie):
     """A main session ignores the controller that it was given."""
 
-    row, calls = "X3", 3
+    row, calls = "X3", 4
 
     def register_main(
         self,

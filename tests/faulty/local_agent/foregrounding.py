@@ -182,7 +182,7 @@ class TimerResolvesNothing(Lie):
 class TimerRingsAfterEnd(Lie):
     """The timer of a task that has ended still puts it into the background."""
 
-    row, calls = "B2", 4
+    row, calls = "B2", 5
 
     def wait(self, ms: int) -> None:
         with self._locked():

@@ -83,28 +83,6 @@ class SessionStartsInFront(Lie):
         return super().register_main(description, messages, backgrounded, controller)
 
 
-class SessionHasAgentId(Lie):
-    """The id of a main session looks like that of an agent."""
-
-    row, calls = "X14", 1
-
-    def _main(self, description: str, messages: Sequence[str]) -> Task:
-        task = super()._main(description, messages)
-        task.task_id = "a" + task.task_id[1:]
-        return task
-
-
-class SessionHasShortId(Lie):
-    """The id of a main session has as many digits as its number needs."""
-
-    row, calls = "X14", 1
-
-    def _main(self, description: str, messages: Sequence[str]) -> Task:
-        task = super()._main(description, messages)
-        task.task_id = "s" + task.task_id[1:].lstrip("0")
-        return task
-
-
 class SessionIsInPanel(Lie):
     """Main sessions are listed as panel tasks, too."""
 

@@ -75,7 +75,7 @@ class WatchedSessionEndsInSilence(Lie):
 class WatchedSessionIsNotMarked(Lie):
     """A main session that completed in the foreground can still be notified of."""
 
-    row, calls = "E10", 3
+    row, calls = "E10", 4
 
     def _finish_main(self, task: Task, status: str) -> None:
         watched = not task.backgrounded
@@ -167,7 +167,7 @@ class StopHasFixedSummary(Lie):
 class AbortIsNotMarked(Lie):
     """A background session that said that it stopped can still be notified of."""
 
-    row, calls = "E11", 4
+    row, calls = "E11", 5
 
     def _notice_abort(self, task: Task) -> None:
         super()._notice_abort(task)

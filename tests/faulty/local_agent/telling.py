@@ -88,7 +88,7 @@ class KilledIsToldAsFailed(Lie):
 class NotificationHasNoFile(Lie):
     """A notification does not say where the output is."""
 
-    row, calls = "N8", 3
+    row, calls = "N8", 11
 
     def _notification(self, task: Task) -> Reply:
         return {**super()._notification(task), "output_file": None}
