@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 
 import pytest
 
@@ -135,8 +136,8 @@ SCRIPTS: dict[str, Sequence[Step]] = {
     "EndsTwice": [SPAWN, [END, FAIL], DRAIN],
     "EvictsTooFew": [*[SPAWN] * 66, *MANY[65:], [end("#64"), end("#65")], LIST],
 }
-OTHERWISE = {"OldRowsExpire", "PeekAndSpawnDeadlock"}
-"""Those that need time to pass between calls, or never come back."""
+OTHERWISE = {"OldRowsExpire", "PeekAndSpawnDeadlock", "RefusedTaskLeavesRow"}
+"""Those that need time to pass between calls, never come back, or make another choice than the reference."""
 
 
 @pytest.mark.parametrize(
@@ -170,3 +171,11 @@ def test_a_deadlock_is_seen() -> None:
         wrong.at_once(SPAWN)
         with pytest.raises(AssertionError, match="everything waits"):
             wrong.at_once(PEEK, SPAWN)
+
+
+def test_a_refused_task_leaves_a_row() -> None:
+    (lie,) = (lie for lie in FAULTY if lie.__name__ == "RefusedTaskLeavesRow")
+    for system, rows in ((partial(BackgroundTasks, spawn_after_cancel="refused"), 0), (lie, 1)):
+        with Driver(system) as driver:
+            driver.run([ALL, SPAWN])
+            assert len(driver("list")) == rows
