@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -16,6 +17,7 @@ from statemachines.compile import Compiled
 from statemachines.lifecycle import Step as RowStep
 from statemachines.model import Document
 from statemachines.rows import Program
+from statemachines.types import Optional, Type
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,6 +62,10 @@ def as_row(compiled: Compiled, played: Played, name: str = "C1") -> Written:
 
 def _told(divergence: Divergence, value: str) -> bool:
     """Tell whether the words about a fault speak of a value."""
+    return any(_speaks_of(each, value) for each in (divergence, *divergence.others))
+
+
+def _speaks_of(divergence: Divergence, value: str) -> bool:
     match divergence.value:
         case Listed(identity=identity):
             told: tuple[Any, ...] = (identity,)
@@ -132,29 +138,45 @@ def _assertion(divergence: Divergence, ids: Mapping[str, str], trace: Trace, nam
         case "reply" if any(isinstance(step, AtOnce) for step in trace.steps):
             return "true"  # another order of the calls at once may give something else
         case "reply":
-            return _reply_assertion(divergence, ids, trace, names)
+            asserted = [
+                _reply_assertion(each, ids, trace, names) for each in (divergence, *divergence.others)
+            ]
+            return "true" if "true" in asserted else " || ".join(dict.fromkeys(asserted))
         case _:
             return "true"
 
 
 def _reply_assertion(divergence: Divergence, ids: Mapping[str, str], trace: Trace, names: Names) -> str:
-    reach = "last" + ("" if not divergence.path or divergence.path.startswith("[") else ".") + divergence.path
-    kind = part(names.facts.gives(trace.calls()[-1].operation), divergence.path)
+    gives, path = names.facts.gives(trace.calls()[-1].operation), divergence.path
+    reach = _reach(path)
 
-    def known(value: Any) -> str:
-        return ids.get(value) or names.known(value, kind)
+    def known(value: Any, where: str = path) -> str:
+        return ids.get(value) or names.known(value, part(gives, where))
 
     match divergence.value:
         case Listed(field=field, identity=identity, there=there):
-            identified = f"{reach}.exists(each, each.{field} == {known(identity)})"
-            return identified if there else f"(!{identified})"
+            identified = f"{reach}.exists(each, each.{field} == {known(identity, f'{path}[0].{field}')})"
+            said = identified if there else f"(!{identified})"
         case InOrder(field=field, identities=identities):
-            return f"{reach}.map(each, each.{field}) == [{', '.join(map(known, identities))}]"
+            wanted = [known(identity, f"{path}[0].{field}") for identity in identities]
+            said = f"{reach}.map(each, each.{field}) == [{', '.join(wanted)}]"
         case Document(inline=inline):
-            return f"{reach}.inline == {'true' if inline else 'false'}"
+            said = f"{reach}.inline == {'true' if inline else 'false'}"
         case list() as values:
-            return f"{reach}.size() == {len(values)}"
+            said = f"{reach}.size() == {len(values)}"
         case None | bool() | int() | str() as value:
-            return f"{reach} == {known(value)}"
+            said = f"{reach} == {known(value)}"
         case _:
             return "true"
+    return " && ".join([*(f"{_reach(each)} != null" for each in _nullable(gives, path)), said])
+
+
+def _reach(path: str) -> str:
+    """Write how a part of the last reply is reached."""
+    return "last" + ("" if not path or path.startswith("[") else ".") + path
+
+
+def _nullable(kind: Type, path: str) -> list[str]:
+    """Give the paths on the way to a part of a reply that may be null."""
+    above = [path[: found.start()] for found in re.finditer(r"[.\[]", path)] + ([""] if path else [])
+    return [each for each in dict.fromkeys(sorted(above, key=len)) if isinstance(part(kind, each), Optional)]

@@ -16,7 +16,7 @@ from conformance.declaration import Declaration
 from conformance.history import Group, explanations
 from conformance.observation import Difference, files
 from conformance.observed import Observed, SignalKey, signal_key
-from conformance.step import Configuration, Contradiction, Divergence, Stepper
+from conformance.step import Configuration, Contradiction, Divergence, Stepper, either
 from statemachines.compile import Compiled
 from statemachines.model import BaseModel, Impossible, Outcome, Signal
 from statemachines.types import NULL
@@ -154,7 +154,7 @@ class Judge:
         found = [after for each in self.configurations for after in self._explained(each, call, reasons)]
         for each in self.configurations:
             self._witness(each.model)
-        return found, next(iter(reasons), None)
+        return found, either(reasons[0], reasons) if reasons else None
 
     def _together(self, group: Group) -> tuple[list[Configuration], Divergence | None]:
         found: list[Configuration] = []

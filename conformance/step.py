@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
 from types import SimpleNamespace
 from typing import Any
 
@@ -26,6 +26,7 @@ class Divergence:
     path, value  the part of the reply that differs, and what the model gives there
     related  the other clauses that it speaks of: those that set what differs, or that refuse as well
     excused  the clause of the fault, where it is only of level SHOULD because `clause` is
+    others   the same fault as other explanations see it, which expect something else
     """
 
     kind: str
@@ -38,11 +39,21 @@ class Divergence:
     value: Any = None
     related: tuple[str, ...] = ()
     excused: str = ""
+    others: tuple[Divergence, ...] = ()
 
     @property
     def key(self) -> tuple[str, str, str]:
         """What makes two divergences the same fault."""
         return (self.kind, self.excused or self.clause, self.operation)
+
+
+def either(first: Divergence, reasons: Iterable[Divergence]) -> Divergence:
+    """Join what several explanations expect in one reply: each of it would have been right."""
+    alike = {
+        each.expected: each for each in (first, *reasons) if first.kind == "reply" and each.key == first.key
+    }
+    others = tuple(each for expected, each in alike.items() if expected != first.expected)
+    return replace(first, expected=" or ".join(alike), others=others) if others else first
 
 
 class Contradiction(Exception):
@@ -211,8 +222,10 @@ class Stepper:
         found = [
             list(differences(kind, each, call.given, instants=self.declaration.instants)) for each in options
         ]
-        for difference in min(found, key=len):
-            self._note(self._differs(call, kind, difference))
+        nearest = min(found, key=len)
+        others = [self._differs(call, kind, each[0]) for each in found if each]
+        for difference in nearest:
+            self._note(either(self._differs(call, kind, difference), others if len(options) > 1 else ()))
 
     def _differs(self, call: Observed, kind: Type, difference: Difference) -> Divergence:
         """Tell of a part of a reply that differs."""

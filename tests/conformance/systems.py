@@ -1,4 +1,4 @@
-"""What the tests of the kit share: the lifecycle, ways to run systems against it, and a judge fed by hand."""
+"""What the tests of the kit share: a lifecycle, ways to run systems against it, and a judge fed by hand."""
 
 from __future__ import annotations
 
@@ -34,9 +34,11 @@ def thread_job() -> Compiled:
 
 
 @contextmanager
-def adapted(system: Any, *, limit: float | None = None) -> Iterator[Adapter]:
+def adapted(
+    system: Any, compiled: Compiled | None = None, *, limit: float | None = None
+) -> Iterator[Adapter]:
     """An adapter of a system, closed at the end; `limit` is how long a call may take, in seconds."""
-    adapter = open_class(thread_job(), system)
+    adapter = open_class(compiled or thread_job(), system)
     if limit is not None:
         adapter.limit = limit
     try:
@@ -46,21 +48,33 @@ def adapted(system: Any, *, limit: float | None = None) -> Iterator[Adapter]:
 
 
 def row_result(
-    system: Any, row: str, *, seed: int = 0, quick: bool = False, limit: float | None = None
+    system: Any,
+    row: str,
+    compiled: Compiled | None = None,
+    *,
+    seed: int = 0,
+    quick: bool = False,
+    limit: float | None = None,
 ) -> RowResult:
     """The verdict of one row."""
-    compiled = thread_job()
-    with adapted(system, limit=limit) as adapter:
+    compiled = compiled or thread_job()
+    with adapted(system, compiled, limit=limit) as adapter:
         runner = RowRunner(compiled, RowCompiler(compiled.lifecycle), adapter, number=seed, quick=quick)
         return runner.run(compiled.lifecycle.rows[row])
 
 
 def whole_run(
-    system: Any, *, seed: int = 0, quick: bool = False, only: Sequence[str] = ()
+    system: Any,
+    compiled: Compiled | None = None,
+    *,
+    seed: int = 0,
+    quick: bool = False,
+    only: Sequence[str] = (),
 ) -> tuple[int, list[RowResult]]:
     """The exit code and the results of a run."""
-    with adapted(system) as adapter:
-        run = Run(thread_job(), adapter, only=only, seed=seed, quick=quick)
+    compiled = compiled or thread_job()
+    with adapted(system, compiled) as adapter:
+        run = Run(compiled, adapter, only=only, seed=seed, quick=quick)
         return run.go(), run.results
 
 

@@ -4,24 +4,23 @@ from __future__ import annotations
 
 import pytest
 
-from conformance.dead import dead_systems
 from conformance.run import MACHINE
 from conformance.verdict import EXIT_VIOLATES, Verdict
-from tests.conformance.systems import explained, thread_job, whole_run
-
-DEAD = dead_systems(thread_job())
-
-
-def test_there_are_five_of_them() -> None:
-    assert set(DEAD) == {"silent", "constant", "echo", "accepts_everything", "refuses_everything"}
+from tests.conformance.lifecycles import SUITES, Suite, named, pairs
+from tests.conformance.systems import explained, whole_run
 
 
-@pytest.mark.parametrize("name", DEAD)
-def test_every_must_row_fails_against_a_dead_system_and_no_row_passes(name: str) -> None:
-    code, results = whole_run(DEAD[name])
+@pytest.mark.parametrize("suite", SUITES.values(), ids=named)
+def test_there_are_five_of_them(suite: Suite) -> None:
+    assert set(suite.dead) == {"silent", "constant", "echo", "accepts_everything", "refuses_everything"}
+
+
+@pytest.mark.parametrize(("suite", "name"), pairs(lambda suite: suite.dead), ids=named)
+def test_every_must_row_fails_against_a_dead_system_and_no_row_passes(suite: Suite, name: str) -> None:
+    code, results = whole_run(suite.dead[name], suite.compiled)
     wrong = [each for each in results if each.level == "must" and each.verdict is not Verdict.FAIL]
     assert not wrong, "\n\n".join(map(explained, wrong))
     assert code == EXIT_VIOLATES
-    assert [each.id for each in results] == [*thread_job().lifecycle.rows, MACHINE]
+    assert [each.id for each in results] == [*suite.compiled.lifecycle.rows, MACHINE]
     assert [each.id for each in results if each.verdict is Verdict.PASS] == []
     assert [each.id for each in results if each.verdict is Verdict.FAIL and each.counterexample is None] == []

@@ -10,24 +10,25 @@ import pytest
 from conformance.run import MACHINE
 from conformance.verdict import EXIT_CONFORMS, RowResult, Verdict
 from statemachines.lifecycle import Row
-from tests.conformance.systems import REFERENCE, explained, thread_job, whole_run
-from tests.right.thread_job import RIGHT, MachineJobs, RealClockJobs
+from tests.conformance.lifecycles import SUITES, Suite, System, named, pairs
+from tests.conformance.systems import explained, whole_run
+from tests.right.thread_job import MachineJobs, RealClockJobs
 
-SYSTEMS = [REFERENCE, *RIGHT]
 RUNS = {"whole": (0, False), "quick-1": (1, True), "quick-2": (2, True)}  # a seed, and whether it is quick
 
 
 @pytest.mark.parametrize(("seed", "quick"), RUNS.values(), ids=RUNS)
-@pytest.mark.parametrize("system", SYSTEMS, ids=lambda system: system.__name__)
-def test_a_right_system_conforms(system: type, seed: int, quick: bool) -> None:
-    code, results = whole_run(system, seed=seed, quick=quick)
+@pytest.mark.parametrize(("suite", "system"), pairs(lambda suite: suite.right), ids=named)
+def test_a_right_system_conforms(suite: Suite, system: System, seed: int, quick: bool) -> None:
+    code, results = whole_run(system, suite.compiled, seed=seed, quick=quick)
     wrong = [each for each in results if each.verdict not in (Verdict.PASS, Verdict.NOT_APPLICABLE)]
     assert not wrong, "\n\n".join(map(explained, wrong))
     assert code == EXIT_CONFORMS
-    assert [each.id for each in results] == [*thread_job().lifecycle.rows, MACHINE]
+    assert [each.id for each in results] == [*suite.compiled.lifecycle.rows, MACHINE]
     missing = {each.id: each.reason for each in results if each.verdict is Verdict.NOT_APPLICABLE}
-    assert missing.keys() == needing(system).keys(), missing
-    assert {row: reason for row, reason in missing.items() if needing(system)[row] not in reason} == {}
+    expected = needing(suite, system)
+    assert missing.keys() == expected.keys(), missing
+    assert {row: reason for row, reason in missing.items() if expected[row] not in reason} == {}
     assert [each.id for each in results if each.verdict is Verdict.PASS and not witnessed(each)] == []
 
 
@@ -36,13 +37,12 @@ def witnessed(result: RowResult) -> bool:
     return result.runs > 0 and all(result.witnesses.values())
 
 
-def needing(system: Any) -> dict[str, str]:
+def needing(suite: Suite, system: System) -> dict[str, str]:
     """The rows that a declaration puts out of reach, each with what it needs and does not get."""
     words: Mapping[str, Any] = getattr(system, "declares", {})
-    limits = {name: limit.default for name, limit in thread_job().lifecycle.limits.items()} | words.get(
-        "limits", {}
-    )
-    found = {row.id.text: lacking(row, words, limits) for row in thread_job().lifecycle.rows.values()}
+    spec = suite.compiled.lifecycle
+    limits = {name: limit.default for name, limit in spec.limits.items()} | words.get("limits", {})
+    found = {row.id.text: lacking(row, words, limits) for row in spec.rows.values()}
     return {row: reason for row, reason in found.items() if reason}
 
 
@@ -65,6 +65,11 @@ def lacking(row: Row, words: Mapping[str, Any], limits: Mapping[str, Any]) -> st
 
 def test_there_is_something_to_explain() -> None:
     """Two of the right systems cannot do everything, so the comparison above is not one of nothing."""
-    assert set(needing(MachineJobs)) >= {"E2", "X7", "B3"}
-    assert set(needing(RealClockJobs)) >= {"B2", "B3", "B4", "X6"}
-    assert needing(REFERENCE) == {}
+    thread_job = SUITES["thread-job"]
+    assert set(needing(thread_job, MachineJobs)) >= {"E2", "X7", "B3"}
+    assert set(needing(thread_job, RealClockJobs)) >= {"B2", "B3", "B4", "X6"}
+
+
+@pytest.mark.parametrize("suite", SUITES.values(), ids=named)
+def test_every_row_applies_to_a_reference(suite: Suite) -> None:
+    assert needing(suite, suite.reference) == {}

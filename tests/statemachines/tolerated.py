@@ -1,0 +1,58 @@
+"""What may go from a spec, or be said otherwise, without anybody noticing; each with its reason."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+
+@dataclass(frozen=True)
+class Tolerated:
+    """What is known of one spec.
+
+    survivors   clauses that only `unknown-clause` misses, each with the reason why no row can
+    unmissed    clauses that nothing misses
+    equivalent  weakenings that change nothing that anybody could see
+    """
+
+    survivors: Mapping[str, str] = field(default_factory=dict)
+    unmissed: Mapping[str, str] = field(default_factory=dict)
+    equivalent: Mapping[str, str] = field(default_factory=dict)
+
+
+OPEN = "where everything is open, no row goes, so none covers it"
+INVARIANT = "a consequence of the other sentences, stated once more; only the rows that cover it miss it"
+DEFAULT = "it says the default"
+STANDS_IDLE = "whenever the model is at rest, the field has that value already"
+THREAD_JOB = Tolerated(
+    survivors={
+        "messages.Ended.at most": "in a model of one thread a message that was sent is no longer due",
+        "operations.request_cancel.missing": DEFAULT,
+        "operations.inspect_job.missing": DEFAULT,
+        "operations.restart.may lose": "the model has no files that could be lost",
+        "operations.restart.for each.thread.set.thread.boundary_requested": STANDS_IDLE,
+        "on its own.busy_after_restart.set.thread.restarted": "becoming idle again clears it too",
+        "invariants.terminal is final": INVARIANT,
+        "invariants.completion is stamped": INVARIANT,
+        "invariants.cancel is stamped": INVARIANT,
+        "invariants.told at most once": INVARIANT,
+        "invariants.retention holds": INVARIANT,
+    },
+    unmissed={"operations.emit.missing": OPEN},
+    equivalent={
+        "operations.finish.set.job.thread.boundary_requested: "
+        "job.thread.idle || job.thread.boundary_requested → job.thread.idle": STANDS_IDLE,
+        "operations.emit.sends.told: due.Ended.filter(m, m.job_id == job.id && m.to == thread) → "
+        "due.Ended.filter(m, m.job_id == job.id)": "a job is private to its thread",
+        "on its own.busy_after_restart.when: thread.restarted && thread.idle → thread.restarted": (
+            "a thread that is not idle does not become busy"
+        ),
+        "on its own.busy_after_restart.set.thread.restarted: false → true": "becoming idle again clears it too",
+        "without should.0": "its rows are musts too: how binding the source is, only a reader knows",
+    },
+)
+
+TASK_PROGRESS = Tolerated()
+
+TOLERATED = {"thread-job": THREAD_JOB, "task-progress": TASK_PROGRESS}
+"""What is known, by the name of the lifecycle; each has an entry, if only an empty one."""
