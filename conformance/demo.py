@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
-from conformance.references import thread_job
+from conformance.references import task_progress, thread_job
 
 
 class EvictsFirstStarted(thread_job.ThreadJobs):
@@ -15,4 +16,12 @@ class EvictsFirstStarted(thread_job.ThreadJobs):
         return sorted(self._ended_in(thread), key=lambda job: job.serial)[:count]
 
 
-PLANTED: dict[str, Any] = {"thread-job": EvictsFirstStarted}
+class WaitsForAborted(task_progress.TaskProgress):
+    """The planted bug: a batch waits for a task that was aborted before it started, and so for ever."""
+
+    def _is_complete(self, tasks: Sequence[task_progress.Task]) -> bool:
+        never_ran = any(task.status == "aborted" and task.started_at is None for task in tasks)
+        return super()._is_complete(tasks) and not never_ran
+
+
+PLANTED: dict[str, Any] = {"thread-job": EvictsFirstStarted, "task-progress": WaitsForAborted}

@@ -54,5 +54,10 @@ THREAD_JOB = Tolerated(
 
 TASK_PROGRESS = Tolerated()
 
-TOLERATED = {"thread-job": THREAD_JOB, "task-progress": TASK_PROGRESS}
+TOLERATED = {
+    "thread-job": THREAD_JOB,
+    "task-progress": TASK_PROGRESS,
+    "background-tasks": Tolerated(),
+    "local-agent": Tolerated(),
+}
 """What is known, by the name of the lifecycle; each has an entry, if only an empty one."""
