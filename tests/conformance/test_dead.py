@@ -9,11 +9,7 @@ import pytest
 from conformance.run import MACHINE
 from conformance.verdict import EXIT_VIOLATES, RowResult, Verdict
 from tests.conformance.lifecycles import SUITES, Suite, named, pairs
-<<<<<<< HEAD
-from tests.conformance.systems import explained, whole_run
-=======
 from tests.conformance.systems import explained, row_result, whole_run
->>>>>>> wt-a
 
 
 @pytest.mark.parametrize("suite", SUITES.values(), ids=named)
@@ -24,13 +20,8 @@ def test_there_are_five_of_them(suite: Suite) -> None:
 @pytest.mark.parametrize(("suite", "name"), pairs(lambda suite: suite.dead), ids=named)
 def test_every_must_row_fails_against_a_dead_system_and_no_row_passes(suite: Suite, name: str) -> None:
     code, results = whole_run(suite.dead[name], suite.compiled)
-<<<<<<< HEAD
-    musts = [each for each in results if each.level == "must"]
-    wrong = [each for each in musts if each.verdict is not Verdict.FAIL and not is_about_another_choice(each)]
-=======
     results = [declaring_otherwise(suite, name, each) for each in results]
     wrong = [each for each in results if each.level == "must" and each.verdict is not Verdict.FAIL]
->>>>>>> wt-a
     assert not wrong, "\n\n".join(map(explained, wrong))
     assert code == EXIT_VIOLATES
     assert [each.id for each in results] == [*suite.compiled.lifecycle.rows, MACHINE]
@@ -38,11 +29,6 @@ def test_every_must_row_fails_against_a_dead_system_and_no_row_passes(suite: Sui
     assert [each.id for each in results if each.verdict is Verdict.FAIL and each.counterexample is None] == []
 
 
-<<<<<<< HEAD
-def is_about_another_choice(result: RowResult) -> bool:
-    """Whether a row needs a policy that is not the default: a dead system declares none."""
-    return result.verdict is Verdict.NOT_APPLICABLE and "needs policies." in result.reason
-=======
 def declaring_otherwise(suite: Suite, name: str, result: RowResult) -> RowResult:
     """The result of a row, under the policy that it needs where the default is another one."""
     if result.verdict is not Verdict.NOT_APPLICABLE:
@@ -51,4 +37,3 @@ def declaring_otherwise(suite: Suite, name: str, result: RowResult) -> RowResult
     system = suite.dead[name]
     declares = vars(system)["declares"] | {"policies": dict(re.findall(r"policies\.(\w+) == (\w+)", needs))}
     return row_result(type(name, (system,), {"declares": declares}), result.id, suite.compiled)
->>>>>>> wt-a

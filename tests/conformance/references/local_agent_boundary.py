@@ -197,3 +197,37 @@ def x14(s: Any) -> None:
         assert task[0] == "s"
         assert len(task) == 9
         assert set(task[1:]) <= set("0123456789abcdefghijklmnopqrstuvwxyz")
+
+
+def x20(s: Any) -> None:
+    first, second = do.main(s), do.main(s)
+    s.complete(first, "x")
+    s.kill(first)
+    s.kill(second)
+    s.complete(second, "x")
+    assert (s.get(first)["status"], s.get(second)["status"]) == ("completed", "killed")
+    assert (s.aborted(first), s.aborted(second)) == (False, True)
+
+
+def x21(s: Any) -> None:
+    task = do.main(s)
+    s.kill(task)
+    s.fail(task, "late")
+    assert s.get(task)["status"] == "killed"
+    assert do.told(s) in ([], [task])
+
+
+def x22(s: Any) -> None:
+    s.aborted("nobody")
+    s.signal_resolved("nobody")
+    s.output("nobody")
+    assert s.get("nobody") is None
+    assert s.background_tasks() == []
+
+
+def x23(s: Any) -> None:
+    task = do.agent(s)
+    s.kill(task)
+    before = s.get(task)
+    s.fail(task, "late")
+    assert s.get(task) == before

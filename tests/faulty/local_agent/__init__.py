@@ -10,6 +10,7 @@ from tests.faulty.local_agent import (
     ending,
     evicting,
     foregrounding,
+    late,
     messages,
     registering,
     sessions,
@@ -31,6 +32,7 @@ FAULTY: list[type[Lie]] = [
     for module in (
         registering,
         foregrounding,
+        late,
         ending,
         telling,
         sessions,

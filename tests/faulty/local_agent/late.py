@@ -1,0 +1,58 @@
+"""Lies about what comes late, and about tasks that nobody knows."""
+
+from __future__ import annotations
+
+from tests.faulty.local_agent.lie import Lie
+
+
+class KillAfterCompletionAborts(Lie):
+    """A kill that comes after a main session completed still aborts its query."""
+
+    row, calls = "X20", 4
+
+    def kill(self, task: str) -> None:
+        super().kill(task)
+        with self._locked():
+            found = self._find(task)
+            if found is not None and found.main:
+                found.aborted = True
+
+
+class LateFailureWins(Lie):
+    """A main session that fails after it was killed has failed."""
+
+    row, calls = "X21", 4
+
+    def fail(self, task: str, error: str) -> None:
+        super().fail(task, error)
+        with self._locked():
+            found = self._find(task)
+            if found is not None and found.main and found.status == "killed":
+                found.status = "failed"
+
+
+class UnknownIsMade(Lie):
+    """Asking for the output of a task that nobody knows makes a record of it."""
+
+    row, calls = "X22", 2
+
+    def output(self, task: str) -> list[str]:
+        with self._locked():
+            if self._find(task) is None:
+                made = self._agent("", "", None, None)
+                made.task_id = task
+                self._tasks[task] = made
+        return super().output(task)
+
+
+class LateErrorIsKept(Lie):
+    """The error of an agent that fails after it was killed is kept."""
+
+    row, calls = "X23", 4
+
+    def fail(self, task: str, error: str) -> None:
+        super().fail(task, error)
+        with self._locked():
+            found = self._find(task)
+            if found is not None and found.status == "killed":
+                found.error = error
