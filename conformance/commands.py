@@ -205,16 +205,12 @@ def _sentence(text: str) -> str:
 
 def check(options: argparse.Namespace) -> int:
     """Check specs; give 0 when all are right, 2 when one has faults."""
-    from statemachines.check import check as check_compiled
+    from statemachines.check import check_spec
 
     faulty = False
     for name in options.specs:
         try:
-            checked = check_compiled(load(name))
-        except SpecError as error:
-            print(error)
-            faulty = True
-            continue
+            checked = check_spec(name)
         except LookupError as error:
             raise Unusable(f"{error.args[0]}; give the path of a YAML file, or a shipped name") from None
         for diagnostic in checked.diagnostics:

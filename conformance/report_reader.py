@@ -38,8 +38,8 @@ def read(path: Path | str) -> Report:
 def load(lines: Iterable[str], name: str = "<report>") -> Report:
     """Read the lines of a report; `name` is what errors call it.
 
-    Unknown fields and kinds of records are left out. Raises ReportError when a line is not a record of the
-    form above, or when a newer kit wrote it. A last line that was cut off counts as not written.
+    Unknown fields and kinds of records are left out. Raises ReportError when a line is not a record of
+    `spec/report.schema.json`, or when a newer kit wrote it. A last line that was cut off counts as not written.
     """
     reader = _Reader()
     for record in _records(lines, name):

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from statemachines import check_coverage, check_exploration, check_rows, check_states, check_unused
-from statemachines.compile import Compiled
+from statemachines.compile import Compiled, path_of, spec_tree
 from statemachines.diagnostics import Diagnostic, SpecError, Where
 from statemachines.lifecycle import Lifecycle
 from statemachines.lower import lower
@@ -17,7 +17,7 @@ from statemachines.rows import RowCompiler
 from statemachines.source import Node, read, read_file
 from statemachines.structure import check_structure
 
-__all__ = ["Checked", "check", "check_file", "check_text", "check_tree"]
+__all__ = ["Checked", "check", "check_file", "check_spec", "check_text"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,25 +88,26 @@ def check(compiled: Compiled, *, quick: bool = False) -> Checked:
 
 def check_text(text: str, file: str, *, quick: bool = False) -> Checked:
     """Check the text of a spec; what cannot be compiled is told like everything else."""
-    return _read_and_checked(lambda: read(text, file), file, quick=quick)
+    return _read_and_checked(lambda: read(text, file), quick=quick)
 
 
 def check_file(path: str | Path, *, quick: bool = False) -> Checked:
     """Check a spec from a file."""
-    return _read_and_checked(lambda: read_file(path), str(path), quick=quick)
+    return _read_and_checked(lambda: read_file(path), quick=quick)
 
 
-def check_tree(tree: Node, file: str, *, quick: bool = False) -> Checked:
-    """Check a spec that was read already."""
-    return _read_and_checked(lambda: tree, file, quick=quick)
+def check_spec(name: str, *, quick: bool = False) -> Checked:
+    """Check a shipped lifecycle by its name, or a spec by its path; raise LookupError for an unknown name."""
+    path_of(name)
+    return _read_and_checked(lambda: spec_tree(name), quick=quick)
 
 
-def _read_and_checked(reading: Callable[[], Node], file: str, *, quick: bool) -> Checked:
+def _read_and_checked(reading: Callable[[], Node], *, quick: bool) -> Checked:
     start = time.perf_counter()
     try:
         tree = reading()
         check_structure(tree)
-        lifecycle = read_lifecycle(tree, file)
+        lifecycle = read_lifecycle(tree, tree.where.file)
     except SpecError as error:
         return _refused(error.diagnostics, start)
     try:

@@ -24,7 +24,7 @@ def spec_path(name: str) -> Path:
 
 
 def schema(name: str) -> dict[str, Any]:
-    """The JSON schema `name` (`lifecycle`, `report`, `protocol`), parsed anew at each call.
+    """The JSON schema `name` (`lifecycle`, `report`), parsed anew at each call.
 
     Raises LookupError, naming the schemas there are.
     """

@@ -32,9 +32,8 @@ class Rule:
 
 
 BOTH = ("statemachines", "conformance")
-FOR_ADAPTERS = tuple(
-    f"conformance.{name}" for name in ("refused", "adapter", "declaration", "worker", "concurrent")
-)
+PLUMBING = ("refused", "adapter", "worker", "virtual", "concurrent")
+FOR_ADAPTERS = tuple(f"conformance.{name}" for name in (*PLUMBING, "declaration"))
 
 RULES = (
     Rule(
@@ -61,7 +60,7 @@ RULES = (
     ),
     Rule(
         "the plumbing below an adapter knows no expected answer either",
-        who=tuple(f"conformance/{name}.py" for name in ("refused", "adapter", "worker", "concurrent")),
+        who=tuple(f"conformance/{name}.py" for name in PLUMBING),
         never=BOTH,
         may=FOR_ADAPTERS,
     ),
