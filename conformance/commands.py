@@ -13,6 +13,7 @@ from conformance.defaults import CALL_LIMIT, FAILURES
 from conformance.verdict import EXIT_CONFORMS, EXIT_HARNESS, EXIT_USAGE, EXIT_VIOLATES
 from statemachines.compile import Compiled, load
 from statemachines.diagnostics import SpecError, did_you_mean
+from statemachines.kernel import within
 from statemachines.specs import shipped
 
 if TYPE_CHECKING:  # every command imports what it needs when it runs
@@ -235,11 +236,7 @@ def explain(options: argparse.Namespace) -> int:
     elif part == MACHINE:
         print(explain_machine(compiled))
     else:
-        found = [
-            clause
-            for clause in compiled.kernel.clauses
-            if clause.path == part or clause.path.startswith(f"{part}.")
-        ]
+        found = [clause for clause in compiled.kernel.clauses if within(clause.path, part)]
         if not found:
             known = [*compiled.lifecycle.rows, MACHINE, *(clause.path for clause in compiled.kernel.clauses)]
             hint = did_you_mean(part, known) or f"`conformance explain {options.lifecycle}` lists them"

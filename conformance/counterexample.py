@@ -14,6 +14,7 @@ from conformance.row_values import Names, item
 from conformance.step import Divergence
 from conformance.trace import AtOnce, Call, Played, Trace
 from statemachines.compile import Compiled
+from statemachines.kernel import within
 from statemachines.lifecycle import Step as RowStep
 from statemachines.model import Document
 from statemachines.rows import Program
@@ -43,7 +44,7 @@ def as_row(compiled: Compiled, played: Played, name: str = "C1") -> Written:
         if given.step in names.reach
     }
     expected, seen = _named(divergence.expected, ids), _named(divergence.seen, ids)
-    known = any(f"{clause.path}.".startswith(f"{divergence.clause}.") for clause in compiled.kernel.clauses)
+    known = any(within(clause.path, divergence.clause) for clause in compiled.kernel.clauses)
     covers = divergence.clause if known else f"operations.{trace.calls()[-1].operation}"
     about = _one_line(f"Expected {expected}; seen {seen}.")
     out = [

@@ -138,3 +138,10 @@ def _lacks(compiled: Compiled, words: Any) -> frozenset[str]:
         if name not in optional:
             raise DeclarationError(f"{name} cannot be lacking; optional are: {', '.join(optional) or 'none'}")
     return frozenset(words)
+
+
+def ordered_by_completion(compiled: Compiled, declaration: Declaration) -> bool:
+    """Tell whether records are ordered by the order of their endings alone, whatever the time."""
+    standard = dict(compiled.kernel.policies)
+    chosen = (declaration.policies.get(order.name, standard[order.name]) for order in compiled.kernel.orders)
+    return all(choice == "completion" for choice in chosen)

@@ -90,13 +90,9 @@ def explain_row(compiled: Compiled, row_id: str) -> str:
         "It has to witness:",
     ]
     for word in row.covers:
-        texts = [
-            clause.text
-            for clause in compiled.kernel.clauses
-            if clause.path == word.text or clause.path.startswith(f"{word.text}.")
-        ]
+        texts = [clause.text for clause in compiled.kernel.clauses if kernel.within(clause.path, word.text)]
         lines.append(f"  {word.text:<52} {texts[0] if texts else ''}")
-    return "\n".join([*lines, "", *_source(compiled, row)])
+    return "\n".join([*lines, "", *_source(row)])
 
 
 def explain_machine(compiled: Compiled) -> str:
@@ -116,7 +112,7 @@ def explain_machine(compiled: Compiled) -> str:
     )
 
 
-def _source(compiled: Compiled, row: Row) -> list[str]:
+def _source(row: Row) -> list[str]:
     """Give the lines of a row in the file of its spec."""
     text = path_of(row.id.where.file).read_text(encoding="utf-8").splitlines()
     first = row.id.where.line - 1
@@ -136,7 +132,7 @@ def explain_clause(compiled: Compiled, clause: kernel.Clause) -> str:
     rows = [
         row.id.text
         for row in compiled.lifecycle.rows.values()
-        if any(clause.path == word.text or clause.path.startswith(f"{word.text}.") for word in row.covers)
+        if any(kernel.within(clause.path, word.text) for word in row.covers)
     ]
     covered = f"covered by {', '.join(rows)}" if rows else "covered by no row"
     return f"{clause.path}\n  {clause.text}\n  {clause.level}, {clause.where}, {covered}"

@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from conformance.declaration import Declaration
+from conformance.declaration import Declaration, ordered_by_completion
 from conformance.history import Group, explanations
 from conformance.observation import Difference, files
 from conformance.observed import Observed, SignalKey, signal_key
@@ -35,7 +35,7 @@ class Judge:
         self.stepper = Stepper(compiled, declaration)
         self.configurations = [Configuration(model) for model in self.stepper.fresh()]
         self.policies = self.stepper.policies
-        self.unsure = not _ordered(compiled, declaration)
+        self.unsure = declaration.clock != "virtual" and not ordered_by_completion(compiled, declaration)
         self.seen = bytearray(len(compiled.kernel.clauses))
         self._past: list[Observed | Group] = []
         self._files: dict[str, Any] = {}
@@ -293,12 +293,6 @@ def derived(compiled: Compiled) -> frozenset[str]:
         for clause in compiled.kernel.clauses
         if clause.level == "should" and not any(part in clause.path for part in exact)
     )
-
-
-def _ordered(compiled: Compiled, declaration: Declaration) -> bool:
-    """Tell whether the order of endings is known: by a virtual clock, or because ties are broken by completion."""
-    chosen = (declaration.policies.get(order.name, "completion") for order in compiled.kernel.orders)
-    return declaration.clock == "virtual" or all(choice == "completion" for choice in chosen)
 
 
 def _distinct(configurations: Sequence[Configuration]) -> list[Configuration]:

@@ -6,9 +6,11 @@ from collections.abc import Iterator
 from typing import Any
 
 from conformance.adapter import Adapter
+from conformance.declaration import ordered_by_completion
 from conformance.step import Divergence
 from statemachines.compile import Compiled
 from statemachines.expression.syntax import Call, Field, Name, Node, children
+from statemachines.kernel import within
 from statemachines.lifecycle import Row, Step
 from statemachines.row_words import RowWords
 from statemachines.rows import evaluate
@@ -32,23 +34,15 @@ def inapplicable(compiled: Compiled, words: RowWords, adapter: Adapter, row: Row
         elif not evaluate(words, expr, model):
             return f"needs {expr.text}, and declared is {_declared(expr.node, model)}"
     waits = "wait" in operations(row, compiled, waits=True)
-    if declaration.clock != "virtual" and waits and _ordered_by_time(compiled, adapter):
+    if declaration.clock != "virtual" and waits and not ordered_by_completion(compiled, declaration):
         return f"needs a virtual clock: ties are not broken by completion, and clock: {declaration.clock} is declared"
     return ""
-
-
-def _ordered_by_time(compiled: Compiled, adapter: Adapter) -> bool:
-    """Tell whether the order of endings depends on whether two instants are equal."""
-    policies = adapter.declaration.policies
-    return any(policies.get(order.name, "completion") != "completion" for order in compiled.kernel.orders)
 
 
 def covers(row: Row, divergence: Divergence) -> bool:
     """Tell whether a fault is what a row is about."""
     clauses = (divergence.clause, *divergence.related)
-    return any(
-        clause == word.text or clause.startswith(f"{word.text}.") for word in row.covers for clause in clauses
-    )
+    return any(within(clause, word.text) for word in row.covers for clause in clauses)
 
 
 def operations(row: Row, compiled: Compiled, *, waits: bool = False) -> set[str]:

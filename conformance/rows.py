@@ -14,6 +14,7 @@ from conformance.evidence import Fails, row_itself, shrunk
 from conformance.row_facts import covers, inapplicable, makes_calls_at_once, operations
 from conformance.verdict import Counterexample, RowResult, Verdict
 from statemachines.compile import Compiled
+from statemachines.kernel import within
 from statemachines.lifecycle import Row
 from statemachines.rows import Program, RowCompiler, RowFailure, enumerated, witnesses
 
@@ -205,6 +206,4 @@ class RowRunner:
 
 
 def _count(witnessed: Counter[str], path: str) -> int:
-    return sum(
-        count for clause, count in witnessed.items() if clause == path or clause.startswith(f"{path}.")
-    )
+    return sum(count for clause, count in witnessed.items() if within(clause, path))

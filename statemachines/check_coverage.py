@@ -7,18 +7,13 @@ from collections.abc import Collection, Iterator
 from statemachines.check_rows import Ran
 from statemachines.compile import Compiled
 from statemachines.diagnostics import Diagnostic, did_you_mean
-from statemachines.kernel import Clause
+from statemachines.kernel import Clause, within
 from statemachines.lifecycle import Row, Word
-
-
-def is_within(path: str, word: str) -> bool:
-    """Tell whether a clause is the one that a path names, or below it."""
-    return path == word or path.startswith(f"{word}.")
 
 
 def covers(word: str, path: str) -> bool:
     """Tell whether a row that covers `word` covers a clause: what only may be has to be named itself."""
-    below = path.removeprefix(word) if is_within(path, word) else None
+    below = path.removeprefix(word) if within(path, word) else None
     return below is not None and ".may signal." not in below and not below.endswith(".may lose")
 
 
@@ -91,7 +86,7 @@ def _too_strict(clause: Clause, covering: list[Row]) -> Iterator[Diagnostic]:
 
 
 def _unknown(word: Word, clauses: list[Clause]) -> Iterator[Diagnostic]:
-    if any(is_within(clause.path, word.text) for clause in clauses):
+    if any(within(clause.path, word.text) for clause in clauses):
         return
     split = [clause.path.split(".") for clause in clauses]
     known = {".".join(parts[:end]) for parts in split for end in range(2, len(parts) + 1)}

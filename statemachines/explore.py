@@ -15,6 +15,7 @@ from statemachines.configurations import Configurations, Frozen
 from statemachines.diagnostics import Where
 from statemachines.expression.emit import python_name
 from statemachines.influence import Influence
+from statemachines.kernel import within
 from statemachines.model import Impossible
 from statemachines.scopes import Scope, leave_out, scopes
 from statemachines.steps import Call, Step, Steps
@@ -353,5 +354,5 @@ class _Search:
 
     def _violated(self, kind: Literal["invariant", "livelock", "failure"], name: str, path: str) -> None:
         clauses = self.source.clauses
-        clause = next((each for each in clauses if f"{each.path}.".startswith(f"{path}.")), clauses[0])
+        clause = next((each for each in clauses if within(each.path, path)), clauses[0])
         self.violation = Violation(kind, name, clause.where, self._trace())

@@ -1,6 +1,6 @@
-"""The kernel: five verbs (require, set, create, remove, emit), each with the clause it comes from.
+"""The kernel: a few verbs (require, set, move, create, remove, send, emit), each with the clause it comes from.
 
-Everything that runs, explores, draws or explains a lifecycle reads these values and nothing else. The
+What runs, explores or explains a lifecycle reads these values; only the chart reads its sentences a second time. The
 order of the effects of a step is the order in which they happen.
 """
 
@@ -329,7 +329,7 @@ class OrderPolicy:
 
 @dataclass(frozen=True, slots=True)
 class Kernel:
-    """A whole lifecycle in the five verbs.
+    """A whole lifecycle in the verbs.
 
     undeclared  the policies of which any choice is right where none is declared
     """
@@ -373,12 +373,17 @@ class Kernel:
 
 
 def without(source: Kernel, paths: frozenset[str]) -> Kernel:
-    """Give a kernel without some sentences of its messages: that they outlive, or what they carry."""
+    """Give a kernel in which messages do not outlive their records, as far as these paths say that they do."""
     messages = tuple(
         replace(message, outlives_clause="" if message.outlives_clause in paths else message.outlives_clause)
         for message in source.messages
     )
     return replace(source, messages=messages)
+
+
+def within(path: str, word: str) -> bool:
+    """Tell whether a clause is the one that a path names, or below it."""
+    return path == word or path.startswith(f"{word}.")
 
 
 def walk(effects: tuple[Effect, ...]) -> Iterator[Effect]:

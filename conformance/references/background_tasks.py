@@ -1,6 +1,6 @@
 """A session's table of background tasks with a completion queue: the reference for `background-tasks`.
 
-Written from the life cycle's description (`lifecycles/background-tasks.md`) alone, not from the spec and
+Written from the source's own description of the life cycle alone, not from the spec and
 not from the generated model: two independent readings that must agree. Where the description leaves a
 choice open, this implementation refuses and leaves everything as it was.
 

@@ -1,6 +1,6 @@
 """Background jobs of an agent session and the tool in front of them: the reference for `job`.
 
-Written from the life cycle's description (`lifecycles/job.md`) alone, not from the spec and not from
+Written from the source's own description of the life cycle alone, not from the spec and not from
 the generated model: two independent readings that must agree. Where the description leaves a choice
 open, this implementation changes nothing.
 

@@ -1,6 +1,6 @@
 """Local sub-agents and main sessions put into the background: the reference for `local-agent`.
 
-Written from the life cycle's description (`lifecycles/local-agent.md`) alone, not from the spec and
+Written from the source's own description of the life cycle alone, not from the spec and
 not from the generated model: two independent readings that must agree. Where the description leaves
 a choice open, this implementation does the least: an abort from above changes no status, an ended
 task cannot be put into the background, its output is gone, and a session that ends after it was

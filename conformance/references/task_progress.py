@@ -1,6 +1,6 @@
 """What delegated tasks report while they work: the reference for `task-progress`.
 
-Written from the life cycle's description (`lifecycles/task-progress.md`) alone, not from the spec and
+Written from the source's own description of the life cycle alone, not from the spec and
 not from the generated model: two independent readings that must agree. Where the description leaves
 a choice open, this implementation refuses and leaves everything as it was: what comes before the start
 does not count later, and an abort ends a running task at once.

@@ -1,6 +1,6 @@
 """Background jobs of a conversation thread: the reference for `thread-job`.
 
-Written from the life cycle's description (`lifecycles/thread-job.md`) alone, not from the spec and
+Written from the source's own description of the life cycle alone, not from the spec and
 not from the generated model: two independent readings that must agree. Where the description leaves
 a choice open, this implementation refuses and leaves everything as it was.
 

@@ -39,7 +39,7 @@ class Lowering:
 
     def clause(self, path: str, where: Where, text: str) -> str:
         """Register a clause and give its path."""
-        should = any(path == word or path.startswith(f"{word}.") for word in self._recommended)
+        should = any(kernel.within(path, word) for word in self._recommended)
         self.clauses[path] = kernel.Clause(path, where, "should" if should else "must", text)
         return path
 
