@@ -54,7 +54,8 @@ THREAD_JOB = Tolerated(
 
 ONE_STATE = "the group has no other state"
 TASK_PROGRESS = Tolerated(
-    unmissed={"operations.finish.unsaid": OPEN},
+    survivors={"operations.progress.copy": "what the model gives is a value, which nothing can change"},
+    unmissed={f"operations.{name}.unsaid": OPEN for name in ("finish", "message", "summarize")},
     equivalent={
         "operations.start.move: pending -> running → waiting -> running": ONE_STATE,
         "operations.finish.move: running -> outcome → working -> outcome": ONE_STATE,
