@@ -9,11 +9,12 @@ from statemachines.types import List, Optional, Record, Type
 
 
 def declared(operation: kernel.Operation) -> str:
-    """Write the parameters of an operation."""
-    return ", ".join(
-        f"{python_name(each.name)}: Any{'' if each.default is None else ' = ABSENT'}"
-        for each in operation.parameters
-    )
+    """Write the parameters of an operation; Python wants a default for each behind one that has it."""
+    written, optional = [], False
+    for each in operation.parameters:
+        optional = optional or each.default is not None
+        written.append(f"{python_name(each.name)}: Any{' = ABSENT' if optional else ''}")
+    return ", ".join(written)
 
 
 def looked_up(page: Page, operation: kernel.Operation, *, witness: bool = False) -> None:

@@ -48,6 +48,8 @@ def test_no_sentence_goes_unmissed(name: str, number: int) -> None:
     wrong = []
     for clause in chunk(load(name).kernel.clauses, number):
         place = sentence(clause.path, list(spec.places))
+        if place is None and clause.path.endswith((".missing", ".otherwise")):
+            continue  # the answer that goes without saying
         assert place is not None, f"{clause.path} is nowhere in the file"
         text = without(spec.text, place)
         found = objections(text)

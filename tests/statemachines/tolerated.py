@@ -52,7 +52,21 @@ THREAD_JOB = Tolerated(
     },
 )
 
-TASK_PROGRESS = Tolerated()
+ONE_STATE = "the group has no other state"
+TASK_PROGRESS = Tolerated(
+    survivors={"operations.progress.copy": "what the model gives is a value, which nothing can change"},
+    unmissed={f"operations.{name}.unsaid": OPEN for name in ("finish", "message", "summarize")},
+    equivalent={
+        "operations.start.move: pending -> running → waiting -> running": ONE_STATE,
+        "operations.finish.move: running -> outcome → working -> outcome": ONE_STATE,
+        "on its own.stop.move: running -> aborted → working -> aborted": ONE_STATE,
+        "operations.summarize.unsaid: text == '' || task.state == pending → task.state == pending": OPEN,
+        "operations.summarize.unsaid: text == '' || task.state == pending → text == ''": OPEN,
+        "on its own.stop.when: task.state == running && task.asked_to_stop → task.asked_to_stop": (
+            "it moves from running only"
+        ),
+    },
+)
 
 TOLERATED = {
     "thread-job": THREAD_JOB,
