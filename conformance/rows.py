@@ -96,7 +96,13 @@ class RowRunner:
             result.verdict, result.reason = Verdict.HARNESS_ERROR, str(error)
         result.runs, result.overlaps = tally.runs, tally.overlaps
         result.witnesses = {word.text: _count(tally.witnesses, word.text) for word in row.covers}
-        self.witnessed.update(tally.witnesses)
+        self.witnessed.update(
+            {
+                path: count
+                for path, count in tally.witnesses.items()
+                if not tally.groups or _is_covered(row, path)
+            }
+        )
         self.strays += tally.strays[:1]
         if result.verdict is Verdict.PASS:
             self._exercised(result, tally)
@@ -207,3 +213,8 @@ class RowRunner:
 
 def _count(witnessed: Counter[str], path: str) -> int:
     return sum(count for clause, count in witnessed.items() if within(clause, path))
+
+
+def _is_covered(row: Row, path: str) -> bool:
+    """Tell whether a row covers a clause: what else comes to pass among calls at once, their schedule decides."""
+    return any(within(path, word.text) for word in row.covers)

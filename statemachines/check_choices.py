@@ -4,16 +4,14 @@ from __future__ import annotations
 
 import itertools
 import random
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from typing import Any, Final
 
 from statemachines.compile import Compiled
-from statemachines.kernel import Kernel, Operation
+from statemachines.kernel import Operation
 from statemachines.lifecycle import Lifecycle
-from statemachines.lower import ANY
-from statemachines.model import ACCEPT, BaseModel, Impossible, Outcome
-from statemachines.model_subject import ModelSubject
-from statemachines.rows import Answer, RowFailure
+from statemachines.model import BaseModel, Impossible, Outcome
+from statemachines.types import DOCUMENT, List, Optional, Record, Type
 
 MOST_ORDERS: Final = 200
 """In so many orders calls that are made at once are run, where there are more than four of them."""
@@ -23,9 +21,6 @@ PATIENCE: Final = 10_000
 
 SMALL: Final = 5
 """Limits below this are tried, the smallest with which a row runs."""
-
-UNKNOWN_CODE: Final = "a_code_of_its_own"
-
 
 Declared = tuple[dict[str, int | None], dict[str, str]]
 """Limits and policies that an implementation declares."""
@@ -62,16 +57,16 @@ def orders(calls: int) -> Iterator[tuple[int, ...]]:
 def watched(compiled: Compiled) -> type[BaseModel]:
     """Give the model's class, whose instances can be eager, and rest at last.
 
-    loose  operations whose answers leave something open beside whether they are refused
-    eager  takes every step of its own that it may take, each once between two calls
-    could  there was one
-    taken  so many steps of its own were taken in this run
+    telling  operations whose replies may hold documents
+    eager    takes every step of its own that it may take, each once between two calls
+    could    there was one
+    taken    so many steps of its own were taken in this run
     """
     model_class = compiled.model_class
 
     class Watched(model_class):  # type: ignore[valid-type,misc]  # the base is made at run time
         __slots__ = ("could", "eager", "taken")
-        loose = frozenset(operation.name for operation in compiled.kernel.operations if _is_loose(operation))
+        telling = frozenset(operation.name for operation in compiled.kernel.operations if _tells(operation))
 
         def reset(self) -> None:
             super().reset()
@@ -108,50 +103,16 @@ def watched(compiled: Compiled) -> type[BaseModel]:
     return Watched
 
 
-class Choosing(ModelSubject):
-    """A subject that can also be eager: it takes every step that it may, and sends every signal, even again.
-
-    Where any code will do, it refuses with one that nobody knows. `could` tells whether there was a chance,
-    `astray` that a call was made of which the spec does not say what happens.
-    """
-
-    def __init__(
-        self, model: Any, kernel: Kernel, order: Sequence[int], *, lenient: bool, eager: bool
-    ) -> None:
-        super().__init__(model, kernel, lenient=lenient, order=order)
-        self.eager = model.eager = eager
-        self.could = False
-        self.astray = False
-
-    def call(self, operation: str, arguments: dict[str, Any]) -> Answer:
-        """Make one call, and let the steps follow that must, or may."""
-        model: Any = self.model
-        decision = getattr(model, f"may_{operation}")(**arguments) if operation in model.loose else ACCEPT
-        if decision.avoid:
-            self.astray = True
-            raise RowFailure(f"the spec does not say what {operation} does here")
-        answer = super().call(operation, arguments)
-        self.could = self.could or model.could
-        self._offer(answer, decision.may)
-        if answer.refused is not None and (decision.idle or ANY in decision.refuse):
-            self.could = True
-            answer.refused = UNKNOWN_CODE if self.eager else answer.refused
-        return answer
-
-    def _answer(self, operation: str, outcome: Outcome, after: list[Outcome]) -> Answer:
-        answer = super()._answer(operation, outcome, after)
-        for each in (outcome, *after):
-            self._offer(answer, (*each.may, *each.again))
-        return answer
-
-    def _offer(self, answer: Answer, may: Sequence[Any]) -> None:
-        if may:
-            self.could = True
-            for name, fields in may if self.eager else ():
-                answer.signals[name].append(dict(fields))
+def _tells(operation: Operation) -> bool:
+    """Tell whether the reply of an operation may hold a document."""
+    return operation.reply is not None and _holds_document(operation.reply.type)
 
 
-def _is_loose(operation: Operation) -> bool:
-    """Tell whether an answer of an operation leaves anything open beside whether it is refused."""
-    loose = ("unchanged", "avoided")
-    return any(each.permitted or each.answer in loose or each.code == ANY for each in operation.requires)
+def _holds_document(kind: Type) -> bool:
+    match kind:
+        case List(item=item) | Optional(item=item):
+            return _holds_document(item)
+        case Record(fields=fields):
+            return any(_holds_document(each) for _, each in fields)
+        case _:
+            return kind == DOCUMENT

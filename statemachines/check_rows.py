@@ -7,12 +7,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from statemachines.check_choices import Choosing, declarations, orders, watched
+from statemachines.check_choices import declarations, orders, watched
 from statemachines.compile import Compiled
 from statemachines.diagnostics import Diagnostic, Where
 from statemachines.expression.syntax import Name
 from statemachines.lifecycle import Expr, Lifecycle, Row
 from statemachines.model import BaseModel, Impossible
+from statemachines.model_subject import ModelSubject
 from statemachines.row_words import RowWords
 from statemachines.rows import Program, RowCompiler, RowFailure, enumerated, evaluate, witnesses
 from statemachines.types import Type
@@ -160,7 +161,9 @@ class _Trial:
             found = found or self._either_way(self._subject(order), arguments, said)
         return found
 
-    def _either_way(self, first: Choosing, arguments: Mapping[str, Any], how: list[str]) -> Diagnostic | None:
+    def _either_way(
+        self, first: ModelSubject, arguments: Mapping[str, Any], how: list[str]
+    ) -> Diagnostic | None:
         """Run with what is open carried out; then, if anything was, with what may be refused refused."""
         found = self._run(first, arguments, how)
         if found is None and first.chose:
@@ -168,11 +171,11 @@ class _Trial:
             found = self._run(self._subject(first.order, lenient=False), arguments, said)
         return found
 
-    def _subject(self, order: Sequence[int], *, lenient: bool = True, eager: bool = False) -> Choosing:
+    def _subject(self, order: Sequence[int], *, lenient: bool = True, eager: bool = False) -> ModelSubject:
         self.model.reset()
-        return Choosing(self.model, self.compiled.kernel, order, lenient=lenient, eager=eager)
+        return ModelSubject(self.model, self.compiled.kernel, order, lenient=lenient, eager=eager)
 
-    def _run(self, subject: Choosing, arguments: Mapping[str, Any], how: list[str]) -> Diagnostic | None:
+    def _run(self, subject: ModelSubject, arguments: Mapping[str, Any], how: list[str]) -> Diagnostic | None:
         self.runs += 1
         try:
             names = self.program.run(subject, arguments)

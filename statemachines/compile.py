@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 from collections.abc import Mapping as Values
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 from pathlib import Path
-from types import ModuleType
+from types import CodeType, ModuleType
 from typing import Any
 
 from statemachines import generate, kernel
@@ -39,8 +39,7 @@ class Compiled:
     def model_class(self) -> type[BaseModel]:
         """The class of the model."""
         module = ModuleType(f"lifecycle_{self.lifecycle.name.replace('-', '_')}")
-        code = compile(self.source, f"<model of {self.lifecycle.name}>", "exec")
-        exec(code, module.__dict__)  # noqa: S102 - the source is our own generator's
+        exec(_code(self.source, f"<model of {self.lifecycle.name}>"), module.__dict__)  # noqa: S102 - the source is our own generator's
         found: type[BaseModel] = module.__dict__["Model"]
         return found
 
@@ -53,6 +52,12 @@ class Compiled:
     def without(self, clauses: Iterable[str]) -> Compiled:
         """Give the same lifecycle with some sentences left out of its kernel."""
         return Compiled(self.lifecycle, kernel.without(self.kernel, frozenset(clauses)), self.words)
+
+
+@lru_cache(maxsize=16)
+def _code(source: str, name: str) -> CodeType:
+    """Compile a model once: a spec that is checked again has often changed in its rows alone."""
+    return compile(source, name, "exec")
 
 
 def compile_tree(tree: Node, file: str) -> Compiled:

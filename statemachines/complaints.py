@@ -93,8 +93,11 @@ def _validator() -> Any:
         if isinstance(value, str) and not matches(asked, value):
             yield ValidationError(asked)
 
+    def definition(validator: Any, asked: str, value: Any, _: Any) -> Iterator[ValidationError]:
+        return validator.descend(value, _defined(asked))  # type: ignore[no-any-return]  # it has no annotations
+
     extend: Callable[..., type[Draft7Validator]] = validators.extend  # it has no annotations of its own
-    return extend(Draft7Validator, {"pattern": pattern})(_schema())
+    return extend(Draft7Validator, {"pattern": pattern, "$ref": definition})(_schema())
 
 
 def matches(pattern: str, text: str) -> bool:
@@ -124,7 +127,13 @@ def _complaint(error: Any) -> Complaint:
 def _resolved(part: Schema) -> list[Schema]:
     """Give a part of the schema and, if it refers to one, the definition."""
     reference = part.get("$ref")
-    return [part, _schema()["definitions"][reference.rpartition("/")[2]]] if reference else [part]
+    return [part, _defined(reference)] if reference else [part]
+
+
+def _defined(reference: str) -> Schema:
+    """Give the definition that a part of the schema refers to: all stand in the schema itself."""
+    found: Schema = _schema()["definitions"][reference.rpartition("/")[2]]
+    return found
 
 
 @cache

@@ -182,8 +182,9 @@ class _Search:
 
     def _ways(self) -> Iterator[bool]:
         """Take one step after the other; tell whether it may have led somewhere."""
-        self._holds()
-        yield False
+        if self.node.parent is None:  # any other was looked at when it was reached
+            self._holds()
+            yield False
         budget = self.node.budget
         for step in self.operations:
             moves = not step.stays and not (

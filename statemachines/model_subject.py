@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Sequence
-from typing import Any
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, Final
 
 from statemachines.kernel import Kernel
-from statemachines.model import ANY_CODE, AnyOf, BaseModel, Decision, Outcome
-from statemachines.row_programs import Answer
+from statemachines.lower import ANY
+from statemachines.model import ANY_CODE, NOTHING, AnyOf, Decision, Outcome, Signal
+from statemachines.row_programs import Answer, RowFailure
+
+UNKNOWN_CODE: Final = "a_code_of_its_own"
 
 
 class _Postponed(Exception):
@@ -16,49 +19,63 @@ class _Postponed(Exception):
 
 
 class ModelSubject:
-    """Answers calls by a model.
+    """Answers calls by a model that was made by `watched`.
 
-    Where the spec leaves a choice (`open`, `unchanged`) it takes the one that `lenient` says: carried
-    out, or refused; `chose` tells whether there was one. Calls made at once run in the order `order`.
+    lenient  where the spec leaves a choice (`open`, `unchanged`), it is carried out, else refused
+    eager    it takes every step that it may, sends every signal that may come, even again, and refuses with
+             a code that nobody knows where any code will do
+    order    in this order calls run that are made at once
+    chose    there was something to be lenient about, `could`: to be eager about
+    astray   a call was made of which the spec does not say what happens
     """
 
     _called = _others = False
 
     def __init__(
-        self, model: BaseModel, kernel: Kernel, *, lenient: bool = True, order: Sequence[int] = ()
+        self, model: Any, kernel: Kernel, order: Sequence[int] = (), *, lenient: bool, eager: bool
     ) -> None:
         self.model = model
         self.limits = model.limits
         self.policies = model.policies
-        self.lenient = lenient
         self.order = order
-        self.chose = False
+        self.lenient = lenient
+        self.eager = model.eager = eager
+        self.chose = self.could = self.astray = False
         self.widest = 0
-        self._signals = [name for name, _ in kernel.signals]
+        self._silent: dict[str, list[dict[str, Any]]] = {name: [] for name, _ in kernel.signals}
         self._files = itertools.count(1)
         self._waiting = {operation.name for operation in kernel.operations if operation.waits is not None}
 
     def call(self, operation: str, arguments: dict[str, Any]) -> Answer:
-        """Make one call, and let the steps that must follow it follow."""
+        """Make one call, and let the steps follow that must, or may."""
+        model = self.model
         if operation in self._waiting and self._others and not self._called:
             raise _Postponed
         self._called = True
         if operation == "wait":
-            return self._answer(operation, Outcome(), self.model.wait(arguments["ms"]))
-        decision: Decision = getattr(self.model, f"may_{operation}")(**arguments)
+            return self._answer(operation, NOTHING, model.wait(arguments["ms"]))
+        decision: Decision = getattr(model, f"may_{operation}")(**arguments)
+        if decision.avoid:
+            self.astray = True
+            raise RowFailure(f"the spec does not say what {operation} does here")
         if decision.accept and (self.lenient or not decision.refuse):
             self.chose = self.chose or bool(decision.refuse)
-            outcome: Outcome = getattr(self.model, f"do_{operation}")(**arguments)
+            outcome: Outcome = getattr(model, f"do_{operation}")(**arguments)
             if isinstance(outcome.value, AnyOf):
                 self.chose = self.chose or len({repr(each) for each in outcome.value.options}) > 1
                 outcome.value = outcome.value.options[0 if self.lenient else -1]
-            self._file(outcome.value)
-            return self._answer(operation, outcome, self.model.settle())
-        if decision.quiet or (decision.idle and self.lenient):
+            if operation in model.telling:
+                self._file(outcome.value)
+            answer = self._answer(operation, outcome, model.settle())
+        elif decision.quiet or (decision.idle and self.lenient):
             self.chose = self.chose or decision.idle
-            return self._answer(operation, Outcome(), [])
-        self.chose = self.chose or decision.idle or decision.accept
-        return Answer(operation, refused=_code(decision), signals={name: [] for name in self._signals})
+            answer = self._answer(operation, NOTHING)
+        else:
+            self.chose = self.chose or decision.idle or decision.accept
+            answer = Answer(operation, None, self._code(decision), self._silent.copy())
+        if decision.may:
+            self._offer(answer, decision.may)
+        return answer
 
     def together(self, bodies: Sequence[Callable[[], Any]]) -> list[Any]:
         """Evaluate bodies one after the other, in this subject's order, and give their values in theirs.
@@ -80,12 +97,21 @@ class ModelSubject:
         found |= {index: bodies[index]() for index in late}
         return [found[index] for index in range(len(bodies))]
 
-    def _answer(self, operation: str, outcome: Outcome, after: list[Outcome]) -> Answer:
-        signals: dict[str, list[dict[str, Any]]] = {name: [] for name in self._signals}
+    def _answer(self, operation: str, outcome: Outcome, after: Sequence[Outcome] = ()) -> Answer:
+        answer = Answer(operation, outcome.value, None, self._silent.copy())
         for each in (outcome, *after):
-            for name, fields in (*each.signals, *each.again):
-                signals[name].append(dict(fields))
-        return Answer(operation, outcome.value, None, signals)
+            if each.signals or each.again:
+                _add(answer, (*each.signals, *each.again))
+            if each.may or each.again:
+                self._offer(answer, (*each.may, *each.again))
+        self.could = self.could or self.model.could
+        return answer
+
+    def _offer(self, answer: Answer, may: Iterable[Signal]) -> None:
+        """Let signals come that may."""
+        self.could = True
+        if self.eager:
+            _add(answer, may)
 
     def _file(self, value: Any) -> None:
         """Give every document that was told in a file a file."""
@@ -98,9 +124,17 @@ class ModelSubject:
         elif getattr(value, "inline", None) is False and value.file is None:
             value.file = f"file-{next(self._files)}"
 
+    def _code(self, decision: Decision) -> str:
+        """Choose the code of a refusal: the first that may be; where any may be, a likely one or an unknown one."""
+        free = decision.idle or ANY in decision.refuse
+        self.could = self.could or free
+        if free and self.eager:
+            return UNKNOWN_CODE
+        if not decision.refuse:
+            return "wrong_state"
+        return "not_found" if decision.refuse == ANY_CODE else decision.refuse[0]
 
-def _code(decision: Decision) -> str:
-    """Choose the code of a refusal: the first that may be, and a likely one where any may be."""
-    if not decision.refuse:
-        return "wrong_state"
-    return "not_found" if decision.refuse == ANY_CODE else decision.refuse[0]
+
+def _add(answer: Answer, came: Iterable[Signal]) -> None:
+    for name, fields in came:
+        answer.signals[name] = [*answer.signals[name], dict(fields)]

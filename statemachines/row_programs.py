@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, lru_cache
 from types import CodeType
 from typing import Any, Protocol
 
@@ -37,7 +37,7 @@ class Answer:
     operation: str
     given: Any = None
     refused: str | None = None
-    signals: Mapping[str, list[dict[str, Any]]] = field(default_factory=dict)
+    signals: dict[str, list[dict[str, Any]]] = field(default_factory=dict)
 
     @property
     def value(self) -> Any:
@@ -81,7 +81,7 @@ class Line:
         source = emit(self.typed)
         if isinstance(self.typed.type, Reply):
             source = source.removesuffix(".value")  # a reply is bound as it is, not read
-        return compile(source, self.expr.text, "eval")
+        return _compiled(source, self.expr.text)
 
     def value(self, environment: dict[str, Any]) -> Any:
         """Evaluate; what cannot be evaluated is a failure of the row."""
@@ -101,6 +101,12 @@ class Line:
             for environment[self.loop] in found:
                 for step in self.body:
                     step.run(environment)
+
+
+@lru_cache(maxsize=2000)
+def _compiled(source: str, name: str) -> CodeType:
+    """Compile an expression once: rows make the same calls, and so does a spec that is checked again."""
+    return compile(source, name, "eval")
 
 
 @dataclass(frozen=True, slots=True)

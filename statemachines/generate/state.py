@@ -58,9 +58,9 @@ def mint(page: Page) -> None:
         records = ", ".join(f"{name!r}: {_taken(page, name)}" for name in minted)
         page.line("number = self.serials")
         page.line(f"taken: dict[Any, Any] = {{{records}}}[entity]")
-        with page.block('while f"{entity.lower()}-{number}" in taken:'):
+        with page.block('while (minted := f"{entity.lower()}-{number}") in taken:'):
             page.line("number += 1")
-        page.line('return f"{entity.lower()}-{number}"')
+        page.line("return minted")
 
 
 def _taken(page: Page, name: str) -> str:
