@@ -79,7 +79,9 @@ def _in_order(low: Lowering, declared: Operation, path: str) -> None:
         if left_out and not use.default:
             where = low.place(f"{path}.takes.{name}", declared.name)
             message = f"{left_out!r} may be left out, and {name!r} behind it may not"
-            low.fault("missing-default", where, message, f"give {name} a default, or put it before {left_out}")
+            low.fault(
+                "missing-default", where, message, f"give {name} a default, or put it before {left_out}"
+            )
         left_out = left_out or (name if use.default else "")
 
 
