@@ -17,6 +17,7 @@ def operation(low: Lowering, declared: Operation) -> kernel.Operation:
     """Lower one operation."""
     name, path = declared.name.text, f"operations.{declared.name.text}"
     parameters = tuple(_parameter(low, path, key, use) for key, use in declared.takes.items())
+    _in_order(low, declared, path)
     requires, effects, scope = _steps(low, declared, parameters, path)
     before = low.words.model_scope({parameter.name: parameter.type for parameter in parameters})
     loses, copies = declared.loses_files, declared.copies
@@ -69,6 +70,19 @@ def _steps(
     effects += sendings(low, operation.sends, after, path)
     effects += signals(low, operation.signals, after, path)
     return requires, effects, after
+
+
+def _in_order(low: Lowering, declared: Operation, path: str) -> None:
+    """Tell of what has to be given behind what may be left out: arguments stand in the order of `takes`."""
+    left_out = ""
+    for name, use in declared.takes.items():
+        if left_out and not use.default:
+            where = low.place(f"{path}.takes.{name}", declared.name)
+            message = f"{left_out!r} may be left out, and {name!r} behind it may not"
+            low.fault(
+                "missing-default", where, message, f"give {name} a default, or put it before {left_out}"
+            )
+        left_out = left_out or (name if use.default else "")
 
 
 def _parameter(low: Lowering, path: str, name: str, use: TypeUse) -> kernel.Parameter:
