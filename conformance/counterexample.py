@@ -10,7 +10,7 @@ from typing import Any
 
 from conformance.observation import InOrder, Listed, part
 from conformance.row_steps import written
-from conformance.row_values import Names, item
+from conformance.row_values import Names, item, text
 from conformance.step import Divergence
 from conformance.trace import AtOnce, Call, Played, Trace
 from statemachines.compile import Compiled
@@ -134,7 +134,7 @@ def _assertion(divergence: Divergence, ids: Mapping[str, str], trace: Trace, nam
             return "last.refused != null"
         case "refused":
             return f"last.refused == {divergence.value or 'null'}"
-        case "signal":
+        case "signal" if divergence.value is not None:
             return f"last.signals.{divergence.path}.size() {'> 0' if divergence.value else '== 0'}"
         case "reply" if any(isinstance(step, AtOnce) for step in trace.steps):
             return "true"  # another order of the calls at once may give something else
@@ -161,8 +161,8 @@ def _reply_assertion(divergence: Divergence, ids: Mapping[str, str], trace: Trac
         case InOrder(field=field, identities=identities):
             wanted = [known(identity, f"{path}[0].{field}") for identity in identities]
             said = f"{reach}.map(each, each.{field}) == [{', '.join(wanted)}]"
-        case Document(inline=inline):
-            said = f"{reach}.inline == {'true' if inline else 'false'}"
+        case Document(inline=inline, text=words):
+            said = f"{reach}.inline == {'true' if inline else 'false'} && {reach}.text == {text(words)}"
         case list() as values:
             said = f"{reach}.size() == {len(values)}"
         case None | bool() | int() | str() as value:

@@ -21,18 +21,23 @@ def explain_lifecycle(compiled: Compiled) -> str:
         "",
         "Limits and policies, which an implementation may declare as its own",
     ]
+    width = max((len(name) for name in (*spec.limits, *spec.policies)), default=0) + 2
     for name, limit in spec.limits.items():
-        lines.append(f"  {name:<14}{limit.default!s:<12}{limit.about}")
+        lines.append(f"  {name:<{width}}{limit.default!s:<12}{limit.about}")
     for name, policy in spec.policies.items():
-        lines.append(
-            f"  {name:<14}{policy.default.text:<12}{policy.about} One of: {', '.join(word.text for word in policy.choices)}."
-        )
+        choices = ", ".join(word.text for word in policy.choices)
+        lines.append(f"  {name:<{width}}{policy.default.text:<12}{policy.about} One of: {choices}.")
     lines += ["", "Operations"]
     for operation in compiled.kernel.operations:
         lines += _operation(operation)
     lines += ["", "Signals: what the implementation does beside its replies"]
     for name, fields in compiled.kernel.signals:
         lines.append(f"  {name}({', '.join(f'{key}: {shape(kind)}' for key, kind in fields)})")
+    if spec.definitions:
+        lines += ["", "Names that clauses use"]
+    for each in spec.definitions.values():
+        parameters = ", ".join(word.text for word in each.parameters)
+        lines.append(f"  {each.name.text}({parameters}): {each.body.text}")
     lines += ["", "Clauses (✓ must, ○ should)"]
     for clause in compiled.kernel.clauses:
         lines.append(f"  {'✓' if clause.level == 'must' else '○'} {clause.path:<58} {clause.text}")

@@ -233,7 +233,7 @@ class Judge:
 
     def _signal(self, call: Observed, signal: Signal, *, due: bool) -> Divergence:
         """Tell of a signal that is due and did not come, or that came and was not due."""
-        name, fields = signal
+        name = signal[0]
         own = f"operations.{call.operation}.signal.{name}"
         levels = self.stepper.levels
         clause = (
@@ -243,9 +243,12 @@ class Judge:
                 (path for path in levels if path.endswith(f".signal.{name}")), f"operations.{call.operation}"
             )
         )
-        said = f"signal {name}({', '.join(f'{key}: {value!r}' for key, value in fields)})"
-        expected, seen = (said, "no such signal") if due else ("no such signal", said)
-        return Divergence("signal", clause, call.operation, expected, seen, path=name, value=int(due))
+        alike = next((each for each in call.signals if each[0] == name), None) if due else None
+        if alike is not None:  # it came, and says something else
+            return Divergence("signal", clause, call.operation, _said(signal), _said(alike), path=name)
+        none = "no such signal"
+        expected, seen = (_said(signal), none) if due else (none, _said(signal))
+        return Divergence("signal", clause, call.operation, expected, seen, path=name, value=due)
 
     def _shared_file(self, call: Observed) -> Divergence | None:
         """Hold every file to the one record that it was told for."""
@@ -283,6 +286,11 @@ class Judge:
         self.stepper, self.configurations = loose.stepper, loose.configurations
         self._relaxed = True
         return None
+
+
+def _said(signal: Signal) -> str:
+    name, fields = signal
+    return f"signal {name}({', '.join(f'{key}: {value!r}' for key, value in fields)})"
 
 
 def derived(compiled: Compiled) -> frozenset[str]:

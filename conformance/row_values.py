@@ -152,8 +152,9 @@ def text(value: str) -> str:
     """Write a text; a long one by what it is made of."""
     size, lines = byte_length(value), line_count(value)
     if size > LONG:
-        for piece in _PIECES:
-            if size >= 2 * lines - 1 and sized_text(piece, size, lines) == value:
+        end = value.rpartition("\n")[2]
+        for piece in dict.fromkeys((*_PIECES, end[:1], end[:2], end[:3])):
+            if piece and size >= 2 * lines - 1 and sized_text(piece, size, lines) == value:
                 return f"text('{piece}', {size}{f', {lines}' if lines > 1 else ''})"
     escaped = "".join(_ESCAPES.get(sign) or (f"\\u{ord(sign):04x}" if _odd(sign) else sign) for sign in value)
     return f"'{escaped}'"

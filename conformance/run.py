@@ -13,6 +13,7 @@ from conformance.evidence import shrunk
 from conformance.report import Coverage, Footer, Header, Planned, Watcher, declares, tally
 from conformance.rows import UNSURE, RowRunner
 from conformance.verdict import RowResult, Verdict, exit_code
+from statemachines.check_coverage import avoided
 from statemachines.compile import Compiled
 from statemachines.diagnostics import did_you_mean
 from statemachines.lifecycle import Level, Row
@@ -62,7 +63,12 @@ class Run:
             self._tell(told, MACHINE, partial(run_machine, self._runner))
         code = exit_code(self.results, self.fail_on)
         witnessed = self._runner.witnessed
-        clauses = {clause.path: witnessed[clause.path] for clause in self.compiled.kernel.clauses}
+        unasked = avoided(self.compiled)  # where the source says nothing no call goes
+        clauses = {
+            clause.path: witnessed[clause.path]
+            for clause in self.compiled.kernel.clauses
+            if clause.path not in unasked
+        }
         whole = self.with_machine and len(self.rows) == len(self.compiled.lifecycle.rows)
         lacking = tuple(f"operations.{name}." for name in self.adapter.declaration.lacks)
         coverage = Coverage(

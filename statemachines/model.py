@@ -140,7 +140,7 @@ class Document:
 
     def __repr__(self) -> str:
         size = f"{byte_length(self.text)} bytes, {line_count(self.text)} lines"
-        return f"<{'inline' if self.inline else 'file'}: {size}>"
+        return f"<{'inline' if self.inline else 'file'}: {size}, {self.text[:12]!r}>"
 
 
 def document(text: str, max_bytes: int | None, max_lines: int | None) -> Document:

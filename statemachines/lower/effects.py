@@ -58,7 +58,8 @@ def signals(low: Lowering, uses: Iterable[SignalUse], scope: Scope, path: str) -
 def _signal(low: Lowering, use: SignalUse, scope: Scope, path: str) -> kernel.Emit | None:
     name, word = use.name.text, "may signal" if use.permitted else "signal"
     when = f" when {use.when.text}" if use.when else ""
-    text = f"{'may signal' if use.permitted else 'signals'} {name}{when}"
+    said = ", ".join(f"{key.text}: {expr.text}" for key, expr in use.fields)
+    text = f"{'may signal' if use.permitted else 'signals'} {name}({said}){when}"
     clause = low.clause(f"{path}.{word}.{name}", use.name.where, text)
     declared = low.lifecycle.signals.get(name)
     if declared is None:

@@ -6,7 +6,7 @@ from statemachines import kernel
 from statemachines.expression.facts import facts
 from statemachines.expression.scope import Scope
 from statemachines.expression.typed import Typed
-from statemachines.lifecycle import Operation, TypeUse
+from statemachines.lifecycle import Gives, Operation, TypeUse
 from statemachines.lower.context import Lowering
 from statemachines.lower.effects import creation, loops, removal, sendings, sets, signals
 from statemachines.lower.guards import Parameters, guards, lookups, move, unique
@@ -100,7 +100,7 @@ def _reply(low: Lowering, operation: Operation, scope: Scope, path: str) -> kern
     gives = operation.gives
     if gives is None:
         return None
-    clause = low.clause(f"{path}.gives", low.place(f"{path}.gives", operation.name), "what it gives")
+    clause = low.clause(f"{path}.gives", low.place(f"{path}.gives", operation.name), f"gives {_said(gives)}")
     fields = None
     if gives.fields is not None:
         fields = tuple((key.text, low.typed(expr, scope)) for key, expr in gives.fields)
@@ -114,3 +114,16 @@ def _reply(low: Lowering, operation: Operation, scope: Scope, path: str) -> kern
         branches.append((None, low.typed(gives.value, scope)))
     options = tuple(low.typed(expr, scope) for expr in gives.any_of)
     return kernel.Reply(clause, low.words.caller.given(operation), fields, tuple(branches), options)
+
+
+def _said(gives: Gives) -> str:
+    """Say what an operation gives, in the words of the spec."""
+    if gives.fields is not None:
+        return f"{{{', '.join(f'{key.text}: {expr.text}' for key, expr in gives.fields)}}}"
+    if gives.any_of:
+        return f"any of {', '.join(expr.text for expr in gives.any_of)}"
+    if gives.value is not None:
+        return gives.value.text
+    return "; ".join(
+        f"{f'when {when.text}: ' if when else 'else '}{expr.text}" for when, expr in gives.branches
+    )

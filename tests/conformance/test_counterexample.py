@@ -276,7 +276,7 @@ ORIGINS = (("job-1", Given(1, "job_id")),)
         (
             TELLING,
             fault(value=Document("x", inline=True), path="[0].content"),
-            "last[0].content.inline == true",
+            "last[0].content.inline == true && last[0].content.text == 'x'",
         ),
         (INSPECT, fault("crash"), "true"),
         (INSPECT, fault("hang"), "true"),

@@ -219,3 +219,18 @@ class SilenceFails(Lie):
         if found.status == "running" and self._now - (found.started_at or 0) >= 3_600_000:
             self._end(found, "failed")
         return found
+
+
+class SecondStartStampsAgain(Lie):
+    """A task that is started twice has started the second time."""
+
+    row, calls = "X20", 7
+
+    def start(self, task: str) -> None:
+        try:
+            super().start(task)
+        finally:
+            with self._locked():
+                found = self._tasks.get(task)
+                if found is not None and found.status == "running":
+                    found.started_at = self._now

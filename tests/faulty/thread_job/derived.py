@@ -237,3 +237,16 @@ class RemembersFiftyCalls(Lie):
         while len(self._calls) > 50:
             del self._calls[next(iter(self._calls))]
         super()._require_unresolved(tool_call)
+
+
+class FileIsNamedAfterJob(Lie):
+    """The file of a message is named after its job, and an id that is used again writes over it."""
+
+    row, calls = "X29", 47
+
+    def _message(self, job: Job) -> Reply:
+        self._named = job.job_id
+        return super()._message(job)
+
+    def _spill_path(self) -> Path:
+        return self._private_directory() / f"payload-{self._named}.txt"
