@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 from conformance import kernel_facts
 from conformance.run import ABOUT_MACHINE, MACHINE
 from statemachines import kernel
-from statemachines.compile import Compiled, path_of
+from statemachines.compile import Compiled
 from statemachines.lifecycle import Row
 from statemachines.types import NULL, Document, Enum, Id, List, Optional, Record, Ref, Type
 
@@ -97,7 +99,7 @@ def explain_row(compiled: Compiled, row_id: str) -> str:
     for word in row.covers:
         texts = [clause.text for clause in compiled.kernel.clauses if kernel.within(clause.path, word.text)]
         lines.append(f"  {word.text:<52} {texts[0] if texts else ''}")
-    return "\n".join([*lines, "", *_source(row)])
+    return "\n".join([*lines, *(["", *_source(compiled.origin, row)] if compiled.origin else [])])
 
 
 def explain_machine(compiled: Compiled) -> str:
@@ -117,9 +119,9 @@ def explain_machine(compiled: Compiled) -> str:
     )
 
 
-def _source(row: Row) -> list[str]:
+def _source(origin: Path, row: Row) -> list[str]:
     """Give the lines of a row in the file of its spec."""
-    text = path_of(row.id.where.file).read_text(encoding="utf-8").splitlines()
+    text = origin.read_text(encoding="utf-8").splitlines()
     first = row.id.where.line - 1
     indent = row.id.where.column - 1
     found = [text[first]]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from collections.abc import Mapping as Values
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 from pathlib import Path
 from types import CodeType, ModuleType
@@ -24,11 +24,15 @@ from statemachines.words import Words
 
 @dataclass(frozen=True, eq=False)
 class Compiled:
-    """A lifecycle in all its forms: as stated, as the kernel's verbs, and as a model that runs."""
+    """A lifecycle in all its forms: as stated, as the kernel's verbs, and as a model that runs.
+
+    `origin` is the file that it was loaded from, wherever the working directory is by now.
+    """
 
     lifecycle: Lifecycle
     kernel: kernel.Kernel
     words: Words
+    origin: Path | None = None
 
     @cached_property
     def source(self) -> str:
@@ -86,7 +90,7 @@ def spec_tree(name: str) -> Mapping:
 def load(name: str) -> Compiled:
     """Compile a shipped lifecycle by its name, for example `thread-job`; or a spec by its path."""
     tree = spec_tree(name)
-    return compile_tree(tree, tree.where.file)
+    return replace(compile_tree(tree, tree.where.file), origin=path_of(name).resolve())
 
 
 def path_of(name: str) -> Path:
