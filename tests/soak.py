@@ -22,10 +22,13 @@ Job = tuple[str, str, int, int]  # a lifecycle, what kind of system, which one o
 def main() -> int:
     """Run everything on both cores; give 1 when a verdict is wrong."""
     parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("lifecycles", nargs="*", metavar="LIFECYCLE", help="which of them; all by default")
     parser.add_argument("--seeds", type=int, default=50)
-    seeds = range(parser.parse_args().seeds)
+    options = parser.parse_args()
+    seeds = range(options.seeds)
     jobs: list[Job] = []
-    for name, suite in SUITES.items():
+    for name in options.lifecycles or SUITES:
+        suite = SUITES[name]
         jobs += [(name, "right", index, seed) for index in range(len(suite.right)) for seed in seeds]
         jobs += [(name, "faulty", index, seed) for index in range(len(suite.faulty)) for seed in seeds]
         jobs += [(name, "dead", index, 0) for index in range(len(suite.dead))]
@@ -50,7 +53,9 @@ def verdict(job: Job) -> tuple[str, str]:
     if kind == "faulty":
         lie = suite.faulty[index]
         with closing(open_class(compiled, lie)) as adapter:
-            runner = RowRunner(compiled, RowCompiler(compiled.lifecycle), adapter, number=seed)
+            runner = RowRunner(
+                compiled, RowCompiler(compiled.lifecycle), adapter, number=seed, shortest=False
+            )
             found = runner.run(compiled.lifecycle.rows[lie.row])
         fails = found.verdict is Verdict.FAIL
         return kind, "" if fails else f"{lie.__name__}, seed {seed}: {lie.row} is {found.verdict}"
