@@ -1,0 +1,68 @@
+"""The tour of the README, taken as a newcomer takes it: its files are written, its commands run, its output compared."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+README = (Path(__file__).parent.parent / "README.md").read_text(encoding="utf-8")
+TOUR = README[README.index("**1. The system.**") : README.index("**7. Go on.**")]
+PYTHON = re.findall(r"```python\n(.*?)```", TOUR, re.DOTALL)
+SHOWN = re.findall(r"```\n(\$ .*?)```", TOUR, re.DOTALL)
+TIMES = re.compile(r"\d+(\.\d+)?m?s\b")  # how long something took is nobody's promise
+LEFT_OUT = "…"
+
+
+def mended(source: str, wrong: str, right: str) -> str:
+    assert source.count(wrong) == 1, "the mend of step 5 has to fit the system of step 1"
+    return source.replace(wrong, right)
+
+
+def conformance(folder: Path, *arguments: str) -> str:
+    environment = {**os.environ, "PYTHONPATH": str(folder), "COLUMNS": "120"}
+    command = [sys.executable, "-m", "conformance", *arguments]
+    return subprocess.run(
+        command, cwd=folder, env=environment, capture_output=True, text=True, check=False
+    ).stdout
+
+
+def lacking(shown: str, printed: str) -> list[str]:
+    """The lines of a transcript that were not printed in that order."""
+    rest = [TIMES.sub("#", line.rstrip()) for line in printed.splitlines()]
+    missing = []
+    for line in (TIMES.sub("#", each.rstrip()) for each in shown.splitlines()):
+        if LEFT_OUT in line or not line:
+            continue
+        if line in rest:
+            rest = rest[rest.index(line) + 1 :]
+        else:
+            missing.append(line)
+    return missing
+
+
+@pytest.fixture(scope="module")
+def tour(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder of somebody who has copied both files."""
+    folder = tmp_path_factory.mktemp("tour")
+    (folder / "jobs.py").write_text(PYTHON[0], encoding="utf-8")
+    (folder / "adapter.py").write_text(PYTHON[1], encoding="utf-8")
+    return folder
+
+
+def test_the_tour_finds_the_bug_and_goes_green_as_the_readme_shows(tour: Path) -> None:
+    first, second = SHOWN
+    run = "run", "thread-job", "--against", "python:adapter:MyJobs"
+    assert first.startswith(f"$ conformance {' '.join(run)}\n")
+    assert lacking(first.partition("\n")[2], conformance(tour, *run)) == []
+    right = PYTHON[2].rstrip("\n")
+    system = mended(PYTHON[0], "        if job is None:\n            return", right)
+    (tour / "jobs.py").write_text(system, encoding="utf-8")
+    replayed, _, rerun = second.partition("$ conformance run")
+    command, _, said = replayed.partition("\n")
+    assert lacking(said, conformance(tour, *command.removeprefix("$ conformance ").split())) == []
+    assert lacking(rerun.partition("\n")[2], conformance(tour, *run)) == []
