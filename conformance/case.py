@@ -152,21 +152,24 @@ class Case:
         except Broken as broken:
             raise self._failed(broken.kind, "wait", "the clock moves", _with(broken)) from None
 
-    def _observed(self, operation: str, arguments: Mapping[str, Any], raw: Raw) -> Observed:
-        """Project an answer to the values of the spec."""
+    def _observed(
+        self, operation: str, arguments: Mapping[str, Any], raw: Raw, *, at_once: bool = False
+    ) -> Observed:
+        """Project an answer to the values of the spec; of calls `at_once` each may be the last, and compared."""
         if raw.refused is not None:
             refused = str(raw.refused)
             return Observed(
                 operation, arguments, None, refused, began=raw.began, ended=raw.ended, elapsed=raw.elapsed
             )
         given = None
-        if operation != "wait" and not self.judge.uncompared(operation, arguments):
+        if operation != "wait" and (at_once or not self.judge.uncompared(operation, arguments)):
             try:
                 given = observe(self._facts.gives(operation), raw.value, lost=self._lost)
             except WrongShape as error:
-                raise self._failed(
-                    "shape", operation, "a reply of the form that the spec gives", str(error)
-                ) from None
+                if not self.judge.uncompared(operation, arguments):
+                    raise self._failed(
+                        "shape", operation, "a reply of the form that the spec gives", str(error)
+                    ) from None
         minted = self._facts.minted(operation, given)
         return Observed(
             operation,
@@ -270,7 +273,7 @@ class Case:
     def _called_at_once(self, operation: str, arguments: Mapping[str, Any], calls: list[Observed]) -> Answer:
         made = Observed(operation, arguments)
         calls.append(made)  # before the answer: a call that never comes back was made as well
-        observed = self._observed(operation, arguments, self._raw(operation, arguments))
+        observed = self._observed(operation, arguments, self._raw(operation, arguments), at_once=True)
         calls[-1] = observed
         return self._answer(observed)
 

@@ -11,7 +11,7 @@ from conformance.adapter import Adapter, HarnessError
 from conformance.case import Case
 from conformance.evidence import shrunk
 from conformance.report import Coverage, Footer, Header, Planned, Watcher, declares, tally
-from conformance.rows import UNSURE, RowRunner
+from conformance.rows import ROUNDS, UNSURE, RowRunner
 from conformance.verdict import RowResult, Verdict, exit_code
 from statemachines.check_coverage import avoided
 from statemachines.compile import Compiled
@@ -122,7 +122,7 @@ def run_machine(runner: RowRunner) -> RowResult:
             result.verdict = Verdict.NOT_EXERCISED
             result.reason = f"the system has no operation {', '.join(missing)}"
         else:
-            case = _searched(runner, result) or next(iter(runner.strays), None)
+            case = _searched(runner, result) or _paired(runner, result) or next(iter(runner.strays), None)
             if case is not None:
                 _fails(runner, result, case)
     except HarnessError as error:
@@ -146,13 +146,29 @@ def _searched(runner: RowRunner, result: RowResult) -> Case | None:
     return None if diverged is None else diverged.case
 
 
+def _paired(runner: RowRunner, result: RowResult) -> Case | None:
+    """Make any two calls at once, where the system allows it; give the first case that diverges."""
+    from conformance import pairs
+
+    if runner.adapter.declaration.concurrency == "none":
+        return None
+
+    def after(driver: object) -> None:
+        result.runs += 1
+
+    rounds = pairs.ROUNDS // 4 if runner.quick else pairs.ROUNDS
+    diverged = pairs.search(runner.compiled, runner.adapter, runner.number, rounds=rounds, after=after)
+    return None if diverged is None else diverged.case
+
+
 def _fails(runner: RowRunner, result: RowResult, case: Case) -> None:
     divergence = case.divergence
     if divergence is None:
         return
     result.verdict = Verdict.FAIL
     result.reason = f"expected {divergence.expected}; seen {divergence.seen}"
-    found = result.counterexample = shrunk(runner.compiled, runner.adapter, case)
+    rounds = ROUNDS if any(each.at_once for each in case.trace) else 1
+    found = result.counterexample = shrunk(runner.compiled, runner.adapter, case, rounds=rounds)
     if found is None:
         result.verdict = Verdict.FLAKY
         result.reason = f"{divergence.operation}: {result.reason}; played again, it did not show"

@@ -8,7 +8,7 @@ every step the observers are asked, so a wrong state shows at once.
 from __future__ import annotations
 
 import unittest
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from hypothesis import Phase, event, seed, settings
@@ -43,8 +43,9 @@ class Diverged(AssertionError):
 class Driver:
     """One case of the machine: makes the calls, and asks the observers after each."""
 
-    def __init__(self, compiled: Compiled, adapter: Adapter) -> None:
-        self.case = Case(compiled, adapter)
+    def __init__(self, compiled: Compiled, adapter: Adapter, *, seed: int = 0) -> None:
+        self.case = Case(compiled, adapter, seed)
+        self.offers = adapter.offers
         self._compiled = compiled
         self._choosers = _choosers(compiled)
         self.gone = Gone(compiled.kernel)
@@ -53,15 +54,20 @@ class Driver:
     def call(self, operation: str, number: int) -> None:
         """Make a call with the arguments that a number stands for, then look."""
         arguments = self.arguments(operation, number)
-        if arguments is None or self._avoided(operation, arguments):
+        if arguments is None or self.avoided(operation, arguments):
             return
         self.make(operation, arguments)
         self.observe(arguments)
 
-    def _avoided(self, operation: str, arguments: dict[str, Any]) -> bool:
+    def avoided(self, operation: str, arguments: dict[str, Any]) -> bool:
         """Tell whether the spec leaves open what a call would do here."""
         judge = self.case.judge
         return operation != "wait" and judge.stepper.decision(judge.model, operation, arguments).avoid
+
+    def enabled(self, operation: str, arguments: dict[str, Any]) -> bool:
+        """Tell whether a call would be carried out now."""
+        decision = self.case.judge.stepper.decision(self.case.judge.model, operation, arguments)
+        return decision.accept and not decision.avoid
 
     def arguments(self, operation: str, number: int) -> dict[str, Any] | None:
         """Give the arguments that a number stands for in the present configuration; None where there are none."""
@@ -83,9 +89,26 @@ class Driver:
             self.case.call(operation, arguments)
         except CallFailed as failed:
             raise Diverged(failed.divergence, self.case) from None
+        self.look()
+
+    def look(self) -> None:
+        """See which records are gone, and whether the last call diverged."""
         self.gone.look(self.case.judge.model)
         if self.case.divergence is not None and not self.case.judge.unsure:
             raise Diverged(self.case.divergence, self.case)
+
+    def astray(self, calls: Sequence[tuple[str, dict[str, Any]]]) -> bool:
+        """Tell whether calls, one after the other, come to where the spec leaves open what happens."""
+        judge = self.case.judge
+        model = judge.stepper.thawed(judge.model.freeze(), judge.model)
+        for operation, arguments in calls:
+            decision = judge.stepper.decision(model, operation, arguments)
+            if decision.avoid:
+                return True
+            if decision.accept:
+                getattr(model, f"do_{operation}")(**arguments)
+                model.settle()
+        return False
 
     def observe(self, arguments: dict[str, Any]) -> None:
         """Ask every observer: about everything, and about the records that the last call was about."""

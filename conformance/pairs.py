@@ -1,0 +1,105 @@
+"""Any two calls at once: in a random situation two calls overlap, of any two operations; then everybody looks.
+
+A row makes calls at once where its source speaks of it. What nobody thought of comes here: a list beside a start,
+a cancel of all beside an ending, two endings of different jobs. Some order of the two calls, one after the other,
+has to explain what they gave, and whatever the observers see afterwards.
+"""
+
+from __future__ import annotations
+
+import itertools
+import random
+from collections.abc import Callable
+from typing import Any
+
+from conformance.adapter import Adapter
+from conformance.case import CallFailed
+from conformance.stateful import Diverged, Driver
+from statemachines import kernel
+from statemachines.compile import Compiled
+from statemachines.types import Id, present
+
+ROUNDS = 400  # situations in which two calls are made at once, of all operations together
+LEAST, MOST = 2, 7  # calls that lead to a situation
+OFTEN = (
+    4  # as often as others a situation has calls that create something, and pairs that both change something
+)
+TRIES = 8  # draws of arguments, of which one may do something, and fit the other call
+
+
+def search(
+    compiled: Compiled, adapter: Adapter, number: int, *, rounds: int, after: Callable[[Driver], None]
+) -> Diverged | None:
+    """Make pairs of calls at once; give the first case that diverges."""
+    chooser = random.Random(number)
+    pairs = list(_pairs(compiled, adapter))
+    chooser.shuffle(pairs)
+    for index, (one, other) in zip(range(rounds), itertools.cycle(pairs), strict=False):
+        driver = Driver(compiled, adapter, seed=number + index)
+        try:
+            _situation(compiled, driver, chooser)
+            _at_once(driver, one, other, chooser)
+        except Diverged as diverged:
+            return diverged
+        after(driver)
+    return None
+
+
+def _pairs(compiled: Compiled, adapter: Adapter) -> list[tuple[kernel.Operation, kernel.Operation]]:
+    """List every two operations of which one changes something; not those of whoever tests."""
+    offered = [each for each in compiled.kernel.operations if adapter.offers(each.name) and not each.control]
+    every = itertools.combinations_with_replacement(offered, 2)
+    found = [(one, other) for one, other in every if one.effects or other.effects]
+    return [pair for pair in found for _ in range(OFTEN if all(each.effects for each in pair) else 1)]
+
+
+def _situation(compiled: Compiled, driver: Driver, chooser: random.Random) -> None:
+    """Make some calls, one after the other, of which most do something."""
+    offered = [each for each in compiled.kernel.operations if each.effects and driver.offers(each.name)]
+    names = [each.name for each in offered for _ in range(OFTEN if _creates(each) else 1)]
+    for _ in range(chooser.randint(LEAST, MOST)):
+        name = chooser.choice(names)
+        arguments = _drawn(driver, name, chooser)
+        if arguments is not None and not driver.avoided(name, arguments):
+            driver.make(name, arguments)
+
+
+def _drawn(
+    driver: Driver, name: str, chooser: random.Random, fits: Callable[[dict[str, Any]], bool] = lambda _: True
+) -> dict[str, Any] | None:
+    """Draw arguments with which a call does something, and that fit, if some are soon found."""
+    drawn = [driver.arguments(name, chooser.randrange(2**16)) for _ in range(TRIES)]
+    given = [each for each in drawn if each is not None]
+    enabled = [each for each in given if driver.enabled(name, each)]
+    return next(iter([*filter(fits, enabled), *enabled, *given]), None)
+
+
+def _at_once(driver: Driver, one: kernel.Operation, other: kernel.Operation, chooser: random.Random) -> None:
+    """Make two calls at once, about one record or just not, and let the observers look."""
+    alike = chooser.random() < 0.5
+    first = _drawn(driver, one.name, chooser)
+    known = _named(one, first or {})
+    second = _drawn(driver, other.name, chooser, lambda each: bool(_named(other, each) & known) == alike)
+    if first is None or second is None or driver.case.judge.unsure:
+        return
+    calls = ((one.name, first), (other.name, second))
+    if driver.astray(calls) or driver.astray(calls[::-1]):
+        return
+    bodies = [lambda call=call: driver.case.call(*call) for call in calls]
+    try:
+        driver.case.together(bodies)
+    except CallFailed as failed:
+        raise Diverged(failed.divergence, driver.case) from None
+    driver.look()
+    driver.observe({**first, **second})
+
+
+def _creates(operation: kernel.Operation) -> bool:
+    return any(isinstance(effect, kernel.Create) for effect in kernel.walk(operation.effects))
+
+
+def _named(operation: kernel.Operation, arguments: dict[str, Any]) -> set[Any]:
+    """Give the ids of the records that a call is about."""
+    return {
+        arguments.get(each.name) for each in operation.parameters if isinstance(present(each.wire), Id)
+    } - {None}
