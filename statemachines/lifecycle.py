@@ -169,6 +169,7 @@ class Effects:
 
     moves: tuple[Move, ...] = ()
     assignments: tuple[Assignment, ...] = ()
+    creations: tuple[Creation, ...] = ()
     loops: tuple[Loop, ...] = ()
     removes: bool = False
     signals: tuple[SignalUse, ...] = ()

@@ -65,6 +65,7 @@ entities:
     entering:
       terminal:
         set: {job.ended_at: now}
+        create: {Note: {of: job}}
         signal: {Woke: {with: {thread: job.thread}}}
         for each: {other: {in: jobs, when: other.active, remove: true}}
     after:
@@ -281,13 +282,13 @@ entities / Job | retain: {newest: 3, by: x}
 entities / Job | after: {a: {in: 3, move: b}}
     missing-word 3:13 | `after` needs 'since' | instant
 entities / Job | after: {a: {in: 3, since: x}}
-    missing-word 3:13 | 'move', 'set', 'for each', 'remove' or 'signal' | move: The state
+    missing-word 3:13 | 'move', 'set', 'create', 'for each', 'remove' or 'signal' | move: The state
 entities / Job | after: [a]
     wrong-kind 3:12 | 'after' takes a mapping | for a time
 entities / Job / after | a: {in: 3, since: x, remove: false}
     bad-value 4:36 | 'remove' takes the record's name, or true, not false | The record is removed
 entities / Job | entering: {a: {}}
-    missing-word 3:16 | 'move', 'set', 'for each', 'remove' or 'signal' | set: Fields
+    missing-word 3:16 | 'move', 'set', 'create', 'for each', 'remove' or 'signal' | set: Fields
 entities / Job / entering / a | for each: {poll: polls}
     wrong-kind 5:26 | 'poll' takes a mapping, and this is text | The list, and what happens
 
@@ -332,6 +333,8 @@ operations / a | move: [b]
     wrong-kind 3:11 | takes a move, and this is a list | from -> to
 operations / a | create: {Call: }
     wrong-kind 3:19 | 'Call' takes a mapping | Names, each
+entities / Job / entering / a | create: [Call]
+    wrong-kind 5:17 | 'create' takes a mapping, and this is a list | Records that are created
 operations / a | remove: [due.job]
     bad-name 3:14 | not 'due.job' | mean 'due.Job'?
 operations / a | may lose: jobs
@@ -355,7 +358,7 @@ operations / a / gives | my id: x
 on its own | a: {does: b(c)}
     missing-word 2:3 | a step of its own needs 'when' | may be taken
 on its own | a: {when: b}
-    missing-word 2:3 | needs 'does', 'move', 'set', 'remove', 'signal' or 'may signal' | does: The operation
+    missing-word 2:3 | needs 'does', 'move', 'set', 'create', 'remove', 'signal' or 'may signal' | does: The operation
 on its own / a | when: b\ndoes: c\nwithin: 3
     unknown-word 5:5 | 'within' | known words here
 
