@@ -138,12 +138,14 @@ class _Search:
 
     def _signals(self, must: Sequence[SignalKey], may: frozenset[SignalKey]) -> frozenset[SignalKey] | None:
         """Match the signals of the whole group; order and number of those that may come do not count."""
-        rest = list(self.group.signals)
+        rest = list(map(signal_key, self.group.signals))
         for key in must:
-            if key not in rest:
+            seen = self.facts.matching(key, rest)
+            if seen is None:
                 return None
-            rest.remove(key)
-        if any(key not in may and key not in self.standing for key in rest):
+            rest.remove(seen)
+        allowed = may | self.standing
+        if any(not any(self.facts.matching(each, [key]) for each in allowed) for key in rest):
             return None
         return self.standing | may
 
@@ -231,7 +233,11 @@ class _Search:
             counts[sent[0]] = sent[1]
         finished = node.done if done is None else node.done | {done}
         return _Node(
-            finished, tuple(sorted(counts.items())), model.freeze(), tuple(sorted(must)), frozenset(may)
+            finished,
+            tuple(sorted(counts.items())),
+            model.freeze(),
+            tuple(sorted(must, key=repr)),
+            frozenset(may),
         )
 
     def _whole(self, model: BaseModel, call: Observed) -> list[Outcome] | None:

@@ -87,8 +87,8 @@ class Judge:
             return
         decision = self.stepper.decision(model, call.operation, call.arguments)
         if decision.accept and call.refused is None:
-            minted = iter(call.minted)
-            model.mint = lambda entity: next(minted, "") or model.next_ordinal(entity)
+            minted = dict(call.minted)
+            model.mint = lambda entity, *form: minted.pop(entity, "") or model.next_ordinal(entity, *form)
             with contextlib.suppress(Impossible):
                 getattr(model, f"do_{call.operation}")(**call.arguments)
             model.mint = model.next_ordinal
@@ -220,15 +220,17 @@ class Judge:
         self, outcomes: Sequence[Outcome], call: Observed, standing: frozenset[SignalKey]
     ) -> frozenset[SignalKey] | Divergence:
         """Match the signals that came with those that have to and those that may; give what may still come."""
-        rest = list(call.signals)
+        rest = list(map(signal_key, call.signals))
+        matching = self.stepper.facts.matching
         again = {signal_key(signal) for outcome in outcomes for signal in outcome.again}
         for outcome in outcomes:
             for signal in (*outcome.signals, *outcome.again):
-                if signal_key(signal) not in rest:
+                seen = matching(signal_key(signal), rest)
+                if seen is None:
                     return self._signal(call, signal, due=True)
-                rest.remove(signal_key(signal))
+                rest.remove(seen)
         allowed = again | standing | {signal_key(signal) for outcome in outcomes for signal in outcome.may}
-        extra = next((key for key in rest if key not in allowed), None)
+        extra = next((key for key in rest if not any(matching(each, [key]) for each in allowed)), None)
         return standing | again if extra is None else self._signal(call, extra, due=False)
 
     def _signal(self, call: Observed, signal: Signal, *, due: bool) -> Divergence:

@@ -133,10 +133,12 @@ class Stepper:
 
     def _carried_out(self, model: BaseModel, call: Observed) -> Outcome:
         """Carry an operation out, with the ids that the system chose."""
-        minted = iter(call.minted)
+        minted = list(call.minted)
 
-        def mint(entity: str) -> str:
-            found = next(minted, "")
+        def mint(entity: str, prefix: str = "", size: int | None = None) -> str:
+            found = next((each for owner, each in minted if owner == entity), "")
+            if found:
+                minted.remove((entity, found))
             if not found:
                 wanted = f"the id of the new {entity}"
                 raise Contradiction(
@@ -154,7 +156,7 @@ class Stepper:
         try:
             outcome: Outcome = getattr(model, f"do_{call.operation}")(**call.arguments)
         except Impossible as impossible:
-            wanted = "an id that no retained record has"
+            wanted = "a fitting id that no retained record has"
             raise Contradiction(
                 Divergence("identity", impossible.clause, call.operation, wanted, impossible.message)
             ) from None

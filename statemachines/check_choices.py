@@ -11,7 +11,7 @@ from statemachines.compile import Compiled
 from statemachines.kernel import Kernel, Operation
 from statemachines.lifecycle import Lifecycle
 from statemachines.lower import ANY
-from statemachines.model import ACCEPT, BaseModel, Impossible, Outcome
+from statemachines.model import ACCEPT, BaseModel, Impossible, Outcome, exemplary
 from statemachines.model_subject import ModelSubject
 from statemachines.rows import Answer, RowFailure
 
@@ -148,7 +148,7 @@ class Choosing(ModelSubject):
         if may:
             self.could = True
             for name, fields in may if self.eager else ():
-                answer.signals[name].append(dict(fields))
+                answer.signals[name].append(exemplary(dict(fields)))
 
 
 def _is_loose(operation: Operation) -> bool:

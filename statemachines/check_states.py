@@ -139,8 +139,11 @@ def _everything(source: kernel.Kernel) -> Iterator[kernel.Effect]:
     for step in source.spontaneous:
         yield from kernel.walk(step.effects)
     for entity in source.entities:
-        for part in (*entity.entered, *entity.timers):
-            yield from kernel.walk(part.effects)
+        for effects in [
+            *(each.effects for each in entity.entered),
+            *(each.effects for each in entity.timers),
+        ]:
+            yield from kernel.walk(effects)
 
 
 def _others(source: kernel.Kernel) -> Iterator[kernel.Effect]:

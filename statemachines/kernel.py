@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from statemachines.diagnostics import Where
-from statemachines.expression.typed import Typed
+from statemachines.expression.typed import Minted, Typed, parts
 from statemachines.lifecycle import Level
 from statemachines.types import Type
 
@@ -105,6 +105,17 @@ class Create:
     id: Typed | None
     state: Typed | None = None
     elsewhere: str = ""
+
+    @property
+    def mints(self) -> bool:
+        """Tell whether the implementation may choose the id, if there is one."""
+        return self.id is None or any(isinstance(node, Minted) for node in _nodes(self.id))
+
+
+def _nodes(value: Typed) -> Iterator[Typed]:
+    yield value
+    for part in parts(value):
+        yield from _nodes(part)
 
 
 @dataclass(frozen=True, slots=True)

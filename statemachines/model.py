@@ -195,6 +195,37 @@ class _Anything(_Sentinel):
         return self
 
 
+class SuchAs:
+    """A part of a reply that the implementation chooses, with an example."""
+
+    __slots__ = ("example",)
+
+    def __init__(self, example: Any) -> None:
+        self.example = example
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, SuchAs) and bool(self.example == other.example)
+
+    def __hash__(self) -> int:
+        return hash(SuchAs)
+
+    def __repr__(self) -> str:
+        return f"such as {self.example!r}"
+
+
+def exemplary(value: Any) -> Any:
+    """Give a value with the examples of all that the implementation chooses."""
+    match value:
+        case SuchAs(example=example):
+            return exemplary(example)
+        case dict():
+            return {name: exemplary(part) for name, part in value.items()}
+        case list() | tuple():
+            return [exemplary(part) for part in value]
+        case _:
+            return value
+
+
 ABSENT: Any = _Sentinel("ABSENT")  # an argument that the caller left out
 ANYTHING: Any = _Anything("ANYTHING")  # a part of a reply that is not compared
 ANY_CODE: tuple[str, ...] = ("*",)  # a refusal with whatever code
@@ -279,6 +310,13 @@ def declared_keys(declared: Any, fields: Mapping[str, Any]) -> tuple[Any, ...]:
     return tuple(keys)
 
 
+def ordinal_id(entity: str, prefix: str, size: int | None, number: int) -> str:
+    """Write a number as an id that begins so, or else with the name of the entity, and has so many characters."""
+    if size is not None:
+        return prefix + str(number).zfill(size - len(prefix))
+    return f"{prefix or entity.lower()}-{number}"
+
+
 class Impossible(Exception):
     """A step that cannot be: what was observed contradicts a clause, for example an id given twice."""
 
@@ -309,16 +347,24 @@ class BaseModel:
         self.limits = _Values({**self.LIMITS, **(limits or {})})
         self.policies = _Values({**self.POLICIES, **(policies or {})})
         self.seen = bytearray(len(self.CLAUSES))
-        self.mint: Callable[[str], str] = self.next_ordinal
+        self.mint: Callable[..., str] = self.next_ordinal
         self.reset()
 
     def reset(self) -> None:
         """Go back to the start of a case."""
         raise NotImplementedError
 
-    def next_ordinal(self, entity: str) -> str:
+    def next_ordinal(self, entity: str, prefix: str = "", size: int | None = None) -> str:
         """Mint the model's own id of a new record, which no record had before."""
         raise NotImplementedError
+
+    def minted(self, entity: str, prefix: str = "", size: int | None = None) -> str:
+        """Mint the id of a new record, which begins with the prefix and has so many characters, if it is said."""
+        found = self.mint(entity, prefix, size)
+        if not found.startswith(prefix) or found == prefix or (size is not None and len(found) != size):
+            wanted = f"{prefix!r} and more" if size is None else f"{prefix!r} and {size - len(prefix)} more"
+            raise Impossible(f"entities.{entity}.id", f"the id {found!r} is not {wanted}")
+        return found
 
     def freeze(self) -> tuple[Any, ...]:
         """Give the whole state as one value that can be compared, hashed and kept."""

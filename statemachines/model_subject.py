@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from statemachines.kernel import Kernel
-from statemachines.model import ANY_CODE, AnyOf, BaseModel, Decision, Outcome
+from statemachines.model import ANY_CODE, AnyOf, BaseModel, Decision, Outcome, exemplary
 from statemachines.row_programs import Answer
 
 
@@ -84,8 +84,8 @@ class ModelSubject:
         signals: dict[str, list[dict[str, Any]]] = {name: [] for name in self._signals}
         for each in (outcome, *after):
             for name, fields in (*each.signals, *each.again):
-                signals[name].append(dict(fields))
-        return Answer(operation, outcome.value, None, signals)
+                signals[name].append(exemplary(dict(fields)))
+        return Answer(operation, exemplary(outcome.value), None, signals)
 
     def _file(self, value: Any) -> None:
         """Give every document that was told in a file a file."""

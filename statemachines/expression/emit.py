@@ -20,6 +20,7 @@ from statemachines.expression.typed import (
     Invoke,
     Items,
     Member,
+    Minted,
     Operate,
     Repeat,
     Together,
@@ -54,6 +55,7 @@ _RENAMED = {
     "text": "sized_text",
     "reversed": "reversed_",
     "number": "whole_number",
+    "such_as": "SuchAs",
 }
 
 
@@ -138,10 +140,18 @@ def _write(value: Typed) -> tuple[str, int]:
             return f"with_key({collection}, {_plain(key, 0)})", _ATOM
         case Each():
             return _each(value)
-        case Defined(name=name, arguments=arguments):
-            return f"self.{python_name(name)}({', '.join(_plain(part, 0) for part in arguments)})", _POSTFIX
+        case Defined() | Minted():
+            return _own(value), _POSTFIX
         case _:
             return _in_row(value)
+
+
+def _own(value: Defined | Minted) -> str:
+    """Write what the model itself works out: a named expression, or a new id."""
+    arguments = [_plain(part, 0) for part in value.arguments]
+    if isinstance(value, Defined):
+        return f"self.{python_name(value.name)}({', '.join(arguments)})"
+    return f"self.minted({', '.join((repr(value.entity), *arguments))})"
 
 
 def _constant(value: str | int | tuple[str, ...] | None) -> tuple[str, int]:

@@ -215,7 +215,8 @@ def _fields(low: Lowering, creation: Creation, entity: Entity, scope: Scope) -> 
     given: dict[str, Typed] = {}
     for key, expr in creation.fields:
         if key.text in known:
-            given[key.text] = low.typed(expr, scope, kinds[key.text])
+            there = scope.with_names({"minted": local("minted", kinds["id"])}) if key.text == "id" else scope
+            given[key.text] = low.typed(expr, there, kinds[key.text])
         else:
             low.unknown("unknown-field", key, f"{entity.name.text} has no field {key.text!r}", known)
     return given

@@ -484,7 +484,7 @@ def test_whatever_follows_may_create_a_record() -> None:
     )
     assert "shadowed-name" in {each.code for each in checked(*edits).diagnostics}  # a Note of a Note
     edits = (*edits[:2], ("messages:\n", NOTE.replace("create: {Note: {of: note.of}}, ", "") + "messages:\n"))
-    model = compile_text(edited(*edits), "small.yaml").model()
+    model: Any = compile_text(edited(*edits), "small.yaml").model()
     model.do_start("t1", "x")
     assert [(note.of, note.state) for note in model.notes.values()] == [("job-1", "unread")]
     assert not {each.code for each in checked(*edits).diagnostics} & {"never-created", "dead-end"}

@@ -24,15 +24,18 @@ from statemachines.model import (
     Document,
     Impossible,
     Outcome,
+    SuchAs,
     byte_length,
     declared_keys,
     distinct,
     document,
     drop,
+    exemplary,
     flatten,
     item,
     line_count,
     numbers,
+    ordinal_id,
     quotient,
     remainder,
     reversed_,
@@ -324,6 +327,14 @@ def test_a_value_takes_no_attribute_by_mistake(value: object) -> None:
         value.nothing = 1  # type: ignore[attr-defined]  # that there is no such attribute is the point
 
 
+def test_an_example_is_what_rows_see_and_hides_in_no_part() -> None:
+    value = {"text": SuchAs("about"), "jobs": [{"ms": SuchAs(5)}], "kept": None}
+    assert exemplary(value) == {"text": "about", "jobs": [{"ms": 5}], "kept": None}
+    assert repr(SuchAs(5)) == "such as 5"
+    assert SuchAs(5) == SuchAs(5) != SuchAs(6)
+    assert len({SuchAs([]), SuchAs([])}) == 1
+
+
 def test_an_absent_argument_is_like_no_value() -> None:
     assert repr(ABSENT) == "ABSENT"
     assert ABSENT not in (None, False, 0, "", ANY_CODE)
@@ -354,8 +365,8 @@ class Lamp(BaseModel):
         self.uncounted: list[str] = []
         self.history: list[tuple[int, str]] = []
 
-    def next_ordinal(self, entity: str) -> str:
-        return f"{entity}-{len(self.history)}"
+    def next_ordinal(self, entity: str, prefix: str = "", size: int | None = None) -> str:
+        return ordinal_id(entity, prefix, size, len(self.history))
 
     def own_steps(self) -> list[tuple[int, tuple[Any, ...], bool]]:
         return [(0, (), False), *((1, (name,), True) for name in self.uncounted)]
@@ -386,6 +397,18 @@ def test_a_model_takes_its_limits_and_policies_from_the_spec_unless_they_are_dec
     assert (vars(plain.policies), vars(declared.policies)) == ({"tie": "id"}, {"tie": "start"})
     assert Lamp.LIMITS == {"burns": 10, "most": None}
     assert plain.mint("job") == "job-0"
+
+
+def test_a_minted_id_begins_as_it_has_to_and_has_so_many_characters() -> None:
+    lamp = Lamp()
+    assert lamp.minted("Job", "x") == "x-0"
+    assert lamp.minted("Job", "s", 9) == "s00000000"
+    lamp.mint = lambda *_: "sabc"
+    assert lamp.minted("Job", "s", 4) == "sabc"
+    for prefix, size in (("a", None), ("sabc", None), ("s", 5)):
+        with pytest.raises(Impossible) as caught:
+            lamp.minted("Job", prefix, size)
+        assert caught.value.clause == "entities.Job.id"
 
 
 def test_the_clock_stops_at_every_deadline_on_its_way_and_comes_to_rest_there() -> None:
