@@ -12,7 +12,7 @@ from statemachines import kernel
 from statemachines.compile import Compiled
 from statemachines.expression.typed import Attribute
 from statemachines.model import BaseModel
-from statemachines.types import NULL, Id, Record, Type, present
+from statemachines.types import NULL, Id, Record, Time, Type, present
 
 
 class Facts:
@@ -32,14 +32,30 @@ class Facts:
         found = self._operations.get(operation)
         return found.reply.type if found is not None and found.reply is not None else NULL
 
-    def matching(self, signal: SignalKey, seen: Sequence[SignalKey]) -> SignalKey | None:
+    def instants(self, seen: Sequence[SignalKey]) -> tuple[int, ...]:
+        """Give the instants that some signals tell of."""
+        found = {
+            value
+            for name, fields in seen
+            for field, value in fields
+            if isinstance(present(self._signals[name].field(field) or NULL), Time) and value is not None
+        }
+        return tuple(sorted(found))
+
+    def matching(
+        self, signal: SignalKey, seen: Sequence[SignalKey], *, instants: bool = True
+    ) -> SignalKey | None:
         """Give the one of the signals seen that may be this signal, or None."""
         if signal in seen:
             return signal
-        name, kind = signal[0], self._signals[signal[0]]
-        alike = (each for each in seen if each[0] == name)
+        name, kind, wanted = signal[0], self._signals[signal[0]], dict(signal[1])
         return next(
-            (each for each in alike if not any(differences(kind, dict(signal[1]), dict(each[1])))), None
+            (
+                each
+                for each in seen
+                if each[0] == name and not any(differences(kind, wanted, dict(each[1]), instants=instants))
+            ),
+            None,
         )
 
     def observers(self) -> list[kernel.Operation]:

@@ -65,17 +65,18 @@ def watched(compiled: Compiled) -> type[BaseModel]:
     loose  operations whose answers leave something open beside whether they are refused
     eager  takes every step of its own that it may take, each once between two calls
     could  there was one
+    fired  a timer has fired
     taken  so many steps of its own were taken in this run
     """
     model_class = compiled.model_class
 
     class Watched(model_class):  # type: ignore[valid-type,misc]  # the base is made at run time
-        __slots__ = ("could", "eager", "taken")
+        __slots__ = ("could", "eager", "fired", "taken")
         loose = frozenset(operation.name for operation in compiled.kernel.operations if _is_loose(operation))
 
         def reset(self) -> None:
             super().reset()
-            self.could = self.eager = False
+            self.could = self.eager = self.fired = False
             self.taken = 0
 
         def settle(self) -> list[Outcome]:
@@ -95,6 +96,7 @@ def watched(compiled: Compiled) -> type[BaseModel]:
             return super().take(index, keys)
 
         def fire(self, index: int, key: Any) -> Any:
+            self.fired = True
             self.count()
             return super().fire(index, key)
 
@@ -116,9 +118,16 @@ class Choosing(ModelSubject):
     """
 
     def __init__(
-        self, model: Any, kernel: Kernel, order: Sequence[int], *, lenient: bool, eager: bool
+        self,
+        model: Any,
+        kernel: Kernel,
+        order: Sequence[int],
+        *,
+        lenient: bool,
+        eager: bool,
+        prompt: bool = True,
     ) -> None:
-        super().__init__(model, kernel, lenient=lenient, order=order)
+        super().__init__(model, kernel, lenient=lenient, order=order, prompt=prompt)
         self.eager = model.eager = eager
         self.could = False
         self.astray = False

@@ -190,11 +190,15 @@ class Retain:
 
 @dataclass(frozen=True, slots=True)
 class Timer:
-    """Effects on a record that has been in one of these states until an instant; it runs while `when` holds."""
+    """Effects on a record that has been in one of these states until an instant; it runs while `when` holds.
+
+    within  for how many milliseconds from then on the implementation may choose the instant
+    """
 
     clause: str
     states: tuple[str, ...]
     deadline: Typed
+    within: Typed | None
     when: Typed | None
     effects: tuple[Effect, ...]
 

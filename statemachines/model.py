@@ -317,6 +317,10 @@ def ordinal_id(entity: str, prefix: str, size: int | None, number: int) -> str:
     return f"{prefix or entity.lower()}-{number}"
 
 
+Timer = tuple[int, int, int, Any]
+"""The first and the last instant at which it may fire, its number, and the key of the record."""
+
+
 class Impossible(Exception):
     """A step that cannot be: what was observed contradicts a clause, for example an id given twice."""
 
@@ -386,8 +390,8 @@ class BaseModel:
         """Take one of them."""
         raise NotImplementedError
 
-    def deadlines(self) -> list[tuple[int, int, Any]]:
-        """List the timers that run: the instant, the number of the timer, the key of the record."""
+    def deadlines(self) -> list[Timer]:
+        """List the timers that run: the first and the last instant, the number of the timer, the key of the record."""
         raise NotImplementedError
 
     def fire(self, index: int, key: Any) -> Outcome:
@@ -401,15 +405,29 @@ class BaseModel:
             taken.append(self.take(due[0], due[1]))
         return taken
 
-    def wait(self, ms: int) -> list[Outcome]:
-        """Move the clock, passing the deadlines on the way one by one, each to rest."""
+    def due(self) -> list[Timer]:
+        """List the timers that may fire at this very instant: before a call, or after it."""
+        return [timer for timer in self.deadlines() if timer[0] <= self.now]
+
+    def wait(self, ms: int, *, prompt: bool = False) -> list[Outcome]:
+        """Move the clock, passing the deadlines on the way one by one, each to rest.
+
+        A timer fires as late as it may: no sooner than time moves on. A prompt one fires as soon as it may.
+        """
         end = self.now + ms
         taken: list[Outcome] = []
-        while due := min((timer for timer in self.deadlines() if timer[0] <= end), default=None):
-            self.now = max(self.now, due[0])
-            taken += [self.fire(due[1], due[2]), *self.settle()]
+        while due := self.next_timer(end, prompt=prompt):
+            self.now = max(self.now, due[0] if prompt else due[1])
+            taken += [self.fire(due[2], due[3]), *self.settle()]
         self.now = end
         return taken
+
+    def next_timer(self, end: int, *, prompt: bool) -> Timer | None:
+        """Give the timer that fires next: before the end, or at the end when it is prompt."""
+        if prompt:
+            return min((timer for timer in self.deadlines() if timer[0] <= end), default=None)
+        late = (timer for timer in self.deadlines() if max(timer[1], self.now) < end)
+        return min(late, key=lambda timer: timer[1:], default=None)
 
     def witnessed(self) -> frozenset[str]:
         """Give the clauses that were witnessed since `seen` was last cleared."""

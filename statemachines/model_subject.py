@@ -19,13 +19,20 @@ class ModelSubject:
     """Answers calls by a model.
 
     Where the spec leaves a choice (`open`, `unchanged`) it takes the one that `lenient` says: carried
-    out, or refused; `chose` tells whether there was one. Calls made at once run in the order `order`.
+    out, or refused; `chose` tells whether there was one. Calls made at once run in the order `order`. A timer
+    fires as soon as it may when it is `prompt`, or else as late.
     """
 
     _called = _others = False
 
     def __init__(
-        self, model: BaseModel, kernel: Kernel, *, lenient: bool = True, order: Sequence[int] = ()
+        self,
+        model: BaseModel,
+        kernel: Kernel,
+        *,
+        lenient: bool = True,
+        order: Sequence[int] = (),
+        prompt: bool = True,
     ) -> None:
         self.model = model
         self.limits = model.limits
@@ -33,6 +40,7 @@ class ModelSubject:
         self.lenient = lenient
         self.order = order
         self.chose = False
+        self.prompt = prompt
         self.widest = 0
         self._signals = [name for name, _ in kernel.signals]
         self._files = itertools.count(1)
@@ -44,7 +52,7 @@ class ModelSubject:
             raise _Postponed
         self._called = True
         if operation == "wait":
-            return self._answer(operation, Outcome(), self.model.wait(arguments["ms"]))
+            return self._answer(operation, Outcome(), self._passed(arguments["ms"]))
         decision: Decision = getattr(self.model, f"may_{operation}")(**arguments)
         if decision.accept and (self.lenient or not decision.refuse):
             self.chose = self.chose or bool(decision.refuse)
@@ -53,12 +61,16 @@ class ModelSubject:
                 self.chose = self.chose or len({repr(each) for each in outcome.value.options}) > 1
                 outcome.value = outcome.value.options[0 if self.lenient else -1]
             self._file(outcome.value)
-            return self._answer(operation, outcome, self.model.settle())
+            return self._answer(operation, outcome, [*self.model.settle(), *self._passed(0)])
         if decision.quiet or (decision.idle and self.lenient):
             self.chose = self.chose or decision.idle
             return self._answer(operation, Outcome(), [])
         self.chose = self.chose or decision.idle or decision.accept
         return Answer(operation, refused=_code(decision), signals={name: [] for name in self._signals})
+
+    def _passed(self, ms: int) -> list[Outcome]:
+        """Let time pass, and let fire what is due, be it at this very instant."""
+        return self.model.wait(ms, prompt=self.prompt)
 
     def together(self, bodies: Sequence[Callable[[], Any]]) -> list[Any]:
         """Evaluate bodies one after the other, in this subject's order, and give their values in theirs.

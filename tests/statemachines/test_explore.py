@@ -451,8 +451,15 @@ class Naive:
         for index, keys, _ in model.own_steps():
             names = [variable for variable, _ in own[index].loops]
             yield Call(own[index].clause, dict(zip(names, keys, strict=True)))
-        instants = [instant for instant, _, _ in model.deadlines()]
-        gaps = {min(instants) - model.now + more for more in (-1, 0, 1)} if instants else set()
+        timers = [timer.clause for entity in self.spec.kernel.entities for timer in entity.timers]
+        yield from (Call(timers[index], {"record": key}) for _, _, index, key in model.due())
+        later = [first - model.now for first, _, _, _ in model.deadlines() if first > model.now]
+        gaps = {min(later) + more for more in (-1, 0, 1)} if later else set()
+        gaps |= (
+            {max(min(last for _, last, _, _ in model.deadlines()) - model.now, 0) + 1}
+            if model.deadlines()
+            else set()
+        )
         yield from (Call("wait", {"ms": gap}) for gap in sorted(gaps) if gap > 0)
         if not any(entity.timers for entity in self.spec.kernel.entities) and model.now < self.latest:
             yield Call("wait", {"ms": 1})
@@ -593,8 +600,11 @@ def carried_out(spec: Compiled, model: Any, call: Call) -> list[str]:
 
 def carry_out(spec: Compiled, model: Any, call: Call) -> None:
     own = [step.clause for step in spec.kernel.spontaneous]
+    timers = [timer.clause for entity in spec.kernel.entities for timer in entity.timers]
     if call.operation in own:
         model.take(own.index(call.operation), tuple(call.arguments.values()))
+    elif call.operation in timers:
+        model.fire(timers.index(call.operation), call.arguments["record"])
     elif call.operation == "wait":
         model.wait(call.arguments["ms"])
     elif getattr(model, f"may_{call.operation}")(**call.arguments).accept:

@@ -71,7 +71,7 @@ entities:
     after:
       terminal: {in: 5, since: job.ended_at, remove: job}
       running:
-        - {in: 5, since: 0, when: job.left > 0, move: failed, set: {job.left: 0}, signal: {Woke: }}
+        - {in: 5, since: 0, within: 2, when: job.left > 0, move: failed, set: {job.left: 0}, signal: {Woke: }}
         - {in: 9, since: 0, move: {running: completed}, for each: {other: {in: jobs, move: active -> failed}}}
     retain: {newest: limits.retained, of: terminal, per: job.thread, by: [job.ended_at, tie]}
     shows: {jobStatus: job.state}
