@@ -72,6 +72,11 @@ def class_name(name: str) -> str:
     return f"{name}_" if name in _SHARED else name
 
 
+def method_name(name: str) -> str:
+    """Give the name of an operation's method: what every model has keeps its own."""
+    return f"{name}_" if name in vars(model.BaseModel) else python_name(name)
+
+
 def group_constant(entity: str, group: str) -> str:
     """Give the name of the module constant that lists the states of a group."""
     return f"{entity}_{group}".upper()
@@ -98,7 +103,7 @@ def _read(value: Typed) -> tuple[str, int]:
     if isinstance(value.type, Reply):
         return f"{_wrap(source, own, _POSTFIX)}.value", _POSTFIX
     if isinstance(value, Var) and source.endswith(".values()"):
-        return f"list({source})", _ATOM
+        return f"[*{source}]", _ATOM
     return source, own
 
 

@@ -210,7 +210,7 @@ def _remove(page: Page, effect: kernel.Remove) -> None:
         page.line(f"{method}({python_name(effect.name)})")
         return
     record = python_name(entity.variable)
-    with page.block(f"for {record} in list({page.collection(entity.name)}.values()):"):
+    with page.block(f"for {record} in [*{page.collection(entity.name)}.values()]:"):
         page.line(f"{method}({record})")
 
 
@@ -223,7 +223,7 @@ def _send(page: Page, effect: kernel.Send) -> None:
 
 
 def _loop(page: Page, effect: kernel.ForEach) -> None:
-    with page.block(f"for {python_name(effect.variable)} in list({emit_iterable(effect.over)}):"):
+    with page.block(f"for {python_name(effect.variable)} in [*{emit_iterable(effect.over)}]:"):
         if effect.when is not None:
             with page.block(f"if {negated(effect.when)}:"):
                 page.line("continue")

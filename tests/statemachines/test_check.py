@@ -490,6 +490,15 @@ def test_whatever_follows_may_create_a_record() -> None:
     assert not {each.code for each in checked(*edits).diagnostics} & {"never-created", "dead-end"}
 
 
+def test_an_operation_may_have_the_name_of_something_that_every_model_has() -> None:
+    text = edited(("  rest:\n", "  settle:\n    takes: {job: Job}\n    move: running -> done\n  rest:\n"))
+    model: Any = compile_text(text, "small.yaml").model()
+    model.do_start("t1", "x")
+    assert model.settle() == []
+    model.settle_("job-1")
+    assert model.jobs["job-1"].state == "done"
+
+
 def test_a_group_that_chooses_a_terminal_state_leaves_it() -> None:
     assert "terminal-exit" in {
         each.code for each in checked(("active -> outcome", "terminal -> outcome")).diagnostics
