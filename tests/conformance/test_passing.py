@@ -128,11 +128,13 @@ def test_nothing_comes_too_early_or_too_late() -> None:
 
 
 def test_within_a_window_the_system_says_when() -> None:
-    for instants in ((10, 20, 30, 40), (15, 25, 36), (12, 24, 37), (15, 30)):
+    right: list[tuple[int, ...]] = [(10, 20, 30, 40), (15, 25, 36), (12, 24, 37), (15, 30)]
+    for instants in right:
         watching = lit()
         watching.must("kindle")
         watching.must("wait", 45 if instants[-1] > 30 else 44, signals=flickered(*instants))
-    for instants in ((9, 20, 30, 40), (16, 30, 41), (10, 26, 40), (10, 30, 40), (10, 20, 30), ()):
+    wrong: list[tuple[int, ...]] = [(9, 20, 30, 40), (16, 30, 41), (10, 26, 40), (10, 30, 40), (10, 20, 30), ()]
+    for instants in wrong:
         watching = lit()
         watching.must("kindle")
         assert watching("wait", 46, signals=flickered(*instants)) is not None
