@@ -133,7 +133,14 @@ def test_within_a_window_the_system_says_when() -> None:
         watching = lit()
         watching.must("kindle")
         watching.must("wait", 45 if instants[-1] > 30 else 44, signals=flickered(*instants))
-    wrong: list[tuple[int, ...]] = [(9, 20, 30, 40), (16, 30, 41), (10, 26, 40), (10, 30, 40), (10, 20, 30), ()]
+    wrong: list[tuple[int, ...]] = [
+        (9, 20, 30, 40),
+        (16, 30, 41),
+        (10, 26, 40),
+        (10, 30, 40),
+        (10, 20, 30),
+        (),
+    ]
     for instants in wrong:
         watching = lit()
         watching.must("kindle")
