@@ -100,12 +100,15 @@ class Passing:
             taken += [model.fire(index, key), *model.settle()]
         return model, taken
 
+    def _stays(self, frozen: Any, one: tuple[int, Timer], other: tuple[int, Timer]) -> bool:
+        """Tell whether a timer still runs as before when another one has fired."""
+        return other[1] in self._fired(frozen, one)[0].deadlines()
+
     def _commute(self, frozen: Any, one: tuple[int, Timer], other: tuple[int, Timer]) -> bool:
-        """Tell whether two events leave the same behind in either order."""
-        try:
-            (left, here), (right, there) = self._fired(frozen, one, other), self._fired(frozen, other, one)
-        except LookupError:  # the one takes away the record of the other
+        """Tell whether two events leave the same behind in either order, and neither takes the other away."""
+        if not (self._stays(frozen, one, other) and self._stays(frozen, other, one)):
             return False
+        (left, here), (right, there) = self._fired(frozen, one, other), self._fired(frozen, other, one)
         return left.freeze() == right.freeze() and sorted(map(repr, _signals(here))) == sorted(
             map(repr, _signals(there))
         )

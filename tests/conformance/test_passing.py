@@ -30,14 +30,24 @@ entities:
         within: 5
         set: {candle.since: now}
         signal: {Flickered: {with: {at: now}}}
+  Clock:
+    fields: {since: time, ticked: time}
+    states: {active: [running], terminal: [stopped]}
+    after:
+      running:
+        - {in: 12, since: clock.since, move: stopped}
+        - {in: 4, since: clock.ticked, set: {clock.ticked: now}, signal: {Ticked: {with: {at: now}}}}
 signals:
   Flickered: {at: time}
+  Ticked: {at: time}
 operations:
   light:
     create: {Lamp: {since: now}}
     gives: {lamp: lamp.id}
   kindle:
     create: {Candle: {since: now}}
+  wind:
+    create: {Clock: {since: now, ticked: now}}
   look:
     takes: {lamp: Lamp}
     gives: {out: lamp.terminal, number: lamp.number}
@@ -65,6 +75,16 @@ matrix:
       - quiet = wait(9)
       - flickered = wait(10)
     assert: quiet.signals.Flickered == [] && flickered.signals.Flickered.size() == 1
+  N3:
+    about: A clock ticks until it stops.
+    level: must
+    source: the test
+    covers: [operations.wind, entities.Clock.after]
+    needs: clock
+    act:
+      - wind()
+      - ticked = wait(20)
+    assert: ticked.signals.Ticked.size() >= 2
 """
 SPEC = compile_text(TEXT, "passing.yaml")
 
@@ -116,6 +136,16 @@ def test_what_is_due_at_one_instant_comes_in_any_order() -> None:
     watching.must("wait", 11)
     watching.must("look", "a", gives=seen(2))
     assert watching("look", "b", gives=seen(2)) is not None
+
+
+def test_what_ends_something_at_an_instant_may_come_before_its_last_tick_or_after_it() -> None:
+    for ticks in ((4, 8), (4, 8, 12)):
+        watching = Watched(SPEC)
+        watching.must("wind")
+        watching.must("wait", 20, signals=[signal("Ticked", at=tick) for tick in ticks])
+    watching = Watched(SPEC)
+    watching.must("wind")
+    assert watching("wait", 20, signals=[signal("Ticked", at=tick) for tick in (4, 12)]) is not None
 
 
 def test_nothing_comes_too_early_or_too_late() -> None:

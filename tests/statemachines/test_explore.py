@@ -490,6 +490,13 @@ FIRST = (SENDS, "    sends: {told: due.Ended.take(1)}\n")
         pytest.param(QUEUE, {"jobs": 2, "kept": 0}, 2, (), id="queue that keeps nothing"),
         pytest.param(KEPT, {"jobs": 2, "polls": 1}, 0, (), id="timers"),
         pytest.param(KEPT, {"jobs": 1, "polls": 2}, 0, (), id="more timers"),
+        pytest.param(
+            edited(KEPT, (r"limits.patience, since", "limits.patience, within: 3, since")),
+            {"jobs": 1, "polls": 1},
+            0,
+            (),
+            id="a window",
+        ),
         pytest.param(edited(QUEUE, (BY, "by: [job.ended_at]")), {"jobs": 3}, 1, (), id="ties by place"),
         pytest.param(edited(QUEUE, (BY, "by: [job.serial]")), {"jobs": 3}, 1, (), id="order of creation"),
         pytest.param(edited(QUEUE, (BY, "by: [job.label]")), {"jobs": 2}, 1, (), id="order of texts"),
