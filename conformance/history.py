@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from conformance.observed import Observed, SignalKey, signal_key
-from conformance.step import Configuration, Contradiction, Stepper
+from conformance.step import Configuration, Stepper, unasked
 from statemachines.model import BaseModel, Outcome
 
 SMALL = (
@@ -93,9 +93,10 @@ class _Search:
         must: list[SignalKey] = []
         may: set[SignalKey] = set()
         for index in calls:
-            outcomes = self._whole(model, self.group.calls[index])
-            if outcomes is None:
+            way = next(self._whole(model, self.group.calls[index]), None)
+            if way is None:
                 return Explained([], True)
+            model, outcomes = way
             _gather([*outcomes, *model.settle()], must, may)
         standing = self._signals(must, frozenset(may))
         return Explained([] if standing is None else [Configuration(model, standing)], True)
@@ -138,12 +139,14 @@ class _Search:
 
     def _signals(self, must: Sequence[SignalKey], may: frozenset[SignalKey]) -> frozenset[SignalKey] | None:
         """Match the signals of the whole group; order and number of those that may come do not count."""
-        rest = list(self.group.signals)
+        rest = list(map(signal_key, self.group.signals))
         for key in must:
-            if key not in rest:
+            seen = self.facts.matching(key, rest)
+            if seen is None:
                 return None
-            rest.remove(key)
-        if any(key not in may and key not in self.standing for key in rest):
+            rest.remove(seen)
+        allowed = may | self.standing
+        if any(not any(self.facts.matching(each, [key]) for each in allowed) for key in rest):
             return None
         return self.standing | may
 
@@ -159,13 +162,10 @@ class _Search:
                 yield from self._sending(node, index, like)
             else:
                 model = self.stepper.thawed(node.frozen, like)
-                outcomes = self._whole(model, calls[index])
-                if outcomes is not None:
-                    yield self._after(node, model, outcomes, done=index)
-        model = self.stepper.thawed(node.frozen, like)
-        for step, keys, _ in model.own_steps():
-            other = self.stepper.thawed(node.frozen, like)
-            yield self._after(node, other, [other.take(step, keys)])
+                for then, outcomes in self._whole(model, calls[index]):
+                    yield self._after(node, then, outcomes, done=index)
+        for other, outcomes in unasked(self.stepper, node.frozen, like):
+            yield self._after(node, other, outcomes)
 
     def _since(self, call: Observed) -> int:
         """Give the earliest instant at which a call can have taken its step: one that waited took it at its end."""
@@ -231,12 +231,13 @@ class _Search:
             counts[sent[0]] = sent[1]
         finished = node.done if done is None else node.done | {done}
         return _Node(
-            finished, tuple(sorted(counts.items())), model.freeze(), tuple(sorted(must)), frozenset(may)
+            finished,
+            tuple(sorted(counts.items())),
+            model.freeze(),
+            tuple(sorted(must, key=repr)),
+            frozenset(may),
         )
 
-    def _whole(self, model: BaseModel, call: Observed) -> list[Outcome] | None:
-        """Take a call as one step; None when the model does not allow what it gave."""
-        try:
-            return self.stepper.take(model, call)
-        except Contradiction:
-            return None
+    def _whole(self, model: BaseModel, call: Observed) -> Iterator[tuple[BaseModel, list[Outcome]]]:
+        """Walk what a call taken as one step leads to; nothing when the model does not allow what it gave."""
+        return self.stepper.ways(model, call, self.group.signals, [])

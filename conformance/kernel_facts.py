@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import lru_cache
 from typing import Any
 
-from conformance.observation import Difference
-from conformance.observed import Observed
+from conformance.observation import Difference, differences
+from conformance.observed import Observed, SignalKey
 from statemachines import kernel
 from statemachines.compile import Compiled
 from statemachines.expression.typed import Attribute
 from statemachines.model import BaseModel
-from statemachines.types import NULL, Id, Record, Type, present
+from statemachines.types import NULL, Id, Record, Time, Type, present
 
 
 class Facts:
@@ -20,6 +21,7 @@ class Facts:
     def __init__(self, compiled: Compiled) -> None:
         self._kernel = compiled.kernel
         self._operations = {operation.name: operation for operation in compiled.kernel.operations}
+        self._signals = {name: Record(fields, name) for name, fields in compiled.kernel.signals}
         self._sends = {
             name: next((effect for effect in operation.effects if isinstance(effect, kernel.Send)), None)
             for name, operation in self._operations.items()
@@ -29,6 +31,32 @@ class Facts:
         """Give the type of an operation's reply."""
         found = self._operations.get(operation)
         return found.reply.type if found is not None and found.reply is not None else NULL
+
+    def instants(self, seen: Sequence[SignalKey]) -> tuple[int, ...]:
+        """Give the instants that some signals tell of."""
+        found = {
+            value
+            for name, fields in seen
+            for field, value in fields
+            if isinstance(present(self._signals[name].field(field) or NULL), Time) and value is not None
+        }
+        return tuple(sorted(found))
+
+    def matching(
+        self, signal: SignalKey, seen: Sequence[SignalKey], *, instants: bool = True
+    ) -> SignalKey | None:
+        """Give the one of the signals seen that may be this signal, or None."""
+        if signal in seen:
+            return signal
+        name, kind, wanted = signal[0], self._signals[signal[0]], dict(signal[1])
+        return next(
+            (
+                each
+                for each in seen
+                if each[0] == name and not any(differences(kind, wanted, dict(each[1]), instants=instants))
+            ),
+            None,
+        )
 
     def observers(self) -> list[kernel.Operation]:
         """List the operations that change nothing and give something."""
@@ -43,8 +71,8 @@ class Facts:
         found = self._operations.get(operation)
         return found is not None and found.observes
 
-    def minted(self, operation: str, given: Any) -> tuple[str, ...]:
-        """Give the ids in a reply that the system chose for the records this operation creates."""
+    def minted(self, operation: str, given: Any) -> tuple[tuple[str, str], ...]:
+        """Give the ids in a reply that the system may have chosen for new records, each with its entity."""
         found = self._operations.get(operation)
         if found is None or not isinstance(given, dict):
             return ()
@@ -52,11 +80,12 @@ class Facts:
             effect.entity
             for effect in found.effects
             if isinstance(effect, kernel.Create)
-            and effect.id is None
+            and effect.mints
             and self._kernel.entity(effect.entity).minted
         }
-        ids = (given.get(name) for name, entity in self.identified(operation).items() if entity in minted)
-        return tuple(each for each in ids if isinstance(each, str))
+        named = self.identified(operation).items()
+        ids = ((entity, given.get(name)) for name, entity in named if entity in minted)
+        return tuple((entity, each) for entity, each in ids if isinstance(each, str))
 
     def identified(self, operation: str) -> dict[str, str]:
         """Give the fields of an operation's reply that hold the id of a record, each with its entity."""

@@ -10,18 +10,20 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 from conformance.declaration import Declaration, ordered_by_completion
 from conformance.history import Group, explanations
 from conformance.observation import Difference, files
 from conformance.observed import Observed, SignalKey, signal_key
-from conformance.step import Configuration, Contradiction, Divergence, Stepper, either
+from conformance.step import Configuration, Divergence, Stepper, either, unasked
 from statemachines.compile import Compiled
-from statemachines.model import BaseModel, Impossible, Outcome, Signal
+from statemachines.model import BaseModel, Impossible, Outcome
 from statemachines.types import NULL
 
 MOST = 256  # configurations that are held at once
+WAYS = 2_000  # configurations that steps of the system's own are followed to between two calls
 
 
 class Judge:
@@ -87,8 +89,8 @@ class Judge:
             return
         decision = self.stepper.decision(model, call.operation, call.arguments)
         if decision.accept and call.refused is None:
-            minted = iter(call.minted)
-            model.mint = lambda entity: next(minted, "") or model.next_ordinal(entity)
+            minted = dict(call.minted)
+            model.mint = lambda entity, *form: minted.pop(entity, "") or model.next_ordinal(entity, *form)
             with contextlib.suppress(Impossible):
                 getattr(model, f"do_{call.operation}")(**call.arguments)
             model.mint = model.next_ordinal
@@ -182,22 +184,20 @@ class Judge:
     ) -> Iterator[Configuration]:
         """Walk the configurations that a call leads to, with steps of the system's own before and after it."""
         for before, taken in self._own_steps(configuration.model):
-            try:
-                outcome = self.stepper.take(before, call)
-            except Contradiction as contradiction:
-                reasons.append(contradiction.divergence)
-                continue
-            forced = before.settle()
-            for after, followed in self._own_steps(before):
-                standing = self._signals([*taken, *outcome, *forced, *followed], call, configuration.standing)
-                if isinstance(standing, Divergence):
-                    reasons.append(standing)
-                else:
-                    yield Configuration(after, standing)
+            for then, outcome in self.stepper.ways(before, call, call.signals, reasons):
+                forced = then.settle()
+                for after, followed in self._own_steps(then):
+                    came = [*taken, *outcome, *forced, *followed]
+                    standing = self._signals(came, call, configuration.standing)
+                    if isinstance(standing, Divergence):
+                        reasons.append(standing)
+                    else:
+                        yield Configuration(after, standing)
+        self.unsure = self.unsure or self.stepper.partial
 
     def _own_steps(self, model: BaseModel) -> Iterator[tuple[BaseModel, list[Outcome]]]:
-        """Walk the model as it is, then every result of steps that the system may take unasked."""
-        if not model.own_steps():
+        """Walk the model as it is, then every result of what the system may do unasked, timers that are due included."""
+        if not (model.own_steps() or model.due()):
             yield model, []
             return
         start = model.freeze()
@@ -206,13 +206,12 @@ class Judge:
         while waiting:
             frozen, taken = waiting.pop(0)
             yield self.stepper.thawed(frozen, model), taken
-            for index, keys, _ in self.stepper.thawed(frozen, model).own_steps():
-                other = self.stepper.thawed(frozen, model)
-                outcome = other.take(index, keys)
+            for other, outcomes in unasked(self.stepper, frozen, model):
                 result = other.freeze()
-                if result not in known:
+                if result not in known and len(known) < WAYS:
                     known.add(result)
-                    waiting.append((result, [*taken, outcome]))
+                    waiting.append((result, [*taken, *outcomes]))
+        self.unsure = self.unsure or len(known) >= WAYS
 
     # ── Signals and files ──
 
@@ -220,35 +219,19 @@ class Judge:
         self, outcomes: Sequence[Outcome], call: Observed, standing: frozenset[SignalKey]
     ) -> frozenset[SignalKey] | Divergence:
         """Match the signals that came with those that have to and those that may; give what may still come."""
-        rest = list(call.signals)
+        rest = list(map(signal_key, call.signals))
+        instants = self.stepper.declaration.instants
+        matching = partial(self.stepper.facts.matching, instants=instants)
         again = {signal_key(signal) for outcome in outcomes for signal in outcome.again}
         for outcome in outcomes:
             for signal in (*outcome.signals, *outcome.again):
-                if signal_key(signal) not in rest:
-                    return self._signal(call, signal, due=True)
-                rest.remove(signal_key(signal))
+                seen = matching(signal_key(signal), rest)
+                if seen is None:
+                    return self.stepper.unseen(call, signal)
+                rest.remove(seen)
         allowed = again | standing | {signal_key(signal) for outcome in outcomes for signal in outcome.may}
-        extra = next((key for key in rest if key not in allowed), None)
-        return standing | again if extra is None else self._signal(call, extra, due=False)
-
-    def _signal(self, call: Observed, signal: Signal, *, due: bool) -> Divergence:
-        """Tell of a signal that is due and did not come, or that came and was not due."""
-        name = signal[0]
-        own = f"operations.{call.operation}.signal.{name}"
-        levels = self.stepper.levels
-        clause = (
-            own
-            if own in levels
-            else next(
-                (path for path in levels if path.endswith(f".signal.{name}")), f"operations.{call.operation}"
-            )
-        )
-        alike = next((each for each in call.signals if each[0] == name), None) if due else None
-        if alike is not None:  # it came, and says something else
-            return Divergence("signal", clause, call.operation, _said(signal), _said(alike), path=name)
-        none = "no such signal"
-        expected, seen = (_said(signal), none) if due else (none, _said(signal))
-        return Divergence("signal", clause, call.operation, expected, seen, path=name, value=due)
+        extra = next((key for key in rest if not any(matching(each, [key]) for each in allowed)), None)
+        return standing | again if extra is None else self.stepper.unseen(call, extra, due=False)
 
     def _shared_file(self, call: Observed) -> Divergence | None:
         """Hold every file to the one record that it was told for."""
@@ -286,11 +269,6 @@ class Judge:
         self.stepper, self.configurations = loose.stepper, loose.configurations
         self._relaxed = True
         return None
-
-
-def _said(signal: Signal) -> str:
-    name, fields = signal
-    return f"signal {name}({', '.join(f'{key}: {value!r}' for key, value in fields)})"
 
 
 def derived(compiled: Compiled) -> frozenset[str]:

@@ -13,7 +13,7 @@ SignalKey = tuple[str, tuple[tuple[str, Any], ...]]
 class Observed:
     """A call and what came of it.
 
-    minted  the ids in the reply that the system chose for new records
+    minted  the ids in the reply that the system may have chosen for new records, each with its entity
     caller, began, ended  who made it and when, for calls made at once
     elapsed  milliseconds that passed meanwhile
     """
@@ -23,7 +23,7 @@ class Observed:
     given: Any = None
     refused: str | None = None
     signals: list[SignalKey] = field(default_factory=list)
-    minted: tuple[str, ...] = ()
+    minted: tuple[tuple[str, str], ...] = ()
     caller: int = 0
     began: int = 0
     ended: int = 0
@@ -31,6 +31,23 @@ class Observed:
 
 
 def signal_key(signal: tuple[str, tuple[tuple[str, Any], ...]]) -> SignalKey:
-    """Give a signal as a value that can be compared, whatever the order of its fields."""
+    """Give a signal as a value that can be compared and hashed, whatever the order of its fields."""
     name, fields = signal
-    return name, tuple(sorted(fields))
+    return name, tuple(sorted((field, _hashable(value)) for field, value in fields))
+
+
+class _Fields(dict[str, Any]):
+    """A plain value that can be hashed: nobody changes it."""
+
+    def __hash__(self) -> int:  # type: ignore[override]  # a dict has none
+        return hash(frozenset(self.items()))
+
+
+def _hashable(value: Any) -> Any:
+    match value:
+        case dict():
+            return _Fields({name: _hashable(part) for name, part in value.items()})
+        case list() | tuple():
+            return tuple(map(_hashable, value))
+        case _:
+            return value

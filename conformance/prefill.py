@@ -56,7 +56,7 @@ def _creation(source: kernel.Kernel, entity: kernel.Entity) -> str | None:
             if (
                 isinstance(effect, kernel.Create)
                 and effect.entity == entity.name
-                and effect.id is None
+                and effect.mints
                 and not operation.optional
             ):
                 return operation.name

@@ -17,7 +17,7 @@ from conformance.trace import AtOnce, Call, Given, Played, Trace, cut, with_argu
 from statemachines.compile import Compiled
 from statemachines.lifecycle import TypeUse
 from statemachines.rows import values
-from statemachines.types import Bool, Enum, List, Ref, Text, Type
+from statemachines.types import Bool, Enum, List, Optional, Ref, Text, Type
 from statemachines.words import Words
 
 FEW = 8  # calls at once that are cut one by one from the start
@@ -64,6 +64,7 @@ class Shrinker:
                 self._try_each(self._shorter_and_wider)
             if size == len(self._best.trace) <= SHORT:
                 self._try_each(self._merged)
+                self._try_each(self._waiting_once)
                 self._try_each(self._instead)
                 self._try_each(self._other_and_shorter)
                 self._try_each(self._shorter_and_turned)
@@ -200,6 +201,15 @@ class Shrinker:
                         if gone != call.number:
                             yield cut(changed, [number for number in numbers if number != gone])
 
+    @staticmethod
+    def _waiting_once(trace: Trace) -> Iterator[Trace]:
+        """Walk the traces in which one wait is as long as two that followed each other."""
+        for first, second in itertools.pairwise(trace.calls()):
+            if first.operation == second.operation == "wait":
+                whole = dict(first.arguments)["ms"] + dict(second.arguments)["ms"]
+                longer = with_argument(trace, first.number, "ms", whole)
+                yield cut(longer, [call.number for call in trace.calls() if call.number != second.number])
+
     def _instead(self, trace: Trace) -> Iterator[Trace]:
         """Walk the traces in which one call about a record, of which it says nothing else, does for two."""
         calls = [step for step in trace.steps if isinstance(step, Call)]
@@ -258,6 +268,8 @@ class Shrinker:
 
     def _simplest(self, kind: Type, use: TypeUse, value: object) -> Iterator[object]:
         match kind:
+            case Optional(item=item) if value is not None:
+                yield from self._simplest(item, use, value)
             case Enum() | Ref() | Bool():
                 known = (
                     values(self._compiled.lifecycle, use, kind)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from types import SimpleNamespace
 from typing import Any
@@ -12,6 +12,7 @@ from conformance import kernel_facts
 from conformance.declaration import Declaration
 from conformance.observation import Difference, InOrder, differences
 from conformance.observed import Observed
+from conformance.passing import Passing
 from statemachines.compile import Compiled
 from statemachines.lifecycle import ANY
 from statemachines.model import AnyOf, BaseModel, Decision, Impossible, Outcome, Signal
@@ -75,7 +76,8 @@ class Configuration:
 class Stepper:
     """Takes calls on models of one lifecycle, as one system has declared its limits and choices.
 
-    `findings` are differences that only a clause of level SHOULD forbids; they do not stop a case.
+    `findings` are differences that only a clause of level SHOULD forbids; they do not stop a case. `partial`
+    tells that time could have passed in more ways than were looked at.
     """
 
     def __init__(self, compiled: Compiled, declaration: Declaration) -> None:
@@ -84,6 +86,7 @@ class Stepper:
         self.facts = kernel_facts.of(compiled)
         self.levels = {clause.path: clause.level for clause in compiled.kernel.clauses}
         self.findings: list[Divergence] = []
+        self.partial = False
 
     def fresh(self) -> list[BaseModel]:
         """Make a model at the start of a case, for every choice that may be the system's."""
@@ -120,17 +123,63 @@ class Stepper:
         found: Decision = getattr(model, f"may_{operation}")(**arguments)
         return found
 
-    def take(self, model: BaseModel, call: Observed) -> list[Outcome]:
-        """Take the step that an answer tells of; raise Contradiction when the model does not allow that answer."""
+    def ways(
+        self, model: BaseModel, call: Observed, signals: Sequence[Signal], reasons: list[Divergence]
+    ) -> Iterator[tuple[BaseModel, list[Outcome]]]:
+        """Walk what a call leads to, each way with what was done on it; gather why there are no others.
+
+        `signals` are those that were seen meanwhile. A call that waited took its step at its end.
+        """
         if call.operation == "wait":
-            return model.wait(call.arguments["ms"])
-        if not call.elapsed:
-            return self._taken(model, call)
-        if self.facts.waits(call.operation):  # a call that waited took its step at its end
-            return [*model.wait(call.elapsed), *self._taken(model, call)]
-        return [*self._taken(model, call), *model.wait(call.elapsed)]
+            yield from self._passed(model, call, call.arguments["ms"], signals, reasons)
+        elif not call.elapsed:
+            yield from ((model, taken) for taken in self._tried(model, call, reasons))
+        elif self.facts.waits(call.operation):
+            for then, passed in self._passed(model, call, call.elapsed, signals, reasons):
+                yield from ((then, [*passed, *taken]) for taken in self._tried(then, call, reasons))
+        else:
+            for taken in self._tried(model, call, reasons):
+                for then, passed in self._passed(model, call, call.elapsed, signals, reasons):
+                    yield then, [*taken, *passed]
+
+    def _tried(self, model: BaseModel, call: Observed, reasons: list[Divergence]) -> list[list[Outcome]]:
+        """Take the step that an answer tells of; nothing when the model does not allow that answer."""
+        try:
+            return [self._taken(model, call)]
+        except Contradiction as contradiction:
+            reasons.append(contradiction.divergence)
+            return []
+
+    def _passed(
+        self,
+        model: BaseModel,
+        call: Observed,
+        ms: int,
+        signals: Sequence[Signal],
+        reasons: list[Divergence],
+    ) -> Iterator[tuple[BaseModel, list[Outcome]]]:
+        """Let time pass in every way that the signals seen allow."""
+        passing = Passing(self.facts, model, signals, instants=self.declaration.instants)
+        yield from passing.ways(ms)
+        self.partial = self.partial or passing.partial
+        reasons += [self.unseen(call, signal) for signal in passing.missing]
+
+    def unseen(self, call: Observed, signal: Signal, *, due: bool = True) -> Divergence:
+        """Tell of a signal that is due and did not come, or that came and was not due."""
+        name, _ = signal
+        own = f"operations.{call.operation}.signal.{name}"
+        ends = f".signal.{name}"
+        other = next((path for path in self.levels if path.endswith(ends)), f"operations.{call.operation}")
+        clause = own if own in self.levels else other
+        alike = next((each for each in call.signals if each[0] == name), None) if due else None
+        if alike is not None:  # it came, and says something else
+            return Divergence("signal", clause, call.operation, _said(signal), _said(alike), path=name)
+        none = "no such signal"
+        expected, seen = (_said(signal), none) if due else (none, _said(signal))
+        return Divergence("signal", clause, call.operation, expected, seen, path=name, value=int(due))
 
     def _taken(self, model: BaseModel, call: Observed) -> list[Outcome]:
+        """Take the step that an answer tells of; raise Contradiction when the model does not allow that answer."""
         decision = self.decision(model, call.operation, call.arguments)
         if call.refused is not None:
             return self._refused(decision, call)
@@ -144,10 +193,12 @@ class Stepper:
 
     def _carried_out(self, model: BaseModel, call: Observed) -> Outcome:
         """Carry an operation out, with the ids that the system chose."""
-        minted = iter(call.minted)
+        minted = list(call.minted)
 
-        def mint(entity: str) -> str:
-            found = next(minted, "")
+        def mint(entity: str, prefix: str = "", size: int | None = None) -> str:
+            found = next((each for owner, each in minted if owner == entity), "")
+            if found:
+                minted.remove((entity, found))
             if not found:
                 wanted = f"the id of the new {entity}"
                 raise Contradiction(
@@ -165,7 +216,7 @@ class Stepper:
         try:
             outcome: Outcome = getattr(model, f"do_{call.operation}")(**call.arguments)
         except Impossible as impossible:
-            wanted = "an id that no retained record has"
+            wanted = "a fitting id that no retained record has"
             raise Contradiction(
                 Divergence("identity", impossible.clause, call.operation, wanted, impossible.message)
             ) from None
@@ -289,6 +340,17 @@ class Stepper:
         return carried if carried in self.levels else f"operations.{operation}.gives"
 
 
+def unasked(stepper: Stepper, frozen: Any, like: BaseModel) -> Iterator[tuple[BaseModel, list[Outcome]]]:
+    """Walk what the system may do unasked: take one of its own steps, or let a timer that is due fire, to rest."""
+    here = stepper.thawed(frozen, like)
+    for index, keys, _ in here.own_steps():
+        other = stepper.thawed(frozen, like)
+        yield other, [other.take(index, keys)]
+    for _, _, index, key in here.due():
+        other = stepper.thawed(frozen, like)
+        yield other, [other.fire(index, key), *other.settle()]
+
+
 def short(value: Any) -> str:
     """Write a value on one line, its middle left out when it is long."""
     text = repr(value)
@@ -297,3 +359,8 @@ def short(value: Any) -> str:
 
 def _at(path: str, value: Any) -> str:
     return f"{path} = {short(value)}" if path else short(value)
+
+
+def _said(signal: Signal) -> str:
+    name, fields = signal
+    return f"signal {name}({', '.join(f'{key}: {value!r}' for key, value in fields)})"

@@ -18,18 +18,26 @@ class VirtualClock(selectors.DefaultSelector):  # type: ignore[misc, valid-type,
 
     now    seconds
     until  how far the clock may move: to the end of a `wait`, and on and on while a caller waits for an answer
+    resting  whoever wants to know when nothing is ready, the clock not yet moved
     """
 
     def __init__(self) -> None:
         super().__init__()
         self.now = 0.0
         self.until = 0.0
+        self.resting: list[asyncio.Future[None]] = []
 
     def select(self, timeout: float | None = None) -> list[tuple[selectors.SelectorKey, int]]:
         """Give what is ready; move the clock when nothing is, or sleep when it may not move."""
         ready = super().select(0)
         if ready or (timeout is not None and timeout <= 0):
             return ready
+        if self.resting:
+            for each in self.resting:
+                if not each.done():
+                    each.set_result(None)
+            self.resting = []
+            return []
         if timeout is None or self.now >= self.until:
             return super().select(None)
         self.now = min(self.now + timeout, self.until)
@@ -57,6 +65,12 @@ class VirtualLoop(asyncio.SelectorEventLoop):
     def milliseconds(self) -> int:
         """Give the virtual time in whole milliseconds."""
         return round(self.clock.now * 1000)
+
+    async def rest(self) -> None:
+        """Wait until nothing is ready."""
+        resting = self.create_future()
+        self.clock.resting.append(resting)
+        await resting
 
     @contextmanager
     def waiting(self, seconds: float = math.inf) -> Iterator[None]:

@@ -60,17 +60,18 @@ def watched(compiled: Compiled) -> type[BaseModel]:
     telling  operations whose replies may hold documents
     eager    takes every step of its own that it may take, each once between two calls
     could    there was one
+    fired    a timer has fired
     taken    so many steps of its own were taken in this run
     """
     model_class = compiled.model_class
 
     class Watched(model_class):  # type: ignore[valid-type,misc]  # the base is made at run time
-        __slots__ = ("could", "eager", "taken")
+        __slots__ = ("could", "eager", "fired", "taken")
         telling = frozenset(operation.name for operation in compiled.kernel.operations if _tells(operation))
 
         def reset(self) -> None:
             super().reset()
-            self.could = self.eager = False
+            self.could = self.eager = self.fired = False
             self.taken = 0
 
         def settle(self) -> list[Outcome]:
@@ -90,6 +91,7 @@ def watched(compiled: Compiled) -> type[BaseModel]:
             return super().take(index, keys)
 
         def fire(self, index: int, key: Any) -> Any:
+            self.fired = True
             self.count()
             return super().fire(index, key)
 

@@ -63,6 +63,7 @@ class _Story:
         self.compiled = compiled
         self.model: Any = compiled.model(limits)
         self.own = [step.clause for step in compiled.kernel.spontaneous]
+        self.timers = [timer.clause for entity in compiled.kernel.entities for timer in entity.timers]
         self.named: dict[str, str] = {}  # id → how a row writes it
         self.bound: Counter[str] = Counter()
         self.shared = shared
@@ -74,6 +75,10 @@ class _Story:
             keys = tuple(call.arguments.values())
             yield f"    # the implementation takes {name}({', '.join(map(str, keys))}) unasked"
             self._taken(lambda: self.model.take(self.own.index(call.operation), keys))
+        elif call.operation in self.timers:
+            (key,) = call.arguments.values()
+            yield f"    # the time of {call.operation} is over for {key}"
+            self._taken(lambda: self.model.fire(self.timers.index(call.operation), key))
         elif call.operation == "wait":
             yield f"    - wait({call.arguments['ms']})"
             self._taken(lambda: self.model.wait(call.arguments["ms"]))

@@ -152,9 +152,13 @@ class _Trial:
         given = [f"{name} = {spoken(value)}" for name, value in chosen.items()]
         first = self._subject(())
         found = self._either_way(first, arguments, given)
+        fired = self.model.fired
         if found is None and eagerly and first.could:
             said = [*given, "the implementation does by itself all that it may"]
             found = self._run(self._subject((), eager=True), arguments, said)
+        if found is None and fired:
+            said = [*given, "what is due at some instant is done as late as it may be"]
+            found = self._either_way(self._subject((), prompt=False), arguments, said)
         for order in orders(first.widest):
             called = ", ".join(str(index + 1) for index in order)
             said = [*given, f"calls made at once in the order {called}"]
@@ -168,12 +172,16 @@ class _Trial:
         found = self._run(first, arguments, how)
         if found is None and first.chose:
             said = [*how, "what may be refused is refused"]
-            found = self._run(self._subject(first.order, lenient=False), arguments, said)
+            other = self._subject(first.order, lenient=False, prompt=first.prompt)
+            found = self._run(other, arguments, said)
         return found
 
-    def _subject(self, order: Sequence[int], *, lenient: bool = True, eager: bool = False) -> ModelSubject:
+    def _subject(
+        self, order: Sequence[int], *, lenient: bool = True, eager: bool = False, prompt: bool = True
+    ) -> ModelSubject:
         self.model.reset()
-        return ModelSubject(self.model, self.compiled.kernel, order, lenient=lenient, eager=eager)
+        kernel = self.compiled.kernel
+        return ModelSubject(self.model, kernel, order, lenient=lenient, eager=eager, prompt=prompt)
 
     def _run(self, subject: ModelSubject, arguments: Mapping[str, Any], how: list[str]) -> Diagnostic | None:
         self.runs += 1

@@ -37,10 +37,9 @@ def _is_created(source: kernel.Kernel, name: str) -> bool:
 
 
 def _creations(source: kernel.Kernel, name: str) -> Iterator[kernel.Create]:
-    for operation in source.operations:
-        for effect in kernel.walk(operation.effects):
-            if isinstance(effect, kernel.Create) and effect.entity == name:
-                yield effect
+    for effect in _everything(source):
+        if isinstance(effect, kernel.Create) and effect.entity == name:
+            yield effect
 
 
 def _initial(source: kernel.Kernel, entity: Entity) -> set[str]:
@@ -133,6 +132,20 @@ def _timed(entity: kernel.Entity, source: kernel.Kernel) -> Iterator[_Arrow]:
         yield _Arrow(source.clause(timer.clause).where, text, targets)
 
 
+def _everything(source: kernel.Kernel) -> Iterator[kernel.Effect]:
+    """Walk the effects of every step, of entering a state and of timers."""
+    for operation in source.operations:
+        yield from kernel.walk(operation.effects)
+    for step in source.spontaneous:
+        yield from kernel.walk(step.effects)
+    for entity in source.entities:
+        for effects in [
+            *(each.effects for each in entity.entered),
+            *(each.effects for each in entity.timers),
+        ]:
+            yield from kernel.walk(effects)
+
+
 def _others(source: kernel.Kernel) -> Iterator[kernel.Effect]:
     """Walk the effects of every step, those of entering a state included; not what an operation moves itself."""
     for operation in source.operations:
@@ -144,6 +157,10 @@ def _others(source: kernel.Kernel) -> Iterator[kernel.Effect]:
     for entity in source.entities:
         for rule in entity.entered:
             yield from kernel.walk(rule.effects)
+        loops = (
+            each for timer in entity.timers for each in timer.effects if isinstance(each, kernel.ForEach)
+        )
+        yield from kernel.walk(tuple(loops))
 
 
 def _changed(effect: kernel.Effect, entity: Entity, source: kernel.Kernel) -> Iterator[_Arrow]:

@@ -16,7 +16,7 @@ from statemachines.diagnostics import Where
 from statemachines.expression.emit import python_name
 from statemachines.influence import Influence
 from statemachines.kernel import within
-from statemachines.model import Impossible
+from statemachines.model import Impossible, Timer
 from statemachines.scopes import Scope, leave_out, scopes
 from statemachines.steps import Call, Step, Steps
 
@@ -125,6 +125,7 @@ class _Search:
         self.own = [steps.own(index, each) for index, each in enumerate(source.spontaneous)]
         self.wait = Step("wait", ["ms"], self._pass)
         self.timers = [timer.clause for entity in source.entities for timer in entity.timers]
+        self.due = [steps.timer(index, clause) for index, clause in enumerate(self.timers)]
         self.must = any(step.must is not None for step in source.spontaneous)
         free = [entity for entity in source.entities if not entity.fixed]
         self.records = [
@@ -197,6 +198,11 @@ class _Search:
             self.doing = (step, keys)
             step.do(*keys)
             yield True
+        for _, _, index, key in self.here.due():
+            step = self.due[index]
+            self.doing = (step, (key,))
+            step.do(key)
+            yield True
         for ms in self._waits():
             self.doing = (self.wait, (ms,))
             self._pass(ms)
@@ -226,8 +232,11 @@ class _Search:
     def _waits(self) -> list[int]:
         """List how long to wait: to the next deadline and one more or less; and so that `now` is new."""
         now = self.here.now
-        gap = min((instant for instant, _, _ in self.here.deadlines()), default=now) - now
+        timers = self.here.deadlines()
+        gap = min((first for first, _, _, _ in timers if first > now), default=now) - now
         found = {gap - 1, gap, gap + 1} if gap else set()
+        if timers:  # until one has to have fired
+            found.add(max(min(last for _, last, _, _ in timers) - now, 0) + 1)
         if self.configurations.influence.relative:
             found |= {1} if not self.timers and now < PATIENCE else set()
         elif self.configurations.happened(self.node.frozen):
@@ -237,20 +246,20 @@ class _Search:
     def _pass(self, ms: int) -> None:
         """Let time pass in `there`, deadline by deadline."""
         end = self.there.now + ms
-        due: tuple[int, int, Any] | None = None
+        due: Timer | None = None
         for _ in range(LIVELOCK):
-            due = min((timer for timer in self.there.deadlines() if timer[0] <= end), default=None)
+            due = self.there.next_timer(end, prompt=False)
             if due is None:
                 self.there.now = end
                 return
             self.between.thaw(self.there.freeze())
-            self.there.now = max(self.there.now, due[0])
-            self.there.fire(due[1], due[2])
+            self.there.now = max(self.there.now, due[1])
+            self.there.fire(due[2], due[3])
             self.earlier = self.between
             self._note_states()
             if not (self._holds() and self._rests()):
                 return
-        clause = self.timers[due[1]] if due else ""
+        clause = self.timers[due[2]] if due else ""
         self._violated("livelock", clause, clause)
 
     # ── To another ──

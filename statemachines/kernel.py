@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from statemachines.diagnostics import Where
-from statemachines.expression.typed import Typed
+from statemachines.expression.typed import Minted, Typed, parts
 from statemachines.lifecycle import Level
 from statemachines.types import Type
 
@@ -106,6 +106,17 @@ class Create:
     state: Typed | None = None
     elsewhere: str = ""
 
+    @property
+    def mints(self) -> bool:
+        """Tell whether the implementation may choose the id, if there is one."""
+        return self.id is None or any(isinstance(node, Minted) for node in _nodes(self.id))
+
+
+def _nodes(value: Typed) -> Iterator[Typed]:
+    yield value
+    for part in parts(value):
+        yield from _nodes(part)
+
 
 @dataclass(frozen=True, slots=True)
 class Remove:
@@ -179,11 +190,15 @@ class Retain:
 
 @dataclass(frozen=True, slots=True)
 class Timer:
-    """Effects on a record that has been in one of these states until an instant; it runs while `when` holds."""
+    """Effects on a record that has been in one of these states until an instant; it runs while `when` holds.
+
+    within  for how many milliseconds from then on the implementation may choose the instant
+    """
 
     clause: str
     states: tuple[str, ...]
     deadline: Typed
+    within: Typed | None
     when: Typed | None
     effects: tuple[Effect, ...]
 

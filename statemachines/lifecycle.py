@@ -169,6 +169,7 @@ class Effects:
 
     moves: tuple[Move, ...] = ()
     assignments: tuple[Assignment, ...] = ()
+    creations: tuple[Creation, ...] = ()
     loops: tuple[Loop, ...] = ()
     removes: bool = False
     signals: tuple[SignalUse, ...] = ()
@@ -188,7 +189,8 @@ class Loop:
 class Timer:
     """What happens to a record that has been in a state or group for a time, perhaps only `when`.
 
-    `path` is its address below the record's: `after.waiting`, or `after.waiting.1` of several.
+    `path` is its address below the record's: `after.waiting`, or `after.waiting.1` of several. `within` is the
+    length of the window in which the implementation chooses the instant.
     """
 
     path: str
@@ -196,6 +198,7 @@ class Timer:
     states: Word
     duration: Expr
     since: Expr
+    within: Expr | None
     when: Expr | None
     effects: Effects
 

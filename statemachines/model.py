@@ -195,6 +195,37 @@ class _Anything(_Sentinel):
         return self
 
 
+class SuchAs:
+    """A part of a reply that the implementation chooses, with an example."""
+
+    __slots__ = ("example",)
+
+    def __init__(self, example: Any) -> None:
+        self.example = example
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, SuchAs) and bool(self.example == other.example)
+
+    def __hash__(self) -> int:
+        return hash(SuchAs)
+
+    def __repr__(self) -> str:
+        return f"such as {self.example!r}"
+
+
+def exemplary(value: Any) -> Any:
+    """Give a value with the examples of all that the implementation chooses."""
+    match value:
+        case SuchAs(example=example):
+            return exemplary(example)
+        case dict():
+            return {name: exemplary(part) for name, part in value.items()}
+        case list() | tuple():
+            return [exemplary(part) for part in value]
+        case _:
+            return value
+
+
 ABSENT: Any = _Sentinel("ABSENT")  # an argument that the caller left out
 ANYTHING: Any = _Anything("ANYTHING")  # a part of a reply that is not compared
 ANY_CODE: tuple[str, ...] = ("*",)  # a refusal with whatever code
@@ -279,6 +310,17 @@ def declared_keys(declared: Any, fields: Mapping[str, Any]) -> tuple[Any, ...]:
     return tuple(keys)
 
 
+def ordinal_id(entity: str, prefix: str, size: int | None, number: int) -> str:
+    """Write a number as an id that begins so, or else with the name of the entity, and has so many characters."""
+    if size is not None:
+        return prefix + str(number).zfill(size - len(prefix))
+    return f"{prefix or entity.lower()}-{number}"
+
+
+Timer = tuple[int, int, int, Any]
+"""The first and the last instant at which it may fire, its number, and the key of the record."""
+
+
 class Impossible(Exception):
     """A step that cannot be: what was observed contradicts a clause, for example an id given twice."""
 
@@ -309,16 +351,24 @@ class BaseModel:
         self.limits = _Values({**self.LIMITS, **(limits or {})})
         self.policies = _Values({**self.POLICIES, **(policies or {})})
         self.seen = bytearray(len(self.CLAUSES))
-        self.mint: Callable[[str], str] = self.next_ordinal
+        self.mint: Callable[..., str] = self.next_ordinal
         self.reset()
 
     def reset(self) -> None:
         """Go back to the start of a case."""
         raise NotImplementedError
 
-    def next_ordinal(self, entity: str) -> str:
+    def next_ordinal(self, entity: str, prefix: str = "", size: int | None = None) -> str:
         """Mint the model's own id of a new record, which no record had before."""
         raise NotImplementedError
+
+    def minted(self, entity: str, prefix: str = "", size: int | None = None) -> str:
+        """Mint the id of a new record, which begins with the prefix and has so many characters, if it is said."""
+        found = self.mint(entity, prefix, size)
+        if not found.startswith(prefix) or found == prefix or (size is not None and len(found) != size):
+            wanted = f"{prefix!r} and more" if size is None else f"{prefix!r} and {size - len(prefix)} more"
+            raise Impossible(f"entities.{entity}.id", f"the id {found!r} is not {wanted}")
+        return found
 
     def freeze(self) -> tuple[Any, ...]:
         """Give the whole state as one value that can be compared, hashed and kept."""
@@ -340,8 +390,8 @@ class BaseModel:
         """Take one of them."""
         raise NotImplementedError
 
-    def deadlines(self) -> list[tuple[int, int, Any]]:
-        """List the timers that run: the instant, the number of the timer, the key of the record."""
+    def deadlines(self) -> list[Timer]:
+        """List the timers that run: the first and the last instant, the number of the timer, the key of the record."""
         raise NotImplementedError
 
     def fire(self, index: int, key: Any) -> Outcome:
@@ -355,15 +405,29 @@ class BaseModel:
             taken.append(self.take(due[0], due[1]))
         return taken
 
-    def wait(self, ms: int) -> list[Outcome]:
-        """Move the clock, passing the deadlines on the way one by one, each to rest."""
+    def due(self) -> list[Timer]:
+        """List the timers that may fire at this very instant: before a call, or after it."""
+        return [timer for timer in self.deadlines() if timer[0] <= self.now]
+
+    def wait(self, ms: int, *, prompt: bool = False) -> list[Outcome]:
+        """Move the clock, passing the deadlines on the way one by one, each to rest.
+
+        A timer fires as late as it may: no sooner than time moves on. A prompt one fires as soon as it may.
+        """
         end = self.now + ms
         taken: list[Outcome] = []
-        while due := min((timer for timer in self.deadlines() if timer[0] <= end), default=None):
-            self.now = max(self.now, due[0])
-            taken += [self.fire(due[1], due[2]), *self.settle()]
+        while due := self.next_timer(end, prompt=prompt):
+            self.now = max(self.now, due[0] if prompt else due[1])
+            taken += [self.fire(due[2], due[3]), *self.settle()]
         self.now = end
         return taken
+
+    def next_timer(self, end: int, *, prompt: bool) -> Timer | None:
+        """Give the timer that fires next: before the end, or at the end when it is prompt."""
+        if prompt:
+            return min((timer for timer in self.deadlines() if timer[0] <= end), default=None)
+        late = (timer for timer in self.deadlines() if max(timer[1], self.now) < end)
+        return min(late, key=lambda timer: timer[1:], default=None)
 
     def witnessed(self) -> frozenset[str]:
         """Give the clauses that were witnessed since `seen` was last cleared."""

@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from statemachines.kernel import Kernel
 from statemachines.lower import ANY
-from statemachines.model import ANY_CODE, NOTHING, AnyOf, Decision, Outcome, Signal
+from statemachines.model import ANY_CODE, NOTHING, AnyOf, Decision, Outcome, Signal, exemplary
 from statemachines.row_programs import Answer, RowFailure
 
 UNKNOWN_CODE: Final = "a_code_of_its_own"
@@ -24,6 +24,7 @@ class ModelSubject:
     lenient  where the spec leaves a choice (`open`, `unchanged`), it is carried out, else refused
     eager    it takes every step that it may, sends every signal that may come, even again, and refuses with
              a code that nobody knows where any code will do
+    prompt   a timer fires as soon as it may, else as late
     order    in this order calls run that are made at once
     chose    there was something to be lenient about, `could`: to be eager about
     astray   a call was made of which the spec does not say what happens
@@ -32,7 +33,14 @@ class ModelSubject:
     _called = _others = False
 
     def __init__(
-        self, model: Any, kernel: Kernel, order: Sequence[int] = (), *, lenient: bool, eager: bool
+        self,
+        model: Any,
+        kernel: Kernel,
+        order: Sequence[int] = (),
+        *,
+        lenient: bool,
+        eager: bool,
+        prompt: bool = True,
     ) -> None:
         self.model = model
         self.limits = model.limits
@@ -40,6 +48,7 @@ class ModelSubject:
         self.order = order
         self.lenient = lenient
         self.eager = model.eager = eager
+        self.prompt = prompt
         self.chose = self.could = self.astray = False
         self.widest = 0
         self._silent: dict[str, list[dict[str, Any]]] = {name: [] for name, _ in kernel.signals}
@@ -53,7 +62,7 @@ class ModelSubject:
             raise _Postponed
         self._called = True
         if operation == "wait":
-            return self._answer(operation, NOTHING, model.wait(arguments["ms"]))
+            return self._answer(operation, NOTHING, self._passed(arguments["ms"]))
         decision: Decision = getattr(model, f"may_{operation}")(**arguments)
         if decision.avoid:
             self.astray = True
@@ -66,7 +75,7 @@ class ModelSubject:
                 outcome.value = outcome.value.options[0 if self.lenient else -1]
             if operation in model.telling:
                 self._file(outcome.value)
-            answer = self._answer(operation, outcome, model.settle())
+            answer = self._answer(operation, outcome, [*model.settle(), *self._passed(0)])
         elif decision.quiet or (decision.idle and self.lenient):
             self.chose = self.chose or decision.idle
             answer = self._answer(operation, NOTHING)
@@ -76,6 +85,11 @@ class ModelSubject:
         if decision.may:
             self._offer(answer, decision.may)
         return answer
+
+    def _passed(self, ms: int) -> list[Outcome]:
+        """Let time pass, and let fire what is due, be it at this very instant."""
+        outcomes: list[Outcome] = self.model.wait(ms, prompt=self.prompt)
+        return outcomes
 
     def together(self, bodies: Sequence[Callable[[], Any]]) -> list[Any]:
         """Evaluate bodies one after the other, in this subject's order, and give their values in theirs.
@@ -98,7 +112,7 @@ class ModelSubject:
         return [found[index] for index in range(len(bodies))]
 
     def _answer(self, operation: str, outcome: Outcome, after: Sequence[Outcome] = ()) -> Answer:
-        answer = Answer(operation, outcome.value, None, self._silent.copy())
+        answer = Answer(operation, exemplary(outcome.value), None, self._silent.copy())
         for each in (outcome, *after):
             if each.signals or each.again:
                 _add(answer, (*each.signals, *each.again))
@@ -137,4 +151,4 @@ class ModelSubject:
 
 def _add(answer: Answer, came: Iterable[Signal]) -> None:
     for name, fields in came:
-        answer.signals[name] = [*answer.signals[name], dict(fields)]
+        answer.signals[name] = [*answer.signals[name], exemplary(dict(fields))]

@@ -60,6 +60,7 @@ def effects(reader: Reader, body: Mapping) -> Effects:
     return Effects(
         moves=moves(reader, body.get("move"), short=True),
         assignments=assignments(reader, body.get("set")),
+        creations=creations(reader, body.get("create")),
         loops=loops(reader, body.get("for each")) if body.get("in") is not None or _is_loops(body) else (),
         removes=body.get("remove") is not None,
         signals=signals(reader, body),

@@ -57,6 +57,7 @@ def _timer(reader: Reader, states: Word, path: str, where: Where, body: Mapping)
         states,
         duration=reader.expr(body.get("in")),
         since=reader.expr(body.get("since")),
+        within=reader.expr_or_none(body.get("within")),
         when=reader.expr_or_none(body.get("when")),
         effects=effects(reader, body),
     )

@@ -28,7 +28,8 @@ def type_use(reader: Reader, node: Node | None) -> TypeUse:
 def _written_out(reader: Reader, body: Mapping) -> TypeUse:
     """Read a type that is more than a name; what is left out of it is read by the caller."""
     if (listed := body.get("list of")) is not None:
-        return TypeUse(Word("list", body.where), item=type_use(reader, listed))
+        absent = body.get("or") is not None
+        return TypeUse(Word("list", body.where), nullable=absent, item=type_use(reader, listed))
     if (subset := body.get("subset of")) is not None:
         return TypeUse(Word("subset", body.where), item=type_use(reader, subset), subset=True)
     if (low := body.get("from")) is not None:

@@ -69,6 +69,7 @@ class Sentences:
             yield from self._effects(rule.effects)
         for timer in entity.timers:
             yield Sentence((), timer.deadline, timed=entity.name)
+            yield from (Sentence((), part) for part in (timer.within, timer.when) if part is not None)
             yield from self._effects(timer.effects)
         if entity.retain is not None:
             yield Sentence((), entity.retain.newest)

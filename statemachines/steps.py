@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """One step: a call of an operation, `wait` with `ms`, or the path of a step that is taken unasked."""
+    """One step: a call of an operation, `wait` with `ms`, or the path of a step that is taken unasked, or of a timer."""
 
     operation: str
     arguments: Mapping[str, Any]
@@ -101,6 +101,11 @@ class Steps:
         return Step(
             step.clause, [variable for variable, _ in step.loops], lambda *keys: there.take(index, keys)
         )
+
+    def timer(self, index: int, clause: str) -> Step:
+        """Make the step of a timer that is due."""
+        there = self.there
+        return Step(clause, ["record"], lambda key: there.fire(index, key))
 
     def _clauses(self, operation: kernel.Operation) -> list[int]:
         """Number an operation's own clauses, and those about what can be seen in its reply."""

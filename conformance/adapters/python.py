@@ -19,6 +19,7 @@ from conformance.adapter import Broken, HarnessError, Raw
 from conformance.concurrent import is_own, one_after_the_other, run_at_once
 from conformance.declaration import Declaration, DeclarationError
 from conformance.refused import Refused
+from conformance.virtual import VirtualLoop
 from conformance.worker import Loop, Worker
 
 _TURNS = 10  # turns of the event loop that an async system gets before it is looked at
@@ -302,6 +303,11 @@ async def _followed(
 
 
 async def _turns() -> None:
+    """Let what was started come to rest: all of it where the clock is virtual, or else for some turns."""
+    loop = asyncio.get_running_loop()
+    if isinstance(loop, VirtualLoop):
+        await loop.rest()
+        return
     for _ in range(_TURNS):
         await asyncio.sleep(0)
 

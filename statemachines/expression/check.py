@@ -167,6 +167,10 @@ def _call(checker: Checker, node: Call, scope: Scope, expected: Type) -> Typed:
         return functions.method(checker, node, node.receiver, scope)
     if node.name == "pick":
         return macros.pick(checker, node, scope, expected)
+    if node.name == "such_as":
+        return macros.such_as(checker, node, scope, expected)
+    if node.name == "minted" and (new := scope.names.get("minted")) is not None:
+        return functions.minted(checker, node, scope, new)
     return scope.words.called(checker, node, scope) or functions.function(checker, node, scope)
 
 

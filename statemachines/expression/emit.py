@@ -20,6 +20,7 @@ from statemachines.expression.typed import (
     Invoke,
     Items,
     Member,
+    Minted,
     Operate,
     Repeat,
     Together,
@@ -54,6 +55,7 @@ _RENAMED = {
     "text": "sized_text",
     "reversed": "reversed_",
     "number": "whole_number",
+    "such_as": "SuchAs",
 }
 
 
@@ -68,6 +70,11 @@ def python_name(name: str) -> str:
 def class_name(name: str) -> str:
     """Give the name of the class of an entity's records, or of a message: what every model has keeps its own."""
     return f"{name}_" if name in _SHARED else name
+
+
+def method_name(name: str) -> str:
+    """Give the name of an operation's method: what every model has keeps its own."""
+    return f"{name}_" if name in vars(model.BaseModel) else python_name(name)
 
 
 def group_constant(entity: str, group: str) -> str:
@@ -96,7 +103,7 @@ def _read(value: Typed) -> tuple[str, int]:
     if isinstance(value.type, Reply):
         return f"{_wrap(source, own, _POSTFIX)}.value", _POSTFIX
     if isinstance(value, Var) and source.endswith(".values()"):
-        return f"list({source})", _ATOM
+        return f"[*{source}]", _ATOM
     return source, own
 
 
@@ -138,10 +145,18 @@ def _write(value: Typed) -> tuple[str, int]:
             return f"with_key({collection}, {_plain(key, 0)})", _ATOM
         case Each():
             return _each(value)
-        case Defined(name=name, arguments=arguments):
-            return f"self.{python_name(name)}({', '.join(_plain(part, 0) for part in arguments)})", _POSTFIX
+        case Defined() | Minted():
+            return _own(value), _POSTFIX
         case _:
             return _in_row(value)
+
+
+def _own(value: Defined | Minted) -> str:
+    """Write what the model itself works out: a named expression, or a new id."""
+    arguments = [_plain(part, 0) for part in value.arguments]
+    if isinstance(value, Defined):
+        return f"self.{python_name(value.name)}({', '.join(arguments)})"
+    return f"self.minted({', '.join((repr(value.entity), *arguments))})"
 
 
 def _constant(value: str | int | tuple[str, ...] | None) -> tuple[str, int]:

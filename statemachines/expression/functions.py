@@ -6,7 +6,7 @@ from statemachines.diagnostics import did_you_mean
 from statemachines.expression.macros import MACROS
 from statemachines.expression.scope import Checker, Scope
 from statemachines.expression.syntax import Call, Node
-from statemachines.expression.typed import Apply, Typed
+from statemachines.expression.typed import Apply, Minted, Typed
 from statemachines.types import (
     BOOL,
     DOCUMENT,
@@ -51,7 +51,7 @@ _ALONE: dict[str, tuple[tuple[Type, ...], int, Type]] = {  # name → (arguments
     "number": ((TEXT,), 1, INT),
 }
 _BY_ITEM = ("sum", "min", "max", "flatten", "sameItems", "join", "contains")  # the items' type decides
-KNOWN = sorted({*_OF_LIST, *_OF_TEXT, *_ALONE, *_BY_ITEM, "pick", *MACROS})
+KNOWN = sorted({*_OF_LIST, *_OF_TEXT, *_ALONE, *_BY_ITEM, "pick", "such_as", "minted", *MACROS})
 
 
 def method(checker: Checker, node: Call, receiver: Node, scope: Scope) -> Typed:
@@ -101,12 +101,22 @@ def function(checker: Checker, node: Call, scope: Scope) -> Typed:
         wanted, least, result = _ALONE[node.name]
         return Apply(result, node.at, node.name, _arguments(checker, node, scope, wanted, least))
     _visited(checker, node, scope)
-    known = [*_ALONE, "pick", *scope.words.callables()]
+    known = [*_ALONE, "pick", "such_as", *scope.words.callables()]
     hint = did_you_mean(node.name, known)
+    if node.name == "minted":
+        hint = "only an id of `create` is minted"
     if not hint and node.name in KNOWN:
         hint = f"{node.name} belongs after a value: value.{node.name}(…)"
     hint = hint or f"known: {', '.join(sorted(known))}"
     return checker.fault("unknown-function", node.at, f"there is no function {node.name!r}", hint)
+
+
+def minted(checker: Checker, node: Call, scope: Scope, new: Typed) -> Typed:
+    """Type `minted(prefix)` or `minted(prefix, size)`, where a new record gets its id."""
+    arguments = _arguments(checker, node, scope, (TEXT, INT), 1)
+    kind = new.type
+    assert isinstance(kind, Id)
+    return Minted(kind, node.at, kind.entity, arguments)
 
 
 def _arguments(

@@ -100,6 +100,15 @@ def _result(name: str, kind: List, body: Type) -> Type:
             return BOOL
 
 
+def such_as(checker: Checker, node: Call, scope: Scope, expected: Type) -> Typed:
+    """Type `such_as(value)`: an example of what the implementation may choose."""
+    if len(node.arguments) != 1:
+        message = "such_as takes one value"
+        return checker.fault("expression-type", node.at, message, "such_as(an example)")
+    example = checker.visit(node.arguments[0], scope, expected)
+    return Apply(example.type, node.at, "such_as", (example,))
+
+
 def pick(checker: Checker, node: Call, scope: Scope, expected: Type) -> Typed:
     """Type `pick(condition, then, otherwise)`: each value knows what the condition has settled for it."""
     if len(node.arguments) != 3:

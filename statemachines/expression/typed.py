@@ -121,6 +121,14 @@ class Apply(Typed):
 
 
 @dataclass(frozen=True, slots=True)
+class Minted(Typed):
+    """An id that the implementation chooses for a new record: how it begins, and perhaps its length."""
+
+    entity: str
+    arguments: tuple[Typed, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Each(Typed):
     """`over.macro(variable, body)`: a body evaluated for every item."""
 
@@ -188,7 +196,7 @@ def parts(value: Typed) -> tuple[Typed, ...]:
             return (right,)
         case Operate(left=Typed() as left, right=right):
             return (left, right)
-        case Apply(arguments=arguments) | Defined(arguments=arguments):
+        case Apply(arguments=arguments) | Defined(arguments=arguments) | Minted(arguments=arguments):
             return arguments
         case Found(key=key):
             return (key,)

@@ -205,8 +205,8 @@ def _create(page: Page, effect: kernel.Create) -> None:
     page.saw(effect.clause)
     page.line("self.serials += 1")
     arguments = ["self.serials"]
-    if entity.minted and effect.id is None:
-        page.line(f"new_id = self.mint({entity.name!r})")
+    if entity.minted and effect.mints:
+        page.line(f"new_id = {f'self.minted({entity.name!r})' if effect.id is None else emit(effect.id)}")
         page.saw(entity.minted)
         taken = f"self.issued_{python_name(entity.collection)}" if entity.once else collection
         with page.block(f"if new_id in {taken}:"):
@@ -215,7 +215,7 @@ def _create(page: Page, effect: kernel.Create) -> None:
         if entity.once:
             page.line(f"{taken}.add(new_id)")
     if entity.minted:
-        arguments.append("new_id" if effect.id is None else emit(effect.id))
+        arguments.append(emit(effect.id) if effect.id is not None and not effect.mints else "new_id")
     for field in entity.fields:
         value = given.get(field.name, field.default)
         arguments.append(emit(value) if value is not None else "None")
@@ -238,7 +238,7 @@ def _remove(page: Page, effect: kernel.Remove) -> None:
         page.line(f"{method}({python_name(effect.name)})")
         return
     record = python_name(entity.variable)
-    with page.block(f"for {record} in list({page.collection(entity.name)}.values()):"):
+    with page.block(f"for {record} in [*{page.collection(entity.name)}.values()]:"):
         page.line(f"{method}({record})")
 
 
@@ -251,7 +251,7 @@ def _send(page: Page, effect: kernel.Send) -> None:
 
 
 def _loop(page: Page, effect: kernel.ForEach) -> None:
-    with page.block(f"for {python_name(effect.variable)} in list({emit_iterable(effect.over)}):"):
+    with page.block(f"for {python_name(effect.variable)} in [*{emit_iterable(effect.over)}]:"):
         if effect.when is not None:
             with page.block(f"if {negated(effect.when)}:"):
                 page.line("continue")

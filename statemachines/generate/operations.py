@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from statemachines import kernel
-from statemachines.expression.emit import emit, python_name
+from statemachines.expression.emit import emit, method_name, python_name
 from statemachines.generate.arguments import declared, looked_up
 from statemachines.generate.decisions import decides
 from statemachines.generate.effects import begin_lists, lists_of, returned, step
@@ -21,7 +21,7 @@ def operation(page: Page, source: kernel.Operation) -> None:
     extended = ", ".join([*([arguments] if arguments else []), *(f"{name}: Any = None" for name in told)])
     with page.method(f"do_{source.name}", extended, "Outcome"):
         _does(page, source)
-    with page.method(python_name(source.name), arguments, "Outcome | Decision"):
+    with page.method(method_name(source.name), arguments, "Outcome | Decision"):
         page.docstring(source.about)
         if source.requires:
             page.line(f"decision = self.may_{source.name}({names})")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from statemachines import kernel
 from statemachines.expression.emit import class_name, emit, emit_iterable, python_name
-from statemachines.expression.typed import Typed, Var
+from statemachines.expression.typed import Apply, Typed, Var
 from statemachines.generate.page import Page, key_of
 from statemachines.types import List, Message, Optional, Ref, Type
 
@@ -33,6 +33,8 @@ def shown_message(page: Page, message: kernel.Message) -> None:
 
 def seen(page: Page, value: Typed) -> str:
     """Write a value as a caller sees it."""
+    if isinstance(value, Apply) and value.function == "such_as":
+        return f"SuchAs({seen(page, value.arguments[0])})"
     walked = isinstance(value.type, List) and isinstance(value, Var)
     return _seen(page, emit_iterable(value) if walked else emit(value), value.type)
 

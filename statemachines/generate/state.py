@@ -49,18 +49,18 @@ def _first(field: kernel.FieldOf) -> str:
 
 
 def mint(page: Page) -> None:
-    """Write how the model mints an id: the entity's name, with a number that none of its records has."""
+    """Write how the model mints an id: how it has to begin, with a number that none of its records has."""
     minted = [entity.name for entity in page.source.entities if entity.minted]
-    with page.method("next_ordinal", "entity: str", "str"):
+    with page.method("next_ordinal", 'entity: str, prefix: str = "", size: int | None = None', "str"):
         if not minted:
             page.line('raise LookupError(f"{entity} has no minted ids")')
             return
         records = ", ".join(f"{name!r}: {_taken(page, name)}" for name in minted)
         page.line("number = self.serials")
         page.line(f"taken: dict[Any, Any] = {{{records}}}[entity]")
-        with page.block('while (minted := f"{entity.lower()}-{number}") in taken:'):
+        with page.block("while (found := ordinal_id(entity, prefix, size, number)) in taken:"):
             page.line("number += 1")
-        page.line("return minted")
+        page.line("return found")
 
 
 def _taken(page: Page, name: str) -> str:

@@ -59,14 +59,16 @@ def _taken(page: Page, own: kernel.Spontaneous) -> None:
 def timers(page: Page) -> None:
     """Write which timers run, and what happens when one is due."""
     every = [(entity, timer) for entity in page.source.entities for timer in entity.timers]
-    kind = "list[tuple[int, int, Any]]"
+    kind = "list[Timer]"
     with page.method("deadlines", "", kind):
         if every:
             page.line(f"found: {kind} = []")
         for index, (entity, timer) in enumerate(every):
             record = python_name(entity.variable)
             with page.for_each(((entity.variable, entity.name),)), page.where(_runs(entity, record, timer)):
-                page.line(f"found.append(({emit(timer.deadline)}, {index}, {key_of(entity, record)}))")
+                page.line(f"first = {emit(timer.deadline)}")
+                last = f"first + {emit(timer.within)}" if timer.within is not None else "first"
+                page.line(f"found.append((first, {last}, {index}, {key_of(entity, record)}))")
         page.line("return found" if every else "return []")
     with page.method("fire", "index: int, key: Any", "Outcome"):
         if every:

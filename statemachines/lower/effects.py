@@ -108,6 +108,8 @@ def block(
         message = "no record with states moves here"
         low.fault("bad-move", effects.moves[0].where, message, "walk over records that have states")
     found += sets(low, effects.assignments, scope, path)
+    created, scope = creations(low, effects.creations, scope, path)
+    found += created
     found += loops(low, effects.loops, scope, path)
     found += signals(low, effects.signals, scope, path)
     if effects.removes and record is not None:
@@ -172,8 +174,26 @@ def _knowing(scope: Scope, when: Expr | None) -> Scope:
     return scope if when is None else scope.with_present(facts(when.node, True))
 
 
-def creation(low: Lowering, creation: Creation, entity: Entity, scope: Scope, path: str) -> kernel.Create:
-    """Lower one record of `create`."""
+def creations(
+    low: Lowering, creations: Iterable[Creation], scope: Scope, path: str
+) -> tuple[list[kernel.Create], Scope]:
+    """Lower `create`; each new record has its name in the scope of whatever follows, which is given too."""
+    found = []
+    for each in creations:
+        entity = low.known_entity(each.entity)
+        if entity is None:
+            continue
+        name = variable_of(entity.name.text)
+        if name in scope.names:
+            message = f"{name!r} already means something here"
+            hint = "a new record has the name of its entity: give the other one another name"
+            low.fault("shadowed-name", each.entity.where, message, hint)
+        found.append(_creation(low, each, entity, scope, path))
+        scope = scope.with_names({name: local(name, Ref(entity.name.text))})
+    return found, scope
+
+
+def _creation(low: Lowering, creation: Creation, entity: Entity, scope: Scope, path: str) -> kernel.Create:
     name = entity.name.text
     given = _fields(low, creation, entity, scope)
     for key, use in entity.fields.items():
@@ -196,7 +216,8 @@ def _fields(low: Lowering, creation: Creation, entity: Entity, scope: Scope) -> 
     given: dict[str, Typed] = {}
     for key, expr in creation.fields:
         if key.text in known:
-            given[key.text] = low.typed(expr, scope, kinds[key.text])
+            there = scope.with_names({"minted": local("minted", kinds["id"])}) if key.text == "id" else scope
+            given[key.text] = low.typed(expr, there, kinds[key.text])
         else:
             low.unknown("unknown-field", key, f"{entity.name.text} has no field {key.text!r}", known)
     return given

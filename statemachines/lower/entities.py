@@ -94,7 +94,7 @@ def _timer(low: Lowering, entity: Entity, timer: Timer, scope: Scope) -> kernel.
     duration = low.typed(timer.duration, scope, optional(INT))
     since = low.typed(timer.since, scope, optional(TIME))
     states = low.states(entity, timer.states)
+    within = low.typed(timer.within, scope, INT) if timer.within else None
     effects = block(low, timer.effects, scope, path, Record(variable_of(name), entity, states))
-    return kernel.Timer(
-        path, states, later(since, duration), low.condition(timer.when, scope), tuple(effects)
-    )
+    when = low.condition(timer.when, scope)
+    return kernel.Timer(path, states, later(since, duration), within, when, tuple(effects))

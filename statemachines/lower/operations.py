@@ -8,7 +8,7 @@ from statemachines.expression.scope import Scope
 from statemachines.expression.typed import Typed
 from statemachines.lifecycle import Gives, Operation, TypeUse
 from statemachines.lower.context import Lowering
-from statemachines.lower.effects import creation, loops, removal, sendings, sets, signals
+from statemachines.lower.effects import creations, loops, removal, sendings, sets, signals
 from statemachines.lower.guards import Parameters, guards, lookups, move, unique
 from statemachines.types import INT, Ref, present
 
@@ -59,12 +59,10 @@ def _steps(
         )
         low.fault("unused-otherwise", operation.otherwise.where, message, "remove it, or add one of them")
     effects += sets(low, operation.assignments, scope, path)
-    for each in operation.creations:
-        entity = low.known_entity(each.entity)
-        if entity is not None:
-            create = creation(low, each, entity, scope, path)
-            requires += unique(low, entity, create)
-            effects.append(create)
+    created, _ = creations(low, operation.creations, scope, path)
+    for create in created:
+        requires += unique(low, low.lifecycle.entities[create.entity], create)
+    effects += created
     effects += loops(low, operation.loops, after, path)
     effects += [removal(low, word, path) for word in operation.removes]
     effects += sendings(low, operation.sends, after, path)

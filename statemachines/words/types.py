@@ -42,7 +42,7 @@ class Types:
 
     def _resolved(self, use: TypeUse, declared: Mapping[str, Type]) -> Type:
         if use.item is not None:
-            kind: Type = List(self._resolved(use.item, declared))
+            kind: Type = List(self._resolved(use.item, declared), unordered=use.subset)
         elif use.choices:
             kind = Enum(" / ".join(_texts(use.choices)), _texts(use.choices))
         else:

@@ -53,7 +53,7 @@ def test_an_id_of_a_retained_record_cannot_be_given_again() -> None:
     assert divergence is not None
     assert divergence.kind == "identity"
     assert divergence.clause.startswith("entities.Job")
-    assert divergence.expected == "an id that no retained record has"
+    assert divergence.expected == "a fitting id that no retained record has"
 
 
 def test_an_id_may_come_again_when_its_record_is_gone() -> None:

@@ -185,7 +185,7 @@ class Driven:
     def ends(self, frozen: object, state: str) -> Iterator[tuple[Cell, Callable[[], bool]]]:
         """Every timer that runs for the record."""
         self.model.thaw(frozen)
-        for _, index, key in self.model.deadlines():
+        for _, _, index, key in self.model.deadlines():
             if key == self.key:
                 yield (state, TIMERS, ()), self.end(index)
 

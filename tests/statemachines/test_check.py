@@ -467,6 +467,38 @@ def test_removing_each_record_of_a_list_leaves_its_state() -> None:
     assert "dead-end" not in {each.code for each in checked(states, ("  rest:\n", drop + hold)).diagnostics}
 
 
+NOTE = """  Note:
+    fields: {of: JobId}
+    states: {active: [unread], terminal: [read]}
+    after:
+      unread: {in: 5, since: 0, move: read}
+      read: {in: 9, since: 0, create: {Note: {of: note.of}}, remove: note}
+"""
+
+
+def test_whatever_follows_may_create_a_record() -> None:
+    edits = (
+        ("types:\n", "types:\n  JobId: {id of: Job}\n"),
+        ("    entering:\n", "    entering:\n      running: {create: {Note: {of: job.id}}}\n"),
+        ("messages:\n", f"{NOTE}messages:\n"),
+    )
+    assert "shadowed-name" in {each.code for each in checked(*edits).diagnostics}  # a Note of a Note
+    edits = (*edits[:2], ("messages:\n", NOTE.replace("create: {Note: {of: note.of}}, ", "") + "messages:\n"))
+    model: Any = compile_text(edited(*edits), "small.yaml").model()
+    model.do_start("t1", "x")
+    assert [(note.of, note.state) for note in model.notes.values()] == [("job-1", "unread")]
+    assert not {each.code for each in checked(*edits).diagnostics} & {"never-created", "dead-end"}
+
+
+def test_an_operation_may_have_the_name_of_something_that_every_model_has() -> None:
+    text = edited(("  rest:\n", "  settle:\n    takes: {job: Job}\n    move: running -> done\n  rest:\n"))
+    model: Any = compile_text(text, "small.yaml").model()
+    model.do_start("t1", "x")
+    assert model.settle() == []
+    model.settle_("job-1")
+    assert model.jobs["job-1"].state == "done"
+
+
 def test_a_group_that_chooses_a_terminal_state_leaves_it() -> None:
     assert "terminal-exit" in {
         each.code for each in checked(("active -> outcome", "terminal -> outcome")).diagnostics

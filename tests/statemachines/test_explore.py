@@ -451,8 +451,15 @@ class Naive:
         for index, keys, _ in model.own_steps():
             names = [variable for variable, _ in own[index].loops]
             yield Call(own[index].clause, dict(zip(names, keys, strict=True)))
-        instants = [instant for instant, _, _ in model.deadlines()]
-        gaps = {min(instants) - model.now + more for more in (-1, 0, 1)} if instants else set()
+        timers = [timer.clause for entity in self.spec.kernel.entities for timer in entity.timers]
+        yield from (Call(timers[index], {"record": key}) for _, _, index, key in model.due())
+        later = [first - model.now for first, _, _, _ in model.deadlines() if first > model.now]
+        gaps = {min(later) + more for more in (-1, 0, 1)} if later else set()
+        gaps |= (
+            {max(min(last for _, last, _, _ in model.deadlines()) - model.now, 0) + 1}
+            if model.deadlines()
+            else set()
+        )
         yield from (Call("wait", {"ms": gap}) for gap in sorted(gaps) if gap > 0)
         if not any(entity.timers for entity in self.spec.kernel.entities) and model.now < self.latest:
             yield Call("wait", {"ms": 1})
@@ -483,6 +490,13 @@ FIRST = (SENDS, "    sends: {told: due.Ended.take(1)}\n")
         pytest.param(QUEUE, {"jobs": 2, "kept": 0}, 2, (), id="queue that keeps nothing"),
         pytest.param(KEPT, {"jobs": 2, "polls": 1}, 0, (), id="timers"),
         pytest.param(KEPT, {"jobs": 1, "polls": 2}, 0, (), id="more timers"),
+        pytest.param(
+            edited(KEPT, (r"limits.patience, since", "limits.patience, within: 3, since")),
+            {"jobs": 1, "polls": 1},
+            0,
+            (),
+            id="a window",
+        ),
         pytest.param(edited(QUEUE, (BY, "by: [job.ended_at]")), {"jobs": 3}, 1, (), id="ties by place"),
         pytest.param(edited(QUEUE, (BY, "by: [job.serial]")), {"jobs": 3}, 1, (), id="order of creation"),
         pytest.param(edited(QUEUE, (BY, "by: [job.label]")), {"jobs": 2}, 1, (), id="order of texts"),
@@ -593,8 +607,11 @@ def carried_out(spec: Compiled, model: Any, call: Call) -> list[str]:
 
 def carry_out(spec: Compiled, model: Any, call: Call) -> None:
     own = [step.clause for step in spec.kernel.spontaneous]
+    timers = [timer.clause for entity in spec.kernel.entities for timer in entity.timers]
     if call.operation in own:
         model.take(own.index(call.operation), tuple(call.arguments.values()))
+    elif call.operation in timers:
+        model.fire(timers.index(call.operation), call.arguments["record"])
     elif call.operation == "wait":
         model.wait(call.arguments["ms"])
     elif getattr(model, f"may_{call.operation}")(**call.arguments).accept:

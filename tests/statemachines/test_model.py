@@ -24,15 +24,19 @@ from statemachines.model import (
     Document,
     Impossible,
     Outcome,
+    SuchAs,
+    Timer,
     byte_length,
     declared_keys,
     distinct,
     document,
     drop,
+    exemplary,
     flatten,
     item,
     line_count,
     numbers,
+    ordinal_id,
     quotient,
     remainder,
     reversed_,
@@ -324,6 +328,14 @@ def test_a_value_takes_no_attribute_by_mistake(value: object) -> None:
         value.nothing = 1  # type: ignore[attr-defined]  # that there is no such attribute is the point
 
 
+def test_an_example_is_what_rows_see_and_hides_in_no_part() -> None:
+    value = {"text": SuchAs("about"), "jobs": [{"ms": SuchAs(5)}], "kept": None}
+    assert exemplary(value) == {"text": "about", "jobs": [{"ms": 5}], "kept": None}
+    assert repr(SuchAs(5)) == "such as 5"
+    assert SuchAs(5) == SuchAs(5) != SuchAs(6)
+    assert len({SuchAs([]), SuchAs([])}) == 1
+
+
 def test_an_absent_argument_is_like_no_value() -> None:
     assert repr(ABSENT) == "ABSENT"
     assert ABSENT not in (None, False, 0, "", ANY_CODE)
@@ -342,20 +354,20 @@ def test_an_impossible_step_names_its_clause() -> None:
 
 
 class Lamp(BaseModel):
-    """Goes out 10 ms after it was lit; once out, it has to be counted; it may flicker at any time."""
+    """Goes out 10 ms after it was lit, or some time later; once out, it has to be counted; it may flicker at any time."""
 
     CLAUSES = ("lit", "out", "counted")
     LIMITS: Mapping[str, int | None] = {"burns": 10, "most": None}
     POLICIES: Mapping[str, Any] = {"tie": "id"}
 
     def reset(self) -> None:
-        self.now = 0
+        self.now = self.slack = 0
         self.lit: dict[str, int] = {}
         self.uncounted: list[str] = []
         self.history: list[tuple[int, str]] = []
 
-    def next_ordinal(self, entity: str) -> str:
-        return f"{entity}-{len(self.history)}"
+    def next_ordinal(self, entity: str, prefix: str = "", size: int | None = None) -> str:
+        return ordinal_id(entity, prefix, size, len(self.history))
 
     def own_steps(self) -> list[tuple[int, tuple[Any, ...], bool]]:
         return [(0, (), False), *((1, (name,), True) for name in self.uncounted)]
@@ -367,9 +379,9 @@ class Lamp(BaseModel):
         self.history.append((self.now, f"counted {name}"))
         return Outcome(f"counted {name}")
 
-    def deadlines(self) -> list[tuple[int, int, Any]]:
+    def deadlines(self) -> list[Timer]:
         burns = self.limits.burns  # type: ignore[attr-defined]  # limits are read as attributes
-        return [(since + burns, 0, name) for name, since in self.lit.items()]
+        return [(since + burns, since + burns + self.slack, 0, name) for name, since in self.lit.items()]
 
     def fire(self, index: int, key: Any) -> Outcome:
         self.seen[1] = 1
@@ -388,10 +400,22 @@ def test_a_model_takes_its_limits_and_policies_from_the_spec_unless_they_are_dec
     assert plain.mint("job") == "job-0"
 
 
+def test_a_minted_id_begins_as_it_has_to_and_has_so_many_characters() -> None:
+    lamp = Lamp()
+    assert lamp.minted("Job", "x") == "x-0"
+    assert lamp.minted("Job", "s", 9) == "s00000000"
+    lamp.mint = lambda *_: "sabc"
+    assert lamp.minted("Job", "s", 4) == "sabc"
+    for prefix, size in (("a", None), ("sabc", None), ("s", 5)):
+        with pytest.raises(Impossible) as caught:
+            lamp.minted("Job", prefix, size)
+        assert caught.value.clause == "entities.Job.id"
+
+
 def test_the_clock_stops_at_every_deadline_on_its_way_and_comes_to_rest_there() -> None:
     lamp = Lamp()
     lamp.lit = {"b": 5, "a": 0, "c": 5}
-    assert [outcome.value for outcome in lamp.wait(15)] == [
+    assert [outcome.value for outcome in lamp.wait(16)] == [
         "out a",
         "counted a",
         "out b",
@@ -403,15 +427,35 @@ def test_the_clock_stops_at_every_deadline_on_its_way_and_comes_to_rest_there() 
         *((10, "out a"), (10, "counted a")),
         *((15, "out b"), (15, "counted b"), (15, "out c"), (15, "counted c")),
     ]
-    assert lamp.now == 15
-    assert lamp.wait(5) == []
+    assert lamp.now == 16
+    assert lamp.wait(4) == []
     assert lamp.now == 20
+
+
+def test_what_is_due_at_the_end_of_a_wait_may_come_before_a_call_or_after_it() -> None:
+    late, prompt = Lamp(), Lamp()
+    late.lit, prompt.lit = {"a": 5, "b": 9}, {"a": 5, "b": 9}
+    assert late.wait(15) == []
+    assert late.due() == [(15, 15, 0, "a")]
+    assert [outcome.value for outcome in prompt.wait(15, prompt=True)] == ["out a", "counted a"]
+    assert prompt.due() == []
+    assert late.wait(0) == []
+    assert [outcome.value for outcome in late.wait(1)] == ["out a", "counted a"]
+    assert late.history == prompt.history == [(15, "out a"), (15, "counted a")]
+
+
+def test_within_a_window_a_timer_fires_at_its_end_or_promptly_at_its_beginning() -> None:
+    late, prompt = Lamp(), Lamp()
+    for lamp in (late, prompt):
+        lamp.slack, lamp.lit = 3, {"a": 0}
+        lamp.wait(20, prompt=lamp is prompt)
+    assert (prompt.history[0], late.history[0]) == ((10, "out a"), (13, "out a"))
 
 
 def test_the_clock_does_not_go_back_to_a_deadline_that_was_missed() -> None:
     lamp = Lamp()
     lamp.now, lamp.lit = 100, {"a": 0}
-    lamp.wait(0)
+    lamp.wait(1)
     assert lamp.history == [(100, "out a"), (100, "counted a")]
 
 
@@ -433,7 +477,7 @@ def test_a_model_tells_which_clauses_were_witnessed() -> None:
     lamp = Lamp()
     assert lamp.witnessed() == frozenset()
     lamp.lit = {"a": 0}
-    lamp.wait(10)
+    lamp.wait(11)
     assert lamp.witnessed() == {"out", "counted"}
 
 

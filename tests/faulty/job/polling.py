@@ -252,3 +252,13 @@ class OddWaitIsTaken(Lie):
 
     def _allowed_wait(self, ms: int) -> int:
         return ms
+
+
+class UnknownTokenAbortsAll(Lie):
+    """The abort of a call that nobody made ends every poll."""
+
+    row, calls = "E38", 4
+
+    async def abort_tool(self, token: str) -> None:
+        for each in [token] if token in self._calls else list(self._calls):
+            await super().abort_tool(each)

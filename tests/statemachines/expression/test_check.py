@@ -245,6 +245,8 @@ def test_what_can_be_alike_may_be_compared(text: str) -> None:
         ("is_lat(task, now)", "unknown-function", 0, "did you mean 'is_late'?"),
         ("rnage(3)", "unknown-function", 0, "did you mean 'range'?"),
         ("pik(flag, 1, 2)", "unknown-function", 0, "did you mean 'pick'?"),
+        ("minted('x')", "unknown-function", 0, "only an id of `create` is minted"),
+        ("such_as(1, 2)", "expression-type", 0, "such_as(an example)"),
         ("size(xs)", "unknown-function", 0, "size belongs after a value: value.size(…)"),
         ("zzzz()", "unknown-function", 0, "known: "),
         ("xs.sise()", "unknown-function", 3, "did you mean 'size'?"),

@@ -1,0 +1,131 @@
+"""Time that passes on a model, in every way in which a right system may have spent it.
+
+Timers due at one instant fire in any order, each to rest; one whose window is open fires when the system
+says that it did, or when the window closes. What is due at the very end may come before the next call, or after it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from conformance.kernel_facts import Facts
+from conformance.observed import SignalKey, signal_key
+from statemachines.model import BaseModel, Outcome, Signal, Timer
+
+MOST = 2_000  # configurations on the way that are looked at
+
+
+@dataclass(frozen=True, slots=True)
+class _Point:
+    """A point on the way: the state, what was done so far, and the signals seen that are not explained by it."""
+
+    frozen: Any
+    taken: tuple[Outcome, ...]
+    rest: tuple[SignalKey, ...]
+
+
+class Passing:
+    """One stretch of time on one model.
+
+    seen     the signals that were seen meanwhile
+    missing  signals that some way would have needed, and that were not seen
+    partial  not every way was looked at
+    """
+
+    def __init__(self, facts: Facts, model: BaseModel, seen: Sequence[SignalKey], *, instants: bool) -> None:
+        self.facts = facts
+        self.model = model
+        self.seen = tuple(map(signal_key, seen))
+        self.at = facts.instants(seen) if instants else ()
+        self.instants = instants
+        self.missing: list[Signal] = []
+        self.partial = False
+
+    def ways(self, ms: int) -> Iterator[tuple[BaseModel, list[Outcome]]]:
+        """Walk the models at the end, each with what was done on its way."""
+        start = _Point(self.model.freeze(), (), self.seen)
+        end = self.model.now + ms
+        waiting, known = [start], {(start.frozen, start.rest)}
+        while waiting:
+            point = waiting.pop()
+            model = self._thawed(point.frozen)
+            if all(max(last, model.now) >= end for _, last, _, _ in model.deadlines()):
+                model.now = end
+                yield model, list(point.taken)
+                model = self._thawed(point.frozen)
+            if len(known) > MOST:
+                self.partial = True
+                continue
+            for following in self._next(point, model, end):
+                if (following.frozen, following.rest) not in known:
+                    known.add((following.frozen, following.rest))
+                    waiting.append(following)
+
+    def _thawed(self, frozen: Any) -> BaseModel:
+        like = self.model
+        model = type(like)(vars(like.limits), vars(like.policies))
+        model.thaw(frozen)
+        model.seen = like.seen
+        return model
+
+    def _next(self, point: _Point, model: BaseModel, end: int) -> Iterator[_Point]:
+        """Walk what may happen next; what commutes with everything else of its instant happens first."""
+        events = [
+            (instant, timer) for timer in model.deadlines() for instant in self._instants(model, timer, end)
+        ]
+        bound = min((max(last, model.now) for _, last, _, _ in model.deadlines()), default=end)
+        events = [event for event in events if event[0] <= bound]
+        if len(events) > 1 and len({instant for instant, _ in events}) == 1:
+            first, *others = events
+            if all(self._commute(point.frozen, first, other) for other in others):
+                events = [first]
+        for event in events:
+            following = self._after(point, event)
+            if following is not None:
+                yield following
+
+    def _instants(self, model: BaseModel, timer: Timer, end: int) -> list[int]:
+        """List the instants before the end at which a timer may have fired, as far as they make a difference."""
+        first, last = max(timer[0], model.now), max(timer[1], model.now)
+        said = [instant for instant in self.at if first <= instant < last]
+        return [instant for instant in (*said, last) if instant < end]
+
+    def _fired(self, frozen: Any, *events: tuple[int, Timer]) -> tuple[BaseModel, list[Outcome]]:
+        model = self._thawed(frozen)
+        taken: list[Outcome] = []
+        for instant, (_, _, index, key) in events:
+            model.now = instant
+            taken += [model.fire(index, key), *model.settle()]
+        return model, taken
+
+    def _stays(self, frozen: Any, one: tuple[int, Timer], other: tuple[int, Timer]) -> bool:
+        """Tell whether a timer still runs as before when another one has fired."""
+        return other[1] in self._fired(frozen, one)[0].deadlines()
+
+    def _commute(self, frozen: Any, one: tuple[int, Timer], other: tuple[int, Timer]) -> bool:
+        """Tell whether two events leave the same behind in either order, and neither takes the other away."""
+        if not (self._stays(frozen, one, other) and self._stays(frozen, other, one)):
+            return False
+        (left, here), (right, there) = self._fired(frozen, one, other), self._fired(frozen, other, one)
+        return left.freeze() == right.freeze() and sorted(map(repr, _signals(here))) == sorted(
+            map(repr, _signals(there))
+        )
+
+    def _after(self, point: _Point, event: tuple[int, Timer]) -> _Point | None:
+        """Give the point after an event, unless it would have sent what was not seen."""
+        model, taken = self._fired(point.frozen, event)
+        rest = list(point.rest)
+        for signal in _signals(taken):
+            seen = self.facts.matching(signal_key(signal), rest, instants=self.instants)
+            if seen is None:
+                self.missing.append(signal)
+                return None
+            rest.remove(seen)
+        return _Point(model.freeze(), (*point.taken, *taken), tuple(rest))
+
+
+def _signals(outcomes: Sequence[Outcome]) -> list[Signal]:
+    """List the signals that have to come."""
+    return [signal for each in outcomes for signal in (*each.signals, *each.again)]

@@ -1,0 +1,196 @@
+"""Time that passes: what is due at one instant comes in any order, and within a window when the system says so."""
+
+from __future__ import annotations
+
+from conformance.observed import SignalKey
+from statemachines.check import check
+from statemachines.compile import compile_text
+from tests.conformance.systems import Watched, signal
+
+TEXT = """
+lifecycle: passing
+version: 1
+about: A lamp goes out some time after it was lit, a candle at a time that is its own; both count on.
+variables:
+  ended: {type: int, default: 0}
+entities:
+  Lamp:
+    id: minted
+    fields: {since: time, number: {type: int, default: 0}}
+    states: {active: [lit], terminal: [out]}
+    after:
+      lit: {in: 10, since: lamp.since, move: out, set: {lamp.number: ended + 1, ended: ended + 1}}
+  Candle:
+    fields: {since: time}
+    states: {active: [burning]}
+    after:
+      burning:
+        in: 10
+        since: candle.since
+        within: 5
+        set: {candle.since: now}
+        signal: {Flickered: {with: {at: now}}}
+  Clock:
+    fields: {since: time, ticked: time}
+    states: {active: [running], terminal: [stopped]}
+    after:
+      running:
+        - {in: 12, since: clock.since, move: stopped}
+        - {in: 4, since: clock.ticked, set: {clock.ticked: now}, signal: {Ticked: {with: {at: now}}}}
+signals:
+  Flickered: {at: time}
+  Ticked: {at: time}
+operations:
+  light:
+    create: {Lamp: {since: now}}
+    gives: {lamp: lamp.id}
+  kindle:
+    create: {Candle: {since: now}}
+  wind:
+    create: {Clock: {since: now, ticked: now}}
+  look:
+    takes: {lamp: Lamp}
+    gives: {out: lamp.terminal, number: lamp.number}
+matrix:
+  N1:
+    about: A lamp goes out in its time.
+    level: must
+    source: the test
+    covers: [operations.light, entities.Lamp.id, entities.Lamp.after.lit, operations.look]
+    needs: clock
+    act:
+      - one = light()
+      - wait(9)
+      - early = look(one.lamp)
+      - wait(2)
+    assert: (!early.out) && look(one.lamp).out && look(one.lamp).number == 1
+  N2:
+    about: A candle flickers when it likes.
+    level: must
+    source: the test
+    covers: [operations.kindle, entities.Candle.after.burning]
+    needs: clock
+    act:
+      - kindle()
+      - quiet = wait(9)
+      - flickered = wait(10)
+    assert: quiet.signals.Flickered == [] && flickered.signals.Flickered.size() == 1
+  N3:
+    about: A clock ticks until it stops.
+    level: must
+    source: the test
+    covers: [operations.wind, entities.Clock.after]
+    needs: clock
+    act:
+      - wind()
+      - ticked = wait(20)
+    assert: ticked.signals.Ticked.size() >= 2
+"""
+SPEC = compile_text(TEXT, "passing.yaml")
+
+
+def lit(*names: str) -> Watched:
+    watching = Watched(SPEC)
+    for name in names:
+        watching.must("light", gives={"lamp": name})
+    return watching
+
+
+def seen(number: int) -> dict[str, object]:
+    return {"out": number > 0, "number": number}
+
+
+def flickered(*instants: int) -> list[SignalKey]:
+    return [signal("Flickered", at=instant) for instant in instants]
+
+
+def test_the_spec_is_right_and_a_row_that_leans_on_the_very_instant_is_not() -> None:
+    assert {each.code for each in check(SPEC).diagnostics} == {"dead-end"}  # the candle burns for ever
+    for wait in ("wait(1)", "wait(0)"):
+        text = TEXT.replace("- wait(2)", f"- {wait}")
+        assert "row-fails" in {each.code for each in check(compile_text(text, "x")).diagnostics}
+    early = TEXT.replace("wait(10)", "wait(6)")  # it may be later, and it may be again
+    assert "as late as it may be" in check(compile_text(early, "x")).render()
+
+
+def test_what_is_due_at_an_instant_may_come_before_a_call_or_after_it() -> None:
+    for number in (0, 1):
+        watching = lit("a")
+        watching.must("wait", 10)
+        watching.must("look", "a", gives=seen(number))
+        watching.must("wait", 1)
+        watching.must("look", "a", gives=seen(1))
+    watching = lit("a")
+    watching.must("wait", 10)
+    watching.must("look", "a", gives=seen(1))
+    assert watching("look", "a", gives=seen(0)) is not None
+
+
+def test_what_is_due_at_one_instant_comes_in_any_order() -> None:
+    for order in ((1, 2, 3), (3, 1, 2), (2, 3, 1)):
+        watching = lit("a", "b", "c")
+        watching.must("wait", 11)
+        for name, number in zip("abc", order, strict=True):
+            watching.must("look", name, gives=seen(number))
+    watching = lit("a", "b")
+    watching.must("wait", 11)
+    watching.must("look", "a", gives=seen(2))
+    assert watching("look", "b", gives=seen(2)) is not None
+
+
+def test_what_ends_something_at_an_instant_may_come_before_its_last_tick_or_after_it() -> None:
+    for ticks in ((4, 8), (4, 8, 12)):
+        watching = Watched(SPEC)
+        watching.must("wind")
+        watching.must("wait", 20, signals=[signal("Ticked", at=tick) for tick in ticks])
+    watching = Watched(SPEC)
+    watching.must("wind")
+    assert watching("wait", 20, signals=[signal("Ticked", at=tick) for tick in (4, 12)]) is not None
+
+
+def test_nothing_comes_too_early_or_too_late() -> None:
+    watching = lit("a")
+    watching.must("wait", 9)
+    assert watching("look", "a", gives=seen(1)) is not None
+    watching = lit("a")
+    watching.must("wait", 11)
+    assert watching("look", "a", gives=seen(0)) is not None
+
+
+def test_within_a_window_the_system_says_when() -> None:
+    right: list[tuple[int, ...]] = [(10, 20, 30, 40), (15, 25, 36), (12, 24, 37), (15, 30)]
+    for instants in right:
+        watching = lit()
+        watching.must("kindle")
+        watching.must("wait", 45 if instants[-1] > 30 else 44, signals=flickered(*instants))
+    wrong: list[tuple[int, ...]] = [
+        (9, 20, 30, 40),
+        (16, 30, 41),
+        (10, 26, 40),
+        (10, 30, 40),
+        (10, 20, 30),
+        (),
+    ]
+    for instants in wrong:
+        watching = lit()
+        watching.must("kindle")
+        assert watching("wait", 46, signals=flickered(*instants)) is not None
+
+
+def test_a_window_that_is_open_may_be_used_at_the_next_call() -> None:
+    watching = lit()
+    watching.must("kindle")
+    watching.must("wait", 12)
+    watching.must("light", gives={"lamp": "a"}, signals=flickered(12))
+    watching.must("wait", 9)
+    divergence = watching("light", gives={"lamp": "b"}, signals=flickered(21))
+    assert divergence is not None
+    assert (divergence.kind, divergence.path) == ("signal", "Flickered")
+
+
+def test_calls_at_once_leave_the_same_ways_open() -> None:
+    watching = lit("a")
+    watching.must("wait", 10)
+    calls = watching.call("look", "a", gives=seen(0)), watching.call("look", "a", gives=seen(1))
+    assert watching.group(*calls) is None
+    assert watching("look", "a", gives=seen(0)) is not None
