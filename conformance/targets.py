@@ -19,6 +19,7 @@ REFERENCES = {
     "task-progress": "conformance.references.task_progress:TaskProgress",
     "background-tasks": "conformance.references.background_tasks:BackgroundTasks",
     "local-agent": "conformance.references.local_agent:LocalAgents",
+    "cli-job": "conformance.references.cli_job:CliJobs",
 }
 
 
