@@ -42,6 +42,7 @@ class Finished:
 
     exit: int
     stdout: str
+    stderr: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,12 +129,12 @@ class CommandLine:
         reading = self._read(finished)
         if finished.exit == NOT_FOUND and reading.descriptor is None:
             raise Refused("not_found")
-        return self._answer(finished, reading, job)
+        return self._answer(finished, reading)
 
     def cancel(self, job: str, way: str = "printed") -> dict[str, Any]:
         """Ask for the end of a job."""
         finished = self._run(self._command(job, way, "cancel"))
-        return self._answer(finished, self._read(finished), job)
+        return self._answer(finished, self._read(finished))
 
     def status_of_stranger(self, stranger: str) -> dict[str, Any]:
         """Ask about an id that was never handed out."""
@@ -168,7 +169,10 @@ class CommandLine:
         descriptor = reading.descriptor
         if original and finished.exit != 0 and descriptor is None:
             raise Refused("not_repeated")
-        answer = self._shown(finished, descriptor, [*reading.faults, *self._faults(descriptor)])
+        faults = [*reading.faults, *self._faults(descriptor)]
+        if descriptor is None and finished.stderr:
+            faults.append(f"stderr: {finished.stderr}")
+        answer = self._shown(finished, descriptor, faults)
         job_id = answer["job_id"]
         if original and job_id == original and not answer["faults"]:
             raise Refused("same_job")
@@ -182,7 +186,7 @@ class CommandLine:
         self._lapses += reading.faults
         return reading
 
-    def _answer(self, finished: Finished, reading: Reading, job: str) -> dict[str, Any]:
+    def _answer(self, finished: Finished, reading: Reading) -> dict[str, Any]:
         faults = list(self._faults(reading.descriptor))
         return self._shown(finished, reading.descriptor, faults)
 
