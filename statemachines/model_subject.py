@@ -44,7 +44,8 @@ class ModelSubject:
             raise _Postponed
         self._called = True
         if operation == "wait":
-            return self._answer(operation, Outcome(), self.model.wait(arguments["ms"]))
+            waited = self.model.wait(arguments["ms"])
+            return self._answer(operation, Outcome(), [*waited, *self.model.settle()])
         decision: Decision = getattr(self.model, f"may_{operation}")(**arguments)
         if decision.accept and (self.lenient or not decision.refuse):
             self.chose = self.chose or bool(decision.refuse)

@@ -157,6 +157,7 @@ def _declares(words: Mapping[str, Any]) -> dict[str, Any]:
             "running_exit": f"exit_{words.get('running_exit', 3)}",
             "cancelled_exit": "exit_4" if cancelled == 4 else "any_exit",
             "data": words.get("data", "always"),
+            "repeated": words.get("repeated", "either"),
             "ends": ends,
         },
     }

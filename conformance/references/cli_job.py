@@ -37,6 +37,7 @@ class CliJobs(CommandLine):
             "running_exit": "exit_3",
             "cancelled_exit": "exit_4",
             "data": "always",
+            "repeated": "new_job",
             "ends": "complete_and_failed",
         },
     }

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import argparse
 
+from conformance.references.cli_job import CliJobs
 from conformance.references.cli_program import Answer
 from tests.faulty.cli_job.lie import Liar, caught_by
+
+EITHER = {**CliJobs.declares["policies"], "repeated": "either"}
 
 
 @caught_by("N2", 1)
@@ -45,7 +48,7 @@ class _Repeats(Liar):
         return 0, self.descriptor(job_id, job), None
 
 
-@caught_by("E8", 4)
+@caught_by("E7", 4, policies=EITHER)
 class RepeatedStartRunsAgain(_Repeats):
     """The command that started a job, once more, brings it back from its end."""
 
@@ -54,7 +57,7 @@ class RepeatedStartRunsAgain(_Repeats):
         return super().again(job_id, chosen)
 
 
-@caught_by("E7", 3)
+@caught_by("E8", 3)
 class RepeatedStartEndsTheFirst(_Repeats):
     """The command that started a job, once more, ends it and starts another."""
 
