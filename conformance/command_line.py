@@ -21,7 +21,7 @@ STRANGERS: Final[Mapping[str, str]] = {
     "empty": "",
     "blank": " ",
     "spaces": "no such job",
-    "quotes": "it's \"no\" `job`",
+    "quotes": 'it\'s "no" `job`',
     "dash": "-",
     "option": "--no-such-option",
     "help": "--help",
@@ -190,7 +190,9 @@ class CommandLine:
         faults = list(self._faults(reading.descriptor))
         return self._shown(finished, reading.descriptor, faults)
 
-    def _shown(self, finished: Finished, descriptor: dict[str, Any] | None, faults: list[str]) -> dict[str, Any]:
+    def _shown(
+        self, finished: Finished, descriptor: dict[str, Any] | None, faults: list[str]
+    ) -> dict[str, Any]:
         found = descriptor or {}
         shown = {name: found.get(name) for name in FIELDS if not name.endswith("_command")}
         return {"exit": finished.exit, **shown, "faults": faults}
@@ -254,6 +256,8 @@ class CommandLine:
             job_id = STRANGERS.get(stranger, self._commands.unknown)
             arguments = filled(template, job_id=job_id)
         finished = self._run(arguments)
-        usage = finished.exit == MISUSED or stranger == "help"  # who misuses a command may be told in plain text
+        usage = (
+            finished.exit == MISUSED or stranger == "help"
+        )  # who misuses a command may be told in plain text
         reading = read(finished.exit, finished.stdout) if usage else self._read(finished)
         return {"exit": finished.exit, "descriptor": reading.descriptor is not None}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import select
 import shlex
 import shutil
 import signal
@@ -37,7 +38,11 @@ class Tool(CommandLine):
         self._folder = tempfile.mkdtemp(prefix="conformance-")
         self._mark = uuid.uuid4().hex
         self._cwd, *values = filled([self.target.cwd, *self.target.env.values()], dir=self._folder)
-        self._environment = {**os.environ, **dict(zip(self.target.env, values, strict=True)), _MARK: self._mark}
+        self._environment = {
+            **os.environ,
+            **dict(zip(self.target.env, values, strict=True)),
+            _MARK: self._mark,
+        }
         super().__init__(self.target.commands, self._process)
 
     def wait(self, ms: int) -> None:
@@ -128,5 +133,10 @@ def _end_marked(mark: str) -> None:
     wanted = f"{_MARK}={mark}".encode()
     for folder in Path("/proc").glob("[0-9]*"):  # where there is no /proc, nobody can tell
         with contextlib.suppress(OSError):
-            if wanted in (folder / "environ").read_bytes().split(b"\0"):
-                os.kill(int(folder.name), signal.SIGKILL)
+            process = os.pidfd_open(int(folder.name))  # from here on the number is that of no other process
+            try:
+                if wanted in (folder / "environ").read_bytes().split(b"\0"):
+                    signal.pidfd_send_signal(process, signal.SIGKILL)
+                    select.select([process], [], [], 1)
+            finally:
+                os.close(process)

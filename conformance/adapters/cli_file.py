@@ -25,7 +25,12 @@ _NEEDED: Final[Mapping[str, tuple[str, ...]]] = {
     "end": ("job_id", "outcome"),
     "advance": ("ms",),
 }
-_FILLED: Final[Mapping[str, tuple[str, ...]]] = {**_NEEDED, "start": ("key",), "env": ("dir",), "cwd": ("dir",)}
+_FILLED: Final[Mapping[str, tuple[str, ...]]] = {
+    **_NEEDED,
+    "start": ("key",),
+    "env": ("dir",),
+    "cwd": ("dir",),
+}
 """The placeholders of each word; {dir} can stand in all of them."""
 
 
@@ -43,16 +48,12 @@ def read_target(path: str) -> Target:
     """Read a file; raise SpecError with every fault of it, each at its place."""
     tree = read_file(path)
     check_structure(tree, "cli-target")
-    words: dict[str, Any] = {name: _word(tree, name) for name in tree.keys()} if isinstance(tree, Tree) else {}
+    entries = tree.entries if isinstance(tree, Tree) else ()
+    words: dict[str, Any] = {key.text: to_plain(node) for key, node in entries}
     faults = [*_placeholders(tree), *_programs(tree, words)]
     if faults:
         raise SpecError(faults)
     return Target(_commands(words), words.get("env", {}), words.get("cwd", "{dir}"), _declares(words))
-
-
-def _word(tree: Tree, name: str) -> Any:
-    node = tree.get(name)
-    return None if node is None else to_plain(node)
 
 
 # ── What a schema cannot say ─────────────────────────────────────────────────────────────────────
@@ -67,10 +68,15 @@ def _placeholders(tree: Node) -> Iterator[Diagnostic]:
             for match in _PLACEHOLDER.finditer(scalar.text):
                 found.add(match[1])
                 if match[1] not in known:
-                    hint = did_you_mean(match[1], known) or f"known here: {', '.join(f'{{{each}}}' for each in known)}"
+                    hint = (
+                        did_you_mean(match[1], known)
+                        or f"known here: {', '.join(f'{{{each}}}' for each in known)}"
+                    )
                     message = f"nothing fills {match[0]} in under {name!r}"
                     yield Diagnostic("bad-value", scalar.at(match.start()), message, hint)
-        for needed in _NEEDED.get(name, ()):
+        for needed in (
+            _NEEDED.get(name, ()) if found.issubset(known) else ()
+        ):  # another one may be meant by it
             if needed not in found:
                 hint = f"write {{{needed}}} where it belongs, as an argument of its own or as a part of one"
                 yield Diagnostic("bad-value", node.where, f"{name!r} needs {{{needed}}}", hint)
@@ -81,7 +87,11 @@ def _programs(tree: Node, words: Mapping[str, Any]) -> Iterator[Diagnostic]:
     paths: list[tuple[str | int, ...]] = (
         [("tool", 0)]
         if "tool" in words
-        else [(name, 0) for name in words if name in ("schema", "status", "cancel", "end", "register", "advance")]
+        else [
+            (name, 0)
+            for name in words
+            if name in ("schema", "status", "cancel", "end", "register", "advance")
+        ]
         + [("start", outcome, 0) for outcome in words["start"]]
     )
     search = words.get("env", {}).get("PATH", os.environ.get("PATH"))

@@ -17,8 +17,6 @@ def _lies(module: ModuleType) -> list[type[Lie]]:
 
 
 FAULTY: list[type[Lie]] = [
-    lie
-    for module in (printing, starting, asking, cancelling, ending, concurrency)
-    for lie in _lies(module)
+    lie for module in (printing, starting, asking, cancelling, ending, concurrency) for lie in _lies(module)
 ]
 """All of them, in a stable order."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import itertools
 from typing import Any
 
 from conformance.references.cli_program import Answer, Job
@@ -84,7 +85,7 @@ class CancelTakesTheNext(Liar):
     def cancel(self, chosen: argparse.Namespace) -> Answer:
         answer = super().cancel(chosen)
         known = list(self.state["jobs"])
-        for one, other in zip(known, known[1:], strict=False):
+        for one, other in itertools.pairwise(known):
             if one == chosen.job:
                 super().ask_to_end(self.state["jobs"][other])
         return answer

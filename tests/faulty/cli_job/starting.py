@@ -33,7 +33,8 @@ class _Repeats(Liar):
     """No lie yet: the command that started a job gives that job again."""
 
     def mint(self, key: str) -> str:
-        return self.state.setdefault("keys", {}).setdefault(key, super().mint(key))
+        known: dict[str, str] = self.state.setdefault("keys", {})
+        return known.setdefault(key, super().mint(key))
 
     def work(self, chosen: argparse.Namespace) -> Answer:
         known = self.state.setdefault("keys", {}).get(chosen.key)

@@ -18,7 +18,12 @@ class HistoryJobs:
         "concurrency": "threads",
         "lacks": ["register_without_schema"],
         "limits": {"settle": 50, "timeout": 700, "poll": None, "kept": 900},
-        "policies": {"running_exit": "exit_14", "cancelled_exit": "any_exit", "data": "may_lack", "repeated": "new_job"},
+        "policies": {
+            "running_exit": "exit_14",
+            "cancelled_exit": "any_exit",
+            "data": "may_lack",
+            "repeated": "new_job",
+        },
     }
     codes: ClassVar[dict[str, int]] = {"running": 14, "complete": 0, "failed": 4, "cancelled": 130}
     settle, timeout = 50, 700
