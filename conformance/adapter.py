@@ -47,6 +47,7 @@ class Adapter(Protocol):
     name: str
     declaration: Declaration
     limit: float  # seconds for one call
+    costly: bool  # a call takes so long that a few well-chosen ones have to do
 
     def ready(self) -> None:
         """See, before the first case, that an instance can be made and its methods called; raise HarnessError."""

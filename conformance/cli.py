@@ -102,7 +102,7 @@ def _lifecycle(parser: argparse.ArgumentParser, *, optional: bool = False) -> No
 
 def _against(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
-        "--against", required=True, metavar="TARGET", help="reference, or python:module:Class"
+        "--against", required=True, metavar="TARGET", help="reference, python:module:Class, or cli:FILE.yaml"
     )
     parser.add_argument(
         "--call-limit",

@@ -52,6 +52,8 @@ def _opened(make: Callable[[], Adapter], limit: float = CALL_LIMIT) -> Iterator[
             yield adapter
     except UnknownTarget as error:
         raise Unusable(str(error)) from None
+    except SpecError as error:
+        raise Unusable(f"the target has faults\n{error}") from None
     except HarnessError as error:
         raise Unusable(str(error), EXIT_HARNESS) from None
 

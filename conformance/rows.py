@@ -22,6 +22,7 @@ UNSURE = "there are more explanations than were looked at, or the order depends 
 ROUNDS = 40  # schedules of a concurrent row
 MANY = 500  # calls at once of a row that is run under fewer schedules, because each shows as much
 ROUNDS_OF_MANY = 3
+ROUNDS_IF_COSTLY = 2  # where each call takes long
 EXAMPLES = 12  # drawn values of a row, beside its witness
 AGAIN = 3  # how often a failure is tried again before it is called flaky
 
@@ -127,7 +128,7 @@ class RowRunner:
             self._rounds(program, {**values, **first}, tally)
             if self.quick and not makes_calls_at_once(program.row):
                 break
-        if program.row.drawn and not self.quick:
+        if program.row.drawn and not (self.quick or self.adapter.costly):
             self._drawn(program, declared, tally)
 
     def _rounds(self, program: Program, values: Mapping[str, Any], tally: Tally) -> None:
@@ -136,7 +137,8 @@ class RowRunner:
         if not makes_calls_at_once(program.row):
             return
         rounds = ROUNDS_OF_MANY if tally.at_once > MANY else ROUNDS
-        for round_ in range(1, max(rounds // 4, 1) if self.quick else rounds):
+        rounds = ROUNDS_IF_COSTLY if self.adapter.costly else max(rounds // 4, 1) if self.quick else rounds
+        for round_ in range(1, rounds):
             self._once(program, values, tally, self.number + round_)
 
     def _drawn(self, program: Program, declared: Any, tally: Tally) -> None:
@@ -206,7 +208,8 @@ class RowRunner:
     def _counterexample(self, program: Program, failed: Fails) -> Counterexample:
         found = None
         if self.shortest and (failed.case.divergence is not None or failed.case.judge.findings):
-            rounds = ROUNDS if makes_calls_at_once(program.row) else 1
+            several = makes_calls_at_once(program.row)
+            rounds = (ROUNDS_IF_COSTLY if self.adapter.costly else ROUNDS) if several else 1
             found = shrunk(self.compiled, self.adapter, failed.case, rounds=rounds)
         return found or row_itself(self.compiled, program, failed)
 

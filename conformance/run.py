@@ -142,6 +142,8 @@ def _searched(runner: RowRunner, result: RowResult) -> Case | None:
         runner.witnessed.update(driver.case.judge.witnessed())
 
     examples = stateful.EXAMPLES // 4 if runner.quick else stateful.EXAMPLES
+    if runner.adapter.costly:
+        examples = stateful.EXAMPLES_IF_COSTLY
     diverged = stateful.search(runner.compiled, runner.adapter, runner.number, examples=examples, after=after)
     return None if diverged is None else diverged.case
 

@@ -28,6 +28,7 @@ from statemachines.model import ABSENT
 from statemachines.types import List, present
 
 EXAMPLES, STEPS = 60, 30
+EXAMPLES_IF_COSTLY = 2  # where each call takes long
 WAITS = (1, 7, 1000, 60_000, 86_400_000)  # milliseconds: time alone must not change what no rule changes
 
 

@@ -1,4 +1,4 @@
-"""From the text after `--against` to an adapter: `reference`, or `python:module:Class`."""
+"""From the text after `--against` to an adapter: `reference`, `python:module:Class`, or `cli:FILE.yaml`."""
 
 from __future__ import annotations
 
@@ -7,19 +7,23 @@ from functools import partial
 from typing import Any
 
 from conformance.adapter import Adapter
+from conformance.adapters.cli import CommandLineAdapter, tool_of
+from conformance.adapters.cli_file import read_target
 from conformance.adapters.python import PythonAdapter, Signature, resolve
 from conformance.declaration import declared
 from conformance.defaults import CALL_LIMIT
 from statemachines.compile import Compiled
 from statemachines.kernel import Operation
 
-KINDS = ("reference", "python:module:Class")
+KINDS = ("reference", "python:module:Class", "cli:FILE.yaml")
+FOR_TOOLS = "cli-job"  # the life cycle whose operations are commands
 REFERENCES = {
     "thread-job": "conformance.references.thread_job:ThreadJobs",
     "task-progress": "conformance.references.task_progress:TaskProgress",
     "background-tasks": "conformance.references.background_tasks:BackgroundTasks",
     "local-agent": "conformance.references.local_agent:LocalAgents",
     "job": "conformance.references.job:Jobs",
+    "cli-job": "conformance.references.cli_job:CliJobs",
 }
 
 
@@ -28,7 +32,10 @@ class UnknownTarget(ValueError):
 
 
 def open_target(compiled: Compiled, target: str) -> Adapter:
-    """Give an adapter for a target; raise UnknownTarget, or HarnessError when it cannot be reached."""
+    """Give an adapter for a target; raise UnknownTarget, or HarnessError when it cannot be reached.
+
+    A file of a command line tool that has faults raises SpecError.
+    """
     name = compiled.lifecycle.name
     if target == "reference":
         if name not in REFERENCES:
@@ -39,6 +46,12 @@ def open_target(compiled: Compiled, target: str) -> Adapter:
     kind, colon, rest = target.partition(":")
     if kind == "python" and colon:
         return _python(compiled, resolve(rest), target)
+    if kind == "cli" and colon:
+        if name != FOR_TOOLS:
+            raise UnknownTarget(f"a command line tool can be run against {FOR_TOOLS}, not against {name}")
+        return CommandLineAdapter(
+            tool_of(read_target(rest)), target, _operations(compiled), partial(declared, compiled), CALL_LIMIT
+        )
     raise UnknownTarget(f"{target!r} is no target; write {' or '.join(KINDS)}")
 
 
@@ -50,8 +63,11 @@ def open_class(compiled: Compiled, factory: Callable[[], Any]) -> Adapter:
 
 
 def _python(compiled: Compiled, factory: Callable[[], Any], name: str) -> Adapter:
-    operations = {operation.name: _signature(operation) for operation in compiled.kernel.operations}
-    return PythonAdapter(factory, name, operations, partial(declared, compiled), CALL_LIMIT)
+    return PythonAdapter(factory, name, _operations(compiled), partial(declared, compiled), CALL_LIMIT)
+
+
+def _operations(compiled: Compiled) -> dict[str, Signature]:
+    return {operation.name: _signature(operation) for operation in compiled.kernel.operations}
 
 
 def _signature(operation: Operation) -> Signature:

@@ -20,6 +20,7 @@ class Complaint:
 
     about_key  the value is a key of the mapping to which `path` leads
     branch     the word by which the schema chose what else may stand in this mapping
+    language   the name of the schema
     """
 
     keyword: str
@@ -29,13 +30,14 @@ class Complaint:
     schemas: tuple[Schema, ...]
     about_key: bool
     branch: str
+    language: str
 
     @property
     def subject(self) -> str:
         """What a message calls the value."""
         names = [step for step in self.path if isinstance(step, str)]
         if not names:
-            return "a spec"
+            return str(_schema(self.language)["title"])
         last = self.path[-1]
         return f"item {last + 1} of {names[-1]!r}" if isinstance(last, int) else repr(names[-1])
 
@@ -74,18 +76,18 @@ class Complaint:
         return [part[key] for part in self.schemas if key in part]
 
 
-def complaints(plain: Any) -> list[Complaint]:
-    """List all that the schema objects to in a spec."""
-    return [_complaint(error) for error in _validator().iter_errors(plain)]
+def complaints(plain: Any, language: str) -> list[Complaint]:
+    """List all that the schema of this name objects to in a document."""
+    return [_complaint(error, language) for error in _validator(language).iter_errors(plain)]
 
 
 @cache
-def _schema() -> Schema:
-    return schema("lifecycle")
+def _schema(language: str) -> Schema:
+    return schema(language)
 
 
 @cache
-def _validator() -> Any:
+def _validator(language: str) -> Any:
     """Build the validator once; importing jsonschema is slow, so only a check pays for it."""
     from jsonschema import Draft7Validator, ValidationError, validators
 
@@ -94,10 +96,10 @@ def _validator() -> Any:
             yield ValidationError(asked)
 
     def definition(validator: Any, asked: str, value: Any, _: Any) -> Iterator[ValidationError]:
-        return validator.descend(value, _defined(asked))  # type: ignore[no-any-return]  # it has no annotations
+        return validator.descend(value, _defined(asked, language))  # type: ignore[no-any-return]  # it has no annotations
 
     extend: Callable[..., type[Draft7Validator]] = validators.extend  # it has no annotations of its own
-    return extend(Draft7Validator, {"pattern": pattern, "$ref": definition})(_schema())
+    return extend(Draft7Validator, {"pattern": pattern, "$ref": definition})(_schema(language))
 
 
 def matches(pattern: str, text: str) -> bool:
@@ -105,10 +107,10 @@ def matches(pattern: str, text: str) -> bool:
     return re.search(f"{pattern[:-1]}\\Z" if pattern.endswith("$") else pattern, text) is not None
 
 
-def _complaint(error: Any) -> Complaint:
+def _complaint(error: Any, language: str) -> Complaint:
     """Walk the schema as the error did, and keep what it says of the value that the error is about."""
     *steps, keyword = map(str, error.absolute_schema_path)
-    schemas, branch, step = _resolved(_schema()), "", ""
+    schemas, branch, step = _resolved(_schema(language), language), "", ""
     walk = iter(steps)
     for step in walk:
         if step == "then":
@@ -118,26 +120,27 @@ def _complaint(error: Any) -> Complaint:
             part = part[next(walk)]
         if step in ("properties", "additionalProperties", "items"):  # on to a value inside this one
             schemas, branch = [], ""
-        schemas += _resolved(part)
+        schemas += _resolved(part, language)
     about_key = step == "propertyNames"
     path = tuple(error.absolute_path)
-    return Complaint(keyword, error.validator_value, error.instance, path, tuple(schemas), about_key, branch)
+    asked, value = error.validator_value, error.instance
+    return Complaint(keyword, asked, value, path, tuple(schemas), about_key, branch, language)
 
 
-def _resolved(part: Schema) -> list[Schema]:
+def _resolved(part: Schema, language: str) -> list[Schema]:
     """Give a part of the schema and, if it refers to one, the definition."""
     reference = part.get("$ref")
-    return [part, _defined(reference)] if reference else [part]
+    return [part, _defined(reference, language)] if reference else [part]
 
 
-def _defined(reference: str) -> Schema:
-    """Give the definition that a part of the schema refers to: all stand in the schema itself."""
-    found: Schema = _schema()["definitions"][reference.rpartition("/")[2]]
+def _defined(reference: str, language: str) -> Schema:
+    """Give the definition that a part of a schema refers to: all stand in the schema itself."""
+    found: Schema = _schema(language)["definitions"][reference.rpartition("/")[2]]
     return found
 
 
 @cache
-def homes() -> dict[str, tuple[str, ...]]:
+def homes(language: str) -> dict[str, tuple[str, ...]]:
     """Where each word of the language belongs: the titles of all that can have it."""
     found: dict[str, dict[str, None]] = {}
 
@@ -150,5 +153,5 @@ def homes() -> dict[str, tuple[str, ...]]:
         for inner in part.values():
             visit(inner)
 
-    visit(_schema())
+    visit(_schema(language))
     return {word: tuple(titles) for word, titles in found.items()}

@@ -62,7 +62,8 @@ class ModelSubject:
             raise _Postponed
         self._called = True
         if operation == "wait":
-            return self._answer(operation, NOTHING, self._passed(arguments["ms"]))
+            waited = self._passed(arguments["ms"])
+            return self._answer(operation, NOTHING, [*waited, *model.settle()])
         decision: Decision = getattr(model, f"may_{operation}")(**arguments)
         if decision.avoid:
             self.astray = True

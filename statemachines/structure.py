@@ -38,12 +38,12 @@ _EXPRESSION: Final = "an expression that starts with `{`, or has `: ` in it, sta
 _QUOTES: Final = "put it in quotes if it is meant as a text. "
 
 
-def check_structure(tree: Node) -> None:
-    """Raise SpecError with every fault of a spec's structure, each once and at its place.
+def check_structure(tree: Node, language: str = "lifecycle") -> None:
+    """Raise SpecError with every fault of a document's structure, each once and at its place.
 
-    Codes: unknown-word, missing-word, wrong-kind, bad-name, bad-value.
+    `language` is the name of the schema. Codes: unknown-word, missing-word, wrong-kind, bad-name, bad-value.
     """
-    found = [fault for complaint in complaints(to_plain(tree)) for fault in _faults(complaint)]
+    found = [fault for complaint in complaints(to_plain(tree), language) for fault in _faults(complaint)]
     faults = _without_echoes(found)
     if faults:
         raise SpecError(fault.diagnostic(tree) for fault in faults)
@@ -99,7 +99,7 @@ def _unknown(complaint: Complaint, word: str) -> _Fault:
     left = [name for name in known if name not in complaint.value]
     hint = did_you_mean(word, left)
     meant = next((name for name in left if repr(name) in hint), "")
-    places = homes().get(word, ())
+    places = homes(complaint.language).get(word, ())
     if not hint and places and complaint.title not in places:
         hint = f"it is a word of {_listed(places)}; known words here: {', '.join(known)}"
     hint = hint or f"known words here: {', '.join(known)}"

@@ -37,6 +37,8 @@ class Declare(Protocol):
 class PythonAdapter:
     """Drives a class: `reset` makes a fresh object, every call goes through one thread with a time limit."""
 
+    costly = False
+
     def __init__(
         self,
         factory: Callable[[], Any],

@@ -1,0 +1,142 @@
+"""A system that is a command line tool: every call is a process of its own, without a shell."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import select
+import shlex
+import shutil
+import signal
+import subprocess
+import tempfile
+import time
+import uuid
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, ClassVar, Final
+
+from conformance.adapter import Broken
+from conformance.adapters.cli_file import Target
+from conformance.adapters.python import Declare, PythonAdapter, Signature
+from conformance.command_line import CommandLine, Finished, filled
+
+LARGEST: Final = 1 << 20  # bytes that a command may print
+_MARK: Final = "CONFORMANCE_CASE"  # by this variable whatever a case has left running is found
+_PROCESSES: Final = 3  # one call of an operation may take so many
+_LINES: Final = 20  # of stderr are told
+
+
+class Tool(CommandLine):
+    """One case of a tool: a folder of its own, and nothing left running when it is closed."""
+
+    declares: ClassVar[Mapping[str, Any]] = {}
+    target: ClassVar[Target]
+    seconds: ClassVar[float] = 0.0  # for one process
+
+    def __init__(self) -> None:
+        self._folder = tempfile.mkdtemp(prefix="conformance-")
+        self._mark = uuid.uuid4().hex
+        self._cwd, *values = filled([self.target.cwd, *self.target.env.values()], dir=self._folder)
+        self._environment = {
+            **os.environ,
+            **dict(zip(self.target.env, values, strict=True)),
+            _MARK: self._mark,
+        }
+        super().__init__(self.target.commands, self._process)
+
+    def wait(self, ms: int) -> None:
+        """Let the tool move its clock, or sleep."""
+        if self.target.commands.advance:
+            super().wait(ms)
+        else:
+            time.sleep(ms / 1000)
+
+    def close(self) -> None:
+        """End what the case has left running, and remove its folder."""
+        _end_marked(self._mark)
+        shutil.rmtree(self._folder, ignore_errors=True)
+
+    def _process(self, arguments: Sequence[str]) -> Finished:
+        """Run one command; raise Broken when it does not end, or prints too much.
+
+        stdout is a file, so a job that keeps it open does not make its start wait.
+        """
+        words = filled(arguments, dir=self._folder)
+        with tempfile.TemporaryFile() as stdout, tempfile.TemporaryFile() as stderr:
+            try:
+                process = subprocess.Popen(
+                    words,
+                    cwd=self._cwd,
+                    env=self._environment,
+                    stdin=subprocess.DEVNULL,
+                    stdout=stdout,
+                    stderr=stderr,
+                    start_new_session=True,
+                )
+            except (OSError, ValueError) as error:  # what a shell tells with 127
+                return Finished(127, "", str(error))
+            try:
+                code = process.wait(self.seconds)
+            except subprocess.TimeoutExpired:
+                with contextlib.suppress(ProcessLookupError):
+                    os.killpg(process.pid, signal.SIGKILL)
+                process.wait()
+                said = f"`{shlex.join(words)}` did not end within {self.seconds:g} s"
+                raise Broken("hang", said, _tail(_content(stderr))) from None
+            printed = _content(stdout)
+            if len(printed) > LARGEST:
+                raise Broken("shape", f"`{shlex.join(words)}` printed more than {LARGEST} bytes")
+            return Finished(code, printed.decode("utf-8", "backslashreplace"), _tail(_content(stderr)))
+
+
+class CommandLineAdapter(PythonAdapter):
+    """Drives a tool. The time limit is that of one process, and an operation may take several."""
+
+    costly = True
+
+    def __init__(
+        self, kind: type[Tool], name: str, operations: Mapping[str, Signature], declare: Declare, limit: float
+    ) -> None:
+        self._tool = kind
+        super().__init__(kind, name, operations, declare, limit)
+
+    @property
+    def limit(self) -> float:
+        """Seconds for one operation."""
+        settle: int = self._tool.declares["limits"].get("settle", 0)
+        return _PROCESSES * self._tool.seconds + settle / 1000 + 1
+
+    @limit.setter
+    def limit(self, seconds: float) -> None:
+        self._tool.seconds = seconds
+
+
+def tool_of(target: Target) -> type[Tool]:
+    """Give the class of a tool, without the operations that it lacks."""
+    lacking = dict.fromkeys(target.declares["lacks"])
+    return type("Tool", (Tool,), {**lacking, "target": target, "declares": target.declares})
+
+
+def _content(file: Any) -> bytes:
+    file.seek(0)
+    found: bytes = file.read(LARGEST + 1)
+    return found
+
+
+def _tail(stderr: bytes) -> str:
+    return "\n".join(stderr.decode("utf-8", "backslashreplace").splitlines()[-_LINES:])
+
+
+def _end_marked(mark: str) -> None:
+    """End every process whose environment has a mark: jobs that outlived their start, in sessions of their own too."""
+    wanted = f"{_MARK}={mark}".encode()
+    for folder in Path("/proc").glob("[0-9]*"):  # where there is no /proc, nobody can tell
+        with contextlib.suppress(OSError):
+            process = os.pidfd_open(int(folder.name))  # from here on the number is that of no other process
+            try:
+                if wanted in (folder / "environ").read_bytes().split(b"\0"):
+                    signal.pidfd_send_signal(process, signal.SIGKILL)
+                    select.select([process], [], [], 1)
+            finally:
+                os.close(process)
