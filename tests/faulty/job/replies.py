@@ -123,6 +123,17 @@ class CompletedCountsOnlyCompleted(Lie):
         return super()._text([job for job in jobs if job.status != "failed"], outcomes)
 
 
+class StillRunningCountsAll(Lie):
+    """The heading of the jobs that still run counts those that ended, too."""
+
+    row, calls = "N19", 5
+
+    def _text(self, jobs: list[Job], outcomes: Replies) -> str:
+        running = sum(job.status == "running" for job in jobs)
+        heading = "## Still Running ({})".format
+        return super()._text(jobs, outcomes).replace(heading(running), heading(len(jobs)))
+
+
 class DisabledIsRefused(Lie):
     """Without a manager the tool fails."""
 
