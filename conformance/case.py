@@ -16,7 +16,7 @@ from conformance.history import Group
 from conformance.lockstep import Judge
 from conformance.observation import WrongShape, observe
 from conformance.observed import Observed, SignalKey
-from conformance.step import Divergence, short
+from conformance.step import NO_SIGNAL, Divergence, short
 from statemachines.compile import Compiled
 from statemachines.model import Document
 from statemachines.rows import Answer, RowFailure
@@ -127,7 +127,7 @@ class Case:
 
     def _hinted(self, divergence: Divergence | None) -> Divergence | None:
         """Say of a signal that did not come what to declare if it only comes late."""
-        missing = divergence is not None and divergence.kind == "signal" and divergence.value
+        missing = divergence is not None and divergence.seen == NO_SIGNAL
         if divergence is None or not missing or self.adapter.declaration.settles:
             return divergence
         return replace(divergence, seen=f"{divergence.seen} (if it comes later, declare `settles`)")

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from conformance.observation import InOrder, Listed, part
+from conformance.observation import InOrder, Listed, Times, part
 from conformance.row_steps import written
 from conformance.row_values import Names, item, text
 from conformance.step import Divergence
@@ -134,8 +134,8 @@ def _assertion(divergence: Divergence, ids: Mapping[str, str], trace: Trace, nam
             return "last.refused != null"
         case "refused":
             return f"last.refused == {divergence.value or 'null'}"
-        case "signal" if divergence.value is not None:
-            return f"last.signals.{divergence.path}.size() {'> 0' if divergence.value else '== 0'}"
+        case "signal":
+            return _signal_assertion(f"last.signals.{divergence.path}.size()", divergence.value)
         case "reply" if any(isinstance(step, AtOnce) for step in trace.steps):
             return "true"  # another order of the calls at once may give something else
         case "reply":
@@ -145,6 +145,14 @@ def _assertion(divergence: Divergence, ids: Mapping[str, str], trace: Trace, nam
             return "true" if "true" in asserted else " || ".join(dict.fromkeys(asserted))
         case _:
             return "true"
+
+
+def _signal_assertion(size: str, times: Times) -> str:
+    """Write how often a signal comes, as far as that is at odds with what came."""
+    if times.least == times.most:
+        return f"{size} == {times.most}"
+    at_most = "" if times.most is None else f" && {size} <= {times.most}"
+    return f"{size} >= {times.least}{at_most}"
 
 
 def _reply_assertion(divergence: Divergence, ids: Mapping[str, str], trace: Trace, names: Names) -> str:

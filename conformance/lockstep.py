@@ -227,11 +227,11 @@ class Judge:
             for signal in (*outcome.signals, *outcome.again):
                 seen = matching(signal_key(signal), rest)
                 if seen is None:
-                    return self.stepper.unseen(call, signal)
+                    return self.stepper.unseen(call, signal, outcomes)
                 rest.remove(seen)
         allowed = again | standing | {signal_key(signal) for outcome in outcomes for signal in outcome.may}
         extra = next((key for key in rest if not any(matching(each, [key]) for each in allowed)), None)
-        return standing | again if extra is None else self.stepper.unseen(call, extra, due=False)
+        return standing | again if extra is None else self.stepper.unseen(call, extra, outcomes, due=False)
 
     def _shared_file(self, call: Observed) -> Divergence | None:
         """Hold every file to the one record that it was told for."""

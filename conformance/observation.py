@@ -139,6 +139,14 @@ class Listed:
 
 
 @dataclass(frozen=True, slots=True)
+class Times:
+    """How often a signal comes: at least so often, and at most, unless it may come again and again."""
+
+    least: int
+    most: int | None
+
+
+@dataclass(frozen=True, slots=True)
 class InOrder:
     """The order of the records of a list, by what identifies them."""
 

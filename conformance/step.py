@@ -6,11 +6,11 @@ import itertools
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from types import SimpleNamespace
-from typing import Any
+from typing import Any, Final
 
 from conformance import kernel_facts
 from conformance.declaration import Declaration
-from conformance.observation import Difference, InOrder, differences
+from conformance.observation import Difference, InOrder, Times, differences
 from conformance.observed import Observed
 from conformance.passing import Passing
 from statemachines.compile import Compiled
@@ -55,6 +55,9 @@ def either(first: Divergence, reasons: Iterable[Divergence]) -> Divergence:
     }
     others = tuple(each for expected, each in alike.items() if expected != first.expected)
     return replace(first, expected=" or ".join(alike), others=others) if others else first
+
+
+NO_SIGNAL: Final = "no such signal"
 
 
 class Contradiction(Exception):
@@ -162,21 +165,27 @@ class Stepper:
         passing = Passing(self.facts, model, signals, instants=self.declaration.instants)
         yield from passing.ways(ms)
         self.partial = self.partial or passing.partial
-        reasons += [self.unseen(call, signal) for signal in passing.missing]
+        if passing.missing:
+            ends = [self.thawed(model.freeze(), model).wait(ms, prompt=prompt) for prompt in (False, True)]
+            reasons += [self.unseen(call, signal, *ends) for signal in passing.missing]
 
-    def unseen(self, call: Observed, signal: Signal, *, due: bool = True) -> Divergence:
-        """Tell of a signal that is due and did not come, or that came and was not due."""
+    def unseen(
+        self, call: Observed, signal: Signal, *outcomes: Sequence[Outcome], due: bool = True
+    ) -> Divergence:
+        """Tell of a signal that is due and did not come, or that came and was not due.
+
+        `outcomes` are what may have been done meanwhile, in one way or in several.
+        """
         name, _ = signal
         own = f"operations.{call.operation}.signal.{name}"
         ends = f".signal.{name}"
         other = next((path for path in self.levels if path.endswith(ends)), f"operations.{call.operation}")
-        clause = own if own in self.levels else other
+        expected, seen = (_said(signal), NO_SIGNAL) if due else (NO_SIGNAL, _said(signal))
         alike = next((each for each in call.signals if each[0] == name), None) if due else None
         if alike is not None:  # it came, and says something else
-            return Divergence("signal", clause, call.operation, _said(signal), _said(alike), path=name)
-        none = "no such signal"
-        expected, seen = (_said(signal), none) if due else (none, _said(signal))
-        return Divergence("signal", clause, call.operation, expected, seen, path=name, value=int(due))
+            seen = _said(alike)
+        clause, times = own if own in self.levels else other, _times(name, outcomes)
+        return Divergence("signal", clause, call.operation, expected, seen, path=name, value=times)
 
     def _taken(self, model: BaseModel, call: Observed) -> list[Outcome]:
         """Take the step that an answer tells of; raise Contradiction when the model does not allow that answer."""
@@ -359,6 +368,18 @@ def short(value: Any) -> str:
 
 def _at(path: str, value: Any) -> str:
     return f"{path} = {short(value)}" if path else short(value)
+
+
+def _times(name: str, ways: Sequence[Sequence[Outcome]]) -> Times:
+    """Count how often a signal comes."""
+
+    def count(signals: Iterable[Signal]) -> int:
+        return sum(each[0] == name for each in signals)
+
+    due = [sum(count((*each.signals, *each.again)) for each in outcomes) for outcomes in ways]
+    may = [sum(count(each.may) for each in outcomes) for outcomes in ways]
+    again = any(count(each.again) for outcomes in ways for each in outcomes)
+    return Times(min(due), None if again else max(map(sum, zip(due, may, strict=True))))
 
 
 def _said(signal: Signal) -> str:
