@@ -42,7 +42,11 @@ class Shrinking:
             self._compiled, self._adapter, self._seed, examples=SEARCHED, after=lambda driver: None
         )
         self._seed += 1
-        first = play(self._compiled, self._adapter, symbolic(found.case.trace)) if found is not None else None
+        first = (
+            play(self._compiled, self._adapter, symbolic(self._compiled, found.case.trace))
+            if found is not None
+            else None
+        )
         if first is None or first.divergence is None:
             self._missed += 1
             return

@@ -34,14 +34,19 @@ def as_row(compiled: Compiled, played: Played, name: str = "C1") -> Written:
     """Write what a trace shows as a row of this name: its steps, what was expected, and what was seen."""
     trace, divergence = played.trace, played.divergence
     assert divergence is not None  # a trace that shows nothing is no counterexample
-    names = Names(compiled, trace.calls(), lambda value: _alone(trace, value) and _told(divergence, value))
+    names = Names(
+        compiled,
+        trace.calls(),
+        lambda value: _alone(trace, value) and _told(divergence, value),
+        divergence.value if isinstance(divergence.value, str) else "",
+    )
     lines = written(
         trace.steps, names, {given.step for value, given in played.origins if _told(divergence, value)}
     )
     ids = {value: shared for value, (shared, _) in names.shared.items()} | {
         value: f"{names.reach[given.step]}.{given.field}"
         for value, given in played.origins
-        if given.step in names.reach
+        if given.step in names.reach and value not in names.plain
     }
     expected, seen = _named(divergence.expected, ids), _named(divergence.seen, ids)
     known = any(within(clause.path, divergence.clause) for clause in compiled.kernel.clauses)

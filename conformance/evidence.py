@@ -55,7 +55,7 @@ def _shrunk(compiled: Compiled, adapter: Adapter, case: Case, rounds: int) -> Co
 
     patience = adapter.limit
     hangs = case.divergence is not None and case.divergence.kind == "hang"
-    first = attempt(symbolic(case.trace), 10, 4 * rounds)
+    first = attempt(symbolic(compiled, case.trace), 10, 4 * rounds)
     if first.divergence is None:
         return None
     adapter.limit = min(patience, HANG_SECONDS) if hangs else patience

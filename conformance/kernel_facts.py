@@ -32,6 +32,11 @@ class Facts:
         found = self._operations.get(operation)
         return found.reply.type if found is not None and found.reply is not None else NULL
 
+    def takes(self, operation: str) -> dict[str, Type]:
+        """Give the types of an operation's arguments; none of what no spec declares, such as `wait`."""
+        found = self._operations.get(operation)
+        return {each.name: present(each.wire) for each in found.parameters} if found is not None else {}
+
     def instants(self, seen: Sequence[SignalKey]) -> tuple[int, ...]:
         """Give the instants that some signals tell of."""
         found = {

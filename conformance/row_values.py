@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from conformance import kernel_facts
@@ -25,6 +25,7 @@ class Names:
 
     reach  how the reply of a call is reached, by the number of the call
     shared  the new texts that a row speaks of more than once, each with its name and its type
+    plain  texts that stand for values of several types, such as an id that was asked for in words: each as it is
     """
 
     def __init__(
@@ -32,24 +33,30 @@ class Names:
         compiled: Compiled,
         calls: Sequence[Call] = (),
         told: Callable[[str], bool] = lambda value: False,
+        words: str = "",
     ) -> None:
-        """Name the values of these calls; `told` tells whether the words about a fault speak of a value."""
+        """Name the values of these calls.
+
+        told   tells whether the words about a fault speak of a value
+        words  a text that is asserted, and that may have some of the values in it
+        """
         self.compiled = compiled
         self.facts = kernel_facts.of(compiled)
         self.reach: dict[int, str] = {}
         self.shared: dict[str, tuple[str, str]] = {}
         self._kinds = {
-            operation.name: {each.name: present(each.wire) for each in operation.parameters}
-            for operation in compiled.kernel.operations
+            operation.name: self.facts.takes(operation.name) for operation in compiled.kernel.operations
         }
-        uses: Counter[tuple[str, Type]] = Counter()
-        for call in calls:
-            for name, value in call.arguments:
-                kind = self.kind(call.operation, name)
-                if isinstance(value, str) and kind is not None and self.may_be_fresh(kind):
-                    uses[value, kind] += 1
+        uses = Counter(
+            (text, kind)
+            for call in calls
+            for name, value in call.arguments
+            for text, kind in _texts(value, self.kind(call.operation, name))
+        )
+        alike = Counter(text for text, _ in uses)
+        self.plain = {text for text, kinds in alike.items() if kinds > 1 or (text != words and text in words)}
         for (value, kind), count in uses.items():
-            if count > 1 or told(value):
+            if value not in self.plain and self.may_be_fresh(kind) and (count > 1 or told(value)):
                 base = kind.name if isinstance(kind, Text) else "Id"
                 self.shared[value] = (self.free(_last_word(base)), _type_name(kind))
 
@@ -99,7 +106,8 @@ class Names:
         if isinstance(value, str):
             plain = present(kind) if kind is not None else None
             if not isinstance(plain, Enum | Ref) and value not in self.shared:
-                return "fresh" if plain is not None and self.may_be_fresh(plain) else text(value)
+                new = plain is not None and value not in self.plain and self.may_be_fresh(plain)
+                return "fresh" if new else text(value)
         return self.known(value, kind)
 
     def known(self, value: Any, kind: Type | None) -> str:
@@ -137,6 +145,20 @@ class Names:
         """Write a value that gets a name: a new one says of which type it is."""
         written = self.value(value, kind)
         return f"fresh({_type_name(present(kind))})" if written == "fresh" and kind is not None else written
+
+
+def _texts(value: Any, kind: Type | None) -> Iterator[tuple[str, Type]]:
+    """Walk the texts in a value, each with the type that it stands for there; not the words of the spec."""
+    plain = present(kind) if kind is not None else None
+    match value:
+        case str() if plain is not None and not isinstance(plain, Enum | Ref):
+            yield value, plain
+        case list() | tuple() if isinstance(plain, List):
+            for each in value:
+                yield from _texts(each, plain.item)
+        case Plain(fields=fields) if isinstance(plain, Record):
+            for name, each in fields:
+                yield from _texts(each, plain.field(name))
 
 
 def _type_name(kind: Type) -> str:

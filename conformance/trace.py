@@ -15,6 +15,7 @@ from conformance.case import CallFailed, Case, Recorded
 from conformance.step import Divergence
 from statemachines.compile import Compiled
 from statemachines.rows import Answer, RowFailure
+from statemachines.types import List, Record, Text, Type, present
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,15 +98,19 @@ def calls_of(step: Step) -> tuple[Call, ...]:
     return step.calls() if isinstance(step, AtOnce) else (step,)
 
 
-def symbolic(records: Sequence[Recorded]) -> Trace:
-    """Make a trace of what a case recorded."""
+def symbolic(compiled: Compiled, records: Sequence[Recorded]) -> Trace:
+    """Make a trace of what a case recorded: an id that was given is told by the reply that gave it."""
+    facts = kernel_facts.of(compiled)
     origins: dict[str, Given] = {}
     number = 0
 
     def call(record: Recorded) -> Call:
         nonlocal number
         number += 1
-        arguments = tuple((name, _symbol(value, origins)) for name, value in record.arguments.items())
+        kinds = facts.takes(record.operation)
+        arguments = tuple(
+            (name, _symbol(value, kinds.get(name), origins)) for name, value in record.arguments.items()
+        )
         return Call(number, record.operation, arguments)
 
     def note(record: Recorded, made: Call) -> None:
@@ -130,14 +135,22 @@ def symbolic(records: Sequence[Recorded]) -> Trace:
     return Trace(tuple(steps))
 
 
-def _symbol(value: Any, origins: Mapping[str, Given]) -> Any:
-    match value:
-        case str():
+def _symbol(value: Any, kind: Type | None, origins: Mapping[str, Given]) -> Any:
+    """Tell a value by the replies that gave its ids; a text that merely reads like an id stays a text."""
+    match value, present(kind) if kind is not None else None:
+        case str(), Text():
+            return value
+        case str(), _:
             return origins.get(value, value)
-        case list():
-            return tuple(_symbol(each, origins) for each in value)
-        case dict():
-            return Plain(tuple((name, _symbol(each, origins)) for name, each in value.items()))
+        case list(), List(item=item):
+            return tuple(_symbol(each, item, origins) for each in value)
+        case list(), _:
+            return tuple(_symbol(each, None, origins) for each in value)
+        case dict(), plain:
+            kinds = dict(plain.fields) if isinstance(plain, Record) else {}
+            return Plain(
+                tuple((name, _symbol(each, kinds.get(name), origins)) for name, each in value.items())
+            )
         case _:
             return value
 

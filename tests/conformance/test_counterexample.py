@@ -15,7 +15,7 @@ from conformance import replay
 from conformance.adapter import Adapter
 from conformance.case import Case
 from conformance.counterexample import as_row, row_as_it_ran
-from conformance.observation import InOrder, Listed
+from conformance.observation import InOrder, Listed, Times
 from conformance.stateful import Driver
 from conformance.step import Divergence
 from conformance.trace import AtOnce, Call, Given, Played, Trace, symbolic
@@ -249,8 +249,14 @@ ORIGINS = (("job-1", Given(1, "job_id")),)
         (INSPECT, fault("accepted"), "last.refused != null"),
         (INSPECT, fault("refused", "not_found"), "last.refused == not_found"),
         (INSPECT, fault("refused"), "last.refused == null"),
-        (BOUNDARY, fault("signal", 1, "TurnTriggered"), "last.signals.TurnTriggered.size() > 0"),
-        (BOUNDARY, fault("signal", 0, "CancelSent"), "last.signals.CancelSent.size() == 0"),
+        (BOUNDARY, fault("signal", Times(1, 1), "TurnTriggered"), "last.signals.TurnTriggered.size() == 1"),
+        (BOUNDARY, fault("signal", Times(0, 0), "CancelSent"), "last.signals.CancelSent.size() == 0"),
+        (
+            BOUNDARY,
+            fault("signal", Times(1, 2), "CancelSent"),
+            "last.signals.CancelSent.size() >= 1 && last.signals.CancelSent.size() <= 2",
+        ),
+        (BOUNDARY, fault("signal", Times(1, None), "CancelSent"), "last.signals.CancelSent.size() >= 1"),
         (INSPECT, fault(value="completed", path="status"), "last.status == completed"),
         (INSPECT, fault(value=None, path="completed_at"), "last.completed_at == null"),
         (INSPECT, fault(value=17, path="started_at"), "last.started_at == 17"),
@@ -362,7 +368,7 @@ def calls_made_by(text: str, compiled: Compiled) -> tuple[list[Any], str]:
             program.run(case, {})
         except RowFailure as error:
             failure = error.message
-    return shape_of(symbolic(case.trace)), failure
+    return shape_of(symbolic(compiled, case.trace)), failure
 
 
 OPERATIONS = [each.name for each in thread_job().kernel.operations if each.name != "restart"]
@@ -388,7 +394,7 @@ def test_a_written_row_makes_the_calls_that_were_made(calls: list[tuple[str, int
             arguments = driver.arguments(operation, number)
             if arguments is not None:
                 driver.case.call(operation, arguments)
-        trace = symbolic(driver.case.trace)
+        trace = symbolic(thread_job(), driver.case.trace)
     if trace.steps:
         text = written(trace)
         made, failure = calls_made_by(text, thread_job())

@@ -212,7 +212,7 @@ def test_a_fault_behind_the_21st_job_is_found_at_its_known_length() -> None:
             case.call("wait", {"ms": 3})
         case.call("list_jobs", {"thread": "t1", "statuses": ["failed", "completed"]})
         assert case.divergence is not None
-        first = play(thread_job(), adapter, symbolic(case.trace))
+        first = play(thread_job(), adapter, symbolic(thread_job(), case.trace))
         best = Shrinker(thread_job(), lambda trace: play(thread_job(), adapter, trace), 60).shrink(first)
     assert len(best.trace) <= FirstStartedLeaves.calls
     assert best.played.divergence is not None

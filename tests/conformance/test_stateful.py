@@ -184,7 +184,10 @@ def test_a_wrong_state_shows_with_the_call_that_made_it() -> None:
             driver.call("start", 0)
     assert diverged.value.divergence.kind == "shape"
     assert diverged.value.case is driver.case
-    assert [call.operation for call in symbolic(driver.case.trace).calls()] == ["start", "list_jobs"]
+    assert [call.operation for call in symbolic(thread_job(), driver.case.trace).calls()] == [
+        "start",
+        "list_jobs",
+    ]
 
 
 # --- the machine ------------------------------------------------------------------------------------------
@@ -206,7 +209,7 @@ def test_there_is_a_rule_for_each_operation_that_the_system_has(system: type, la
 def found(adapter: Adapter, seed: int, examples: int) -> tuple[Diverged | None, list[Any]]:
     """What a search finds, and the traces of all its cases."""
     traces: list[Any] = []
-    after: Callable[[Driver], None] = lambda driver: traces.append(symbolic(driver.case.trace))  # noqa: E731 - one line
+    after: Callable[[Driver], None] = lambda driver: traces.append(symbolic(thread_job(), driver.case.trace))  # noqa: E731 - one line
     diverged = stateful.search(thread_job(), adapter, seed, examples=examples, after=after)
     return diverged, traces
 

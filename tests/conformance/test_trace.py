@@ -43,8 +43,8 @@ def test_an_id_that_the_system_chose_is_written_as_the_reply_that_it_came_from(r
     job = case.call("start", {"thread": "t1", "tool_call": "c1", "tool": "bash"}).value["job_id"]
     case.call("list_jobs", {"thread": "t1", "statuses": ["failed"]})
     case.call("finish", {"job": job, "outcome": "failed", "payload": "x"})
-    assert symbolic(case.trace) == Trace((start(1), look(2, "failed"), end(3, 1)))
-    assert len(symbolic(case.trace)) == calls_made(case.trace) == 3
+    assert symbolic(thread_job(), case.trace) == Trace((start(1), look(2, "failed"), end(3, 1)))
+    assert len(symbolic(thread_job(), case.trace)) == calls_made(case.trace) == 3
 
 
 def test_an_id_that_the_caller_chose_stands_as_it_is(reference: Adapter) -> None:
@@ -52,7 +52,7 @@ def test_an_id_that_the_caller_chose_stands_as_it_is(reference: Adapter) -> None
     asked = {"thread": "t1", "tool_call": "c", "tool": "bash", "job_id": "mine"}
     case.call("start_as", asked)
     case.call("finish", {"job": "mine", "outcome": "failed", "payload": "x"})
-    made = symbolic(case.trace)
+    made = symbolic(thread_job(), case.trace)
     assert made.steps[0] == Call(1, "start_as", tuple(asked.items()))
     assert dict(made.calls()[1].arguments)["job"] == "mine"
 
@@ -69,7 +69,7 @@ def test_calls_made_at_once_stay_together(reference: Adapter) -> None:
     )
     ids = [each.given["job_id"] for caller in case.trace[0].at_once for each in caller]
     case.call("inspect_job", {"thread": "t1", "job": ids[2]})
-    made = symbolic(case.trace)
+    made = symbolic(thread_job(), case.trace)
     assert made.steps[0] == AtOnce(((start(1), start(2)), (start(3),)))
     assert made.calls()[-1].arguments == (("thread", "t1"), ("job", Given(3, "job_id")))
     assert len(made) == calls_made(case.trace) == 4
@@ -81,7 +81,7 @@ def test_an_id_given_again_is_the_one_that_was_given_last() -> None:
     first = Recorded("start", {"thread": "t1", "tool_call": "a", "tool": "bash"}, ids=ids)
     second = Recorded("start", {"thread": "t1", "tool_call": "b", "tool": "bash"}, ids=ids)
     use = Recorded("inspect_job", {"thread": "t1", "job": "1"})
-    made = symbolic([first, use, Recorded("restart"), second, use])
+    made = symbolic(thread_job(), [first, use, Recorded("restart"), second, use])
     assert [dict(call.arguments).get("job") for call in made.calls()] == [
         None,
         Given(1, "job_id"),
@@ -190,7 +190,7 @@ def test_what_was_recorded_is_played_again_call_by_call(calls: list[tuple[str, i
             arguments = driver.arguments(operation, number)
             if arguments is not None:
                 driver.case.call(operation, arguments)
-        trace = symbolic(driver.case.trace)
+        trace = symbolic(thread_job(), driver.case.trace)
         played = play(thread_job(), adapter, trace)
         again = play(thread_job(), adapter, played.trace)
     assert again.divergence == played.divergence

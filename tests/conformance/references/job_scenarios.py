@@ -21,6 +21,13 @@ from tests.faulty.job import (
 from tests.faulty.job.lie import Lie
 
 SCENARIOS: dict[type[Lie], str] = {
+    polling.UnknownTokenAbortsAll: (
+        "a = register('bash', 'x'); b = tool(poll=[a]); abort_tool('nobody'); tool_result(b)"
+    ),
+    replies.StillRunningCountsAll: (
+        "a = register('bash', 'x'); b = register('bash', 'y'); c = tool(poll=[a, b]); "
+        "settle(a, 'ok', 'x'); tool_result(c)"
+    ),
     outcomes.FailedIsCompleted: "a = register('bash', 'x'); settle(a, 'error', 'done'); get(a)",
     outcomes.DeliveredTwice: "a = register('bash', 'x'); settle(a, 'ok', 'done')",
     outcomes.OwnerIsNotFiltered: "register('bash', 'test'); list('alice')",

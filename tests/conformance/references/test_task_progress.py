@@ -350,6 +350,7 @@ SCRIPTS: dict[str, Sequence[Step]] = {
     "LateStartRevives": [*RUN, DONE, START, STATUS],
     "LateAbortWins": [*RUN, FAIL, ABORT, STATUS],
     "SecondStartResets": [*RUN, said(), START, READ],
+    "SecondStartStampsAgain": [*RUN, call("wait", ms=5), START, ON, SUM],
     "PendingCompletes": [MAKE, DONE, STATUS],
     "UnknownIsPending": [call("status", task="no")],
     "UnknownHasReportedNothing": [call("progress", task="no")],

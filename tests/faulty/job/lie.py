@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from conformance.references.job import Jobs
 
@@ -20,3 +20,15 @@ class Lie(Jobs):
 
     calls: ClassVar[int]
     """The length of the shortest counterexample."""
+
+
+def declaring(kind: str, name: str, value: Any) -> type[Jobs]:
+    """Give the right system that chooses something else, and says so: a policy, or a limit."""
+
+    class Declaring(Jobs):
+        declares: ClassVar[dict[str, Any]] = {**Jobs.declares, kind: {name: value}}
+
+        def __init__(self) -> None:
+            super().__init__(**{name: value})
+
+    return Declaring

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import Any, ClassVar
 
-from conformance.references.job import Jobs
 from conformance.references.job_delivery import Reply
 from conformance.references.job_records import Job
-from tests.faulty.job.lie import Lie
+from tests.faulty.job.lie import Lie, declaring
 
 
 class ForeignIsCancelled(Lie):
@@ -51,7 +49,8 @@ class CancelIsScopedAlthoughOnlyListsAre(Lie):
     """It says that only lists are scoped by owner, and scopes cancels as well."""
 
     row, calls = "N11", 2
-    declares: ClassVar[dict[str, Any]] = {**Jobs.declares, "policies": {"owner_scope": "list_only"}}
+    right = declaring("policies", "owner_scope", "list_only")
+    declares = right.declares
 
     def __init__(self) -> None:
         super().__init__(owner_scope="list_only")

@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
-
-from conformance.references.job import Jobs
 from conformance.references.job_clock import call_at, now
 from conformance.references.job_delivery import Completion, Reply
 from conformance.references.job_records import Job
-from tests.faulty.job.lie import Lie
+from tests.faulty.job.lie import Lie, declaring
 
 
 class RetentionFromStart(Lie):
@@ -111,4 +108,5 @@ class DeclaredRetentionIsNotKept(Lie):
     """It declares a retention of a minute, and keeps five."""
 
     row, calls = "B16", 4
-    declares: ClassVar[dict[str, Any]] = {**Jobs.declares, "limits": {"retention": 60_000}}
+    right = declaring("limits", "retention", 60_000)
+    declares = right.declares

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Collection
-from typing import Any, ClassVar
 
-from conformance.references.job import Call, Jobs
+from conformance.references.job import Call
 from conformance.references.job_clock import call_at, now
 from conformance.references.job_delivery import Completion
 from conformance.references.job_records import Job
 from conformance.refused import Refused
-from tests.faulty.job.lie import Lie
+from tests.faulty.job.lie import Lie, declaring
 
 
 class CollisionReplaces(Lie):
@@ -156,7 +155,8 @@ class ReusedAgainstDeclaration(Lie):
     """It says that ids are never issued again, and issues that of an evicted job."""
 
     row, calls = "E18", 5
-    declares: ClassVar[dict[str, Any]] = {**Jobs.declares, "policies": {"id_reuse": "no"}}
+    right = declaring("policies", "id_reuse", "no")
+    declares = right.declares
 
     def _evict(self, job: Job) -> None:
         super()._evict(job)
