@@ -18,7 +18,7 @@ from statemachines.kernel import within
 from statemachines.lifecycle import Step as RowStep
 from statemachines.model import Document
 from statemachines.rows import Program
-from statemachines.types import Optional, Type
+from statemachines.types import List, Optional, Type
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,7 +162,8 @@ def _signal_assertion(size: str, times: Times) -> str:
 
 def _reply_assertion(divergence: Divergence, ids: Mapping[str, str], trace: Trace, names: Names) -> str:
     gives, path = names.facts.gives(trace.calls()[-1].operation), divergence.path
-    reach = _reach(path)
+    some = _in_any_order(gives, path)
+    reach = _reach(path) if some is None else f"some{path[len(some) :].partition(']')[2]}"
 
     def known(value: Any, where: str = path) -> str:
         return ids.get(value) or names.known(value, part(gives, where))
@@ -182,7 +183,28 @@ def _reply_assertion(divergence: Divergence, ids: Mapping[str, str], trace: Trac
             said = f"{reach} == {known(value)}"
         case _:
             return "true"
-    return " && ".join([*(f"{_reach(each)} != null" for each in _nullable(gives, path)), said])
+    guarded = _above(path if some is None else some)
+    if some is not None:
+        guarded, said = [*guarded, some], f"{_reach(some)}.exists(some, {said})"
+    elif not isinstance(divergence.value, bool | int | str | None):
+        guarded.append(path)
+    nullable = [each for each in guarded if isinstance(part(gives, each), Optional)]
+    known_there = [f"{_reach(each)} != null" for each in dict.fromkeys(nullable)]
+    long = [] if some is not None else _long_enough(path)
+    return " && ".join([*known_there, *long, said])
+
+
+def _long_enough(path: str) -> list[str]:
+    """Say that the lists on the way to a part of a reply have the member that the way leads over."""
+    found = re.finditer(r"\[(\d+)\]", path)
+    return [f"{_reach(path[: each.start()])}.size() > {each[1]}" for each in found]
+
+
+def _in_any_order(kind: Type, path: str) -> str | None:
+    """Give the path to the first list on the way whose members come in any order, if there is one."""
+    above = (path[: found.start()] for found in re.finditer(r"\[", path))
+    lists = ((each, part(kind, each)) for each in above)
+    return next((each for each, found in lists if isinstance(found, List) and found.unordered), None)
 
 
 def _reach(path: str) -> str:
@@ -190,7 +212,7 @@ def _reach(path: str) -> str:
     return "last" + ("" if not path or path.startswith("[") else ".") + path
 
 
-def _nullable(kind: Type, path: str) -> list[str]:
-    """Give the paths on the way to a part of a reply that may be null."""
+def _above(path: str) -> list[str]:
+    """Give the paths on the way to a part of a reply."""
     above = [path[: found.start()] for found in re.finditer(r"[.\[]", path)] + ([""] if path else [])
-    return [each for each in dict.fromkeys(sorted(above, key=len)) if isinstance(part(kind, each), Optional)]
+    return sorted(above, key=len)

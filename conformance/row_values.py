@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import re
 from collections import Counter
@@ -25,7 +26,8 @@ class Names:
 
     reach  how the reply of a call is reached, by the number of the call
     shared  the new texts that a row speaks of more than once, each with its name and its type
-    plain  texts that stand for values of several types, such as an id that was asked for in words: each as it is
+    plain  texts that are written as they are: those that stand for values of several types, such as an id that
+           was asked for in words, and those that tell something by themselves, such as that they are blank
     """
 
     def __init__(
@@ -55,6 +57,9 @@ class Names:
         )
         alike = Counter(text for text, _ in uses)
         self.plain = {text for text, kinds in alike.items() if kinds > 1 or (text != words and text in words)}
+        self.plain |= _telling(
+            {text for text, kind in uses if isinstance(kind, Text) and self.may_be_fresh(kind)}
+        )
         for (value, kind), count in uses.items():
             if value not in self.plain and self.may_be_fresh(kind) and (count > 1 or told(value)):
                 base = kind.name if isinstance(kind, Text) else "Id"
@@ -159,6 +164,12 @@ def _texts(value: Any, kind: Type | None) -> Iterator[tuple[str, Type]]:
         case Plain(fields=fields) if isinstance(plain, Record):
             for name, each in fields:
                 yield from _texts(each, plain.field(name))
+
+
+def _telling(texts: set[str]) -> set[str]:
+    """Give the texts if it matters how they read: some are blank or padded, or one is a part of another."""
+    odd = any(not each or each != each.strip() for each in texts)
+    return texts if odd or any(one in other for one, other in itertools.permutations(texts, 2)) else set()
 
 
 def _type_name(kind: Type) -> str:

@@ -65,6 +65,7 @@ class Shrinker:
             if size == len(self._best.trace) <= SHORT:
                 self._try_each(self._merged)
                 self._try_each(self._waiting_once)
+                self._try_each(self._waiting_longer)
                 self._try_each(self._instead)
                 self._try_each(self._other_and_shorter)
                 self._try_each(self._shorter_and_turned)
@@ -209,6 +210,16 @@ class Shrinker:
                 whole = dict(first.arguments)["ms"] + dict(second.arguments)["ms"]
                 longer = with_argument(trace, first.number, "ms", whole)
                 yield cut(longer, [call.number for call in trace.calls() if call.number != second.number])
+
+    @staticmethod
+    def _waiting_longer(trace: Trace) -> Iterator[Trace]:
+        """Walk the traces in which one wait is a little longer, past an instant, and one other call is gone."""
+        numbers = [call.number for call in trace.calls()]
+        for call in trace.calls():
+            for gone in numbers if call.operation == "wait" else ():
+                if gone != call.number:
+                    longer = with_argument(trace, call.number, "ms", dict(call.arguments)["ms"] + 1)
+                    yield cut(longer, [number for number in numbers if number != gone])
 
     def _instead(self, trace: Trace) -> Iterator[Trace]:
         """Walk the traces in which one call about a record, of which it says nothing else, does for two."""

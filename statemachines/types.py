@@ -6,7 +6,7 @@ texts, and comparing one with the other is a fault of the spec, not a comparison
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 
 @dataclass(frozen=True, slots=True)
@@ -173,6 +173,11 @@ def optional(item: Type) -> Type:
 def present(kind: Type) -> Type:
     """Give the type without null."""
     return kind.item if isinstance(kind, Optional) else kind
+
+
+def guarded(kind: Type) -> Type:
+    """Give the type of a value that is known not to be null, be it that of a reply."""
+    return replace(kind, value=present(kind.value)) if isinstance(kind, Reply) else present(kind)
 
 
 def replied(kind: Type) -> Type:

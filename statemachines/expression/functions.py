@@ -61,7 +61,7 @@ def method(checker: Checker, node: Call, receiver: Node, scope: Scope) -> Typed:
     if isinstance(kind, Unknown):
         _visited(checker, node, scope)
         return of
-    if isinstance(of.type, Optional):
+    if isinstance(replied(of.type), Optional):
         message = f"this may be null, and null has no {node.name}()"
         return checker.fault("field-of-null", node.at, message, "guard it first with != null &&")
     if isinstance(kind, List) and node.name in _OF_LIST:

@@ -9,7 +9,7 @@ from typing import Protocol
 from statemachines.expression.facts import path_of
 from statemachines.expression.syntax import Call, ExpressionError, Node
 from statemachines.expression.typed import Const, Typed
-from statemachines.types import UNKNOWN, Bool, Enum, Null, Optional, Type, accepts, present
+from statemachines.types import UNKNOWN, Bool, Enum, Null, Optional, Type, accepts, guarded
 
 
 class Vocabulary(Protocol):
@@ -81,9 +81,7 @@ class Checker:
         except ExpressionError as error:
             return self.fault(error.code, error.at, error.message, error.hint)
         path = path_of(node)
-        if path and path in scope.present and isinstance(value.type, Optional):
-            return replace(value, type=present(value.type))
-        return value
+        return replace(value, type=guarded(value.type)) if path and path in scope.present else value
 
     def expect(self, node: Node, scope: Scope, kind: Type) -> Typed:
         """Type a part that has to be of one kind."""

@@ -262,7 +262,7 @@ ORIGINS = (("job-1", Given(1, "job_id")),)
         (INSPECT, fault(value=17, path="started_at"), "last.started_at == 17"),
         (INSPECT, fault(value="c1", path="tool_call"), "last.tool_call == call"),
         (INSPECT, fault(value="job-1", path="job_id"), "last.job_id == job.job_id"),
-        (LISTED, fault(value="bash", path="[0].tool"), "last[0].tool == bash"),
+        (LISTED, fault(value="bash", path="[0].tool"), "last.exists(some, some.tool == bash)"),
         (LISTED, fault(value=[]), "last.size() == 0"),
         (
             LISTED,
@@ -282,7 +282,7 @@ ORIGINS = (("job-1", Given(1, "job_id")),)
         (
             TELLING,
             fault(value=Document("x", inline=True), path="[0].content"),
-            "last[0].content.inline == true && last[0].content.text == 'x'",
+            "last.size() > 0 && last[0].content.inline == true && last[0].content.text == 'x'",
         ),
         (INSPECT, fault("crash"), "true"),
         (INSPECT, fault("hang"), "true"),
