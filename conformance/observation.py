@@ -299,6 +299,6 @@ def files(kind: Type, value: Any) -> Iterator[tuple[Any, str]]:
                     yield value, value[name].file
                 elif not isinstance(field, Document):
                     yield from files(field, value[name])
-        case List(item=item):
+        case List(item=item) if value is not None:
             for each in value:
                 yield from files(item, each)

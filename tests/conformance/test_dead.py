@@ -30,10 +30,12 @@ def test_every_must_row_fails_against_a_dead_system_and_no_row_passes(suite: Sui
 
 
 def declaring_otherwise(suite: Suite, name: str, result: RowResult) -> RowResult:
-    """The result of a row, under the policy that it needs where the default is another one."""
+    """The result of a row, under the policy and the limit that it needs where the default is another one."""
     if result.verdict is not Verdict.NOT_APPLICABLE:
         return result
     needs = " ".join(need.text for need in suite.compiled.lifecycle.rows[result.id].needs)
     system = suite.dead[name]
-    declares = vars(system)["declares"] | {"policies": dict(re.findall(r"policies\.(\w+) == (\w+)", needs))}
+    policies = dict(re.findall(r"policies\.(\w+) == (\w+)", needs))
+    limits = dict.fromkeys(re.findall(r"limits\.(\w+) != null", needs), 100)
+    declares = vars(system)["declares"] | {"policies": policies, "limits": limits}
     return row_result(type(name, (system,), {"declares": declares}), result.id, suite.compiled)
