@@ -18,6 +18,7 @@ from statemachines.types import Enum, Id, List, Record, Ref, Text, Type, present
 LONG = 40  # bytes of a text that is written out
 _PIECES = ("x", "abc", "xyz", "é", "😀")
 _ESCAPES = {"\\": "\\\\", "'": "\\'", "\n": "\\n", "\t": "\\t", "\r": "\\r"}
+_DIGITS = "0123456789"
 _CUT = re.compile(r": | #|:$")  # where YAML would end a plain text
 
 
@@ -169,7 +170,12 @@ def _texts(value: Any, kind: Type | None) -> Iterator[tuple[str, Type]]:
 def _telling(texts: set[str]) -> set[str]:
     """Give the texts if it matters how they read: some are blank or padded, or one is a part of another."""
     odd = any(not each or each != each.strip() for each in texts)
-    return texts if odd or any(one in other for one, other in itertools.permutations(texts, 2)) else set()
+    return texts if odd or any(itertools.starmap(_is_in, itertools.permutations(texts, 2))) else set()
+
+
+def _is_in(one: str, other: str) -> bool:
+    """Tell whether a text is a part of another one; not those that were only counted through, as `x-1` and `x-12`."""
+    return one in other and one.rstrip(_DIGITS) != other.rstrip(_DIGITS)
 
 
 def _type_name(kind: Type) -> str:

@@ -64,11 +64,12 @@ class Loop:
         self._virtual = VirtualLoop() if virtual else None
         self._loop: asyncio.AbstractEventLoop = self._virtual or asyncio.new_event_loop()
         self._stopped = False
+        self._lock = threading.Lock()  # nothing is submitted behind the end
         threading.Thread(target=self._serve, daemon=True).start()
 
     def run(
         self,
-        work: Coroutine[Any, Any, Any],
+        work: Callable[[], Coroutine[Any, Any, Any]],
         limit: float,
         what: str,
         submitted: Callable[[], None] | None = None,
@@ -78,8 +79,11 @@ class Loop:
 
         `submitted` is told when the coroutine stands in line. A virtual clock moves for so many `seconds` at most.
         """
-        running = _outcome(work) if self._virtual is None else _clocked(self._virtual, work, seconds)
-        future = asyncio.run_coroutine_threadsafe(running, self._loop)
+        with self._lock:
+            if self._stopped:
+                raise Broken("hang", f"{what} was not begun: another call had not come back")
+            running = _outcome(work) if self._virtual is None else _clocked(self._virtual, work, seconds)
+            future = asyncio.run_coroutine_threadsafe(running, self._loop)
         if submitted is not None:
             submitted()
         done, _ = concurrent.futures.wait([future], timeout=limit)
@@ -109,15 +113,18 @@ class Loop:
 
     def stop(self) -> None:
         """Let the loop end after what it does now; whatever is still waiting on it is cancelled."""
-        self._stopped = True
-        with contextlib.suppress(RuntimeError):  # it has ended already
-            self._loop.call_soon_threadsafe(self._loop.stop)
+        with self._lock:
+            if not self._stopped:  # a second time would cut short how it ends
+                self._stopped = True
+                self._loop.call_soon_threadsafe(self._loop.stop)
 
     def _serve(self) -> None:
-        while not self._stopped:
+        ended = False
+        while not ended:
             # SystemExit in a task of the system's own ends `run_forever`; other tasks are served all the same
             with contextlib.suppress(SystemExit, KeyboardInterrupt):
                 self._loop.run_forever()
+                ended = True
         waiting = asyncio.all_tasks(self._loop)
         for task in waiting:
             task.cancel()
@@ -133,17 +140,17 @@ def _count(loop: VirtualLoop, more: int) -> None:
 
 
 async def _clocked(
-    loop: VirtualLoop, work: Coroutine[Any, Any, Any], seconds: float
+    loop: VirtualLoop, work: Callable[[], Coroutine[Any, Any, Any]], seconds: float
 ) -> tuple[Any, BaseException | None]:
     """Give the outcome of a coroutine during which the clock may move."""
     with loop.waiting(seconds):
         return await _outcome(work)
 
 
-async def _outcome(work: Coroutine[Any, Any, Any]) -> tuple[Any, BaseException | None]:
+async def _outcome(work: Callable[[], Coroutine[Any, Any, Any]]) -> tuple[Any, BaseException | None]:
     """Give the value of a coroutine, or what it raised: an exit must not end the loop."""
     try:
-        return await work, None
+        return await work(), None
     except asyncio.CancelledError:
         raise
     except BaseException as error:  # noqa: BLE001 - it is raised again in the thread that asked

@@ -13,6 +13,7 @@ import sys
 import threading
 import traceback
 from collections.abc import Callable, Coroutine, Mapping, Sequence
+from functools import partial
 from typing import Any, Protocol
 
 from conformance.adapter import Broken, HarnessError, Raw
@@ -132,7 +133,7 @@ class PythonAdapter:
         began = self._made = next(self._clock)
         if operation == "wait" and self._virtual and self._loop is not None:
             seconds = arguments["ms"] / 1000
-            self._loop.run(asyncio.sleep(seconds), self.limit, "wait()", seconds=seconds)
+            self._loop.run(lambda: asyncio.sleep(seconds), self.limit, "wait()", seconds=seconds)
             return Raw(None, None, began, next(self._clock))
         before = self._milliseconds
         work = getattr(self._instance, operation)
@@ -152,7 +153,7 @@ class PythonAdapter:
             found, self._signalled = self._signalled, None
             return found
         if self._loop is not None:
-            self._awaited(_turns(), "signals()", seconds=0)
+            self._awaited(_turns, "signals()", seconds=0)
         if not callable(getattr(self._instance, "signals", None)):
             return []
         found = self._run(self._instance.signals, "signals()")
@@ -214,13 +215,13 @@ class PythonAdapter:
         self._signalled = None
         try:
             if self._loop is not None and followed:
-                value, error, signals = self._awaited(_followed(function, self._signals_of()), what)
+                value, error, signals = self._awaited(partial(_followed, function, self._signals_of()), what)
                 self._signalled = list(signals) if isinstance(signals, list | tuple) else None
                 if error is not None:
                     raise error
                 return value
             if self._loop is not None:
-                return self._awaited(_called(function), what, self._gate)
+                return self._awaited(partial(_called, function), what, self._gate)
             if getattr(self._at_once, "direct", False):
                 return function()
             return self._worked(function, what)
@@ -244,7 +245,7 @@ class PythonAdapter:
 
     def _awaited(
         self,
-        work: Coroutine[Any, Any, Any],
+        work: Callable[[], Coroutine[Any, Any, Any]],
         what: str,
         gate: _Gate | None = None,
         seconds: float = math.inf,

@@ -93,7 +93,7 @@ def test_every_lie_names_a_row_and_says_what_it_is(suite: Suite) -> None:
 
 def sample(suite: Suite) -> list[type[Lie]]:
     """A few lies of a lifecycle that need no calls at once."""
-    return random.Random("a lie fails the rows that it is about").sample(suite.sequential, 6)
+    return random.Random("a lie fails the rows that it is about").sample(suite.sequential, 2)
 
 
 @pytest.mark.parametrize(("suite", "lie"), pairs(sample), ids=named)
@@ -101,7 +101,8 @@ def test_a_lie_fails_the_rows_that_it_is_about_and_no_crowd(suite: Suite, lie: t
     """At most a third of the matrix: the rows that only happen to see a fault leave it to those about it."""
     rows = suite.compiled.lifecycle.rows
     code, results = whole_run(lie, suite.compiled, only=list(rows))
-    failing = {result.id: result for result in results if result.verdict is not Verdict.PASS}
+    passing = (Verdict.PASS, Verdict.NOT_APPLICABLE)
+    failing = {result.id: result for result in results if result.verdict not in passing}
     assert failing[lie.row].verdict is Verdict.FAIL
     assert code == (1 if any(result.level == "must" for result in failing.values()) else 0)
     assert len(failing) <= len(rows) / 3, verdicts(results)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any, ClassVar
 
 from conformance.references.background_table import Reply, Row, Table
+from conformance.references.background_tasks import BackgroundTasks
 from conformance.refused import Refused
 from tests.faulty.background_tasks.lie import Lie
 
@@ -216,17 +217,23 @@ class SpawnAfterCancelRuns(Lie):
         super().__init__(spawn_after_cancel="runs")
 
 
-class RefusedTaskLeavesRow(Lie):
-    """Where a task is refused after a cancel of all, its row is there all the same."""
+class Refusing(BackgroundTasks):
+    """A right system that refuses tasks after a cancel of all, and says so."""
 
-    row, calls = "E9", 3
     declares: ClassVar[dict[str, Any]] = {
-        **Lie.declares,
-        "policies": {**Lie.declares["policies"], "spawn_after_cancel": "refused"},
+        **BackgroundTasks.declares,
+        "policies": {**BackgroundTasks.declares["policies"], "spawn_after_cancel": "refused"},
     }
 
     def __init__(self) -> None:
         super().__init__(spawn_after_cancel="refused")
+
+
+class RefusedTaskLeavesRow(Refusing, Lie):
+    """Where a task is refused after a cancel of all, its row is there all the same."""
+
+    row, calls = "E9", 3
+    right = Refusing
 
     async def spawn(self, label: str) -> Reply:
         policy, self._policies["spawn_after_cancel"] = self._policies["spawn_after_cancel"], "runs"

@@ -108,3 +108,21 @@ class WatchedAgentIsNotInPanel(Lie):
 
     def _in_panel(self, task: Task) -> bool:
         return super()._in_panel(task) and task.backgrounded
+
+
+class SessionHasIdOfAgent(Lie):
+    """The id of a main session begins with a, as that of an agent does."""
+
+    row, calls = "X14", 1
+
+    def _mint_id(self, prefix: str, length: int) -> str:
+        return super()._mint_id("a", length)
+
+
+class SessionIdIsShort(Lie):
+    """The id of a main session has five characters more than its letter, not eight."""
+
+    row, calls = "X14", 1
+
+    def _mint_id(self, prefix: str, length: int) -> str:
+        return super()._mint_id(prefix, 5 if prefix == "s" else length)
