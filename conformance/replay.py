@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+import time
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -19,6 +20,7 @@ from statemachines.source import read_file
 from statemachines.tree import Mapping, Scalar
 
 ROUNDS = 48  # schedules that a counterexample with calls at once is tried under
+ENOUGH = 3.0  # seconds, after which one that has failed is tried no more: calls that hang take long
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,11 +115,20 @@ def replay(saved: Saved, adapter: Adapter) -> Iterator[Replayed]:
         program = rows.program(row)
         if rows.faults:
             raise SpecError(rows.faults)
-        rounds = ROUNDS if makes_calls_at_once(row) else 1
-        reasons = [
-            reason for number in range(rounds) if (reason := _once(compiled, rows, adapter, program, number))
-        ]
-        yield Replayed(row.id.text, saved.of, len(reasons), rounds, reasons[-1] if reasons else "")
+        reasons = list(_reasons(compiled, rows, adapter, program))
+        failed = [reason for reason in reasons if reason]
+        yield Replayed(row.id.text, saved.of, len(failed), len(reasons), failed[-1] if failed else "")
+
+
+def _reasons(compiled: Compiled, rows: RowCompiler, adapter: Adapter, program: Program) -> Iterator[str]:
+    """Run a row in several rounds if it makes calls at once; give for each what is wrong, or an empty text."""
+    until, failed = time.monotonic() + ENOUGH, False
+    for number in range(ROUNDS if makes_calls_at_once(program.row) else 1):
+        reason = _once(compiled, rows, adapter, program, number)
+        failed = failed or bool(reason)
+        yield reason
+        if failed and time.monotonic() > until:
+            return
 
 
 def _once(compiled: Compiled, rows: RowCompiler, adapter: Adapter, program: Program, seed: int) -> str:

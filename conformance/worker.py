@@ -90,6 +90,9 @@ class Loop:
         if not done:
             future.cancel()
             self.stop()
+        if not done or (
+            future.cancelled() and self._stopped
+        ):  # by the end of the loop, as another call hangs
             raise Broken("hang", f"{what} did not come back within {limit:g} s")
         value, error = future.result()
         if error is not None:
