@@ -140,7 +140,8 @@ class Document:
 
     def __repr__(self) -> str:
         size = f"{byte_length(self.text)} bytes, {line_count(self.text)} lines"
-        return f"<{'inline' if self.inline else 'file'}: {size}, {self.text[:12]!r}>"
+        more = "…" if len(self.text) > 12 else ""
+        return f"<{'inline' if self.inline else 'file'}: {size}, {self.text[:12]!r}{more}>"
 
 
 def document(text: str, max_bytes: int | None, max_lines: int | None) -> Document:
@@ -439,3 +440,9 @@ class _Values:
 
     def __init__(self, values: Mapping[str, Any]) -> None:
         self.__dict__.update(values)
+
+    def __getattr__(self, name: str) -> Any:
+        """Give a value whose name is no name in Python, such as `class_`."""
+        if name.endswith("_") and name[:-1] in self.__dict__:
+            return self.__dict__[name[:-1]]
+        raise AttributeError(name)

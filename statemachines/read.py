@@ -7,6 +7,7 @@ from typing import TypeVar, cast
 
 from statemachines.diagnostics import SpecError, Where
 from statemachines.lifecycle import Lifecycle, Word
+from statemachines.read_names import told_apart
 from statemachines.read_operations import operation, own_step
 from statemachines.read_records import entity, message
 from statemachines.read_rows import row
@@ -48,6 +49,7 @@ def read_lifecycle(tree: Node, file: str) -> Lifecycle:
         rows=table("matrix", row),
         places=dict(_places(body, "")),
     )
+    told_apart(reader, lifecycle, definitions)
     if reader.faults:
         raise SpecError(reader.faults)
     return lifecycle

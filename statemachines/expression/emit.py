@@ -72,11 +72,6 @@ def class_name(name: str) -> str:
     return f"{name}_" if name in _SHARED else name
 
 
-def method_name(name: str) -> str:
-    """Give the name of an operation's method: what every model has keeps its own."""
-    return f"{name}_" if name in vars(model.BaseModel) else python_name(name)
-
-
 def group_constant(entity: str, group: str) -> str:
     """Give the name of the module constant that lists the states of a group."""
     return f"{entity}_{group}".upper()

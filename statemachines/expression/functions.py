@@ -51,7 +51,8 @@ _ALONE: dict[str, tuple[tuple[Type, ...], int, Type]] = {  # name → (arguments
     "number": ((TEXT,), 1, INT),
 }
 _BY_ITEM = ("sum", "min", "max", "flatten", "sameItems", "join", "contains")  # the items' type decides
-KNOWN = sorted({*_OF_LIST, *_OF_TEXT, *_ALONE, *_BY_ITEM, "pick", "such_as", "minted", *MACROS})
+ALONE = (*_ALONE, "pick", "such_as", "minted")
+KNOWN = sorted({*_OF_LIST, *_OF_TEXT, *ALONE, *_BY_ITEM, *MACROS})
 
 
 def method(checker: Checker, node: Call, receiver: Node, scope: Scope) -> Typed:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from statemachines import kernel
-from statemachines.expression.emit import emit, method_name, python_name
+from statemachines import kernel, model
+from statemachines.expression.emit import emit, python_name
 from statemachines.generate.arguments import declared, looked_up
 from statemachines.generate.decisions import decides
 from statemachines.generate.effects import begin_lists, lists_of, returned, step
@@ -21,13 +21,20 @@ def operation(page: Page, source: kernel.Operation) -> None:
     extended = ", ".join([*([arguments] if arguments else []), *(f"{name}: Any = None" for name in told)])
     with page.method(f"do_{source.name}", extended, "Outcome"):
         _does(page, source)
-    with page.method(method_name(source.name), arguments, "Outcome | Decision"):
+    with page.method(_name(page.source, source.name), arguments, "Outcome | Decision"):
         page.docstring(source.about)
         if source.requires:
             page.line(f"decision = self.may_{source.name}({names})")
             with page.block("if not decision.accept:"):
                 page.line("return decision")
         page.line(f"return self.do_{source.name}({names})")
+
+
+def _name(source: kernel.Kernel, operation: str) -> str:
+    """Give an operation's method a name that nothing else of the model has."""
+    taken = {entity.collection for entity in source.entities} | {each.name for each in source.variables}
+    taken |= vars(model.BaseModel).keys()
+    return f"{operation}_" if operation in taken else python_name(operation)
 
 
 def _does(page: Page, operation: kernel.Operation) -> None:

@@ -177,7 +177,8 @@ class Driven:
 
         def act() -> bool:
             legal = bool(getattr(self.model, f"may_{name}")(*arguments).accept)
-            getattr(self.model, name)(*arguments)
+            if legal:
+                getattr(self.model, f"do_{name}")(*arguments)
             return moves and legal
 
         return act

@@ -675,9 +675,11 @@ def test_a_list_is_empty_or_full_and_one_with_a_default_is_also_left_out() -> No
     assert given == [{"thread": "t1"}, {"thread": "t1", "statuses": []}, {"thread": "t1", "statuses": states}]
 
 
-def test_a_type_that_may_be_null_gives_null_first() -> None:
-    use = TypeUse(Word("Job", thread_job().kernel.clauses[0].where), nullable=True)
-    assert candidates.choices(thread_job(), thread_job().model(), use) == [None, "Job-1"]
+def test_a_type_that_may_be_null_gives_null_first_and_a_reference_stands_for_any_id() -> None:
+    where = thread_job().kernel.clauses[0].where
+    tool, job = (TypeUse(Word(name, where), nullable=True) for name in ("Tool", "Job"))
+    assert candidates.choices(thread_job(), thread_job().model(), tool)[:2] == [None, "bash"]
+    assert candidates.choices(thread_job(), thread_job().model(), job) == ["Job-1"]
 
 
 def test_every_combination_is_walked_and_a_scope_bounds_the_fixed_records() -> None:

@@ -23,6 +23,10 @@ from tests.statemachines.expression.meaning import MACROS, NoValueError, Told, m
 from tests.statemachines.expression.printing import bare, printed, swapped, walk
 from tests.statemachines.expression.vocabulary import SCOPE, WORLDS, run, source_of
 
+LISTED = set(KNOWN) - {
+    "such_as",
+    "minted",
+}  # those two stand in one place each, and give no value of their own
 AGREED = 6_000
 NO_VALUE = (ArithmeticError, LookupError, ValueError, NoValueError)
 
@@ -107,7 +111,7 @@ def test_thousands_of_random_expressions_mean_what_their_words_say() -> None:
     print(dict(done.counts), dict(done.used))
     assert not done.disagreements, done.shortest()
     assert done.counts["agree"] >= AGREED
-    assert {name for name, times in done.used.items() if times >= 50} == set(KNOWN)
+    assert {name for name, times in done.used.items() if times >= 50} == LISTED
 
 
 def strange(seed: int = 4) -> Iterator[tuple[Node, str]]:
@@ -159,7 +163,7 @@ def test_what_the_checker_lets_through_means_what_its_words_say() -> None:
 
 
 def test_the_second_evaluator_knows_every_listed_function() -> None:
-    assert sorted({*MEANINGS, *MACROS, "pick"}) == KNOWN
+    assert {*MEANINGS, *MACROS, "pick"} == LISTED
 
 
 # ── The edges ────────────────────────────────────────────────────────────────────────────────────
@@ -391,7 +395,7 @@ RIGHT: Mapping[str, Callable[..., Any]] = {**MEANINGS, **MACROS}
 
 
 def test_there_is_a_lie_about_every_function() -> None:
-    assert sorted({*LIES, "pick"}) == KNOWN
+    assert {*LIES, "pick"} == LISTED
 
 
 @pytest.mark.parametrize("name", LIES)
