@@ -20,15 +20,17 @@ types: $(SETUP)
 
 pytest: $(SETUP)  ## the tests on two processes, and the branches that they reach
 	$(BIN)/coverage erase
-	$(BIN)/coverage run -m pytest -n 2
+	$(BIN)/coverage run -m pytest -n 2 -m 'not thorough and not soak'
 	$(BIN)/coverage combine --quiet
 	$(BIN)/coverage report
+	$(BIN)/pytest -n 2 -m 'thorough and not soak'
 
 format: $(SETUP)
 	$(BIN)/ruff check --fix-only .
 	$(BIN)/ruff format .
 
 soak: $(SETUP)    ## random and long, where `make test` is fixed and short
+	$(BIN)/pytest -n 2 -m soak
 	$(BIN)/python -m tests.soak
 
 bench: $(SETUP)

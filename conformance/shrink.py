@@ -11,9 +11,10 @@ import itertools
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from typing import Any
 
 from conformance import kernel_facts
-from conformance.trace import AtOnce, Call, Given, Played, Trace, cut, with_argument
+from conformance.trace import AtOnce, Call, Given, Played, Trace, cut, shape, with_argument
 from statemachines.compile import Compiled
 from statemachines.lifecycle import TypeUse
 from statemachines.rows import values
@@ -44,7 +45,7 @@ class Shrinker:
         self._play = play
         self._until = time.monotonic() + budget
         self._tries = 0
-        self._known: set[Trace] = set()
+        self._known: set[tuple[Any, ...]] = set()
 
     def shrink(self, first: Played) -> Shrunk:
         """Cut while the same fault shows; every pass goes on from the best trace so far."""
@@ -98,9 +99,13 @@ class Shrinker:
 
     def _shows(self, candidate: Trace) -> bool:
         """Play a candidate, unless it was played before; keep it when it shows the same fault."""
-        if candidate in self._known or not candidate.steps or time.monotonic() > self._until:
+        if (
+            not candidate.steps
+            or time.monotonic() > self._until
+            or (known := shape(candidate)) in self._known
+        ):
             return False
-        self._known.add(candidate)
+        self._known.add(known)
         self._tries += 1
         played = self._play(candidate)
         if played.divergence is None or played.divergence.key != self._key:

@@ -5,6 +5,7 @@ An id that the system chose is written as the reply that it came from; everythin
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -16,6 +17,8 @@ from conformance.step import Divergence
 from statemachines.compile import Compiled
 from statemachines.rows import Answer, RowFailure
 from statemachines.types import List, Record, Text, Type, present
+
+_COUNTED = re.compile(r"(.*-)[0-9]+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -176,6 +179,38 @@ def cut(trace: Trace, keep: Iterable[int]) -> Trace:
             kept.add(step.number)
             steps.append(step)
     return Trace(tuple(steps))
+
+
+def shape(trace: Trace) -> tuple[Any, ...]:
+    """Give what is the same of traces that only number their calls, or the texts that were counted through, otherwise.
+
+    Without the first of sixty-four equal jobs, or without the last one, a trace has the same shape.
+    """
+    places = {call.number: place for place, call in enumerate(trace.calls())}
+    counted: dict[str, int] = {}
+
+    def of(value: Any) -> Any:
+        match value:
+            case Given(step=step, field=field):
+                return places[step], field
+            case Plain(fields=fields):
+                return tuple((name, of(each)) for name, each in fields)
+            case tuple():
+                return tuple(map(of, value))
+            case str() if (found := _COUNTED.fullmatch(value)) is not None:
+                return found[1], counted.setdefault(value, len(counted))
+            case _:
+                return value
+
+    def plainly(call: Call) -> tuple[Any, ...]:
+        return call.operation, tuple((name, of(value)) for name, value in call.arguments)
+
+    return tuple(
+        tuple(tuple(map(plainly, caller)) for caller in step.callers)
+        if isinstance(step, AtOnce)
+        else plainly(step)
+        for step in trace.steps
+    )
 
 
 @dataclass(frozen=True, slots=True)

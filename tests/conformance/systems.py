@@ -55,11 +55,13 @@ def row_result(
     seed: int = 0,
     quick: bool = False,
     limit: float | None = None,
+    shortest: bool = True,
 ) -> RowResult:
-    """The verdict of one row."""
+    """The verdict of one row; a counterexample is cut short unless that is not asked for."""
     compiled = compiled or thread_job()
     with adapted(system, compiled, limit=limit) as adapter:
-        runner = RowRunner(compiled, RowCompiler(compiled.lifecycle), adapter, number=seed, quick=quick)
+        rows = RowCompiler(compiled.lifecycle)
+        runner = RowRunner(compiled, rows, adapter, number=seed, quick=quick, shortest=shortest)
         return runner.run(compiled.lifecycle.rows[row])
 
 

@@ -11,6 +11,8 @@ from conformance.verdict import EXIT_VIOLATES, RowResult, Verdict
 from tests.conformance.lifecycles import SUITES, Suite, named, pairs
 from tests.conformance.systems import explained, row_result, whole_run
 
+pytestmark = pytest.mark.thorough
+
 
 @pytest.mark.parametrize("suite", SUITES.values(), ids=named)
 def test_there_are_five_of_them(suite: Suite) -> None:

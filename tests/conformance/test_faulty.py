@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import random
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -13,6 +15,8 @@ from conformance.row_facts import makes_calls_at_once
 from conformance.verdict import RowResult, Verdict
 from tests.conformance.lifecycles import SUITES, Lie, Suite, named, pairs
 from tests.conformance.systems import adapted, explained, row_result, verdicts, whole_run
+
+pytestmark = pytest.mark.thorough
 
 LIMIT, SHORTER = 1.0, 0.4  # seconds for a call: two of the lies are deadlocks, and nothing else takes a tenth
 ATTEMPTS = 10  # replays of a counterexample that depends on the schedule, of which one has to show it
@@ -36,16 +40,25 @@ LONGER_THAN_KNOWN = {
 }
 """Lies of job: their counterexamples need a time to wait that no step of the search comes upon."""
 
-EVERY = [
-    pytest.param(
-        suite, lie, marks=LONGER if (suite.name, lie.__name__ in LONGER_THAN_KNOWN) == ("job", True) else ()
-    )
-    for suite, lie in pairs(lambda suite: suite.faulty)
-]
+
+def every_lie() -> Iterator[Any]:
+    """All of thread-job and a third of the others; the soak takes the rest."""
+    for suite in SUITES.values():
+        for number, lie in enumerate(suite.faulty):
+            longer = suite.name == "job" and lie.__name__ in LONGER_THAN_KNOWN
+            later = suite.name != "thread-job" and number % 3
+            marks = [*([LONGER] if longer else []), *([pytest.mark.soak] if later else [])]
+            yield pytest.param(suite, lie, marks=marks, id=f"{suite.name}-{lie.__name__}")
 
 
-@pytest.mark.parametrize(("suite", "lie"), EVERY, ids=named)
-def test_the_row_that_names_a_lie_catches_it_shortly_and_again(
+@pytest.mark.parametrize(("suite", "lie"), pairs(lambda suite: suite.faulty), ids=named)
+def test_the_row_that_names_a_lie_catches_it(suite: Suite, lie: type[Lie]) -> None:
+    result = row_result(lie, lie.row, suite.compiled, limit=LIMIT, shortest=False)
+    assert result.verdict is Verdict.FAIL, explained(result)
+
+
+@pytest.mark.parametrize(("suite", "lie"), list(every_lie()))
+def test_its_counterexample_is_short_and_replays(
     suite: Suite, lie: type[Lie], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     # how far a race shrinks depends on the schedule; all else has the time to, however busy the machine is
@@ -88,13 +101,16 @@ def test_every_lie_names_a_row_and_says_what_it_is(suite: Suite) -> None:
 
 
 def sample(suite: Suite) -> list[type[Lie]]:
-    """A few lies of a lifecycle that need no calls at once."""
-    return random.Random("a lie fails the rows that it is about").sample(suite.sequential, 2)
+    """A lie of a lifecycle that needs no calls at once."""
+    return random.Random("a lie fails the rows that it is about").sample(suite.sequential, 1)
 
 
 @pytest.mark.parametrize(("suite", "lie"), pairs(sample), ids=named)
-def test_a_lie_fails_the_rows_that_it_is_about_and_no_crowd(suite: Suite, lie: type[Lie]) -> None:
+def test_a_lie_fails_the_rows_that_it_is_about_and_no_crowd(
+    suite: Suite, lie: type[Lie], monkeypatch: pytest.MonkeyPatch
+) -> None:
     """At most a third of the matrix: the rows that only happen to see a fault leave it to those about it."""
+    monkeypatch.setattr(evidence, "SHRINK_SECONDS", 0.3)
     rows = suite.compiled.lifecycle.rows
     code, results = whole_run(lie, suite.compiled, only=list(rows))
     passing = (Verdict.PASS, Verdict.NOT_APPLICABLE)

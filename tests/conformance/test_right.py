@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import pytest
@@ -15,11 +15,21 @@ from tests.conformance.lifecycles import SUITES, Suite, System, named, pairs
 from tests.conformance.systems import explained, whole_run
 from tests.right.thread_job import MachineJobs, RealClockJobs
 
+pytestmark = pytest.mark.thorough
+
 RUNS = {"whole": (0, False), "quick-1": (1, True), "quick-2": (2, True)}  # a seed, and whether it is quick
 
 
-@pytest.mark.parametrize(("seed", "quick"), RUNS.values(), ids=RUNS)
-@pytest.mark.parametrize(("suite", "system"), pairs(lambda suite: suite.right), ids=named)
+def runs() -> Iterator[Any]:
+    """Every right system with every run; `make test` takes one of each, and the soak takes the rest."""
+    for suite, system in pairs(lambda suite: suite.right):
+        for run, (seed, quick) in RUNS.items():
+            taken = run == ("whole" if system is suite.reference else "quick-1")
+            name = f"{suite.name}-{named(system)}-{run}"
+            yield pytest.param(suite, system, seed, quick, marks=() if taken else pytest.mark.soak, id=name)
+
+
+@pytest.mark.parametrize(("suite", "system", "seed", "quick"), list(runs()))
 def test_a_right_system_conforms(suite: Suite, system: System, seed: int, quick: bool) -> None:
     code, results = whole_run(system, suite.compiled, seed=seed, quick=quick)
     wrong = [each for each in results if each.verdict not in (Verdict.PASS, Verdict.NOT_APPLICABLE)]

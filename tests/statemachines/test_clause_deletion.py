@@ -15,6 +15,8 @@ from statemachines.specs import spec_path
 from tests.statemachines.tolerated import TOLERATED
 from tests.statemachines.weakening import Spec, places, sentence, weakenings, without
 
+pytestmark = pytest.mark.thorough
+
 Item = TypeVar("Item")
 CHUNKS = 8
 EACH_CHUNK = [(name, number) for name in TOLERATED for number in range(CHUNKS)]
