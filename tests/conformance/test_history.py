@@ -305,7 +305,7 @@ def test_a_search_ends_when_there_are_enough_explanations() -> None:
 
 def many_starts(watched: Watched, *, given_twice: bool = False) -> list[Observed]:
     """More starts than are searched, the first to begin the last to end; perhaps two of them with one id."""
-    return [
+    calls = [
         watched.call(
             "start",
             "t1",
@@ -316,6 +316,9 @@ def many_starts(watched: Watched, *, given_twice: bool = False) -> list[Observed
         )
         for index in range(history.SMALL + 1)
     ]
+    for caller, call in enumerate(calls):
+        call.caller = caller
+    return calls
 
 
 def test_a_long_history_is_followed_in_the_order_of_its_ends() -> None:

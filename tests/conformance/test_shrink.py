@@ -53,7 +53,7 @@ def traces(draw: st.DrawFn) -> tuple[Trace, set[int]]:
         elif kind == "end" and started:
             steps.append(end(number, draw(st.sampled_from(started))))
         else:
-            steps.append(Call(number, "messages", (("thread", "t1"),)))
+            steps.append(Call(number, "messages", (("thread", f"t{number}"),)))
     needed = draw(st.sets(st.sampled_from(range(1, len(steps) + 1)), min_size=1, max_size=5))
     return Trace(tuple(steps)), needed
 
@@ -182,6 +182,15 @@ def test_without_time_the_trace_stays_as_it_is() -> None:
     trace = Trace((start(1), start(2)))
     best = shrunk(trace, lambda candidate: FAULT, 0)
     assert (best.trace, best.tries) == (trace, 0)
+
+
+def test_of_jobs_that_are_alike_one_is_left_out_for_all() -> None:
+    starts = [start(number) for number in range(1, 61)]
+    ends = [end(number + 60, number) for number in range(1, 61)]
+    trace = Trace((*starts, *ends))
+    best = shrunk(trace, lambda candidate: FAULT if len(candidate) == 120 else None)
+    assert len(best.trace) == 120
+    assert best.tries < 400  # and 60 jobs, each with its start, its end and both, make over a thousand pairs
 
 
 def test_no_candidate_is_tried_twice() -> None:
