@@ -54,6 +54,7 @@ def tour(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
+@pytest.mark.thorough
 def test_the_tour_finds_the_bug_and_goes_green_as_the_readme_shows(tour: Path) -> None:
     first, second = SHOWN
     run = "run", "thread-job", "--against", "python:adapter:MyJobs"

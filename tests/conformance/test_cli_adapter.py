@@ -87,10 +87,12 @@ def run(target: str, rows: str, tmp_path: Path) -> int:
 # ── Whole runs ───────────────────────────────────────────────────────────────────────────────────
 
 
+@pytest.mark.thorough
 def test_the_reference_program_conforms(described: Callable[..., str], tmp_path: Path) -> None:
     assert run(described(), "N1,N3,N6,E2,E6,E8,B1,B3,B4,X1,X2", tmp_path) == EXIT_CONFORMS
 
 
+@pytest.mark.thorough
 def test_a_wrong_program_is_told_by_what_it_prints(
     described: Callable[..., str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -401,7 +401,7 @@ def test_a_written_row_makes_the_calls_that_were_made(calls: list[tuple[str, int
         assert (made, failure) == (shape_of(trace), ""), text
 
 
-@settings(max_examples=200, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=60, suppress_health_check=[HealthCheck.too_slow])
 @given(
     st.text(st.characters(exclude_categories=["Cs"]), max_size=12)
     | st.sampled_from(["a: b", "a #b", "'\"\\", "- x", "\r\n"])
