@@ -15,7 +15,7 @@ from statemachines.lifecycle import Expr, Lifecycle, Row
 from statemachines.model import BaseModel, Impossible
 from statemachines.model_subject import ModelSubject
 from statemachines.row_words import RowWords
-from statemachines.rows import Program, RowCompiler, RowFailure, enumerated, evaluate, witnesses
+from statemachines.rows import Program, RowCompiler, RowFailure, enumerated, evaluate, extremes, witnesses
 from statemachines.types import Type
 
 MANY: Final = 500
@@ -142,6 +142,11 @@ class _Trial:
         for number, chosen in enumerate(enumerated(self.compiled.lifecycle, self.program)):
             found = self._with({**chosen, **drawn}, chosen, eagerly=every and number == 0)
             if found or not every:
+                return found
+        first = next(enumerated(self.compiled.lifecycle, self.program))
+        for far in extremes(self.needs.words, self.row, self.model):
+            found = self._with({**first, **far}, {**first, **far}, eagerly=False)
+            if found:
                 return found
         return None
 

@@ -211,3 +211,19 @@ def witnesses(words: RowWords, row: Row, declared: Any) -> dict[str, Any]:
         elif drawn.high is not None:  # reversed: the last permutation
             found[drawn.name.text] = list(range(evaluate(words, drawn.high, declared)))[::-1]
     return found
+
+
+def extremes(words: RowWords, row: Row, declared: Any) -> Iterator[dict[str, Any]]:
+    """Walk the values under `any` in which one is as far from its witness as it may be, and the others are not."""
+    first = witnesses(words, row, declared)
+    for drawn in row.drawn:
+        low = evaluate(words, drawn.low, declared) if drawn.low is not None else 0
+        high = evaluate(words, drawn.high, declared) if drawn.high is not None else 0
+        ends: list[Any] = []
+        if drawn.kind == "permutation":
+            ends = [list(range(high)), list(range(high))[::-1]]
+        elif drawn.kind == "range":
+            ends = [low, high]
+        for value in ends:
+            if value != first[drawn.name.text]:
+                yield {**first, drawn.name.text: value}

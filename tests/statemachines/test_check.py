@@ -357,6 +357,27 @@ def test_a_witness_that_cannot_be_evaluated_is_told_at_its_parameter() -> None:
     assert "a witness cannot be evaluated" in fault.message
 
 
+@pytest.mark.parametrize(
+    ("drawn", "claim", "value"),
+    [
+        ("n: {from: 1, to: 9, witness: 2}", "n < 9", "n = 9"),
+        ("n: {from: 1, to: 9, witness: 2}", "n > 1", "n = 1"),
+        ("n: {permutation of: 3, witness: [1, 0, 2]}", "n[0] != 2", "n = [2, 1, 0]"),
+        (
+            "n: {from: 1, to: 9, witness: 2}, many: {from: 1, to: 3, witness: 2}",
+            "many < 3 || n > 5",
+            "many = 3",
+        ),
+    ],
+)
+def test_what_is_drawn_is_tried_as_far_from_its_witness_as_it_may_be(
+    drawn: str, claim: str, value: str
+) -> None:
+    fault = found(("    each:", f"    any: {{{drawn}}}\n    each:"), asserting(claim))["row-fails"]
+    assert f"`{claim}`" in fault.message
+    assert value in fault.message
+
+
 def test_rules_that_never_rest_end_the_check() -> None:
     edits = (
         ("    does: tell(thread)\n", ""),
