@@ -20,6 +20,7 @@ from types import FrameType
 from typing import Any
 
 from conformance.adapter import Broken
+from conformance.worker import slices
 
 _LIBRARY = tuple(
     {sysconfig.get_paths()[key] for key in ("stdlib", "platstdlib", "purelib", "platlib")}
@@ -69,7 +70,7 @@ def run_at_once(
     def work(index: int) -> None:
         sys.settrace(_yielding(random.Random(f"{seed}/{index}"), rate, own))
         try:
-            start.wait(limit)
+            start.wait()
             results[index] = bodies[index]()
         except BaseException as error:  # noqa: BLE001 - it is raised again in the thread that asked
             failures[index] = error
@@ -93,12 +94,12 @@ def run_at_once(
 
 def _joined(threads: Sequence[threading.Thread], limit: float, progress: Callable[[], int]) -> int:
     """Wait until the threads are done, or nothing has moved for `limit` seconds; give how many are not done."""
-    made, end = progress(), time.monotonic() + limit
+    made, waiting = progress(), slices(limit)
     for thread in threads:
-        while thread.is_alive() and time.monotonic() < end:
-            thread.join(0.05)
+        while thread.is_alive() and (seconds := next(waiting, 0.0)):
+            thread.join(seconds)
             if progress() != made:
-                made, end = progress(), time.monotonic() + limit
+                made, waiting = progress(), slices(limit)
     return sum(thread.is_alive() for thread in threads)
 
 

@@ -15,6 +15,7 @@ from conformance.targets import open_class
 from conformance.verdict import EXIT_CONFORMS, Verdict
 from statemachines.rows import RowCompiler
 from tests.conformance.lifecycles import SUITES, named
+from tests.conformance.systems import explained
 
 Job = tuple[str, str, int, int]  # a lifecycle, what kind of system, which one of them, the seed
 
@@ -65,7 +66,9 @@ def verdict(job: Job) -> tuple[str, str]:
         code = run.go()
     said = f"{named(system)} of {lifecycle}, seed {seed}"
     if kind == "right":
-        return kind, "" if code == EXIT_CONFORMS else f"{said} is accused"
+        held = (Verdict.PASS, Verdict.NOT_APPLICABLE)
+        wrong = "\n\n".join(explained(each) for each in run.results if each.verdict not in held)
+        return kind, "" if code == EXIT_CONFORMS else f"{said} is accused:\n{wrong}"
     fine = (Verdict.FAIL, Verdict.NOT_APPLICABLE)  # some rows need a policy that is not the default
     alive = [each.id for each in run.results if each.level == "must" and each.verdict not in fine]
     return kind, f"{said}: {', '.join(alive)} do not fail" if alive else ""

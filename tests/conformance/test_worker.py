@@ -16,7 +16,7 @@ from conformance.references.thread_job import Reply
 from conformance.refused import Refused
 from conformance.rows import UNSURE
 from conformance.verdict import EXIT_HARNESS, EXIT_VIOLATES, Verdict
-from conformance.worker import Worker
+from conformance.worker import SLICE, Worker, slices
 from tests.conformance.systems import REFERENCE, adapted, explained, row_result, thread_job, whole_run
 from tests.right.thread_job import ActorJobs
 
@@ -64,6 +64,14 @@ def test_a_call_that_does_not_come_back_is_a_hang_and_its_thread_ends_when_it_do
     gate.set()
     thread.join(5)
     assert not thread.is_alive()
+
+
+def test_who_waits_counts_only_the_parts_that_it_slept() -> None:
+    """However long each of them took: a busy machine gives the system as many as an idle one."""
+    assert list(slices(0.04)) == [0.04]
+    parts = list(slices(1.0))
+    assert max(parts) <= SLICE
+    assert sum(parts) == pytest.approx(1.0)
 
 
 def test_a_worker_that_is_stopped_ends() -> None:
