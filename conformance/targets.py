@@ -9,7 +9,8 @@ from typing import Any
 from conformance.adapter import Adapter
 from conformance.adapters.cli import CommandLineAdapter, tool_of
 from conformance.adapters.cli_file import read_target
-from conformance.adapters.python import PythonAdapter, Signature, resolve
+from conformance.adapters.found_class import resolve
+from conformance.adapters.python import PythonAdapter, Signature
 from conformance.declaration import declared
 from conformance.defaults import CALL_LIMIT
 from statemachines.compile import Compiled

@@ -4,20 +4,17 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import difflib
-import importlib
 import inspect
 import itertools
 import math
-import sys
 import threading
-import traceback
 from collections.abc import Callable, Coroutine, Mapping, Sequence
 from functools import partial
 from typing import Any, Protocol
 
 from conformance.adapter import Broken, HarnessError, Raw
-from conformance.concurrent import is_own, one_after_the_other, run_at_once
+from conformance.adapters.found_class import own_lines, source_files, takes
+from conformance.concurrent import one_after_the_other, run_at_once
 from conformance.declaration import Declaration, DeclarationError
 from conformance.refused import Refused
 from conformance.virtual import VirtualLoop
@@ -79,7 +76,7 @@ class PythonAdapter:
             raise HarnessError(
                 f"{name}: {error}" if isinstance(error, DeclarationError) else str(error)
             ) from None
-        self._own = frozenset(_source_files(self._kind))
+        self._own = frozenset(source_files(self._kind))
         if asynchronous:
             self._loop = Loop(virtual=self._virtual)
 
@@ -98,7 +95,7 @@ class PythonAdapter:
             methods["wait"] = (("ms",), ())
         for name, (required, optional) in methods.items():
             method = getattr(self._instance, name, None)
-            if callable(method) and not (_takes(method, required) and _takes(method, (*required, *optional))):
+            if callable(method) and not (takes(method, required) and takes(method, (*required, *optional))):
                 named = ", ".join(["self", *required, *(f"{each}=None" for each in optional)])
                 raise HarnessError(
                     f"{self.name}: {name}{inspect.signature(method)} cannot be called with "
@@ -229,7 +226,7 @@ class PythonAdapter:
             raise
         except BaseException as error:  # noqa: BLE001 - whatever the system raises is its defect
             raise Broken(
-                "crash", f"{what} raised {type(error).__name__}: {error}", _short(error, self._own)
+                "crash", f"{what} raised {type(error).__name__}: {error}", own_lines(error, self._own)
             ) from None
 
     def _signals_of(self) -> Callable[[], Any]:
@@ -315,66 +312,5 @@ async def _turns() -> None:
         await asyncio.sleep(0)
 
 
-def _takes(method: Callable[..., Any], names: Sequence[str]) -> bool:
-    """Tell whether a method can be called with arguments of these names; where nobody can say, it can."""
-    try:
-        signature = inspect.signature(method)
-    except (TypeError, ValueError):
-        return True
-    try:
-        signature.bind(**dict.fromkeys(names))
-    except TypeError:
-        return False
-    return True
-
-
 def _listed(names: Sequence[str]) -> str:
     return " and ".join(part for part in (", ".join(names[:-1]), *names[-1:]) if part) or "no arguments"
-
-
-def _source_files(kind: type) -> list[str]:
-    """Give the files of a class and of its bases, whatever package they are in."""
-    modules = [sys.modules.get(each.__module__) for each in inspect.getmro(kind) if each is not object]
-    return [file for module in modules if (file := getattr(module, "__file__", None))]
-
-
-def _short(error: BaseException, own: frozenset[str]) -> str:
-    """Give the last lines of a traceback that are the system's own."""
-    frames = [frame for frame in traceback.extract_tb(error.__traceback__) if is_own(frame.filename, own)]
-    return "\n".join(
-        f"{frame.filename}:{frame.lineno} in {frame.name}: {frame.line}" for frame in frames[-3:]
-    )
-
-
-def resolve(target: str) -> Callable[[], Any]:
-    """Import `module:Class`; raise HarnessError that says what is missing."""
-    module_name, colon, attribute = target.partition(":")
-    if not colon or not module_name or not attribute:
-        raise HarnessError(f"{target!r} is not module:Class, for example my_jobs:MyJobs")
-    if "" not in sys.path:
-        sys.path.insert(0, "")
-    try:
-        module = importlib.import_module(module_name)
-    except ModuleNotFoundError as error:
-        missing = error.name or module_name
-        raise HarnessError(
-            f"there is no module {missing!r}; it is looked for in this directory and in what is installed"
-        ) from None
-    except (Exception, SystemExit) as error:  # noqa: BLE001 - whatever its import raises is told, not shown as ours
-        raise HarnessError(f"{module_name} cannot be imported: {type(error).__name__}: {error}") from None
-    found: Any = module
-    for part in attribute.split("."):
-        if not hasattr(found, part):
-            close = difflib.get_close_matches(
-                part, [name for name in vars(found) if not name.startswith("_")], n=1
-            )
-            raise HarnessError(
-                f"{module_name} has no {part!r}{f'; did you mean {close[0]!r}?' if close else ''}"
-            )
-        found = getattr(found, part)
-    if not callable(found):
-        raise HarnessError(
-            f"{target} is {type(found).__name__}, and a class or a function that makes an object is needed"
-        )
-    factory: Callable[[], Any] = found
-    return factory

@@ -8,7 +8,7 @@ from functools import cached_property
 from importlib import import_module
 from typing import Any, ClassVar, Protocol, TypeVar
 
-from conformance.adapters.python import resolve
+from conformance.adapters.found_class import resolve
 from conformance.dead import dead_systems
 from conformance.targets import REFERENCES
 from statemachines.compile import Compiled, load
