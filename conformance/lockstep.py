@@ -17,7 +17,7 @@ from conformance.declaration import Declaration, ordered_by_completion
 from conformance.history import Group, explanations
 from conformance.observation import Difference, files
 from conformance.observed import Observed, SignalKey, signal_key
-from conformance.step import Configuration, Divergence, Stepper, either, unasked
+from conformance.step import Configuration, Divergence, Stepper, either, said, unasked
 from statemachines.compile import Compiled
 from statemachines.model import BaseModel, Impossible, Outcome
 from statemachines.types import NULL
@@ -169,8 +169,11 @@ class Judge:
         for call in group.calls if found else ():
             self.stepper.note_sent(found[0].model, call)
         operations = " ∥ ".join(dict.fromkeys(call.operation for call in group.calls))
-        wanted = "an order of the calls, one after the other, that gives these replies"
-        return found, Divergence("order", group.clause, operations, wanted, group.summary)
+        wanted, seen = "an order of the calls, one after the other, that gives these replies", group.summary
+        if self.stepper.compiled.lifecycle.signals:
+            wanted += " and signals"
+            seen += f"; {', '.join(map(said, map(signal_key, group.signals))) or 'no signal'}"
+        return found, Divergence("order", group.clause, operations, wanted, seen)
 
     def _witness(self, model: BaseModel) -> None:
         for index, hit in enumerate(model.seen):

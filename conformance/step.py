@@ -180,10 +180,10 @@ class Stepper:
         own = f"operations.{call.operation}.signal.{name}"
         ends = f".signal.{name}"
         other = next((path for path in self.levels if path.endswith(ends)), f"operations.{call.operation}")
-        expected, seen = (_said(signal), NO_SIGNAL) if due else (NO_SIGNAL, _said(signal))
+        expected, seen = (said(signal), NO_SIGNAL) if due else (NO_SIGNAL, said(signal))
         alike = next((each for each in call.signals if each[0] == name), None) if due else None
         if alike is not None:  # it came, and says something else
-            seen = _said(alike)
+            seen = said(alike)
         clause, times = own if own in self.levels else other, _times(name, outcomes)
         return Divergence("signal", clause, call.operation, expected, seen, path=name, value=times)
 
@@ -382,6 +382,7 @@ def _times(name: str, ways: Sequence[Sequence[Outcome]]) -> Times:
     return Times(min(due), None if again else max(map(sum, zip(due, may, strict=True))))
 
 
-def _said(signal: Signal) -> str:
+def said(signal: Signal) -> str:
+    """Write a signal with what it is about."""
     name, fields = signal
     return f"signal {name}({', '.join(f'{key}: {value!r}' for key, value in fields)})"

@@ -366,8 +366,20 @@ def test_a_history_without_an_explanation_is_told_with_what_each_call_gave() -> 
     assert divergence is not None
     assert (divergence.kind, divergence.operation) == ("order", "complete_inline ∥ start")
     assert divergence.clause == "operations.complete_inline"
-    assert divergence.expected == "an order of the calls, one after the other, that gives these replies"
-    assert divergence.seen == f"complete_inline → {INLINE!r}; start → {started('a')!r}"
+    assert (
+        divergence.expected
+        == "an order of the calls, one after the other, that gives these replies and signals"
+    )
+    assert divergence.seen == f"complete_inline → {INLINE!r}; start → {started('a')!r}; no signal"
+
+
+def test_the_signals_of_all_the_calls_are_told_with_them() -> None:
+    watched, calls, signals = emitters(3, "ca", "b")
+    divergence = watched.judge.group(Group(calls, signals))
+    assert divergence is not None
+    assert divergence.seen.endswith(
+        "; signal TurnTriggered(thread: 't1'), signal TurnTriggered(thread: 't1')"
+    )
 
 
 def test_a_long_summary_is_cut() -> None:

@@ -260,6 +260,67 @@ class AttemptTellsBesideBoundary(Lie):
         return True
 
 
+class _EndsInParts(Lie):
+    """No lie yet: an ending takes the lock for each of its parts, not from first to last."""
+
+    def finish(self, job: str, outcome: str, payload: object) -> None:
+        with self._locked():
+            found = self._jobs.get(job)
+            if found is None or found.status not in ACTIVE:
+                raise Refused("not_found" if found is None else "wrong_state")
+            self._complete(found, outcome, payload)
+        self._owe(found)
+        self._evict(found.thread)
+        self._wake(found.thread)
+
+    def _owe(self, job: Job) -> None:
+        with self._locked():
+            super()._owe(job)
+
+    def _evict(self, thread: str) -> None:
+        with self._locked():
+            super()._evict(thread)
+
+    def _wake(self, thread: str) -> None:
+        with self._locked():
+            super()._wake(thread)
+
+
+class EndingAtOnceIsNotOwed(_EndsInParts):
+    """Two endings at once copy what is owed, and the one that writes it back first is lost."""
+
+    row, calls = "X30", 5
+
+    def _owe(self, job: Job) -> None:
+        owed = [*self._due[job.thread], job]
+        self._due[job.thread] = owed
+
+
+class WakeUpsCoalesce(_EndsInParts):
+    """An ending in an idle thread leaves its message to a boundary under way, which has read what is due."""
+
+    row, calls = "X30", 5
+    _waking = False
+
+    def _wake(self, thread: str) -> None:
+        if not self._waking:
+            self._waking = True
+            Lie._wake(self, thread)  # without the lock
+            self._waking = False
+
+
+class EndingsAtOnceEvictTooMany(_EndsInParts):
+    """Endings at once each count how many records are too many, and then each evicts so many."""
+
+    row, calls = "X31", 43
+
+    def _evict(self, thread: str) -> None:
+        surplus = len(self._ended_in(thread)) - self._retained
+        for _ in range(surplus):
+            with self._locked():
+                del self._jobs[self._ended_in(thread)[0].job_id]
+
+
 class BoundaryForgetsWhatCameMeanwhile(Lie):
     """A boundary tells what was owed when it began, and then takes nothing more to be owed."""
 
