@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, closing, contextmanager
+from contextlib import ExitStack, closing, contextmanager, redirect_stdout
 from pathlib import Path
 from typing import TYPE_CHECKING, TextIO
 
@@ -79,6 +79,9 @@ def run(options: argparse.Namespace) -> int:
     except NoSuchRow as error:
         raise Unusable(str(error)) from None
     with ExitStack() as stack:
+        out = sys.stdout
+        if options.json:  # whatever the system prints does not come between the records
+            stack.enter_context(redirect_stdout(sys.stderr))
         adapter = stack.enter_context(
             _opened(lambda: open_target(compiled, options.against), options.call_limit)
         )
@@ -90,10 +93,10 @@ def run(options: argparse.Namespace) -> int:
             quick=options.quick,
             fail_on=options.fail_on,
         )
-        return whole.go(_watchers(options, stack))
+        return whole.go(_watchers(options, stack, out))
 
 
-def _watchers(options: argparse.Namespace, stack: ExitStack) -> list[Watcher]:
+def _watchers(options: argparse.Namespace, stack: ExitStack, out: TextIO) -> list[Watcher]:
     """Give those who are told of a run: the screen or the stream, and the files that were asked for."""
     from conformance.report import Stream
     from conformance.watchers import Junit, Saver, Shown, view
@@ -105,7 +108,7 @@ def _watchers(options: argparse.Namespace, stack: ExitStack) -> list[Watcher]:
     if options.junit is not None:
         found.append(Junit(stack.enter_context(_writable(options.junit)).write))
     if options.json:
-        found.append(Stream(sys.stdout.write, sys.stdout.flush))
+        found.append(Stream(out.write, out.flush))
     else:
         found.append(Shown(stack.enter_context(view()), saver))
     return found

@@ -38,7 +38,8 @@ def as_row(compiled: Compiled, played: Played, name: str = "C1") -> Written:
         compiled,
         trace.calls(),
         lambda value: _alone(trace, value) and _told(divergence, value),
-        divergence.value if isinstance(divergence.value, str) else "",
+        {value for value, _ in played.origins}
+        | ({divergence.value} if isinstance(divergence.value, str) else set()),
     )
     lines = written(
         trace.steps, names, {given.step for value, given in played.origins if _told(divergence, value)}

@@ -24,7 +24,6 @@ LEAST, MOST = 2, 7  # calls that lead to a situation
 OFTEN = (
     4  # as often as others a situation has calls that create something, and pairs that both change something
 )
-TRIES = 8  # draws of arguments, of which one may do something, and fit the other call
 
 
 def search(
@@ -59,27 +58,17 @@ def _situation(compiled: Compiled, driver: Driver, chooser: random.Random) -> No
     names = [each.name for each in offered for _ in range(OFTEN if _creates(each) else 1)]
     for _ in range(chooser.randint(LEAST, MOST)):
         name = chooser.choice(names)
-        arguments = _drawn(driver, name, chooser)
+        arguments = driver.drawn(name, chooser)
         if arguments is not None and not driver.avoided(name, arguments):
             driver.make(name, arguments)
-
-
-def _drawn(
-    driver: Driver, name: str, chooser: random.Random, fits: Callable[[dict[str, Any]], bool] = lambda _: True
-) -> dict[str, Any] | None:
-    """Draw arguments with which a call does something, and that fit, if some are soon found."""
-    drawn = [driver.arguments(name, chooser.randrange(2**16)) for _ in range(TRIES)]
-    given = [each for each in drawn if each is not None]
-    enabled = [each for each in given if driver.enabled(name, each)]
-    return next(iter([*filter(fits, enabled), *enabled, *given]), None)
 
 
 def _at_once(driver: Driver, one: kernel.Operation, other: kernel.Operation, chooser: random.Random) -> None:
     """Make two calls at once, about one record or just not, and let the observers look."""
     alike = chooser.random() < 0.5
-    first = _drawn(driver, one.name, chooser)
+    first = driver.drawn(one.name, chooser)
     known = _named(one, first or {})
-    second = _drawn(driver, other.name, chooser, lambda each: bool(_named(other, each) & known) == alike)
+    second = driver.drawn(other.name, chooser, lambda each: bool(_named(other, each) & known) == alike)
     if first is None or second is None or driver.case.judge.unsure:
         return
     calls = ((one.name, first), (other.name, second))

@@ -6,7 +6,7 @@ import itertools
 import json
 import re
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from typing import Any
 
 from conformance import kernel_facts
@@ -36,12 +36,12 @@ class Names:
         compiled: Compiled,
         calls: Sequence[Call] = (),
         told: Callable[[str], bool] = lambda value: False,
-        words: str = "",
+        words: Collection[str] = (),
     ) -> None:
         """Name the values of these calls.
 
         told   tells whether the words about a fault speak of a value
-        words  a text that is asserted, and that may have some of the values in it
+        words  texts that may have some of the values in them: ids that the system gave, and what is asserted
         """
         self.compiled = compiled
         self.facts = kernel_facts.of(compiled)
@@ -57,7 +57,11 @@ class Names:
             for text, kind in _texts(value, self.kind(call.operation, name))
         )
         alike = Counter(text for text, _ in uses)
-        self.plain = {text for text, kinds in alike.items() if kinds > 1 or (text != words and text in words)}
+        self.plain = {
+            text
+            for text, kinds in alike.items()
+            if kinds > 1 or any(text != each and text in each for each in words)
+        }
         self.plain |= _telling(
             {text for text, kind in uses if isinstance(kind, Text) and self.may_be_fresh(kind)}
         )

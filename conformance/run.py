@@ -122,7 +122,12 @@ def run_machine(runner: RowRunner) -> RowResult:
             result.verdict = Verdict.NOT_EXERCISED
             result.reason = f"the system has no operation {', '.join(missing)}"
         else:
-            case = _searched(runner, result) or _paired(runner, result) or next(iter(runner.strays), None)
+            case = (
+                _searched(runner, result)
+                or _walked(runner, result)
+                or _paired(runner, result)
+                or next(iter(runner.strays), None)
+            )
             if case is not None:
                 _fails(runner, result, case)
     except HarnessError as error:
@@ -145,6 +150,20 @@ def _searched(runner: RowRunner, result: RowResult) -> Case | None:
     if runner.adapter.costly:
         examples = stateful.EXAMPLES_IF_COSTLY
     diverged = stateful.search(runner.compiled, runner.adapter, runner.number, examples=examples, after=after)
+    return None if diverged is None else diverged.case
+
+
+def _walked(runner: RowRunner, result: RowResult) -> Case | None:
+    """Walk at random; give the first case that diverges."""
+    from conformance import walks
+
+    def after(driver: object) -> None:
+        result.runs += 1
+
+    if runner.adapter.costly:
+        return None
+    many = walks.WALKS // 4 if runner.quick else walks.WALKS
+    diverged = walks.search(runner.compiled, runner.adapter, runner.number, walks=many, after=after)
     return None if diverged is None else diverged.case
 
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from conformance.explain import shape
 from statemachines import kernel
 from statemachines.compile import Compiled
-from statemachines.types import NULL, Bool, Enum, Int, List, Optional, Record, Time, Type
+from statemachines.types import NULL, Bool, Enum, Int, List, Optional, Record, Time, Type, optional
 
 _HEAD = '''"""An adapter for {name}: between your system and the kit.
 
@@ -16,6 +16,8 @@ _HEAD = '''"""An adapter for {name}: between your system and the kit.
 A fresh object is made for every case. A method makes the call on your system and gives plain values
 back; it refuses with `raise Refused(code)`. Anything else that is raised counts as a crash.
 """
+
+from __future__ import annotations
 
 from typing import Any
 
@@ -58,13 +60,13 @@ def python_skeleton(compiled: Compiled) -> str:
     """Write the skeleton of a Python adapter."""
     spec = compiled.lifecycle
     mandatory = [operation for operation in compiled.kernel.operations if not operation.optional]
-    optional = [operation.name for operation in compiled.kernel.operations if operation.optional]
+    lacking = [operation.name for operation in compiled.kernel.operations if operation.optional]
     head = _HEAD.format(
         name=spec.name,
         code=next((code for code in compiled.words.codes if code != "wrong_state"), "not_found"),
         limits=_literal({name: limit.default for name, limit in spec.limits.items()}),
         policies=_literal({name: policy.default.text for name, policy in spec.policies.items()}),
-        lacks=_literal(optional),
+        lacks=_literal(lacking),
         signals="\n".join(_signals(compiled, mandatory)),
     )
     controls = [_method(compiled, operation) for operation in mandatory if operation.control]
@@ -96,7 +98,8 @@ def _emitted(effects: tuple[kernel.Effect, ...]) -> set[str]:
 
 def _method(compiled: Compiled, operation: kernel.Operation) -> str:
     arguments = "".join(
-        f", {each.name}: {_annotation(each.wire)}{' | None = None' if each.default is not None else ''}"
+        f", {each.name}: {_annotation(each.wire if each.default is None else optional(each.wire))}"
+        f"{' = None' if each.default is not None else ''}"
         for each in operation.parameters
     )
     gives = operation.reply.type if operation.reply is not None else NULL

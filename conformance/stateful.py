@@ -7,6 +7,7 @@ every step the observers are asked, so a wrong state shows at once.
 
 from __future__ import annotations
 
+import random
 import unittest
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -24,11 +25,14 @@ from conformance.strategies import settings_of
 from statemachines import kernel
 from statemachines.candidates import Chooser, Gone, choosers, worth_trying
 from statemachines.compile import Compiled
+from statemachines.expression.emit import python_name
 from statemachines.model import ABSENT
 from statemachines.types import List, present
 
 EXAMPLES, STEPS = 60, 30
 EXAMPLES_IF_COSTLY = 2  # where each call takes long
+LARGE = 2**20  # numbers below it stand for arguments
+TRIES = 8  # draws of arguments, of which one may do something, and fit another call
 WAITS = (1, 7, 1000, 60_000, 86_400_000)  # milliseconds: time alone must not change what no rule changes
 
 
@@ -54,11 +58,13 @@ class Driver:
 
     def call(self, operation: str, number: int) -> None:
         """Make a call with the arguments that a number stands for, then look."""
-        arguments = self.arguments(operation, number)
-        if arguments is None or self.avoided(operation, arguments):
-            return
-        self.make(operation, arguments)
-        self.observe(arguments)
+        self.take(operation, self.arguments(operation, number))
+
+    def take(self, operation: str, arguments: dict[str, Any] | None) -> None:
+        """Make a call, if there are arguments and the spec says what comes of it, then look."""
+        if arguments is not None and not self.avoided(operation, arguments):
+            self.make(operation, arguments)
+            self.observe(arguments)
 
     def avoided(self, operation: str, arguments: dict[str, Any]) -> bool:
         """Tell whether the spec leaves open what a call would do here."""
@@ -67,6 +73,8 @@ class Driver:
 
     def enabled(self, operation: str, arguments: dict[str, Any]) -> bool:
         """Tell whether a call would be carried out now."""
+        if operation == "wait":
+            return True
         decision = self.case.judge.stepper.decision(self.case.judge.model, operation, arguments)
         return decision.accept and not decision.avoid
 
@@ -79,10 +87,42 @@ class Driver:
             values = worth_trying(parameter, chooser, self.case.judge.model, self.gone)
             if not values:
                 return None
-            number, index = divmod(number, len(values))
-            if values[index] is not ABSENT:
-                found[parameter.name] = values[index]
+            alike = self._alike(parameter, values)
+            number, index = divmod(number, len(alike))
+            number, place = divmod(number, len(alike[index]))
+            value = alike[index][place]
+            if value is not ABSENT:
+                found[parameter.name] = value
         return found
+
+    def drawn(
+        self,
+        operation: str,
+        chooser: random.Random,
+        fits: Callable[[dict[str, Any]], bool] = lambda _: True,
+        tries: int | None = None,
+    ) -> dict[str, Any] | None:
+        """Draw arguments with which a call does something, and that fit, if some are found in so many tries."""
+        found = [self.arguments(operation, chooser.randrange(LARGE)) for _ in range(tries or TRIES)]
+        given = [each for each in found if each is not None]
+        enabled = [each for each in given if self.enabled(operation, each)]
+        return next(iter([*filter(fits, enabled), *enabled, *given]), None)
+
+    def _alike(self, parameter: kernel.Parameter, values: Sequence[Any]) -> list[list[Any]]:
+        """Put the ids of records in one state together, so that each state is asked about as often as any other.
+
+        A registry holds many ended records and few active ones.
+        """
+        if not parameter.entity:
+            return [[value] for value in values]
+        entity = self._compiled.kernel.entity(parameter.entity)
+        records = getattr(self.case.judge.model, python_name(entity.collection))
+        found: dict[str, list[Any]] = {}
+        for value in values:
+            record = records.get(value) if isinstance(value, str) else None
+            state = getattr(record, "state", "") if record is not None else repr(value)
+            found.setdefault(state, []).append(value)
+        return list(found.values())
 
     def make(self, operation: str, arguments: dict[str, Any]) -> None:
         """Make one call; raise Diverged when it diverges."""
@@ -177,11 +217,11 @@ def machine(
     body: dict[str, Any] = {
         "__init__": create,
         "teardown": teardown,
-        "prefill": initialize(number=st.integers(0, 2**16))(begin),
+        "prefill": initialize(number=st.integers(0, LARGE))(begin),
     }
     names = [operation.name for operation in compiled.kernel.operations if adapter.offers(operation.name)]
     for name in [*names, *(["wait"] if adapter.declaration.clock == "virtual" else [])]:
-        body[name] = rule(number=st.integers(0, 2**16))(_step(name))
+        body[name] = rule(number=st.integers(0, LARGE))(_step(name))
     return type(f"{compiled.lifecycle.name.title().replace('-', '')}Machine", (RuleBasedStateMachine,), body)
 
 

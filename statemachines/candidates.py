@@ -205,11 +205,15 @@ class Gone:
             self._ids[name].update(dict.fromkeys(live(model)))
 
     def last(self, model: Any, kind: Type) -> str | None:
-        """Give the newest id that a value of a type may be and that no record has any more."""
+        """Give the newest id that a value of a type may be and that no record has any more.
+
+        While every record is still there, give one that merely reads like the newest: its beginning.
+        """
         match present(kind):
-            case Ref(entity=name) | Id(entity=name) if name in self._ids:
-                live = self._live[name](model)
-                return next((each for each in reversed(self._ids[name]) if each not in live), None)
+            case Ref(entity=name) | Id(entity=name) if self._ids.get(name):
+                live, newest = self._live[name](model), next(reversed(self._ids[name]))
+                known = (each for each in reversed(self._ids[name]) if each not in live)
+                return next(known, newest[:-1] if newest[:-1] not in live else None) or None
             case _:
                 return None
 

@@ -62,7 +62,8 @@ class PythonAdapter:
         self._worker = Worker()
         self._loop: Loop | None = None
         self._virtual = False
-        self._signalled: list[Any] | None = None
+        self._signalled: list[Any] = []  # taken along with calls, and not asked for yet
+        self._taken = False  # whether those of the last call are among them
         try:
             self._kind = self._class_of(factory)
             asynchronous = any(
@@ -110,6 +111,7 @@ class PythonAdapter:
         ):  # a case begins at the instant 0, with nothing left on the loop
             self._loop.stop()
             self._loop = Loop(virtual=True)
+        self._signalled = []
         try:
             self._instance = self._run(self._factory, "the constructor")
         except Broken as broken:
@@ -146,17 +148,18 @@ class PythonAdapter:
 
     def signals(self) -> list[Any]:
         """Give the signals since the last time; a system without `signals` has none."""
-        if self._signalled is not None:
-            found, self._signalled = self._signalled, None
-            return found
+        earlier, self._signalled = self._signalled, []
+        if self._taken:
+            self._taken = False
+            return earlier
         if self._loop is not None:
             self._awaited(_turns, "signals()", seconds=0)
         if not callable(getattr(self._instance, "signals", None)):
-            return []
+            return earlier
         found = self._run(self._instance.signals, "signals()")
         if not isinstance(found, list | tuple):
             raise Broken("shape", f"signals() gives a list, and this is {found!r}")
-        return list(found)
+        return [*earlier, *found]
 
     def together(self, bodies: Sequence[Callable[[], Any]], seed: int) -> list[Any]:
         """Evaluate bodies at once, on threads; calls of an async system are all made before one is served.
@@ -209,11 +212,13 @@ class PythonAdapter:
 
         An async system's signals are taken along where the call is `followed`: that saves a way to its thread.
         """
-        self._signalled = None
+        self._taken = False
         try:
             if self._loop is not None and followed:
                 value, error, signals = self._awaited(partial(_followed, function, self._signals_of()), what)
-                self._signalled = list(signals) if isinstance(signals, list | tuple) else None
+                if isinstance(signals, list | tuple):
+                    self._signalled += signals
+                    self._taken = True
                 if error is not None:
                     raise error
                 return value

@@ -192,6 +192,8 @@ class Deliveries:
 
     def _stop_delivering(self) -> None:
         """No further attempt; one in flight is given up."""
+        for completion in self._queue:
+            completion.place = "dropped"
         self._queue.clear()
         if self._delivering is not None:
             self._delivering.cancel()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 
-from conformance.references.background_table import Replies, Reply, Row, Table
+from conformance.references.background_table import CancelToken, Replies, Reply, Row, Table
 from tests.faulty.background_tasks.lie import Lie
 
 
@@ -198,3 +198,23 @@ class PeekAndSpawnDeadlock(Lie):
             await _pause()
             async with self._rows_lock:
                 return await super().peek(task, recent)
+
+
+class SpawnEscapesCancelOfAll(Lie):
+    """A spawn looks whether all were cancelled, and makes its row later; a cancel in between does not reach it."""
+
+    row, calls = "X28", 4
+
+    async def spawn(self, label: str) -> Reply:
+        token = CancelToken()
+        if self._handles[0].session.cancelled:
+            token.cancel()
+        await _pause()
+        reply = await super().spawn(label)
+        self._handles[0].rows[reply["task_id"]].token = token
+        return reply
+
+    def _cancel_session(self, table: Table) -> None:
+        for row in table.rows.values():
+            row.token.cancel()
+        super()._cancel_session(table)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections import deque
+
 from conformance.references.background_table import TERMINAL, Replies, Reply, Row, Table
 from tests.faulty.background_tasks.lie import Lie
 
@@ -183,3 +185,24 @@ class EvictedCanBeSeen(_Remembers):
 
     async def peek(self, task: str, recent: int | None = None) -> Reply | None:
         return {"blocks": [], "total": 0} if task in self._left else await super().peek(task, recent)
+
+
+class NewestIdComesAgain(Lie):
+    """A new id is one more than the highest that is there, so that of a newest row that left comes again."""
+
+    row, calls = "X26", 131
+
+    def _mint_id(self, table: Table) -> str:
+        return f"task-{1 + max((int(each.removeprefix('task-')) for each in table.rows), default=0)}"
+
+
+class CanceledOutcomeGoesWithRow(Lie):
+    """A canceled row that leaves takes its outcome with it."""
+
+    row, calls = "X27", 132
+
+    def _evict(self, table: Table) -> None:
+        before = dict(table.rows)
+        super()._evict(table)
+        gone = {each for each, row in before.items() if each not in table.rows and row.status == "canceled"}
+        table.queue = deque(each for each in table.queue if each["task_id"] not in gone)

@@ -189,3 +189,19 @@ class MessageForgetsStatus(Lie):
 
     def _message(self, job: Job) -> Reply:
         return {**super()._message(job), "status": None}
+
+
+class SecondWakeUpIsSpared(Lie):
+    """An ending at the instant of another one does not wake an idle thread again."""
+
+    row, calls = "X32", 5
+
+    def __init__(self, **limits: int) -> None:
+        super().__init__(**limits)
+        self._woke: dict[str, int] = {}
+
+    def _wake(self, thread: str) -> None:
+        if self._woke.get(thread) != self._now:
+            super()._wake(thread)
+        if thread in self._idle:
+            self._woke[thread] = self._now
