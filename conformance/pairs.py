@@ -21,6 +21,7 @@ from statemachines.types import Id, present
 
 ROUNDS = 400  # situations in which two calls are made at once, of all operations together
 LEAST, MOST = 2, 7  # calls that lead to a situation
+AFTER = 3  # calls that follow it
 OFTEN = (
     4  # as often as others a situation has calls that create something, and pairs that both change something
 )
@@ -38,6 +39,10 @@ def search(
         try:
             _situation(compiled, driver, chooser)
             _at_once(driver, one, other, chooser)
+            for _ in range(AFTER):  # what no observer shows may come out by what is done next
+                operation = chooser.choice(compiled.kernel.operations).name
+                if driver.offers(operation):
+                    driver.take(operation, driver.drawn(operation, chooser))
         except Diverged as diverged:
             return diverged
         after(driver)

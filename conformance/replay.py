@@ -80,12 +80,13 @@ def clear(folder: Path, lifecycle: str, target: str, row_ids: Iterable[str]) -> 
 
 
 def _path(folder: Path, lifecycle: str, row_id: str) -> Path:
-    return folder / f"{lifecycle}-{row_id}.yaml"
+    return folder / f"{Path(lifecycle).stem}-{row_id}.yaml"
 
 
 def _head(lifecycle: str, target: str, row_id: str) -> str:
     """Give the first lines of a trace file: which run wrote it, and about which row."""
-    return f"lifecycle: {lifecycle}\ntarget: {json.dumps(target)}\nrow: {row_id}\n"
+    named = json.dumps(lifecycle) if lifecycle.endswith((".yaml", ".yml")) else lifecycle
+    return f"lifecycle: {named}\ntarget: {json.dumps(target)}\nrow: {row_id}\n"
 
 
 def read(path: str) -> Saved:

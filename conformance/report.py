@@ -40,6 +40,7 @@ class Header:
     """What is run against what: the first record. `rows` are in the order in which they are reported.
 
     declares  limits, policies, lacks, clock and concurrency as plain values; `declares` makes it
+    spec  the file of a lifecycle that is not shipped
     """
 
     lifecycle: str
@@ -49,6 +50,12 @@ class Header:
     declares: Mapping[str, Any] = field(default_factory=dict)
     rows: tuple[Planned, ...] = ()
     kit: str = __version__
+    spec: str | None = None
+
+    @property
+    def called(self) -> str:
+        """What a command calls the lifecycle: by its file, or a shipped one by its name."""
+        return self.spec or self.lifecycle
 
 
 @dataclass(frozen=True, slots=True)
@@ -208,6 +215,7 @@ def header_record(header: Header) -> dict[str, Any]:
         "format": FORMAT,
         "kit": header.kit,
         "lifecycle": header.lifecycle,
+        **({"spec": header.spec} if header.spec is not None else {}),
         "revision": header.revision,
         "target": header.target,
         "seed": header.seed,

@@ -188,6 +188,7 @@ def _header(record: _Record) -> Header:
             for row in record.parts("rows")
         ),
         record.text("kit"),
+        record.text("spec") if "spec" in record.fields else None,
     )
 
 

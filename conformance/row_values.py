@@ -19,6 +19,7 @@ LONG = 40  # bytes of a text that is written out
 _PIECES = ("x", "abc", "xyz", "é", "😀")
 _ESCAPES = {"\\": "\\\\", "'": "\\'", "\n": "\\n", "\t": "\\t", "\r": "\\r"}
 _DIGITS = "0123456789"
+_RUN = re.compile(rf"(\S)\1{{{LONG},}}")  # of one sign, in a text of others
 _CUT = re.compile(r": | #|:$")  # where YAML would end a plain text
 
 
@@ -199,6 +200,9 @@ def text(value: str) -> str:
         for piece in dict.fromkeys((*_PIECES, end[:1], end[:2], end[:3])):
             if piece and size >= 2 * lines - 1 and sized_text(piece, size, lines) == value:
                 return f"text('{piece}', {size}{f', {lines}' if lines > 1 else ''})"
+        if run := max(_RUN.finditer(value), key=lambda each: len(each[0]), default=None):
+            before, after = value[: run.start()], value[run.end() :]
+            return " + ".join(text(part) for part in (before, run[0], after) if part)
     escaped = "".join(_ESCAPES.get(sign) or (f"\\u{ord(sign):04x}" if _odd(sign) else sign) for sign in value)
     return f"'{escaped}'"
 

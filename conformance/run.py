@@ -94,6 +94,7 @@ class Run:
             self.seed,
             declares(self.adapter.declaration),
             tuple(planned),
+            spec=None if self.compiled.called == spec.name else self.compiled.called,
         )
 
     def _tell(self, told: list[Watcher], row_id: str, work: Callable[[], RowResult]) -> None:

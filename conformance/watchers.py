@@ -28,7 +28,9 @@ def view() -> View:
 
 def rerun(header: Header, row_id: str) -> str:
     """Give the command that runs one row again."""
-    return f"conformance run {header.lifecycle} --against {shlex.quote(header.target)} --rows {row_id}"
+    return (
+        f"conformance run {shlex.quote(header.called)} --against {shlex.quote(header.target)} --rows {row_id}"
+    )
 
 
 class Saver(Watcher):
@@ -45,7 +47,7 @@ class Saver(Watcher):
     def header(self, header: Header) -> None:
         """Forget what an earlier run found of these rows."""
         self._header = header
-        clear(self._folder, header.lifecycle, header.target, [row.id for row in header.rows])
+        clear(self._folder, header.called, header.target, [row.id for row in header.rows])
 
     def row(self, result: RowResult) -> None:
         """Save a counterexample."""
@@ -54,7 +56,7 @@ class Saver(Watcher):
             self.commands[result.id] = rerun(header, result.id)
             return
         try:
-            path = save(self._folder, header.lifecycle, header.target, result.id, result.counterexample.row)
+            path = save(self._folder, header.called, header.target, result.id, result.counterexample.row)
         except OSError as error:
             self.commands[result.id] = f"(not saved: {error})"
         else:

@@ -17,7 +17,7 @@ from statemachines.model import BaseModel
 from statemachines.read import read_lifecycle
 from statemachines.source import Mapping, Node, read_file
 from statemachines.source import read as read_text
-from statemachines.specs import spec_path
+from statemachines.specs import shipped, spec_path
 from statemachines.structure import check_structure
 from statemachines.words import Words
 
@@ -33,6 +33,13 @@ class Compiled:
     kernel: kernel.Kernel
     words: Words
     origin: Path | None = None
+
+    @property
+    def called(self) -> str:
+        """What a command calls the lifecycle: a shipped one by its name, another one by its file."""
+        name = self.lifecycle.name
+        known = name in shipped() and self.origin == spec_path(name).resolve()
+        return name if known or self.origin is None else self.lifecycle.file
 
     @cached_property
     def source(self) -> str:

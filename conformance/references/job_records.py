@@ -163,7 +163,7 @@ class JobRecords(Deliveries):
         return job_id in self._jobs or (self._id_reuse == "no" and job_id in self._issued)
 
     def _named(self, ids: Iterable[str]) -> Iterable[Job]:
-        return [self._jobs[each] for each in ids if each in self._jobs]
+        return [self._jobs[each] for each in dict.fromkeys(ids) if each in self._jobs]
 
     def _visible(self, owner: str | None) -> Iterable[Job]:
         """The jobs of an owner; without one there is no filter."""

@@ -71,7 +71,7 @@ def step(page: Page, wanted: tuple[kernel.Effect, ...]) -> None:
 
 def lists_of(source: kernel.Kernel, wanted: tuple[kernel.Effect, ...]) -> list[str]:
     """Give the local lists that a step gathers its signals in."""
-    found = {LISTS[effect.how] for effect in wanted if isinstance(effect, kernel.Emit)}
+    found = {LISTS[effect.how] for effect in kernel.walk(wanted) if isinstance(effect, kernel.Emit)}
     if any(_enters(source, effect) for effect in kernel.walk(wanted)):
         found.add("signals")
     return [name for name in LISTS.values() if name in found]

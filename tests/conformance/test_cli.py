@@ -789,3 +789,45 @@ def test_an_interruption_is_no_verdict(monkeypatch: pytest.MonkeyPatch, capsys: 
     monkeypatch.setattr(commands, "list_", interrupted)
     assert ran("list") == 130
     assert capsys.readouterr().err == "conformance: interrupted; the run did not finish\n"
+
+
+def test_a_spec_of_ones_own_is_named_by_its_file_and_its_counterexamples_replay(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Capture
+) -> None:
+    text = spec_path("thread-job").read_text(encoding="utf-8")
+    (tmp_path / "mine.yaml").write_text(text, encoding="utf-8")
+    monkeypatch.chdir(tmp_path)
+    assert ran("run", "mine.yaml", "--against", PLANTED, "--rows", "B7", "--quick") == EXIT_VIOLATES
+    assert "conformance replay .conformance/mine-B7.yaml" in capsys.readouterr().out
+    saved = (tmp_path / ".conformance" / "mine-B7.yaml").read_text(encoding="utf-8")
+    assert saved.startswith('lifecycle: "mine.yaml"\n')
+    assert ran("replay", ".conformance/mine-B7.yaml", "--against", PLANTED) == EXIT_VIOLATES
+
+
+def test_what_a_system_prints_does_not_come_between_the_records_of_a_report(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Capture
+) -> None:
+    (tmp_path / "loud_jobs.py").write_text(LOUD, encoding="utf-8")
+    monkeypatch.syspath_prepend(str(tmp_path))
+    assert (
+        ran("run", "thread-job", "--against", "python:loud_jobs:Loud", "--rows", "N1", "--json")
+        == EXIT_CONFORMS
+    )
+    told = capsys.readouterr()
+    assert [json.loads(line)["record"] for line in told.out.splitlines()] == [
+        "header",
+        "row",
+        "coverage",
+        "footer",
+    ]
+    assert "made\n" in told.err
+
+
+LOUD = """
+from conformance.references.thread_job import ThreadJobs
+
+class Loud(ThreadJobs):
+    def __init__(self, **limits):
+        print("made")
+        super().__init__(**limits)
+"""

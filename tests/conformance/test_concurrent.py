@@ -6,7 +6,7 @@ import sys
 import threading
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import pytest
 from hypothesis import given
@@ -16,8 +16,8 @@ from conformance.adapter import Broken
 from conformance.adapters import python
 from conformance.case import Case
 from conformance.concurrent import is_own, one_after_the_other, overlapping, run_at_once
-from conformance.verdict import Verdict
-from tests.conformance.systems import REFERENCE, adapted, row_result, thread_job
+from conformance.verdict import EXIT_CONFORMS, Verdict
+from tests.conformance.systems import REFERENCE, adapted, row_result, thread_job, whole_run
 from tests.right.thread_job import ActorJobs, RealClockJobs, SqliteJobs
 
 # --- overlaps ---------------------------------------------------------------------------------------------
@@ -234,3 +234,14 @@ def test_the_calls_of_one_caller_keep_their_order_and_all_are_recorded() -> None
     (record,) = case.trace
     assert [[call.given["job_id"] for call in calls] for calls in record.at_once] == found
     assert (case.groups, case.overlaps > 0) == (1, True)
+
+
+class AloneActorJobs(ActorJobs):
+    """An async system whose calls must not be made at once."""
+
+    declares: ClassVar[dict[str, Any]] = {**ActorJobs.declares, "concurrency": "none"}
+
+
+def test_what_an_async_system_signals_in_calls_one_after_the_other_is_that_of_all_of_them() -> None:
+    code, results = whole_run(AloneActorJobs, quick=True, only=["E6", "X13", "B1", "machine"])
+    assert code == EXIT_CONFORMS, [each.reason for each in results]

@@ -653,3 +653,49 @@ def test_the_example_is_right() -> None:
 
 def test_a_compiled_spec_can_be_checked() -> None:
     assert check(compile_text(SMALL, "small.yaml")).right
+
+
+POKED = """\
+lifecycle: small
+version: 1
+about: A job that is poked says so.
+signals:
+  Poked: {job: JobId}
+types:
+  JobId: {id of: Job}
+entities:
+  Job:
+    id: minted
+    fields: {seen: {type: bool, default: false}}
+    states: {active: [running], terminal: [done]}
+    shows: {job_id: job.id, seen: job.seen}
+operations:
+  start:
+    create: {Job: {}}
+    gives: {job_id: job.id}
+  finish:
+    takes: {job: Job}
+    move: running -> done
+  poke_all:
+    for each:
+      job: {in: jobs, when: job.state == running, set: {job.seen: true}, signal: {Poked: {with: {job: job.id}}}}
+  inspect:
+    takes: {job: Job}
+    gives: job
+matrix:
+  N1:
+    about: A job that is poked is seen.
+    level: must
+    source: the test
+    covers: [entities.Job, operations.start, operations.finish, operations.poke_all, operations.inspect.gives]
+    act:
+      - job = start()
+      - poked = poke_all()
+      - finish(job.job_id)
+    assert:
+      - inspect(job.job_id).seen && poked.signals.Poked.size() == 1
+"""
+
+
+def test_a_step_that_signals_for_each_record_alone_can_be_taken() -> None:
+    assert told(check_text(POKED, "small.yaml")) == []

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from conformance.references.background_table import Replies, Reply, Table
+from conformance.references.background_table import Replies, Reply, Row, Table
 from tests.faulty.background_tasks.lie import Lie
 
 
@@ -79,3 +79,21 @@ class WaitTakesOutcome(Lie):
         if taken and table.queue:
             table.queue.popleft()
         return taken
+
+
+class TextIsTrimmed(Lie):
+    """A text loses its outer blanks."""
+
+    row, calls = "X30", 3
+
+    def _outcome(self, row: Row, status: str, text: str) -> Reply:
+        return super()._outcome(row, status, text.strip())
+
+
+class NoTextGetsSome(Lie):
+    """An empty text is drained as words that say so."""
+
+    row, calls = "X30", 3
+
+    def _outcome(self, row: Row, status: str, text: str) -> Reply:
+        return super()._outcome(row, status, text or "(no output)")

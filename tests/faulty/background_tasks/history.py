@@ -146,3 +146,12 @@ class HistoryIsShared(Lie):
 
     async def attach_history(self, task: str) -> None:
         self._find(self._turn(), task).history = self._blocks
+
+
+class AttachingAgainClears(Lie):
+    """A history that is attached again is empty."""
+
+    row, calls = "X29", 5
+
+    async def attach_history(self, task: str) -> None:
+        self._find(self._turn(), task).history = []

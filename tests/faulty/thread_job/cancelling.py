@@ -95,3 +95,20 @@ class LateCancelStamps(Lie):
         if job.status in TERMINAL:
             job.cancel_requested_at = self._now
         super()._cancel(job)
+
+
+class AnotherActorStampsAgain(Lie):
+    """A cancel by the user of what an agent has cancelled is stamped anew."""
+
+    row, calls = "X33", 5
+
+    def __init__(self, **limits: int) -> None:
+        super().__init__(**limits)
+        self._by: dict[str, str] = {}
+
+    def request_cancel(self, thread: str, job: str, actor: str) -> Reply:
+        found = self._jobs.get(job)
+        if found is not None and found.status == "pending_cancel" and self._by.get(job) != actor:
+            found.cancel_requested_at = self._now
+        self._by.setdefault(job, actor)
+        return super().request_cancel(thread, job, actor)

@@ -331,3 +331,15 @@ class BoundaryForgetsWhatCameMeanwhile(Lie):
         with self._locked():
             self._due[thread].clear()
         return told
+
+
+class ChosenIdIsLookedUpPerThread(Lie):
+    """A start under a chosen id looks whether it is free, and takes it later."""
+
+    row, calls = "X37", 2
+
+    def start_as(self, thread: str, tool_call: str, tool: str, job_id: str) -> Reply:
+        self._require_unused(job_id)
+        with self._locked():
+            self._require_unresolved(tool_call)
+            return self._begin(thread, tool_call, tool, job_id)

@@ -79,3 +79,14 @@ class InspectHidesPendingCancel(Lie):
     def inspect_job(self, thread: str, job: str) -> Reply:
         shown = super().inspect_job(thread, job)
         return {**shown, "status": shown["status"].replace("pending_cancel", "running")}
+
+
+class ListedPerStatus(Lie):
+    """A list goes through the statuses that are asked for, one after the other, and repeats what is asked for twice."""
+
+    row, calls = "X36", 2
+
+    def list_jobs(self, thread: str, statuses: Collection[str] = ACTIVE) -> list[Reply]:
+        return [
+            job for status in statuses for job in super(ListedPerStatus, self).list_jobs(thread, [status])
+        ]

@@ -146,3 +146,21 @@ class OneFileForAll(Lie):
 
     def _spill_path(self) -> Path:
         return self._private_directory() / "payload.txt"
+
+
+class InlineResultIsTrimmed(Lie):
+    """The result of a call that completes inline loses its outer blanks."""
+
+    row, calls = "X35", 1
+
+    def complete_inline(self, thread: str, tool_call: str, tool: str, result: str) -> Reply:
+        return {**super().complete_inline(thread, tool_call, tool, result), "result": result.strip()}
+
+
+class FileIsTidied(Lie):
+    """A text in a file has its ends of lines made alike."""
+
+    row, calls = "X35", 3
+
+    def _spill(self, text: str) -> str:
+        return super()._spill(text.replace("\r\n", "\n"))

@@ -205,3 +205,17 @@ class SecondWakeUpIsSpared(Lie):
             super()._wake(thread)
         if thread in self._idle:
             self._woke[thread] = self._now
+
+
+class IdleIsCounted(Lie):
+    """A thread that was said to be idle twice has to be said not to be twice."""
+
+    row, calls = "X34", 5
+
+    def __init__(self, **limits: int) -> None:
+        super().__init__(**limits)
+        self._times: dict[str, int] = {}
+
+    def set_idle(self, thread: str, idle: bool) -> None:
+        self._times[thread] = max(0, self._times.get(thread, 0) + (1 if idle else -1))
+        super().set_idle(thread, self._times[thread] > 0)
