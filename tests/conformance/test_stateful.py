@@ -98,7 +98,9 @@ def test_every_combination_of_arguments_worth_trying_has_a_number(calls: list[tu
             driver.call(name, number)
         for operation in thread_job().kernel.operations:
             worth = list(arguments(thread_job(), driver.case.judge.model, operation, gone=driver.gone))
-            numbers = range(16 * len(worth))  # more than there are, for states have unequal numbers of records
+            numbers = range(
+                16 * len(worth)
+            )  # more than there are, for states have unequal numbers of records
             tried = {repr(driver.arguments(operation.name, number)) for number in numbers}
             assert tried == set(map(repr, worth)), operation.name
             if not worth:
