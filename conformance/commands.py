@@ -241,7 +241,12 @@ def explain(options: argparse.Namespace) -> int:
     elif part == MACHINE:
         print(explain_machine(compiled))
     else:
-        found = [clause for clause in compiled.kernel.clauses if within(clause.path, part)]
+        clauses = compiled.kernel.clauses
+        sections = (
+            "",
+            *(f"{name}." for name in dict.fromkeys(each.path.partition(".")[0] for each in clauses)),
+        )
+        found = [each for each in clauses if any(within(each.path, f"{name}{part}") for name in sections)]
         if not found:
             known = [*compiled.lifecycle.rows, MACHINE, *(clause.path for clause in compiled.kernel.clauses)]
             hint = did_you_mean(part, known) or f"`conformance explain {options.lifecycle}` lists them"

@@ -654,8 +654,11 @@ def test_a_row_a_clause_and_all_below_a_path_are_explained(capsys: Capture) -> N
     assert ran("explain", "thread-job", paths[0]) == EXIT_CONFORMS
     assert capsys.readouterr().out.startswith(f"{paths[0]}\n")
     assert ran("explain", "thread-job", "operations.finish") == EXIT_CONFORMS
+    whole = capsys.readouterr().out
     below = [path for path in paths if path.startswith("operations.finish.")]
-    assert [line for line in capsys.readouterr().out.splitlines() if not line.startswith(" ")] == below
+    assert [line for line in whole.splitlines() if not line.startswith(" ")] == below
+    assert ran("explain", "thread-job", "finish") == EXIT_CONFORMS
+    assert capsys.readouterr().out == whole
 
 
 def test_a_shipped_spec_is_right(capsys: Capture) -> None:
