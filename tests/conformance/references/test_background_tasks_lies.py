@@ -135,6 +135,12 @@ SCRIPTS: dict[str, Sequence[Step]] = {
     "RowIsLost": [[SPAWN, SPAWN], LIST],
     "EndsTwice": [SPAWN, [END, FAIL], DRAIN],
     "EvictsTooFew": [*[SPAWN] * 66, *MANY[65:], [end("#64"), end("#65")], LIST],
+    "NewestIdComesAgain": [*REVERSED, SPAWN],
+    "CanceledOutcomeGoesWithRow": [*MANY[:65], CANCEL, *FULL[65:], DRAIN],
+    "SpawnEscapesCancelOfAll": [[SPAWN, ALL], END, LIST],
+    "AttachingAgainClears": [*HISTORY, ATTACH, PEEK],
+    "TextIsTrimmed": [SPAWN, call("finish", task="#0", outcome="completed", text=" x "), DRAIN],
+    "NoTextGetsSome": [SPAWN, call("finish", task="#0", outcome="completed", text=""), DRAIN],
 }
 OTHERWISE = {"OldRowsExpire", "PeekAndSpawnDeadlock", "RefusedTaskLeavesRow"}
 """Those that need time to pass between calls, never come back, or make another choice than the reference."""
