@@ -2,7 +2,7 @@
 
 header, then a row for each row of the matrix, coverage, footer. A report without a footer is one of a run
 that did not finish. Two runs with the same seed write the same bytes, but for what is under `timing` and
-`schedule`.
+`schedule`, as long as the system itself does the same twice (one that orders ties by ids it draws at random does not).
 """
 
 from __future__ import annotations

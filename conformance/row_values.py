@@ -10,7 +10,7 @@ from collections.abc import Callable, Collection, Iterator, Sequence
 from typing import Any
 
 from conformance import kernel_facts
-from conformance.trace import Call, Given, Plain
+from conformance.trace import Call, Given, Plain, stem_of
 from statemachines.compile import Compiled
 from statemachines.model import byte_length, line_count, sized_text
 from statemachines.types import Enum, Id, List, Record, Ref, Text, Type, present
@@ -18,7 +18,6 @@ from statemachines.types import Enum, Id, List, Record, Ref, Text, Type, present
 LONG = 40  # bytes of a text that is written out
 _PIECES = ("x", "abc", "xyz", "é", "😀")
 _ESCAPES = {"\\": "\\\\", "'": "\\'", "\n": "\\n", "\t": "\\t", "\r": "\\r"}
-_DIGITS = "0123456789"
 _RUN = re.compile(rf"(\S)\1{{{LONG},}}")  # of one sign, in a text of others
 _CUT = re.compile(r": | #|:$")  # where YAML would end a plain text
 
@@ -180,7 +179,7 @@ def _telling(texts: set[str]) -> set[str]:
 
 def _is_in(one: str, other: str) -> bool:
     """Tell whether a text is a part of another one; not those that were only counted through, as `x-1` and `x-12`."""
-    return one in other and one.rstrip(_DIGITS) != other.rstrip(_DIGITS)
+    return one in other and stem_of(one) != stem_of(other)
 
 
 def _type_name(kind: Type) -> str:
@@ -199,10 +198,14 @@ def text(value: str) -> str:
         end = value.rpartition("\n")[2]
         for piece in dict.fromkeys((*_PIECES, end[:1], end[:2], end[:3])):
             if piece and size >= 2 * lines - 1 and sized_text(piece, size, lines) == value:
-                return f"text('{piece}', {size}{f', {lines}' if lines > 1 else ''})"
+                return f"text({_quoted(piece)}, {size}{f', {lines}' if lines > 1 else ''})"
         if run := max(_RUN.finditer(value), key=lambda each: len(each[0]), default=None):
             before, after = value[: run.start()], value[run.end() :]
             return " + ".join(text(part) for part in (before, run[0], after) if part)
+    return _quoted(value)
+
+
+def _quoted(value: str) -> str:
     escaped = "".join(_ESCAPES.get(sign) or (f"\\u{ord(sign):04x}" if _odd(sign) else sign) for sign in value)
     return f"'{escaped}'"
 

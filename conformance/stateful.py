@@ -31,10 +31,7 @@ from statemachines.types import List, present
 
 EXAMPLES, STEPS = 60, 30
 EXAMPLES_IF_COSTLY = 2  # where each call takes long
-MANY, MORE = (
-    2**16,
-    2**32,
-)  # numbers that stand for arguments; above the first, Hypothesis is not the same in every process
+NUMBERS = 2**32  # that stand for arguments: more than there are, so each comes as often as another
 TRIES = 8  # draws of arguments, of which one may do something, and fit another call
 WAITS = (1, 7, 1000, 60_000, 86_400_000)  # milliseconds: time alone must not change what no rule changes
 
@@ -106,7 +103,7 @@ class Driver:
         tries: int | None = None,
     ) -> dict[str, Any] | None:
         """Draw arguments with which a call does something, and that fit, if some are found in so many tries."""
-        found = [self.arguments(operation, chooser.randrange(MORE)) for _ in range(tries or TRIES)]
+        found = [self.arguments(operation, chooser.randrange(NUMBERS)) for _ in range(tries or TRIES)]
         given = [each for each in found if each is not None]
         enabled = [each for each in given if self.enabled(operation, each)]
         return next(iter([*filter(fits, enabled), *enabled, *given]), None)
@@ -220,11 +217,11 @@ def machine(
     body: dict[str, Any] = {
         "__init__": create,
         "teardown": teardown,
-        "prefill": initialize(number=st.integers(0, MANY))(begin),
+        "prefill": initialize(number=st.integers(0, NUMBERS - 1))(begin),
     }
     names = [operation.name for operation in compiled.kernel.operations if adapter.offers(operation.name)]
     for name in [*names, *(["wait"] if adapter.declaration.clock == "virtual" else [])]:
-        body[name] = rule(number=st.integers(0, MANY))(_step(name))
+        body[name] = rule(number=st.integers(0, NUMBERS - 1))(_step(name))
     return type(f"{compiled.lifecycle.name.title().replace('-', '')}Machine", (RuleBasedStateMachine,), body)
 
 

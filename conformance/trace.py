@@ -18,7 +18,7 @@ from statemachines.compile import Compiled
 from statemachines.rows import Answer, RowFailure
 from statemachines.types import List, Record, Text, Type, present
 
-_COUNTED = re.compile(r"(.*-)[0-9]+")
+_NUMBER = re.compile(r"(?<=-)[0-9]+\Z")
 
 
 @dataclass(frozen=True, slots=True)
@@ -181,6 +181,11 @@ def cut(trace: Trace, keep: Iterable[int]) -> Trace:
     return Trace(tuple(steps))
 
 
+def stem_of(text: str) -> str:
+    """Give a text without the number at its end, as in `fresh-toolcall-12`; one that was not counted is its own."""
+    return _NUMBER.sub("", text)
+
+
 def shape(trace: Trace) -> tuple[Any, ...]:
     """Give what is the same of traces that only number their calls, or the texts that were counted through, otherwise.
 
@@ -197,8 +202,8 @@ def shape(trace: Trace) -> tuple[Any, ...]:
                 return tuple((name, of(each)) for name, each in fields)
             case tuple():
                 return tuple(map(of, value))
-            case str() if (found := _COUNTED.fullmatch(value)) is not None:
-                return found[1], counted.setdefault(value, len(counted))
+            case str() if (stem := stem_of(value)) != value:
+                return stem, counted.setdefault(value, len(counted))
             case _:
                 return value
 

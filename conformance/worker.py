@@ -79,7 +79,7 @@ class Loop:
     def __init__(self, *, virtual: bool = False) -> None:
         self._virtual = VirtualLoop() if virtual else None
         self._loop: asyncio.AbstractEventLoop = self._virtual or asyncio.new_event_loop()
-        self._stopped = False
+        self._stopped = threading.Event()
         self._lock = threading.Lock()  # nothing is submitted behind the end
         threading.Thread(target=self._serve, daemon=True).start()
 
@@ -96,7 +96,7 @@ class Loop:
         `submitted` is told when the coroutine stands in line. A virtual clock moves for so many `seconds` at most.
         """
         with self._lock:
-            if self._stopped:
+            if self._stopped.is_set():
                 raise Broken("hang", f"{what} was not begun: another call had not come back")
             running = _outcome(work) if self._virtual is None else _clocked(self._virtual, work, seconds)
             future = asyncio.run_coroutine_threadsafe(running, self._loop)
@@ -108,9 +108,8 @@ class Loop:
         else:
             future.cancel()
             self.stop()
-        if not future.done() or (
-            future.cancelled() and self._stopped
-        ):  # by the end of the loop, as another call hangs
+        # Cancelled with the loop: this call hangs, or another one does.
+        if (future.cancelled() and self._stopped.is_set()) or not future.done():
             raise Broken("hang", f"{what} did not come back within {limit:g} s")
         value, error = future.result()
         if error is not None:
@@ -135,17 +134,18 @@ class Loop:
     def stop(self) -> None:
         """Let the loop end after what it does now; whatever is still waiting on it is cancelled."""
         with self._lock:
-            if not self._stopped:  # a second time would cut short how it ends
-                self._stopped = True
+            if not self._stopped.is_set():  # a second time would cut short how it ends
+                self._stopped.set()
                 self._loop.call_soon_threadsafe(self._loop.stop)
 
     def _serve(self) -> None:
-        ended = False
-        while not ended:
-            # SystemExit in a task of the system's own ends `run_forever`; other tasks are served all the same
-            with contextlib.suppress(SystemExit, KeyboardInterrupt):
+        while True:
+            try:
                 self._loop.run_forever()
-                ended = True
+                break
+            except (SystemExit, KeyboardInterrupt):  # a task of the system's; others are served
+                if self._stopped.is_set():  # it may be the stop that was interrupted
+                    self._loop.call_soon(self._loop.stop)
         waiting = asyncio.all_tasks(self._loop)
         for task in waiting:
             task.cancel()

@@ -187,7 +187,7 @@ def _any_ids(source: kernel.Kernel, entity: kernel.Entity) -> Chooser:
 
 
 class Gone:
-    """The ids of records that have left, by retention or by a restart, though the model forgets them.
+    """Ids that no record has: those of records that left, by retention or by a restart, and what looks like an id.
 
     A system may remember what the model does not, so late calls are about these. `look` is called with the
     model whenever a record may have come.

@@ -137,18 +137,18 @@ class _Trial:
         """Run with every value of the parameters under `each`, or just with the first."""
         try:
             drawn = witnesses(self.needs.words, self.row, self.model)
+            far = list(extremes(self.needs.words, self.row, self.model)) if every else []
         except (ArithmeticError, TypeError, ValueError) as error:
-            return self._fails(self.row.drawn[0].name.where, f"a witness cannot be evaluated: {error}", [])
+            return self._fails(
+                self.row.drawn[0].name.where, f"a witness or a bound cannot be evaluated: {error}", []
+            )
         for number, chosen in enumerate(enumerated(self.compiled.lifecycle, self.program)):
             found = self._with({**chosen, **drawn}, chosen, eagerly=every and number == 0)
             if found or not every:
                 return found
-        first = next(enumerated(self.compiled.lifecycle, self.program))
-        for far in extremes(self.needs.words, self.row, self.model):
-            found = self._with({**first, **far}, {**first, **far}, eagerly=False)
-            if found:
-                return found
-        return None
+        chosen = next(iter(enumerated(self.compiled.lifecycle, self.program)), {})
+        told = ({**chosen, **values} for values in far)
+        return next(filter(None, (self._with(values, values, eagerly=False) for values in told)), None)
 
     def _with(
         self, arguments: Mapping[str, Any], chosen: Mapping[str, Any], *, eagerly: bool

@@ -589,8 +589,8 @@ def settled(stream: str) -> str:
     [
         ("reference", "*"),
         (PLANTED, "N*,B7,machine"),
-        ("python:tests.right.thread_job:EventSourcedJobs", "N1,N4,machine"),
-    ],
+        ("python:tests.right.thread_job:ActorJobs", "N1,N4,machine"),
+    ],  # none of which draws its ids at random, and orders by them: then what is evicted differs from run to run
 )
 def test_the_same_seed_gives_the_same_report_in_every_process(target: str, rows: str) -> None:
     arguments = (*RUN, target, "--rows", rows, "--quick", "--json", "--seed", "11")

@@ -354,7 +354,7 @@ def test_few_calls_take_every_order_and_many_the_same_random_ones() -> None:
 def test_a_witness_that_cannot_be_evaluated_is_told_at_its_parameter() -> None:
     drawn = "    any: {n: {from: 1, to: 9, witness: 1 / (limits.kept - 5)}}\n    each:"
     fault = found(("    each:", drawn))["row-fails"]
-    assert "a witness cannot be evaluated" in fault.message
+    assert "a witness or a bound cannot be evaluated" in fault.message
 
 
 @pytest.mark.parametrize(
