@@ -134,6 +134,23 @@ class OtherForms:
                     for simpler in self._simplest(self._words.resolve(use), use, value):
                         yield with_argument(trace, call.number, name, simpler)
 
+    def simpler_throughout(self, trace: Trace) -> Iterator[Trace]:
+        """Walk the traces with one simpler word in all calls that say it: another thread, another outcome."""
+        said: dict[tuple[Type, object], list[tuple[int, str, TypeUse]]] = {}
+        for call in trace.calls():
+            operation = self._compiled.lifecycle.operations.get(call.operation)
+            takes = operation.takes if operation is not None else {}
+            for name, value in call.arguments if takes else ():
+                kind = self._words.resolve(takes[name])
+                if isinstance(kind, Enum | Ref):
+                    said.setdefault((kind, value), []).append((call.number, name, takes[name]))
+        for (kind, value), places in said.items():
+            for simpler in self._simplest(kind, places[0][2], value) if len(places) > 1 else ():
+                changed = trace
+                for number, name, _ in places:
+                    changed = with_argument(changed, number, name, simpler)
+                yield changed
+
     def _simplest(self, kind: Type, use: TypeUse, value: object) -> Iterator[object]:
         match kind:
             case Optional(item=item) if value is not None:

@@ -56,6 +56,7 @@ class Shrinker:
             self._cut_stretches()
             self._try_each(self._forms.one_by_one)
             self._try_each(self._forms.simpler)
+            self._try_each(self._forms.simpler_throughout)
             if size == len(self._best.trace):
                 self._try_each(self._forms.shorter_and_wider)
             if size == len(self._best.trace) <= SHORT:

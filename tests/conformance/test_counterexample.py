@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 import tempfile
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -186,6 +187,14 @@ CASES: dict[str, tuple[Trace, list[str]]] = {
             "- \"finish(job.job_id, completed, 'a: b')\"",
             "- \"finish(job.job_id, completed, 'a\\\\\\\\ #b')\"",
             "- last = list_jobs(t1, [])",
+        ],
+    ),
+    "a long run within a text": (
+        Trace((start(1), end(2, 1, payload="a" + "b" * 60 + "c"), end(3, 1, payload="'" * 50))),
+        [
+            "- job = start(t1, fresh, bash)",
+            "- finish(job.job_id, completed, 'a' + text('b', 60) + 'c')",
+            "- last = finish(job.job_id, completed, text('\\'', 50))",
         ],
     ),
     "long texts": (
@@ -405,6 +414,9 @@ def test_a_written_row_makes_the_calls_that_were_made(calls: list[tuple[str, int
 @given(
     st.text(st.characters(exclude_categories=["Cs"]), max_size=12)
     | st.sampled_from(["a: b", "a #b", "'\"\\", "- x", "\r\n"])
+    | st.lists(st.builds(operator.mul, st.sampled_from("xé'\\\n :#-0"), st.integers(1, 90)), max_size=4).map(
+        "".join
+    )
 )
 def test_any_text_can_be_written(payload: str) -> None:
     trace = Trace((start(1), end(2, 1, payload=payload), look(3)))

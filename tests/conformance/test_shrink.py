@@ -144,6 +144,15 @@ def test_waits_become_short_threads_the_first_and_lists_short() -> None:
     assert found == {"thread": "t1", "statuses": ("running",)}
 
 
+def test_what_several_calls_say_alike_becomes_simpler_in_all_of_them() -> None:
+    def shows(trace: Trace) -> Divergence | None:
+        threads = [dict(call.arguments)["thread"] for call in trace.calls()]
+        return FAULT if len(threads) > 1 and len(set(threads)) == 1 else None
+
+    left = shrunk(Trace((start(1, "t2"), start(2, "t2"), start(3, "t2"))), shows).trace
+    assert [dict(call.arguments)["thread"] for call in left.calls()] == ["t1", "t1"]
+
+
 def test_an_id_and_a_tool_call_are_left_alone() -> None:
     """Another text there would be another call or another job."""
     own = Call(2, "start_as", (*start(2).arguments, ("job_id", "mine")))

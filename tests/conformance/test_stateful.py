@@ -7,18 +7,21 @@ import random
 import unittest
 from collections import Counter
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
 from hypothesis import Phase, given
 from hypothesis import strategies as st
 
-from conformance import prefill, stateful
+from conformance import prefill, replay, stateful
 from conformance.adapter import Adapter
+from conformance.references.thread_job import Reply, ThreadJobs
+from conformance.run import MACHINE
 from conformance.stateful import WAITS, Diverged, Driver
 from conformance.trace import symbolic
 from statemachines.candidates import arguments
-from tests.conformance.systems import EVERY_STATUS, REFERENCE, adapted, thread_job
+from tests.conformance.systems import EVERY_STATUS, REFERENCE, adapted, thread_job, whole_run
 from tests.faulty.thread_job.crashes import ListGivesIds, TimedOutCrashes
 from tests.faulty.thread_job.retention import FirstStartedLeaves, KeepsOneFewer
 from tests.faulty.thread_job.telling import TurnTriggeredByNothing
@@ -127,6 +130,31 @@ def test_the_record_that_left_last_is_asked_for_though_the_model_has_forgotten_i
             driver.make(operation, given)
         cases = [driver.arguments("inspect_job", number) for number in range(2 * len(jobs))]
     assert {case["job"] for case in cases if case is not None} == jobs
+
+
+class FoundByItsBeginning(ThreadJobs):
+    """A job is shown to whoever knows how its id begins."""
+
+    def inspect_job(self, thread: str, job: str) -> Reply:
+        return super().inspect_job(thread, next((each for each in self._jobs if each.startswith(job)), job))
+
+
+def test_while_every_record_is_there_what_merely_looks_like_its_id_is_asked_for(tmp_path: Path) -> None:
+    with adapted(FoundByItsBeginning) as adapter:
+        driver = Driver(thread_job(), adapter)
+        driver.make("start", {"thread": "t1", "tool_call": "a", "tool": "bash"})
+        asked = [driver.arguments("inspect_job", number) for number in range(4)]
+        assert {case["job"] for case in asked if case is not None} == {"job-1", "job-"}
+    _, (result,) = whole_run(FoundByItsBeginning, only=[MACHINE], quick=True)
+    found = result.counterexample
+    assert found is not None
+    assert "- last = inspect_job(t1, 'job-')" in found.row
+    saved = replay.read(str(replay.save(tmp_path, "thread-job", "Found", result.id, found.row)))
+    verdicts = []
+    for system in (FoundByItsBeginning, REFERENCE):
+        with adapted(system) as adapter:
+            verdicts += [each.failed for each in replay.replay(saved, adapter)]
+    assert verdicts == [True, False]
 
 
 def test_a_number_says_how_long_to_wait() -> None:

@@ -139,6 +139,7 @@ SCRIPTS: dict[str, Sequence[Step]] = {
     "CanceledOutcomeGoesWithRow": [*MANY[:65], CANCEL, *FULL[65:], DRAIN],
     "SpawnEscapesCancelOfAll": [[SPAWN, ALL], END, LIST],
     "AttachingAgainClears": [*HISTORY, ATTACH, PEEK],
+    "CancelAllStopsTen": [*[SPAWN] * 11, ALL, end("#10"), LIST],
     "TextIsTrimmed": [SPAWN, call("finish", task="#0", outcome="completed", text=" x "), DRAIN],
     "NoTextGetsSome": [SPAWN, call("finish", task="#0", outcome="completed", text=""), DRAIN],
 }

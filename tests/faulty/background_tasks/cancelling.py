@@ -164,6 +164,17 @@ class CancelAllStopsFirst(Lie):
                 return
 
 
+class CancelAllStopsTen(Lie):
+    """A cancel of all reaches the first ten rows, for it goes through a page of the list."""
+
+    row, calls = "X31", 14
+
+    def _cancel_session(self, table: Table) -> None:
+        super()._cancel_session(table)
+        for row in [*table.rows.values()][10:]:
+            row.token = type(row.token)()
+
+
 class CancelAllTwiceIsNone(Lie):
     """A second cancel of all takes the first one back."""
 

@@ -1,0 +1,101 @@
+"""The searches beside the Hypothesis machine: long walks, and any two calls at once."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, contextmanager
+from typing import Any
+
+import pytest
+
+from conformance import pairs, walks
+from conformance.case import Case
+from conformance.references.thread_job import Reply, ThreadJobs
+from conformance.stateful import Diverged, Driver
+from conformance.trace import symbolic
+from tests.conformance.systems import REFERENCE, adapted, thread_job
+from tests.faulty.thread_job.crashes import TimedOutCrashes
+from tests.faulty.thread_job.retention import KeepsOneFewer
+
+
+def walked(system: type, seed: int, count: int) -> tuple[Diverged | None, list[Any]]:
+    """What so many walks find, and the traces of those that ended well."""
+    traces: list[Any] = []
+    with adapted(system) as adapter:
+        diverged = walks.search(
+            thread_job(),
+            adapter,
+            seed,
+            walks=count,
+            after=lambda driver: traces.append(symbolic(thread_job(), driver.case.trace)),
+        )
+    return diverged, traces
+
+
+@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize(
+    ("system", "told"), [(TimedOutCrashes, "operations.finish"), (KeepsOneFewer, "missing from the list")]
+)
+def test_a_walk_finds_what_is_wrong_from_any_seed(system: type, told: str, seed: int) -> None:
+    diverged, _ = walked(system, seed, walks.WALKS)
+    assert diverged is not None
+    assert told in str(diverged)
+
+
+def test_walks_find_nothing_where_nothing_is_wrong_and_each_is_told() -> None:
+    diverged, traces = walked(REFERENCE, 0, 7)
+    assert diverged is None
+    assert len(traces) == 7
+
+
+def test_the_seed_decides_where_a_walk_goes() -> None:
+    first, again, other = (walked(REFERENCE, seed, 3)[1] for seed in (1, 1, 2))
+    assert first == again != other
+
+
+class StartsFailLater(ThreadJobs):
+    """After two calls at once no job starts any more, which no observer shows."""
+
+    inside, broken = 0, False
+
+    @contextmanager
+    def _counted(self) -> Iterator[None]:
+        self.inside += 1
+        self.broken |= self.inside > 1
+        try:
+            with super()._locked():
+                yield
+        finally:
+            self.inside -= 1
+
+    def _locked(self) -> AbstractContextManager[Any]:
+        return self._counted()
+
+    def start(self, thread: str, tool_call: str, tool: str) -> Reply:
+        if self.broken and not self.inside:
+            raise RuntimeError("no more")
+        return super().start(thread, tool_call, tool)
+
+
+def paired(system: type, rounds: int) -> tuple[Diverged | None, list[Case]]:
+    """What so many pairs of calls find, and the cases that ended well."""
+    cases: list[Case] = []
+
+    def after(driver: Driver) -> None:
+        cases.append(driver.case)
+
+    with adapted(system) as adapter:
+        return pairs.search(thread_job(), adapter, 0, rounds=rounds, after=after), cases
+
+
+def test_what_two_calls_at_once_have_broken_shows_in_a_call_that_follows() -> None:
+    diverged, _ = paired(StartsFailLater, pairs.ROUNDS)
+    assert diverged is not None
+    assert "RuntimeError: no more" in str(diverged)
+
+
+def test_pairs_find_nothing_where_nothing_is_wrong_and_overlap() -> None:
+    diverged, cases = paired(REFERENCE, 40)
+    assert diverged is None
+    assert len(cases) == 40
+    assert sum(case.overlaps > 0 for case in cases) > len(cases) // 4  # usually more than a half
