@@ -2,10 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
-from conformance.references import task_progress, thread_job
+from conformance.references import (
+    background_table,
+    background_tasks,
+    cli_job,
+    cli_program,
+    job,
+    job_records,
+    local_agent,
+    task_progress,
+    thread_job,
+)
 
 
 class EvictsFirstStarted(thread_job.ThreadJobs):
@@ -24,4 +34,45 @@ class WaitsForAborted(task_progress.TaskProgress):
         return super()._is_complete(tasks) and not never_ran
 
 
-PLANTED: dict[str, Any] = {"thread-job": EvictsFirstStarted, "task-progress": WaitsForAborted}
+class WakesOnlyWhoWaits(background_tasks.BackgroundTasks):
+    """The planted bug: a completion wakes those who wait; whoever comes a moment later sleeps on."""
+
+    def _wake(self, table: background_table.Table) -> None:
+        if table.waiters:
+            super()._wake(table)
+
+
+class ProgressWipesSummary(local_agent.LocalAgents):
+    """The planted bug: a report of progress replaces all that is known of a task, its summary included."""
+
+    def progress(self, task: str, tool_uses: int, tokens: int, activities: Sequence[str]) -> None:
+        super().progress(task, tool_uses, tokens, activities)
+        with self._locked():
+            found = self._find_running(task)
+            if found is not None:
+                found.summary = None
+
+
+class TellsPolledAgain(job.Jobs):
+    """The planted bug: what a poll has shown to be over is delivered once more."""
+
+    def _acknowledge_ended(self, jobs: Iterable[job_records.Job]) -> None:
+        """Forget to."""
+
+
+class PrintsUnquoted(cli_job.CliJobs):
+    """The planted bug: the printed commands do not quote the id, so those of a job called `job 3` do not work."""
+
+    class program(cli_program.Program):  # noqa: N801 - the attribute of this name
+        def command(self, *words: str) -> str:
+            return " ".join([*self.tool, *words])
+
+
+PLANTED: dict[str, Any] = {
+    "thread-job": EvictsFirstStarted,
+    "task-progress": WaitsForAborted,
+    "background-tasks": WakesOnlyWhoWaits,
+    "local-agent": ProgressWipesSummary,
+    "job": TellsPolledAgain,
+    "cli-job": PrintsUnquoted,
+}

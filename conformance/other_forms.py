@@ -24,10 +24,12 @@ class OtherForms:
 
     @staticmethod
     def one_by_one(trace: Trace) -> Iterator[Trace]:
-        """Walk the traces in which one group of calls is made one after the other."""
+        """Walk the traces in which one group of calls is made one after the other, each caller being the first."""
         for index, step in enumerate(trace.steps):
-            if isinstance(step, AtOnce):
-                yield Trace((*trace.steps[:index], *step.calls(), *trace.steps[index + 1 :]))
+            callers = step.callers if isinstance(step, AtOnce) else ()
+            for first in range(len(callers)):
+                calls = AtOnce((*callers[first:], *callers[:first])).calls()
+                yield Trace((*trace.steps[:index], *calls, *trace.steps[index + 1 :]))
 
     @staticmethod
     def merged(trace: Trace) -> Iterator[Trace]:

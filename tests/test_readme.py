@@ -45,6 +45,16 @@ def lacking(shown: str, printed: str) -> list[str]:
     return missing
 
 
+@pytest.mark.thorough
+def test_the_first_screen_shows_what_the_demo_prints(tmp_path: Path) -> None:
+    _, _, shown = README[: README.index("```\n\n(`…` stands for lines left out.)")].partition(
+        "$ conformance demo\n"
+    )
+    elsewhere = shown.replace("spec/thread-job.yaml", "thread-job")  # outside a checkout
+    assert shown != elsewhere
+    assert lacking(elsewhere, conformance(tmp_path, "demo")) == []
+
+
 @pytest.fixture(scope="module")
 def tour(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The folder of somebody who has copied both files."""

@@ -735,12 +735,13 @@ def test_a_generated_model_is_the_same_in_every_process(capsys: Capture) -> None
         assert (ended.out == here, ended.err) == (True, "")
 
 
-def test_the_demo_shows_a_bug_being_found(elsewhere: Path, capsys: Capture) -> None:
-    assert ran("demo") == EXIT_CONFORMS
+@pytest.mark.parametrize("name", shipped())
+def test_the_demo_shows_a_bug_being_found(name: str, elsewhere: Path, capsys: Capture) -> None:
+    assert ran("demo", name) == EXIT_CONFORMS
     out = " ".join(capsys.readouterr().out.split())
-    assert "reference conforms to thread-job" in out
+    assert f"reference conforms to {name}" in out
     assert "violates" in out
-    assert "conformance replay .conformance/thread-job-" in out
+    assert f"conformance replay .conformance/{name}-" in out
     assert out.endswith("a run of such a system exits with 1. The demo exits with 0.")
     assert list((elsewhere / ".conformance").iterdir())
 

@@ -185,6 +185,16 @@ def test_calls_that_need_not_be_at_once_are_made_one_after_the_other() -> None:
     assert best.trace == Trace((start(1), start(3)))
 
 
+def test_calls_that_were_at_once_are_made_in_the_order_that_shows_the_fault() -> None:
+    trace = Trace((AtOnce(((start(1), start(2)), (start(3),))),))
+
+    def shows(found: Trace) -> Divergence | None:
+        in_order = [call.number for call in found.calls()] == [3, 1, 2]
+        return FAULT if found == trace or in_order else None
+
+    assert shrunk(trace, shows).trace == Trace((start(3), start(1), start(2)))
+
+
 # --- budget -----------------------------------------------------------------------------------------------
 
 
