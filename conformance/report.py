@@ -2,7 +2,8 @@
 
 header, then a row for each row of the matrix, coverage, footer. A report without a footer is one of a run
 that did not finish. Two runs with the same seed write the same bytes, but for what is under `timing` and
-`schedule`, as long as the system itself does the same twice (one that orders ties by ids it draws at random does not).
+`schedule`, as long as the system itself does the same twice: one that orders ties by ids it draws at random does
+not, and of calls at once on threads the order in which they came to pass decides what was witnessed.
 """
 
 from __future__ import annotations

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import time
 from collections import Counter
 from collections.abc import Mapping
@@ -23,6 +24,9 @@ ROUNDS = 40  # schedules of a concurrent row
 MANY = 500  # calls at once of a row that is run under fewer schedules, because each shows as much
 ROUNDS_OF_MANY = 3
 ROUNDS_IF_COSTLY = 2  # where each call takes long
+MORE_ROUNDS = (
+    200  # at most, while calls at once have never overlapped, or have shown nothing that the row is about
+)
 EXAMPLES = 12  # drawn values of a row, beside its witness
 AGAIN = 3  # how often a failure is tried again before it is called flaky
 
@@ -106,18 +110,23 @@ class RowRunner:
         )
         self.strays += tally.strays[:1]
         if result.verdict is Verdict.PASS:
-            self._exercised(result, tally)
+            self._exercised(result, row, tally)
         return result
 
-    def _exercised(self, result: RowResult, tally: Tally) -> None:
+    def _exercised(self, result: RowResult, row: Row, tally: Tally) -> None:
         """Let a row pass only when something happened in it."""
-        unseen = [path for path, count in result.witnesses.items() if not count]
-        if tally.groups and not tally.overlaps and self.adapter.declaration.concurrency != "none":
-            result.verdict, result.reason = Verdict.NOT_EXERCISED, "the calls made at once never overlapped"
-        elif unseen:
-            result.verdict, result.reason = Verdict.NOT_EXERCISED, f"nothing witnessed {', '.join(unseen)}"
+        idle = self._idle(row, tally)
+        if idle:
+            result.verdict, result.reason = Verdict.NOT_EXERCISED, idle
         elif tally.unsure:
             result.verdict, result.reason = Verdict.COULD_NOT_TELL, UNSURE
+
+    def _idle(self, row: Row, tally: Tally) -> str:
+        """Say what of a row has not happened yet; an empty text when it was exercised."""
+        if tally.groups and not tally.overlaps and self.adapter.declaration.concurrency != "none":
+            return "the calls made at once never overlapped"
+        unseen = [word.text for word in row.covers if not _count(tally.witnesses, word.text)]
+        return f"nothing witnessed {', '.join(unseen)}" if unseen else ""
 
     # ── Running ──
 
@@ -130,6 +139,7 @@ class RowRunner:
                 break
         if program.row.drawn and not (self.quick or self.adapter.costly):
             self._drawn(program, declared, tally)
+        self._until_exercised(program, first, tally)
 
     def _rounds(self, program: Program, values: Mapping[str, Any], tally: Tally) -> None:
         """Run once; a concurrent row under several schedules."""
@@ -140,6 +150,16 @@ class RowRunner:
         rounds = ROUNDS_IF_COSTLY if self.adapter.costly else max(rounds // 4, 1) if self.quick else rounds
         for round_ in range(1, rounds):
             self._once(program, values, tally, self.number + round_)
+
+    def _until_exercised(self, program: Program, first: Mapping[str, Any], tally: Tally) -> None:
+        """Try more schedules of calls at once as long as what the row is about has not come to pass."""
+        if not makes_calls_at_once(program.row) or self.adapter.costly or tally.at_once > MANY:
+            return
+        combinations = itertools.cycle(enumerated(self.compiled.lifecycle, program))
+        for round_, values in zip(range(ROUNDS, ROUNDS + MORE_ROUNDS), combinations, strict=False):
+            if not self._idle(program.row, tally):
+                return
+            self._once(program, {**values, **first}, tally, self.number + round_)
 
     def _drawn(self, program: Program, declared: Any, tally: Tally) -> None:
         from conformance.strategies import Falsified, draw  # Hypothesis is slow to import, and few rows draw

@@ -67,19 +67,23 @@ class Subject(Protocol):
 
 @dataclass(frozen=True)
 class Line:
-    """A line of a row as code; with `binding` its value gets a name, with `body` it is walked over."""
+    """A line of a row as code; with `binding` its value gets a name, with `body` it is walked over.
+
+    claim  it says what is so: the value of a reply counts, not that there was one
+    """
 
     expr: Expr
     typed: Typed
     binding: str = ""
     loop: str = ""
     body: tuple[Line, ...] = ()
+    claim: bool = False
 
     @cached_property
     def code(self) -> CodeType:
         """The code of the expression."""
         source = emit(self.typed)
-        if isinstance(self.typed.type, Reply):
+        if isinstance(self.typed.type, Reply) and not (self.claim or self.loop):
             source = source.removesuffix(".value")  # a reply is bound as it is, not read
         return _compiled(source, self.expr.text)
 

@@ -65,8 +65,8 @@ class RowCompiler:
             needed |= facts(expr.node, True)
         scope = self.words.scope(names).with_present(needed)
         steps, scope = self._steps((*row.arrange, *row.act), scope)
-        asserts = tuple(Line(expr, self._typed(expr, scope, BOOL)) for expr in row.asserts)
-        left_open = tuple(Line(expr, self._typed(expr, scope, BOOL)) for expr in row.open)
+        asserts = tuple(Line(expr, self._typed(expr, scope, BOOL), claim=True) for expr in row.asserts)
+        left_open = tuple(Line(expr, self._typed(expr, scope, BOOL), claim=True) for expr in row.open)
         self.faults += self.words.faults
         self.words.faults.clear()
         return Program(row, steps, asserts, left_open, tuple(names.items()))

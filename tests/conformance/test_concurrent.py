@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import sys
 import threading
 from collections.abc import Callable, Sequence
@@ -16,6 +17,7 @@ from conformance.adapter import Broken
 from conformance.adapters import python
 from conformance.case import Case
 from conformance.concurrent import is_own, one_after_the_other, overlapping, run_at_once
+from conformance.rows import MORE_ROUNDS
 from conformance.verdict import EXIT_CONFORMS, Verdict
 from tests.conformance.systems import REFERENCE, adapted, row_result, thread_job, whole_run
 from tests.right.thread_job import ActorJobs, RealClockJobs, SqliteJobs
@@ -206,6 +208,18 @@ def test_a_row_whose_calls_never_overlap_is_not_exercised(row: str, monkeypatch:
         "the calls made at once never overlapped",
     )
     assert (result.overlaps, result.runs > 1) == (0, True)
+
+
+@pytest.mark.parametrize("row", AT_ONCE)
+def test_a_row_goes_on_until_its_calls_overlap(row: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    groups = itertools.count()
+
+    def late(*arguments: Any) -> list[Any]:
+        return (in_turn if next(groups) < MORE_ROUNDS // 2 else run_at_once)(*arguments)
+
+    monkeypatch.setattr(python, "run_at_once", late)
+    result = row_result(REFERENCE, row, quick=True)
+    assert (result.verdict, result.overlaps > 0) == (Verdict.PASS, True)
 
 
 @pytest.mark.parametrize("row", AT_ONCE)

@@ -296,6 +296,22 @@ def test_a_row_that_accuses_a_right_system_fails(assertion: str, said: str) -> N
     assert said in fault.message
 
 
+RESTS = "  rests:\n    takes: {thread: Thread}\n    gives: thread.idle\n  inspect:\n"
+RESTED = "      - rested = rests(t2)\n      - shown = inspect(job.job_id)\n"
+
+
+@pytest.mark.parametrize(("claim", "held"), [("rested", False), ("(!rested)", True)])
+def test_an_assertion_that_is_a_reply_claims_what_was_given_not_that_it_was(claim: str, held: bool) -> None:
+    edits = [("  inspect:\n", RESTS), ("      - shown = inspect(job.job_id)\n", RESTED)]
+    assert ("row-fails" not in found(*edits, asserting(claim))) == held
+    assert "one-way" in found(*edits, leaving_open(claim))
+
+
+def test_a_step_walks_over_a_reply_that_has_a_name() -> None:
+    walked = "      - gone = inspect(fresh)\n      - for each m in told:\n          - inspect(m.job_id)\n"
+    assert found(("      - gone = inspect(fresh)\n", walked)) == {}
+
+
 @pytest.mark.parametrize(
     "condition",
     [

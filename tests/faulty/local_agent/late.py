@@ -31,6 +31,19 @@ class LateFailureWins(Lie):
                 found.status = "failed"
 
 
+class BackgroundRevives(Lie):
+    """An agent that has ended runs again when the user puts it into the background."""
+
+    row, calls = "X24", 4
+
+    def background(self, task: str) -> None:
+        with self._locked():
+            found = self._find(task)
+            if found is not None and found.status == "completed":
+                found.status = "running"
+        super().background(task)
+
+
 class UnknownIsMade(Lie):
     """Asking for the output of a task that nobody knows makes a record of it."""
 
