@@ -193,7 +193,8 @@ class _Trial:
         try:
             names = self.program.run(subject, arguments)
             for each, came in zip(self.program.open, self.came, strict=True):
-                came.add(each.value(names))
+                held = each.held(names)
+                came.update((True, False) if held is None else (held,))
         except RowFailure as failure:
             place = failure.expr.where if failure.expr else self.row.id.where
             if subject.astray:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any
+from typing import Any, NoReturn
 
 # ── The listed functions ─────────────────────────────────────────────────────────────────────────
 
@@ -194,6 +194,12 @@ class _Anything(_Sentinel):
     def get(self, part: Any) -> Any:
         """Give a part of it."""
         return self
+
+    def _unknown(self, *_: Any) -> NoReturn:
+        raise TypeError("the implementation chooses it, so nothing can be said of it")
+
+    __bool__ = __len__ = __iter__ = __contains__ = _unknown
+    __hash__ = object.__hash__
 
 
 class SuchAs:

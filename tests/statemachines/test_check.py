@@ -307,6 +307,30 @@ def test_an_assertion_that_is_a_reply_claims_what_was_given_not_that_it_was(clai
     assert "one-way" in found(*edits, leaving_open(claim))
 
 
+CHOSEN = (
+    "status: job.state}",
+    'status: job.state, glad: "pick(job.terminal, anything, true)", notes: "pick(job.terminal, anything, [job.name])"}',
+)
+
+
+@pytest.mark.parametrize(
+    "claim",
+    [
+        "shown.glad",
+        "shown.glad && true",
+        "('x' in shown.notes)",
+        "shown.notes.size() == 0",
+        "shown.notes.all(n, n == 'x')",
+    ],
+)
+def test_a_row_claims_nothing_of_what_the_implementation_chooses(claim: str) -> None:
+    assert "the implementation chooses" in found(CHOSEN, asserting(claim))["row-fails"].message
+
+
+def test_what_the_implementation_chooses_is_open() -> None:
+    assert found(CHOSEN, leaving_open("shown.glad")) == {}
+
+
 def test_a_step_walks_over_a_reply_that_has_a_name() -> None:
     walked = "      - gone = inspect(fresh)\n      - for each m in told:\n          - inspect(m.job_id)\n"
     assert found(("      - gone = inspect(fresh)\n", walked)) == {}

@@ -11,7 +11,7 @@ import pytest
 from statemachines.check import check_text
 from statemachines.compile import load
 from statemachines.diagnostics import Diagnostic
-from statemachines.specs import spec_path
+from statemachines.specs import shipped, spec_path
 from tests.statemachines.tolerated import TOLERATED
 from tests.statemachines.weakening import Spec, places, sentence, weakenings, without
 
@@ -19,7 +19,12 @@ pytestmark = pytest.mark.thorough
 
 Item = TypeVar("Item")
 CHUNKS = 8
-EACH_CHUNK = [(name, number) for name in TOLERATED for number in range(CHUNKS)]
+EACH_CHUNK = [(name, number) for name in shipped() for number in range(CHUNKS)]
+LARGE = {
+    "local-agent",
+    "job",
+}  # whose sentences leave much open: what each weakening would mean is not gone through yet
+WEAKENED = [(name, number) for name, number in EACH_CHUNK if name not in LARGE]
 
 
 def objections(text: str) -> list[Diagnostic]:
@@ -69,7 +74,7 @@ def test_no_sentence_goes_unmissed(name: str, number: int) -> None:
     assert not wrong, "\n".join(wrong)
 
 
-@pytest.mark.parametrize(("name", "number"), EACH_CHUNK)
+@pytest.mark.parametrize(("name", "number"), WEAKENED)
 def test_no_sentence_can_be_weakened_unnoticed(name: str, number: int) -> None:
     equivalent = TOLERATED[name].equivalent
     wrong = []
@@ -122,6 +127,7 @@ def test_the_table_of_weakenings_reaches_every_kind_of_sentence() -> None:
         ("a: {b: 1, c: 2, e: 3}\n", "a.e", "a: {b: 1, c: 2}\n"),
         ("a: {b: {c: 1}, d: 2}\n", "a.b.c", "a: {d: 2}\n"),
         ("a: [b, c]\n", "a.1", "a: [b]\n"),
+        ("a:\n  - b: 1\n    c: 2\n", "a.0.b", "a:\n  - c: 2\n"),
     ],
 )
 def test_a_deletion_takes_the_entry_and_nothing_else(text: str, path: str, left: str) -> None:

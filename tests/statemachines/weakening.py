@@ -105,9 +105,11 @@ def without(text: str, place: Place) -> str:
         return text[: text.rindex(",", 0, start)] + text[end:]
     if isinstance(place.keys[-1], int):
         start = text.rindex("- ", 0, start)
-    first = text.rfind("\n", 0, start) + 1
+    first, rest = text.rfind("\n", 0, start) + 1, text[text.index("\n", end) + 1 :]
+    if text[first:start].strip() == "-":  # the first of an item's entries: the next one takes its place
+        return text[:start] + rest.lstrip(" ")
     assert not text[first:start].strip(), f"{place.path} shares its line"
-    return text[:first] + text[text.index("\n", end) + 1 :]
+    return text[:first] + rest
 
 
 def instead(text: str, place: Place, value: str) -> str:
