@@ -3,20 +3,25 @@
 from __future__ import annotations
 
 import argparse
+import os
 import sys
 from collections import Counter
 from concurrent.futures import ProcessPoolExecutor
 from contextlib import closing
 from multiprocessing import get_context
+from pathlib import Path
+from typing import Any
 
+from conformance.adapter import Adapter
 from conformance.rows import RowRunner
 from conformance.run import Run
-from conformance.targets import open_class
+from conformance.targets import open_class, open_target
 from conformance.verdict import EXIT_CONFORMS, Verdict
 from statemachines.rows import RowCompiler
-from tests.conformance.lifecycles import SUITES, named
+from tests.conformance.lifecycles import SUITES, Lie, Suite, named
 from tests.conformance.systems import explained
 
+TOOL = f"cli:{Path(__file__).parent / 'tools' / 'reference.yaml'}"
 Job = tuple[str, str, int, int]  # a lifecycle, what kind of system, which one of them, the seed
 
 
@@ -46,28 +51,22 @@ def jobs(name: str, seeds: range) -> list[Job]:
     suite = SUITES[name]
     right = [(name, "right", index, seed) for index in range(len(suite.right)) for seed in seeds]
     faulty = [(name, "faulty", index, seed) for index in range(len(suite.faulty)) for seed in seeds]
-    return [*right, *faulty, *((name, "dead", index, 0) for index in range(len(suite.dead)))]
+    dead = [(name, "dead", index, 0) for index in range(len(suite.dead))]
+    tools = [(name, "right", len(suite.right), seed) for seed in seeds[:2]] if name == "cli-job" else []
+    return [*right, *faulty, *dead, *tools]
 
 
 def verdict(job: Job) -> tuple[str, str]:
     """Run one system under one seed; say what is wrong about the verdict, or give an empty text."""
     lifecycle, kind, index, seed = job
     suite = SUITES[lifecycle]
-    compiled = suite.compiled
     if kind == "faulty":
-        lie = suite.faulty[index]
-        with closing(open_class(compiled, lie)) as adapter:
-            runner = RowRunner(
-                compiled, RowCompiler(compiled.lifecycle), adapter, number=seed, shortest=False
-            )
-            found = runner.run(compiled.lifecycle.rows[lie.row])
-        fails = found.verdict is Verdict.FAIL
-        return kind, "" if fails else f"{lie.__name__}, seed {seed}: {lie.row} is {found.verdict}"
-    system = (suite.right if kind == "right" else list(suite.dead.values()))[index]
-    with closing(open_class(compiled, system)) as adapter:
-        run = Run(compiled, adapter, seed=seed, quick=kind == "right")
+        return kind, _missed(suite, suite.faulty[index], seed)
+    systems = [*suite.right, TOOL] if kind == "right" else list(suite.dead.values())
+    with closing(_opened(suite, systems[index])) as adapter:
+        run = Run(suite.compiled, adapter, seed=seed, quick=kind == "right")
         code = run.go()
-    said = f"{named(system)} of {lifecycle}, seed {seed}"
+    said = f"{named(systems[index])} of {lifecycle}, seed {seed}"
     if kind == "right":
         held = (Verdict.PASS, Verdict.NOT_APPLICABLE)
         wrong = "\n\n".join(explained(each) for each in run.results if each.verdict not in held)
@@ -75,6 +74,25 @@ def verdict(job: Job) -> tuple[str, str]:
     fine = (Verdict.FAIL, Verdict.NOT_APPLICABLE)  # some rows need a policy that is not the default
     alive = [each.id for each in run.results if each.level == "must" and each.verdict not in fine]
     return kind, f"{said}: {', '.join(alive)} do not fail" if alive else ""
+
+
+def _missed(suite: Suite, lie: type[Lie], seed: int) -> str:
+    with closing(open_class(suite.compiled, lie)) as adapter:
+        rows = RowCompiler(suite.compiled.lifecycle)
+        runner = RowRunner(suite.compiled, rows, adapter, number=seed, shortest=False)
+        found = runner.run(suite.compiled.lifecycle.rows[lie.row])
+    fails = found.verdict is Verdict.FAIL
+    return "" if fails else f"{lie.__name__}, seed {seed}: {lie.row} is {found.verdict}"
+
+
+def _opened(suite: Suite, system: Any) -> Adapter:
+    """Open a class, or the reference program of cli-job as processes."""
+    if system is not TOOL:
+        return open_class(suite.compiled, system)
+    os.environ["PATH"] = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
+    adapter = open_target(suite.compiled, TOOL)
+    adapter.limit = 30.0  # seconds for one process, however busy the machine is
+    return adapter
 
 
 if __name__ == "__main__":
