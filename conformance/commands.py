@@ -272,7 +272,11 @@ def draw(options: argparse.Namespace) -> int:
     """Draw a lifecycle as Mermaid text."""
     from statemachines.drawing import mermaid
 
-    print(mermaid(_load(options.lifecycle).lifecycle), end="")
+    compiled = _load(options.lifecycle)
+    try:
+        print(mermaid(compiled.lifecycle), end="")
+    except SpecError as error:
+        raise Unusable(f"{compiled.lifecycle.name} cannot be drawn\n{error}") from None
     return EXIT_CONFORMS
 
 

@@ -34,13 +34,13 @@ class Fails(AssertionError):
 
 def shrunk(compiled: Compiled, adapter: Adapter, case: Case, *, rounds: int = 1) -> Counterexample | None:
     """Shrink what a case recorded; None when playing it again does not show the fault, or cannot be done."""
-    patience = adapter.limit
+    limit = adapter.limit
     try:
         return _shrunk(compiled, adapter, case, rounds)
     except HarnessError:  # a system that is broken beyond a fresh start; the fault stands all the same
         return None
     finally:
-        adapter.limit = patience
+        adapter.limit = limit
 
 
 def _shrunk(compiled: Compiled, adapter: Adapter, case: Case, rounds: int) -> Counterexample | None:
@@ -53,15 +53,14 @@ def _shrunk(compiled: Compiled, adapter: Adapter, case: Case, rounds: int) -> Co
                 break
         return played
 
-    patience = adapter.limit
     hangs = case.divergence is not None and case.divergence.kind == "hang"
     first = attempt(symbolic(compiled, case.trace), 10, 4 * rounds)
     if first.divergence is None:
         return None
-    adapter.limit = min(patience, HANG_SECONDS) if hangs else patience
+    if hangs:
+        adapter.limit = min(adapter.limit, HANG_SECONDS)
     best = Shrinker(compiled, attempt, SHRINK_SECONDS * (4 if rounds > 1 else 1)).shrink(first)
     hits, rounds = _reproduced(compiled, adapter, best.trace, rounds, enough=2 if hangs else rounds)
-    adapter.limit = patience
     if hangs and not hits:  # what was called a hang was only slow
         best = Shrunk(first.trace, first, best.tries)
     divergence = best.played.divergence

@@ -19,6 +19,7 @@ from statemachines import kernel
 from statemachines.compile import Compiled
 from statemachines.types import Id, present
 
+ROUNDS_IF_COSTLY = 10  # where each call takes long
 ROUNDS = 400  # situations in which two calls are made at once, of all operations together
 LEAST, MOST = 2, 7  # calls that lead to a situation
 AFTER = 3  # calls that follow it

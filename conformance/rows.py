@@ -21,13 +21,13 @@ from statemachines.rows import Program, RowCompiler, RowFailure, enumerated, wit
 
 UNSURE = "there are more explanations than were looked at, or the order depends on instants that nobody sees"
 ROUNDS = 40  # schedules of a concurrent row
-MANY = 500  # calls at once of a row that is run under fewer schedules, because each shows as much
+MANY_CALLS = 500  # calls at once of a row that is run under fewer schedules, because each shows as much
 ROUNDS_OF_MANY = 3
 ROUNDS_IF_COSTLY = 2  # where each call takes long
-MORE_ROUNDS = (
-    200  # at most, while calls at once have never overlapped, or have shown nothing that the row is about
-)
+# At most so many more, while calls at once never overlapped, or showed nothing that the row is about.
+MORE_ROUNDS = 200
 EXAMPLES = 12  # drawn values of a row, beside its witness
+EXAMPLES_AT_ONCE = 3  # the same of a concurrent row
 AGAIN = 3  # how often a failure is tried again before it is called flaky
 
 
@@ -146,14 +146,14 @@ class RowRunner:
         self._once(program, values, tally, self.number)
         if not makes_calls_at_once(program.row):
             return
-        rounds = ROUNDS_OF_MANY if tally.at_once > MANY else ROUNDS
-        rounds = ROUNDS_IF_COSTLY if self.adapter.costly else max(rounds // 4, 1) if self.quick else rounds
+        rounds = min(schedules(self.adapter), ROUNDS_OF_MANY if tally.at_once > MANY_CALLS else ROUNDS)
+        rounds = max(rounds // 4, 1) if self.quick and not self.adapter.costly else rounds
         for round_ in range(1, rounds):
             self._once(program, values, tally, self.number + round_)
 
     def _until_exercised(self, program: Program, first: Mapping[str, Any], tally: Tally) -> None:
         """Try more schedules of calls at once as long as what the row is about has not come to pass."""
-        if not makes_calls_at_once(program.row) or self.adapter.costly or tally.at_once > MANY:
+        if not makes_calls_at_once(program.row) or self.adapter.costly or tally.at_once > MANY_CALLS:
             return
         combinations = itertools.cycle(enumerated(self.compiled.lifecycle, program))
         for round_, values in zip(range(ROUNDS, ROUNDS + MORE_ROUNDS), combinations, strict=False):
@@ -170,7 +170,7 @@ class RowRunner:
             for values in combinations:
                 self._once(program, {**values, **chosen}, tally, self.number)
 
-        examples = max(2, EXAMPLES // (4 if makes_calls_at_once(program.row) else 1))
+        examples = EXAMPLES_AT_ONCE if makes_calls_at_once(program.row) else EXAMPLES
         try:
             draw(
                 self.compiled,
@@ -229,9 +229,14 @@ class RowRunner:
         found = None
         if self.shortest and (failed.case.divergence is not None or failed.case.judge.findings):
             several = makes_calls_at_once(program.row)
-            rounds = (ROUNDS_IF_COSTLY if self.adapter.costly else ROUNDS) if several else 1
+            rounds = schedules(self.adapter) if several else 1
             found = shrunk(self.compiled, self.adapter, failed.case, rounds=rounds)
         return found or row_itself(self.compiled, program, failed)
+
+
+def schedules(adapter: Adapter) -> int:
+    """Give under how many schedules calls at once are tried."""
+    return ROUNDS_IF_COSTLY if adapter.costly else ROUNDS
 
 
 def _count(witnessed: Counter[str], path: str) -> int:

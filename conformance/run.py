@@ -6,12 +6,13 @@ import fnmatch
 import time
 from collections.abc import Callable, Iterable, Sequence
 from functools import partial
+from typing import TYPE_CHECKING
 
 from conformance.adapter import Adapter, HarnessError
 from conformance.case import Case
 from conformance.evidence import shrunk
 from conformance.report import Coverage, Footer, Header, Planned, Watcher, declares, tally
-from conformance.rows import ROUNDS, UNSURE, RowRunner
+from conformance.rows import UNSURE, RowRunner, schedules
 from conformance.verdict import RowResult, Verdict, exit_code
 from statemachines.check_coverage import avoided
 from statemachines.compile import Compiled
@@ -19,7 +20,12 @@ from statemachines.diagnostics import did_you_mean
 from statemachines.lifecycle import Level, Row
 from statemachines.rows import RowCompiler
 
-MACHINE = "machine"  # the id under which the Hypothesis machine is reported
+if TYPE_CHECKING:
+    from conformance.stateful import Diverged, Driver  # Hypothesis is slow to import
+
+MACHINE = (
+    "machine"  # the id under which the random searches are reported: Hypothesis, walks, any two calls at once
+)
 ABOUT_MACHINE = "Random calls in any order: after each, the system shows what the model shows."
 
 
@@ -45,8 +51,7 @@ class Run:
         self.seed = seed
         self.quick = quick
         self.fail_on = fail_on
-        self.rows = selected(compiled, only)
-        self.with_machine = not only or any(fnmatch.fnmatchcase(MACHINE, pattern) for pattern in only)
+        self.rows, self.with_machine = selected(compiled, only)
         self.results: list[RowResult] = []
         self._runner = RowRunner(compiled, RowCompiler(compiled.lifecycle), adapter, number=seed, quick=quick)
 
@@ -110,9 +115,15 @@ class Run:
 
 
 def run_machine(runner: RowRunner) -> RowResult:
-    """Run the Hypothesis machine; a fault that a row saw without being about it is reported here too."""
+    """Search at random; a fault that a row saw without being about it is reported here too."""
     began = time.monotonic()
     result = RowResult(MACHINE, ABOUT_MACHINE, "must", Verdict.PASS)
+
+    def told(driver: Driver) -> None:
+        result.runs += 1
+        if driver.case.judge.unsure and driver.case.divergence is not None:
+            result.verdict, result.reason = Verdict.COULD_NOT_TELL, UNSURE
+
     missing = [
         name
         for name, operation in runner.compiled.lifecycle.operations.items()
@@ -123,12 +134,9 @@ def run_machine(runner: RowRunner) -> RowResult:
             result.verdict = Verdict.NOT_EXERCISED
             result.reason = f"the system has no operation {', '.join(missing)}"
         else:
-            case = (
-                _searched(runner, result)
-                or _walked(runner, result)
-                or _paired(runner, result)
-                or next(iter(runner.strays), None)
-            )
+            searches = (_searched, _walked, _paired)
+            found = next(filter(None, (search(runner, told) for search in searches)), None)
+            case = found.case if found is not None else next(iter(runner.strays), None)
             if case is not None:
                 _fails(runner, result, case)
     except HarnessError as error:
@@ -137,50 +145,47 @@ def run_machine(runner: RowRunner) -> RowResult:
     return result
 
 
-def _searched(runner: RowRunner, result: RowResult) -> Case | None:
-    """Make random calls; give the first case that diverges."""
+Told = Callable[["Driver"], None]  # of every case that ended well
+
+
+def _searched(runner: RowRunner, told: Told) -> Diverged | None:
+    """Let Hypothesis make calls; give the first case that diverges."""
     from conformance import stateful  # Hypothesis is slow to import
 
-    def after(driver: stateful.Driver) -> None:
-        result.runs += 1
-        if driver.case.judge.unsure and driver.case.divergence is not None:
-            result.verdict, result.reason = Verdict.COULD_NOT_TELL, UNSURE
+    def after(driver: Driver) -> None:
+        told(driver)
         runner.witnessed.update(driver.case.judge.witnessed())
 
     examples = stateful.EXAMPLES // 4 if runner.quick else stateful.EXAMPLES
     if runner.adapter.costly:
         examples = stateful.EXAMPLES_IF_COSTLY
-    diverged = stateful.search(runner.compiled, runner.adapter, runner.number, examples=examples, after=after)
-    return None if diverged is None else diverged.case
+    return stateful.search(runner.compiled, runner.adapter, runner.number, examples=examples, after=after)
 
 
-def _walked(runner: RowRunner, result: RowResult) -> Case | None:
+def _walked(runner: RowRunner, told: Told) -> Diverged | None:
     """Walk at random; give the first case that diverges."""
     from conformance import walks
 
-    def after(driver: object) -> None:
-        result.runs += 1
+    def after(driver: Driver) -> None:
+        told(driver)
+        runner.witnessed.update(driver.case.judge.witnessed())
 
     if runner.adapter.costly:
         return None
     many = walks.WALKS // 4 if runner.quick else walks.WALKS
-    diverged = walks.search(runner.compiled, runner.adapter, runner.number, walks=many, after=after)
-    return None if diverged is None else diverged.case
+    return walks.search(runner.compiled, runner.adapter, runner.number, walks=many, after=after)
 
 
-def _paired(runner: RowRunner, result: RowResult) -> Case | None:
-    """Make any two calls at once, where the system allows it; give the first case that diverges."""
+def _paired(runner: RowRunner, told: Told) -> Diverged | None:
+    """Make any two calls at once, where the system allows it; what is witnessed there, their schedule decides."""
     from conformance import pairs
 
     if runner.adapter.declaration.concurrency == "none":
         return None
-
-    def after(driver: object) -> None:
-        result.runs += 1
-
     rounds = pairs.ROUNDS // 4 if runner.quick else pairs.ROUNDS
-    diverged = pairs.search(runner.compiled, runner.adapter, runner.number, rounds=rounds, after=after)
-    return None if diverged is None else diverged.case
+    if runner.adapter.costly:
+        rounds = pairs.ROUNDS_IF_COSTLY
+    return pairs.search(runner.compiled, runner.adapter, runner.number, rounds=rounds, after=told)
 
 
 def _fails(runner: RowRunner, result: RowResult, case: Case) -> None:
@@ -189,7 +194,7 @@ def _fails(runner: RowRunner, result: RowResult, case: Case) -> None:
         return
     result.verdict = Verdict.FAIL
     result.reason = f"expected {divergence.expected}; seen {divergence.seen}"
-    rounds = ROUNDS if any(each.at_once for each in case.trace) else 1
+    rounds = schedules(runner.adapter) if any(each.at_once for each in case.trace) else 1
     found = result.counterexample = shrunk(runner.compiled, runner.adapter, case, rounds=rounds)
     if found is None:
         result.verdict = Verdict.FLAKY
@@ -198,14 +203,16 @@ def _fails(runner: RowRunner, result: RowResult, case: Case) -> None:
         result.reason = f"expected {found.expected}; seen {found.seen}"
 
 
-def selected(compiled: Compiled, only: Sequence[str]) -> list[Row]:
-    """Give the rows that patterns such as `N1` or `E*` name; raise NoSuchRow for one that names none."""
-    rows = list(compiled.lifecycle.rows.values())
-    if not only:
-        return rows
-    ids = [row.id.text for row in rows]
+def selected(compiled: Compiled, only: Sequence[str]) -> tuple[list[Row], bool]:
+    """Give the rows that patterns such as `N1` or `E*` name, and whether they name the machine; all without any.
+
+    Raises NoSuchRow for a pattern that names nothing.
+    """
+    rows = compiled.lifecycle.rows
+    names = [*rows, MACHINE]
     for pattern in only:
-        if pattern != MACHINE and not any(fnmatch.fnmatchcase(name, pattern) for name in ids):
-            hint = did_you_mean(pattern, [*ids, MACHINE]) or f"there are {', '.join(ids)} and {MACHINE}"
+        if not any(fnmatch.fnmatchcase(name, pattern) for name in names):
+            hint = did_you_mean(pattern, names) or f"there are {', '.join(rows)} and {MACHINE}"
             raise NoSuchRow(f"no row of {compiled.lifecycle.name} is called {pattern!r}; {hint}")
-    return [row for row in rows if any(fnmatch.fnmatchcase(row.id.text, pattern) for pattern in only)]
+    chosen = {name for pattern in only or "*" for name in names if fnmatch.fnmatchcase(name, pattern)}
+    return [row for name, row in rows.items() if name in chosen], MACHINE in chosen

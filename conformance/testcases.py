@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import Any, ClassVar
 
 from conformance.rows import RowRunner
-from conformance.run import MACHINE, run_machine, selected
+from conformance.run import ABOUT_MACHINE, run_machine, selected
 from conformance.targets import open_class
 from conformance.verdict import RowResult, Verdict, gates
 from statemachines.compile import Compiled, load
@@ -30,9 +30,10 @@ def testcase(lifecycle: str, factory: Callable[[], Any], *, rows: str = "") -> t
         "compiled": compiled,
         "factory": staticmethod(factory),
     }
-    for row in selected(compiled, only):
+    chosen, with_machine = selected(compiled, only)
+    for row in chosen:
         body[f"test_{row.id.text}"] = _test(row)
-    if not only or MACHINE in only:
+    if with_machine:
         body["test_machine"] = _machine
     return type(f"Test{getattr(factory, '__name__', 'System')}", (_Rows,), body)
 
@@ -60,8 +61,10 @@ def _test(row: Row) -> Callable[[_Rows], None]:
 
 
 def _machine(self: _Rows) -> None:
-    """Random calls in any order: after each, the system shows what the model shows."""
     _judge(self, run_machine(self.runner))
+
+
+_machine.__doc__ = ABOUT_MACHINE
 
 
 def _judge(test: unittest.TestCase, result: RowResult) -> None:

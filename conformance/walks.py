@@ -8,36 +8,58 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable
+from typing import Any
 
 from conformance.adapter import Adapter
 from conformance.prefill import prefills
 from conformance.stateful import Diverged, Driver
 from statemachines.compile import Compiled
 
-WALKS, STEPS = 20, 30
+STEPS = 30
+WALKS = 20
 IDLY = 0.25  # of the calls are made whether they do anything or not
+FAITHFULLY = 0.5  # of the calls are about what the call before was about, so that much happens to one record
+OFTEN = 3  # as often as one that only looks, an operation is chosen that changes something
 
 
 def search(
-    compiled: Compiled, adapter: Adapter, number: int, *, walks: int = WALKS, after: Callable[[Driver], None]
+    compiled: Compiled, adapter: Adapter, number: int, *, walks: int, after: Callable[[Driver], None]
 ) -> Diverged | None:
     """Walk so many times; give the first case that diverges."""
     ways = prefills(compiled, adapter.declaration)
-    names = [operation.name for operation in compiled.kernel.operations if adapter.offers(operation.name)]
+    offered = [each for each in compiled.kernel.operations if adapter.offers(each.name)]
+    names = [each.name for each in offered for _ in range(OFTEN if each.effects else 1)]
     names += ["wait"] if adapter.declaration.clock == "virtual" else []
     for index in range(walks):
         driver, chooser = Driver(compiled, adapter, seed=number + index), random.Random(f"{number}/{index}")
         try:
             ways[index % len(ways)](driver)
+            about: set[Any] = set()
             for _ in range(STEPS):
-                _step(driver, chooser, names)
+                about = _step(driver, chooser, names, about)
         except Diverged as diverged:
             return diverged
         after(driver)
     return None
 
 
-def _step(driver: Driver, chooser: random.Random, names: list[str]) -> None:
-    """Make a call of any operation, with arguments with which it does something if some are soon found."""
-    name, idly = chooser.choice(names), chooser.random() < IDLY
-    driver.take(name, driver.drawn(name, chooser, tries=1 if idly else None))
+def _step(driver: Driver, chooser: random.Random, names: list[str], about: set[Any]) -> set[Any]:
+    """Make a call of any operation, with arguments with which it does something if some are soon found.
+
+    `about` is what the call before was given, and the ids that it gave; gives that of this one.
+    """
+    name, idly, faithfully = chooser.choice(names), chooser.random() < IDLY, chooser.random() < FAITHFULLY
+    wanted = about if faithfully else set()
+    arguments = driver.drawn(
+        name,
+        chooser,
+        lambda given: not wanted or not wanted.isdisjoint(_texts(given)),
+        tries=1 if idly else None,
+    )
+    driver.take(name, arguments)
+    given = driver.case.trace[-1].ids.values() if driver.case.trace else ()
+    return {*_texts(arguments or {}), *given} or about
+
+
+def _texts(arguments: dict[str, Any]) -> set[str]:
+    return {value for value in arguments.values() if isinstance(value, str)}

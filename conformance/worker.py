@@ -79,6 +79,7 @@ class Loop:
     def __init__(self, *, virtual: bool = False) -> None:
         self._virtual = VirtualLoop() if virtual else None
         self._loop: asyncio.AbstractEventLoop = self._virtual or asyncio.new_event_loop()
+        self._loop.set_exception_handler(_unless_left)
         self._stopped = threading.Event()
         self._lock = threading.Lock()  # nothing is submitted behind the end
         threading.Thread(target=self._serve, daemon=True).start()
@@ -153,6 +154,12 @@ class Loop:
             with contextlib.suppress(SystemExit, KeyboardInterrupt):
                 self._loop.run_until_complete(asyncio.wait(waiting))
         self._loop.close()
+
+
+def _unless_left(loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
+    """Tell of what goes wrong on a loop; not of tasks that a system leaves there when its case is over."""
+    if not str(context.get("message", "")).startswith("Task was destroyed"):
+        loop.default_exception_handler(context)
 
 
 def _count(loop: VirtualLoop, more: int) -> None:

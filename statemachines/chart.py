@@ -53,28 +53,32 @@ def arrows(lifecycle: Lifecycle, entity: str) -> tuple[Arrow, ...]:
     found: list[Arrow] = []
     for operation in lifecycle.operations.values():
         if _moved_by(operation, lifecycle) == entity:
-            found += _arrows_of(operation.name.text, operation.moves, _taken(operation, lifecycle), record)
+            found += _arrows_of(
+                operation.name.text, operation.moves, _taken(operation, lifecycle), record, lifecycle
+            )
         for loop in operation.loops:
             if _walked(loop, lifecycle) == entity:
                 found += _arrows_of(
-                    operation.name.text, loop.effects.moves, _taken(operation, lifecycle), record
+                    operation.name.text, loop.effects.moves, _taken(operation, lifecycle), record, lifecycle
                 )
     for timer in record.timers:
         found += _arrows_of_timer(timer, record, lifecycle)
     for step in lifecycle.spontaneous.values():
         if [word.text for _, word in step.loops] == [entity]:
-            found += _arrows_of(step.name.text, step.effects.moves, {}, record)
+            found += _arrows_of(step.name.text, step.effects.moves, {}, record, lifecycle)
     return tuple(found)
 
 
 def _taken(operation: Operation, lifecycle: Lifecycle) -> Takes:
     """The parameters of an operation, each with the states that it can name, if it names some."""
-    found: dict[str, tuple[TypeUse, tuple[str, ...]]] = {}
-    for name, use in operation.takes.items():
-        declaration = lifecycle.types.get(use.name.text)
-        some = declaration.members if declaration is not None and declaration.of is not None else ()
-        found[name] = use, tuple(word.text for word in some)
-    return found
+    return {name: (use, _some(use, lifecycle)) for name, use in operation.takes.items()}
+
+
+def _some(use: TypeUse, lifecycle: Lifecycle) -> tuple[str, ...]:
+    """The states that are the words of a type, if it is declared to be some of them."""
+    declaration = lifecycle.types.get(use.name.text)
+    some = declaration.members if declaration is not None and declaration.of is not None else ()
+    return tuple(word.text for word in some)
 
 
 def _declared(lifecycle: Lifecycle, entity: str) -> Entity:
@@ -103,10 +107,12 @@ def _walked(loop: Loop, lifecycle: Lifecycle) -> str:
     return ""
 
 
-def _arrows_of(trigger: str, moves: Sequence[Move], takes: Takes, record: Entity) -> Iterator[Arrow]:
+def _arrows_of(
+    trigger: str, moves: Sequence[Move], takes: Takes, record: Entity, lifecycle: Lifecycle
+) -> Iterator[Arrow]:
     for move in moves:
         for source in _sources(move, record):
-            targets, chosen_by = _targets(move.target, move.target.node, source, takes, record)
+            targets, chosen_by = _Targets(move.target, source, takes, record, lifecycle).all()
             yield Arrow(trigger, source, targets, chosen_by)
 
 
@@ -119,33 +125,65 @@ def _arrows_of_timer(timer: Timer, record: Entity, lifecycle: Lifecycle) -> Iter
     for source in _meant(timer.states, record):
         for move in timer.effects.moves:
             if move.source is None or source in _meant(move.source, record):
-                targets, chosen_by = _targets(move.target, move.target.node, source, {}, record)
+                targets, chosen_by = _Targets(move.target, source, {}, record, lifecycle).all()
                 yield Arrow(trigger, source, targets, chosen_by, after)
         if timer.effects.removes:
             yield Arrow(trigger, source, (), after=after)
 
 
-def _targets(
-    expr: Expr, node: Node, source: str, takes: Takes, record: Entity
-) -> tuple[tuple[str, ...], str]:
-    """The states that may follow, and what picks one of them: a parameter, or `to` where a condition does."""
-    if isinstance(node, Call) and node.name == "pick" and len(node.arguments) == 3:
-        both = [_targets(expr, part, source, takes, record) for part in node.arguments[1:]]
-        targets = tuple(dict.fromkeys(state for found, _ in both for state in found))
-        return targets, TO if len(targets) > 1 else ""
-    target = Word(expr.text, expr.scalar.at(node.at))
-    if not isinstance(node, Name):
-        raise _nowhere(target, record, "a move leads to a state, a parameter, `same`, or a `pick` of them")
-    target = Word(node.name, target.where)
-    if target.text == "same":
-        return (source,), ""
-    if target.text in takes:
-        return _choices(*takes[target.text], target, record), target.text
-    if target.text in (record.groups or {}):
-        raise _nowhere(target, record, "a move leads to one state, not to a group")
-    if target.text not in record.states:
-        raise _nowhere(target, record, did_you_mean(target.text, [*record.states, *takes]))
-    return (target.text,), ""
+@dataclass(frozen=True, slots=True)
+class _Targets:
+    """Where a move may lead from one state, by the words of its target."""
+
+    target: Expr
+    source: str
+    takes: Takes
+    record: Entity
+    lifecycle: Lifecycle
+
+    def all(self) -> tuple[tuple[str, ...], str]:
+        """Give the states that may follow, and what picks one of them: a parameter, or `to` where a condition does."""
+        return self._of(self.target.node, {})
+
+    def _of(self, node: Node, named: Mapping[str, Node]) -> tuple[tuple[str, ...], str]:
+        """The same of a part; `named` is what the parameters of a definition stand for."""
+        target = Word(self.target.text, self.target.scalar.at(min(node.at, self.target.node.at)))
+        match node:
+            case Call(name="pick", arguments=(_, one, other)):
+                both = [self._of(one, named), self._of(other, named)]
+                targets = tuple(dict.fromkeys(state for found, _ in both for state in found))
+                return targets, TO if len(targets) > 1 else ""
+            case Call(name=name, arguments=given) if name in self.lifecycle.definitions:
+                definition = self.lifecycle.definitions[name]
+                inside = {word.text: each for word, each in zip(definition.parameters, given, strict=False)}
+                return self._of(definition.body.node, inside)
+            case Name(name=name) if name in named:
+                return self._of(named[name], {})
+            case Name(name=name):
+                return self._named(Word(name, target.where))
+            case Field(name=name) if self._holds_a_state(name):
+                use = self.record.fields[name]
+                return _choices(use, _some(use, self.lifecycle), target, self.record), TO
+            case _:
+                hint = "a move leads to a state, a parameter, `same`, or a `pick` of them"
+                raise _nowhere(target, self.record, hint)
+
+    def _holds_a_state(self, name: str) -> bool:
+        use = self.record.fields.get(name)
+        some = _some(use, self.lifecycle) if use is not None else ()
+        return bool(some) or (use is not None and use.name.text.startswith(f"{self.record.name.text}."))
+
+    def _named(self, target: Word) -> tuple[tuple[str, ...], str]:
+        """The states that a word stands for."""
+        if target.text == "same":
+            return (self.source,), ""
+        if target.text in self.takes:
+            return _choices(*self.takes[target.text], target, self.record), target.text
+        if target.text in (self.record.groups or {}):
+            raise _nowhere(target, self.record, "a move leads to one state, not to a group")
+        if target.text not in self.record.states:
+            raise _nowhere(target, self.record, did_you_mean(target.text, [*self.record.states, *self.takes]))
+        return (target.text,), ""
 
 
 def _choices(use: TypeUse, some: tuple[str, ...], target: Word, record: Entity) -> tuple[str, ...]:

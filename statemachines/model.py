@@ -198,7 +198,10 @@ class _Anything(_Sentinel):
     def _unknown(self, *_: Any) -> NoReturn:
         raise TypeError("the implementation chooses it, so nothing can be said of it")
 
-    __bool__ = __len__ = __iter__ = __contains__ = _unknown
+    def __eq__(self, other: object) -> bool:
+        return True if other is self else self._unknown()
+
+    __ne__ = __bool__ = __len__ = __iter__ = __contains__ = _unknown
     __hash__ = object.__hash__
 
 

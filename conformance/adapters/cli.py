@@ -103,13 +103,18 @@ class CommandLineAdapter(PythonAdapter):
 
     @property
     def limit(self) -> float:
-        """Seconds for one operation."""
-        settle: int = self._tool.declares["limits"].get("settle", 0)
-        return _PROCESSES * self._tool.seconds + settle / 1000 + 1
+        """Seconds for one process."""
+        return self._tool.seconds
 
     @limit.setter
     def limit(self, seconds: float) -> None:
         self._tool.seconds = seconds
+
+    @property
+    def patience(self) -> float:
+        """Seconds for one operation: for its processes, for a job to settle, and one for what lies between them."""
+        settle: int = self._tool.declares["limits"].get("settle", 0)
+        return _PROCESSES * self.limit + settle / 1000 + 1
 
 
 def tool_of(target: Target) -> type[Tool]:

@@ -81,6 +81,11 @@ class PythonAdapter:
         if asynchronous:
             self._loop = Loop(virtual=self._virtual)
 
+    @property
+    def patience(self) -> float:
+        """Seconds for one operation."""
+        return self.limit
+
     def _class_of(self, factory: Callable[[], Any]) -> type:
         """Give the class of what a factory makes; a function has to make one to tell."""
         if inspect.isclass(factory):
@@ -132,7 +137,7 @@ class PythonAdapter:
         began = self._made = next(self._clock)
         if operation == "wait" and self._virtual and self._loop is not None:
             seconds = arguments["ms"] / 1000
-            self._loop.run(lambda: asyncio.sleep(seconds), self.limit, "wait()", seconds=seconds)
+            self._loop.run(lambda: asyncio.sleep(seconds), self.patience, "wait()", seconds=seconds)
             return Raw(None, None, began, next(self._clock))
         before = self._milliseconds
         work = getattr(self._instance, operation)
@@ -181,12 +186,12 @@ class PythonAdapter:
             return marked
 
         if self._loop is not None:
-            self._gate = _Gate(len(bodies), self.limit)
+            self._gate = _Gate(len(bodies), self.patience)
             self._loop.callers(len(bodies) - 1)  # nobody else calls until they are done
             self._loop.call_soon(self._gate.hold)
         try:
             return run_at_once(
-                [body(inner) for inner in bodies], seed, self._own, self.limit, lambda: self._made
+                [body(inner) for inner in bodies], seed, self._own, self.patience, lambda: self._made
             )
         finally:
             self._gate = None
@@ -240,7 +245,7 @@ class PythonAdapter:
 
     def _worked(self, function: Callable[[], Any], what: str) -> Any:
         try:
-            return self._worker.run(function, self.limit, what)
+            return self._worker.run(function, self.patience, what)
         except Broken:
             self._worker = Worker()  # the old one may be stuck for ever, and ends by itself if it is not
             raise
@@ -255,7 +260,7 @@ class PythonAdapter:
         loop = self._loop
         assert loop is not None  # only async systems come here
         try:
-            return loop.run(work, self.limit, what, gate.submitted if gate is not None else None, seconds)
+            return loop.run(work, self.patience, what, gate.submitted if gate is not None else None, seconds)
         except Broken:
             if self._loop is loop:  # several callers may find out at once
                 self._loop = Loop(

@@ -667,6 +667,13 @@ def test_a_shipped_spec_is_right(capsys: Capture) -> None:
     assert said == ["thread-job", "task-progress"]
 
 
+@pytest.mark.parametrize("name", shipped())
+def test_every_lifecycle_can_be_drawn(name: str, capsys: Capture) -> None:
+    assert ran("draw", name) == EXIT_CONFORMS
+    states = {state for each in load(name).lifecycle.entities.values() for state in each.states}
+    assert states <= set(capsys.readouterr().out.split())
+
+
 def test_a_drawing_is_a_state_diagram(capsys: Capture) -> None:
     assert ran("draw", "thread-job") == EXIT_CONFORMS
     out = capsys.readouterr().out

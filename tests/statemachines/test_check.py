@@ -318,6 +318,10 @@ CHOSEN = (
     [
         "shown.glad",
         "shown.glad && true",
+        "shown.glad != true",
+        "shown.notes != []",
+        "(shown.glad == true) == false",
+        "told.all(x, shown.glad != true)",
         "('x' in shown.notes)",
         "shown.notes.size() == 0",
         "shown.notes.all(n, n == 'x')",

@@ -140,6 +140,8 @@ SCRIPTS: dict[str, Sequence[Step]] = {
     "SpawnEscapesCancelOfAll": [[SPAWN, ALL], END, LIST],
     "AttachingAgainClears": [*HISTORY, ATTACH, PEEK],
     "CancelAllStopsTen": [*[SPAWN] * 11, ALL, end("#10"), LIST],
+    "CancelKeepsLonger": [*MANY, CANCEL, end("#64"), LIST],
+    "PeekKeepsLonger": [*MANY, PEEK, end("#64"), LIST],
     "TextIsTrimmed": [SPAWN, call("finish", task="#0", outcome="completed", text=" x "), DRAIN],
     "NoTextGetsSome": [SPAWN, call("finish", task="#0", outcome="completed", text=""), DRAIN],
 }

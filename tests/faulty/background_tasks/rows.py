@@ -206,3 +206,29 @@ class CanceledOutcomeGoesWithRow(Lie):
         super()._evict(table)
         gone = {each for each, row in before.items() if each not in table.rows and row.status == "canceled"}
         table.queue = deque(each for each in table.queue if each["task_id"] not in gone)
+
+
+class CancelKeepsLonger(Lie):
+    """An ended row that somebody tries to cancel counts as the newest."""
+
+    row, calls = "X32", 132
+
+    def _cancel(self, row: Row) -> bool:
+        if row.status in TERMINAL:
+            self._handles[0].finished += 1
+            row.finish = self._handles[0].finished
+        return super()._cancel(row)
+
+
+class PeekKeepsLonger(Lie):
+    """An ended row that somebody looks at counts as the newest."""
+
+    row, calls = "X32", 132
+
+    async def peek(self, task: str, recent: int | None = None) -> Reply | None:
+        seen = await super().peek(task, recent)
+        row = self._handles[0].rows.get(task)
+        if row is not None and row.status in TERMINAL:
+            self._handles[0].finished += 1
+            row.finish = self._handles[0].finished
+        return seen

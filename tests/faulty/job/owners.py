@@ -57,3 +57,12 @@ class CancelIsScopedAlthoughOnlyListsAre(Lie):
 
     def _select(self, ids: Iterable[str], owner: str | None) -> list[Job]:
         return [job for job in super()._select(ids, owner) if owner is None or job.owner == owner]
+
+
+class OwnerIsABeginning(Lie):
+    """A caller sees the jobs of every owner whose name begins with its own."""
+
+    row, calls = "E39", 2
+
+    def _visible(self, owner: str | None) -> Iterable[Job]:
+        return [job for job in self._jobs.values() if owner is None or (job.owner or "").startswith(owner)]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from conformance.references.job_clock import call_at, now
 from conformance.references.job_delivery import Completion, Reply
 from conformance.references.job_records import Job
@@ -110,3 +112,16 @@ class DeclaredRetentionIsNotKept(Lie):
     row, calls = "B16", 4
     right = declaring("limits", "retention", 60_000)
     declares = right.declares
+
+
+class PollKeepsLonger(Lie):
+    """A job that a poll shows to have ended is kept from then on."""
+
+    row, calls = "B22", 6
+
+    def _acknowledge_ended(self, jobs: Iterable[Job]) -> None:
+        polled = [*jobs]
+        super()._acknowledge_ended(polled)
+        for job in polled:
+            if job.status != "running":
+                self._retain(job)

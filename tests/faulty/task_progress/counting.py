@@ -218,3 +218,13 @@ class LabelSharesCounters(Lie):
         for other in self._tasks.values():
             if other.label == task.label:
                 other.output_tokens = task.output_tokens
+
+
+class AbortTakesBack(Lie):
+    """An abort takes back the output tokens that were counted."""
+
+    row, calls = "X21", 5
+
+    def _abort(self, task: Task) -> None:
+        super()._abort(task)
+        task.output_tokens = 0
