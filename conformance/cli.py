@@ -56,8 +56,8 @@ def _parser() -> argparse.ArgumentParser:
         "part",
         nargs="?",
         default="",
-        metavar="ROW|CLAUSE",
-        help="for example E4, machine, or operations.finish.move",
+        metavar="ROW|OPERATION|CLAUSE",
+        help="for example E4, machine, finish, or operations.finish.move",
     )
     generate = _command(
         commands, "generate", "write a lifecycle's model as a Python module that needs nothing else"

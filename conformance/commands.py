@@ -13,7 +13,7 @@ from conformance.defaults import CALL_LIMIT, FAILURES
 from conformance.verdict import EXIT_CONFORMS, EXIT_HARNESS, EXIT_USAGE, EXIT_VIOLATES
 from statemachines.compile import Compiled, load
 from statemachines.diagnostics import SpecError, did_you_mean
-from statemachines.kernel import within
+from statemachines.kernel import Clause, within
 from statemachines.specs import shipped
 
 if TYPE_CHECKING:  # every command imports what it needs when it runs
@@ -240,19 +240,22 @@ def explain(options: argparse.Namespace) -> int:
         print(explain_row(compiled, part))
     elif part == MACHINE:
         print(explain_machine(compiled))
-    else:
-        clauses = compiled.kernel.clauses
-        sections = (
-            "",
-            *(f"{name}." for name in dict.fromkeys(each.path.partition(".")[0] for each in clauses)),
-        )
-        found = [each for each in clauses if any(within(each.path, f"{name}{part}") for name in sections)]
-        if not found:
-            known = [*compiled.lifecycle.rows, MACHINE, *(clause.path for clause in compiled.kernel.clauses)]
-            hint = did_you_mean(part, known) or f"`conformance explain {options.lifecycle}` lists them"
-            raise Unusable(f"{compiled.lifecycle.name} has no row or clause {part!r}; {hint}")
+    elif found := _clauses(compiled, part):
         print("\n".join(explain_clause(compiled, clause) for clause in found))
+    else:
+        paths = [clause.path for clause in compiled.kernel.clauses]
+        known = [*compiled.lifecycle.rows, MACHINE, *compiled.lifecycle.operations, *paths]
+        hint = did_you_mean(part, known) or f"`conformance explain {options.lifecycle}` lists them"
+        raise Unusable(f"{compiled.lifecycle.name} has no row, operation or clause {part!r}; {hint}")
     return EXIT_CONFORMS
+
+
+def _clauses(compiled: Compiled, part: str) -> list[Clause]:
+    """Give the clauses of a path, or of a path without its section: `finish` for `operations.finish`."""
+    clauses = compiled.kernel.clauses
+    sections = dict.fromkeys(each.path.partition(".")[0] for each in clauses)
+    wanted = [part, *(f"{section}.{part}" for section in sections)]
+    return [each for each in clauses if any(within(each.path, path) for path in wanted)]
 
 
 def generate(options: argparse.Namespace) -> int:

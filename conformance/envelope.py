@@ -21,6 +21,7 @@ FIELDS: Final[Mapping[str, type]] = {
 STATUSES: Final = ("running", "complete", "failed", "cancelled")
 _WORDS: Final = ("ok", "data", "error", "warnings", "meta")
 _NAMES: Final = {str: "a text", bool: "true or false", int: "a whole number"}
+_HOPS: Final = 8  # of `$ref`, one after the other
 _LONGEST: Final = 60  # characters of what was printed that a fault quotes
 
 
@@ -137,15 +138,39 @@ def schema_faults(schema: Any) -> Iterator[str]:
     lacking = [name for name in FIELDS if name not in schema.get("required", [])]
     if lacking:
         yield f"required lacks {', '.join(lacking)}"
-    properties = schema.get("properties", {})
-    statuses = _part(properties, "status").get("enum")
+    statuses = _words(schema, _part(schema, "status"))
     if not isinstance(statuses, list) or sorted(map(str, statuses)) != sorted(STATUSES):
         yield f"the enum of status is {json.dumps(statuses)}"
     for name, kind in (("terminal", "boolean"), ("poll_interval_ms", "integer"), ("timeout_ms", "integer")):
-        if _part(properties, name).get("type") != kind:
-            yield f"the type of {name} is {json.dumps(_part(properties, name).get('type'))}, not {kind}"
+        said = _part(schema, name).get("type")
+        if said != kind:
+            yield f"the type of {name} is {json.dumps(said)}, not {kind}"
 
 
-def _part(properties: Mapping[str, Any], name: str) -> Mapping[str, Any]:
-    found = properties.get(name)
-    return found if isinstance(found, dict) else {}
+def _part(schema: Mapping[str, Any], name: str) -> Mapping[str, Any]:
+    """Give what a schema says of a field."""
+    properties = schema.get("properties")
+    return _resolved(schema, properties.get(name) if isinstance(properties, dict) else None)
+
+
+def _resolved(schema: Mapping[str, Any], part: Any) -> Mapping[str, Any]:
+    """Follow `$ref`, also as the only one of `allOf`: generators of schemas name the types of fields so."""
+    for _ in range(_HOPS):
+        if isinstance(part, dict) and len(part.get("allOf", ())) == 1:
+            part = part["allOf"][0]
+        if not isinstance(part, dict) or "$ref" not in part:
+            break
+        target: Any = schema
+        for step in str(part["$ref"]).removeprefix("#/").split("/"):
+            step = step.replace("~1", "/").replace("~0", "~")
+            target = target.get(step) if isinstance(target, dict) else None
+        part = target
+    return part if isinstance(part, dict) else {}
+
+
+def _words(schema: Mapping[str, Any], part: Mapping[str, Any]) -> Any:
+    """Give the values that a field may have: an `enum`, or a `const` for each."""
+    each = part.get("oneOf", part.get("anyOf"))
+    if "enum" in part or not isinstance(each, list):
+        return part.get("enum")
+    return [_resolved(schema, one).get("const") for one in each]

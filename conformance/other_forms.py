@@ -62,15 +62,6 @@ class OtherForms:
                             yield cut(changed, [number for number in numbers if number != gone])
 
     @staticmethod
-    def waiting_once(trace: Trace) -> Iterator[Trace]:
-        """Walk the traces in which one wait is as long as two that followed each other."""
-        for first, second in itertools.pairwise(trace.calls()):
-            if first.operation == second.operation == "wait":
-                whole = dict(first.arguments)["ms"] + dict(second.arguments)["ms"]
-                longer = with_argument(trace, first.number, "ms", whole)
-                yield cut(longer, [call.number for call in trace.calls() if call.number != second.number])
-
-    @staticmethod
     def waiting_longer(trace: Trace) -> Iterator[Trace]:
         """Walk the traces in which one wait is a little longer, past an instant, and one other call is gone."""
         numbers = [call.number for call in trace.calls()]

@@ -61,7 +61,6 @@ class Shrinker:
                 self._try_each(self._forms.shorter_and_wider)
             if size == len(self._best.trace) <= SHORT:
                 self._try_each(self._forms.merged)
-                self._try_each(self._forms.waiting_once)
                 self._try_each(self._forms.waiting_longer)
                 self._try_each(self._forms.instead)
                 self._try_each(self._forms.other_and_shorter)

@@ -1,4 +1,4 @@
-"""A lifecycle as tests of a test file: one for each row, and the Hypothesis machine."""
+"""A lifecycle as tests of a test file: one for each row, and the random machine."""
 
 from __future__ import annotations
 

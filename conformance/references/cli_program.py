@@ -7,7 +7,7 @@
 
 Written from the life cycle's description alone. A job is a record in a file, in the folder that `JOBS_DIR` names;
 how it stands follows from the record and the clock. So it outlives the process that started it, and nothing has
-to run. With `JOBS_CLOCK=virtual` only `clock advance MS` moves the clock.
+to run. With `JOBS_CLOCK=virtual` only `advance MS` moves the clock.
 """
 
 from __future__ import annotations

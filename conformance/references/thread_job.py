@@ -50,7 +50,6 @@ class Job:
     completion: int = 0
     """Its place among all endings: who is first of those that ended at one instant."""
     told: bool = False
-    told_at: int | None = None
 
 
 class ThreadJobs:
@@ -324,7 +323,7 @@ class ThreadJobs:
         """Whether the message is the caller's to tell; it is at most one caller's, ever."""
         if job.told:
             return False
-        job.told, job.told_at = True, self._now
+        job.told = True
         self._due[job.thread].remove(job)
         return True
 

@@ -110,7 +110,10 @@ USAGE: list[tuple[tuple[str, ...], str]] = [
     (("list", "thread-jbo"), "did you mean 'thread-job'?"),
     (("check",), "the following arguments are required: SPEC"),
     (("check", "thread-jbo"), "give the path of a YAML file, or a shipped name"),
-    (("explain", "thread-job", "N99"), "thread-job has no row or clause 'N99'; did you mean 'N9'?"),
+    (
+        ("explain", "thread-job", "N99"),
+        "thread-job has no row, operation or clause 'N99'; did you mean 'N9'?",
+    ),
     (("explain", "thread-job", "operations.finsh"), "did you mean 'operations.finish"),
     (("explain", "thread-job", "§"), "`conformance explain thread-job` lists them"),
     (("explain", "thread-jbo"), "did you mean 'thread-job'?"),

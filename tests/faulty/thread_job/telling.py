@@ -23,7 +23,7 @@ class ToldAtEveryBoundary(Lie):
     row, calls = "N4", 4
 
     def _claim(self, job: Job) -> bool:
-        job.told, job.told_at = True, self._now
+        job.told = True
         return True
 
 
