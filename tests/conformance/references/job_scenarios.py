@@ -175,6 +175,7 @@ SCENARIOS: dict[type[Lie], str] = {
     owners.CancelIsScopedAlthoughOnlyListsAre: (
         "a = register('bash', 'y', owner='bob'); tool(poll=[a], cancel=[a], owner='alice')"
     ),
+    owners.OwnerIsABeginning: "register('bash', 'x', owner='alice b'); list('alice')",
     delivering.LastSettledFirst: (
         "sink('block'); a = register('bash', 'x'); b = register('bash', 'x'); c = register('bash', 'x'); "
         "settle(c, 'ok', 'x'); settle(a, 'ok', 'x'); settle(b, 'ok', 'x'); release_sink()"
@@ -364,6 +365,9 @@ SCENARIOS: dict[type[Lie], str] = {
     ),
     retention.ZeroRetentionLosesCompletion: (
         "configure(2, 0, 5_000); a = register('bash', 'x'); settle(a, 'ok', 'x')"
+    ),
+    retention.PollKeepsLonger: (
+        "a = register('bash', 'x'); settle(a, 'ok', 'x'); wait(299_999); tool(poll=[a]); wait(2); get(a)"
     ),
     retention.RunningIsEvicted: "a = register('bash', 'x'); wait(86_400_000); get(a)",
     retention.DeclaredRetentionIsNotKept: (

@@ -231,3 +231,11 @@ def x23(s: Any) -> None:
     before = s.get(task)
     s.fail(task, "late")
     assert s.get(task) == before
+
+
+def x24(s: Any) -> None:
+    task = do.watched(s)
+    s.complete(task, "found")
+    s.background(task)
+    do.has(s, task, status="completed", result="found")
+    assert s.background_tasks() == []

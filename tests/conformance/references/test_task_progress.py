@@ -345,6 +345,7 @@ SCRIPTS: dict[str, Sequence[Step]] = {
     "FailedRegistrationRuns": [call("create_task", label="a", registers=False), START, STATUS],
     "SecondOutcomeWins": [*RUN, FAIL, DONE, STATUS],
     "FailureOverridesCompletion": [*RUN, DONE, FAIL, STATUS],
+    "AbortTakesBack": [*RUN, said(), ABORT, READ],
     "AbortOfRunningFails": [*RUN, ABORT, STATUS],
     "StopsForEver": [*RUN, ABORT, call("finish", task="#0", outcome="aborted"), STATUS],
     "LateStartRevives": [*RUN, DONE, START, STATUS],
