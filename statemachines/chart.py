@@ -145,20 +145,22 @@ class _Targets:
         """Give the states that may follow, and what picks one of them: a parameter, or `to` where a condition does."""
         return self._of(self.target.node, {})
 
-    def _of(self, node: Node, named: Mapping[str, Node]) -> tuple[tuple[str, ...], str]:
-        """The same of a part; `named` is what the parameters of a definition stand for."""
-        target = Word(self.target.text, self.target.scalar.at(min(node.at, self.target.node.at)))
+    def _of(
+        self, node: Node, named: Mapping[str, Node], call: Node | None = None
+    ) -> tuple[tuple[str, ...], str]:
+        """The same of a part, or of a part of the definition that `call` uses, whose parameters stand for `named`."""
+        target = Word(self.target.text, self.target.scalar.at((call or node).at))
         match node:
             case Call(name="pick", arguments=(_, one, other)):
-                both = [self._of(one, named), self._of(other, named)]
+                both = [self._of(one, named, call), self._of(other, named, call)]
                 targets = tuple(dict.fromkeys(state for found, _ in both for state in found))
                 return targets, TO if len(targets) > 1 else ""
             case Call(name=name, arguments=given) if name in self.lifecycle.definitions:
                 definition = self.lifecycle.definitions[name]
                 inside = {word.text: each for word, each in zip(definition.parameters, given, strict=False)}
-                return self._of(definition.body.node, inside)
+                return self._of(definition.body.node, inside, call or node)
             case Name(name=name) if name in named:
-                return self._of(named[name], {})
+                return self._of(named[name], {}, call)
             case Name(name=name):
                 return self._named(Word(name, target.where))
             case Field(name=name) if self._holds_a_state(name):

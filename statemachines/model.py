@@ -198,10 +198,16 @@ class _Anything(_Sentinel):
     def _unknown(self, *_: Any) -> NoReturn:
         raise TypeError("the implementation chooses it, so nothing can be said of it")
 
+    __iter__ = __contains__ = _unknown  # or its parts would be walked over for ever
+
+
+class _Chosen(_Anything):
+    """The same to the eyes of a row, which must claim nothing of it."""
+
     def __eq__(self, other: object) -> bool:
         return True if other is self else self._unknown()
 
-    __ne__ = __bool__ = __len__ = __iter__ = __contains__ = _unknown
+    __ne__ = __bool__ = __len__ = _Anything._unknown
     __hash__ = object.__hash__
 
 
@@ -224,8 +230,10 @@ class SuchAs:
 
 
 def exemplary(value: Any) -> Any:
-    """Give a value with the examples of all that the implementation chooses."""
+    """Give a value with the examples of all that the implementation chooses; what has none is CHOSEN."""
     match value:
+        case _ if value is ANYTHING:
+            return CHOSEN
         case SuchAs(example=example):
             return exemplary(example)
         case dict():
@@ -238,6 +246,7 @@ def exemplary(value: Any) -> Any:
 
 ABSENT: Any = _Sentinel("ABSENT")  # an argument that the caller left out
 ANYTHING: Any = _Anything("ANYTHING")  # a part of a reply that is not compared
+CHOSEN: Any = _Chosen("CHOSEN")  # such a part of a reply, as a row sees it
 ANY_CODE: tuple[str, ...] = ("*",)  # a refusal with whatever code
 
 

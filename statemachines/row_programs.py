@@ -99,7 +99,7 @@ class Line:
     def held(self, environment: dict[str, Any]) -> bool | None:
         """Tell whether a claim holds; None where the implementation chooses that."""
         found = self.value(environment)
-        return None if found is model.ANYTHING else bool(found)
+        return None if found is model.CHOSEN else bool(found)
 
     def run(self, environment: dict[str, Any]) -> None:
         """Take the step."""

@@ -17,6 +17,8 @@ from statemachines.model import (
     ABSENT,
     ACCEPT,
     ANY_CODE,
+    ANYTHING,
+    CHOSEN,
     NOTHING,
     BaseModel,
     Decision,
@@ -503,3 +505,19 @@ def test_the_shared_part_needs_nothing_but_the_standard_library() -> None:
     modules = {node.module or "" for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)}
     modules |= {name.name for node in ast.walk(tree) if isinstance(node, ast.Import) for name in node.names}
     assert {module.partition(".")[0] for module in modules} <= sys.stdlib_module_names
+
+
+def test_of_what_the_implementation_chooses_a_row_says_nothing_and_the_model_may() -> None:
+    assert (ANYTHING == "x", bool(ANYTHING)) == (False, True)
+    (chosen,) = exemplary([ANYTHING])
+    assert chosen is CHOSEN
+    for look in (
+        bool,
+        len,
+        iter,
+        lambda value: value == "x",
+        lambda value: value != "x",
+        lambda value: "x" in value,
+    ):
+        with pytest.raises(TypeError, match="the implementation chooses it"):
+            look(chosen)
