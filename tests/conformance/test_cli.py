@@ -587,6 +587,7 @@ def settled(stream: str) -> str:
     return "\n".join(json.dumps(without(record)) for record in records(stream))
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     ("target", "rows"),
     [
@@ -745,6 +746,7 @@ def test_a_generated_model_is_the_same_in_every_process(capsys: Capture) -> None
         assert (ended.out == here, ended.err) == (True, "")
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     "name",
     [pytest.param(each, marks=[] if each == "thread-job" else pytest.mark.soak) for each in shipped()],

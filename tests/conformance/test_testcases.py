@@ -72,6 +72,7 @@ def test_a_row_that_a_system_cannot_have_is_skipped_with_the_reason() -> None:
     assert result.wasSuccessful()
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(("system", "right"), [(REFERENCE, True), (TurnTriggeredByNothing, False)])
 def test_the_machine_is_a_test(system: type, right: bool) -> None:
     result = ran(conformance.testcase("thread-job", system, rows="machine"))

@@ -219,6 +219,7 @@ def test_a_right_spec_is_told_nothing_and_counted() -> None:
     assert "1 row" in result.summary
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("name", sorted(shipped()))
 def test_a_shipped_spec_is_right(name: str) -> None:
     result = check_file(spec_path(name))

@@ -26,7 +26,12 @@ DELETED = [  # nothing in `make test` takes longer than what is left open: most 
 ]
 # In these much is left open: most weakenings only open more, which no row can notice.
 LARGE = {"local-agent", "job"}
-WEAKENED = [(name, number) for name, number in EACH_CHUNK if name not in LARGE]
+LATER = {"background-tasks", "cli-job"}  # left to the soak
+WEAKENED = [
+    pytest.param(name, number, marks=[pytest.mark.soak] if name in LATER else [])
+    for name, number in EACH_CHUNK
+    if name not in LARGE
+]
 
 
 def objections(text: str) -> list[Diagnostic]:

@@ -173,6 +173,7 @@ def compare(
     raise AssertionError("the corpus has no end")
 
 
+@pytest.mark.thorough
 def test_ten_thousand_random_expressions_mean_what_they_mean_in_cel(cel: Cel) -> None:
     done = compare(cel, enough=20)
     print(dict(done.counts), dict(done.used))
