@@ -61,6 +61,9 @@ class Adapter(Protocol):
     def signals(self) -> list[Any]:
         """Give what happened beside the replies since the last time."""
 
+    def transcript(self) -> tuple[str, ...]:
+        """Give what passed between the kit and the system in this case, where its calls alone do not tell."""
+
     def together(self, bodies: Sequence[Callable[[], Any]], seed: int) -> list[Any]:
         """Evaluate bodies at once, each of which makes calls of this adapter; give their values in order."""
 

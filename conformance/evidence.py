@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
 from conformance.adapter import Adapter, HarnessError
 from conformance.case import Case, calls_made
@@ -17,7 +17,7 @@ from statemachines.compile import Compiled
 from statemachines.lifecycle import Row
 from statemachines.rows import Program, RowFailure
 
-SHRINK_SECONDS = 3.0
+SHRINK_SECONDS = 3.0  # for a trace; four times as long with calls at once, five times where calls are costly
 HANG_SECONDS = 0.4  # how long a call may take while a hang is shrunk
 
 
@@ -30,6 +30,7 @@ class Fails(AssertionError):
         self.case = case
         self.values = values
         self.failure = failure
+        self.transcript = case.adapter.transcript()
 
 
 def shrunk(compiled: Compiled, adapter: Adapter, case: Case, *, rounds: int = 1) -> Counterexample | None:
@@ -59,35 +60,52 @@ def _shrunk(compiled: Compiled, adapter: Adapter, case: Case, rounds: int) -> Co
         return None
     if hangs:
         adapter.limit = min(adapter.limit, HANG_SECONDS)
-    best = Shrinker(compiled, attempt, SHRINK_SECONDS * (4 if rounds > 1 else 1)).shrink(first)
-    hits, rounds = _reproduced(compiled, adapter, best.trace, rounds, enough=2 if hangs else rounds)
-    if hangs and not hits:  # what was called a hang was only slow
+    budget = SHRINK_SECONDS * (4 if rounds > 1 else 1) * (5 if adapter.costly else 1)
+    best = Shrinker(compiled, attempt, budget).shrink(first)
+    shown = _reproduced(compiled, adapter, best.trace, rounds, enough=2 if hangs else rounds)
+    if hangs and not shown.hits:  # what was called a hang was only slow
         best = Shrunk(first.trace, first, best.tries)
     divergence = best.played.divergence
     assert divergence is not None  # the shrinker keeps what shows the fault
     written = as_row(compiled, best.played)
     return Counterexample(
-        written.text, len(best.trace), divergence.clause, written.expected, written.seen, rounds, hits
+        row=written.text,
+        calls=len(best.trace),
+        clause=divergence.clause,
+        expected=written.expected,
+        seen=written.seen,
+        rounds=shown.rounds,
+        reproduced=shown.hits,
+        transcript=shown.transcript,
     )
 
 
-def _reproduced(
-    compiled: Compiled, adapter: Adapter, trace: Trace, rounds: int, enough: int
-) -> tuple[int, int]:
-    """Count in how many of how many schedules a trace shows a fault, until it did so often enough."""
-    hits = 0
+class _Reproduced(NamedTuple):
+    """In how many of how many schedules a trace shows a fault, and what was said in the last that did."""
+
+    hits: int
+    rounds: int
+    transcript: tuple[str, ...] = ()
+
+
+def _reproduced(compiled: Compiled, adapter: Adapter, trace: Trace, rounds: int, enough: int) -> _Reproduced:
+    """Play a trace in so many schedules, or until it has shown a fault often enough."""
+    shown = _Reproduced(0, 0)
     for number in range(rounds):
-        hits += play(compiled, adapter, trace, number).divergence is not None
-        if hits >= enough:
-            return hits, number + 1
-    return hits, rounds
+        fails = play(compiled, adapter, trace, number).divergence is not None
+        transcript = adapter.transcript() if fails else shown.transcript
+        shown = _Reproduced(shown.hits + fails, number + 1, transcript)
+        if shown.hits >= enough:
+            break
+    return shown
 
 
 def row_itself(compiled: Compiled, program: Program, failed: Fails) -> Counterexample:
     """Give the row as it ran, for what only its own assertion can tell."""
     expected, seen = because(program.row, failed.failure, None if failed.failure else failed.case.divergence)
     text = row_as_it_ran(compiled, program, failed.values)
-    return Counterexample(text, calls_made(failed.case.trace), program.row.covers[0].text, expected, seen)
+    clause, calls = program.row.covers[0].text, calls_made(failed.case.trace)
+    return Counterexample(text, calls, clause, expected, seen, transcript=failed.transcript)
 
 
 def because(row: Row, failure: RowFailure | None, divergence: Divergence | None) -> tuple[str, str]:

@@ -257,6 +257,7 @@ def _counterexample_record(found: Counterexample) -> dict[str, Any]:
         "clause": found.clause,
         "expected": found.expected,
         "seen": found.seen,
+        "transcript": list(found.transcript),
     }
 
 

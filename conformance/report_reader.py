@@ -220,6 +220,7 @@ def _counterexample(record: _Record) -> Counterexample | None:
         seen=found.text("seen"),
         rounds=schedule.count("rounds"),
         reproduced=schedule.count("reproduced"),
+        transcript=found.texts("transcript"),
     )
 
 

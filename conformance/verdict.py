@@ -26,7 +26,10 @@ EXIT_CONFORMS, EXIT_VIOLATES, EXIT_USAGE, EXIT_HARNESS, EXIT_UNKNOWN = 0, 1, 2, 
 
 @dataclass(frozen=True, slots=True)
 class Counterexample:
-    """The shortest trace that shows a fault, as a row; `reproduced` of `rounds` when threads are in it."""
+    """The shortest trace that shows a fault, as a row; `reproduced` of `rounds` when threads are in it.
+
+    transcript  what passed between the kit and the system, where the calls alone do not tell: a tool's processes
+    """
 
     row: str
     calls: int
@@ -35,6 +38,7 @@ class Counterexample:
     seen: str
     rounds: int = 1
     reproduced: int = 1
+    transcript: tuple[str, ...] = ()
 
 
 @dataclass(slots=True)

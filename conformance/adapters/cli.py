@@ -25,6 +25,7 @@ LARGEST: Final = 1 << 20  # bytes that a command may print
 _MARK: Final = "CONFORMANCE_CASE"  # by this variable whatever a case has left running is found
 _PROCESSES: Final = 3  # one call of an operation may take so many
 _LINES: Final = 20  # of stderr are told
+_LONGEST: Final = 600  # characters of a line that is recorded
 
 
 class Tool(CommandLine):
@@ -37,6 +38,7 @@ class Tool(CommandLine):
     def __init__(self) -> None:
         self._folder = tempfile.mkdtemp(prefix="conformance-")
         self._mark = uuid.uuid4().hex
+        self.transcript: list[str] = []  # of each process: its command, its exit code, what it printed
         self._cwd, *values = filled([self.target.cwd, *self.target.env.values()], dir=self._folder)
         self._environment = {
             **os.environ,
@@ -75,6 +77,7 @@ class Tool(CommandLine):
                     start_new_session=True,
                 )
             except (OSError, ValueError) as error:  # what a shell tells with 127
+                self._record(words, "cannot be run", str(error))
                 return Finished(127, "", str(error))
             try:
                 code = process.wait(self.seconds)
@@ -83,11 +86,19 @@ class Tool(CommandLine):
                     os.killpg(process.pid, signal.SIGKILL)
                 process.wait()
                 said = f"`{shlex.join(words)}` did not end within {self.seconds:g} s"
+                self._record(words, f"did not end within {self.seconds:g} s", _tail(_content(stderr)))
                 raise Broken("hang", said, _tail(_content(stderr))) from None
-            printed = _content(stdout)
+            printed, told = _content(stdout), _tail(_content(stderr))
             if len(printed) > LARGEST:
+                self._record(words, f"printed more than {LARGEST} bytes")
                 raise Broken("shape", f"`{shlex.join(words)}` printed more than {LARGEST} bytes")
-            return Finished(code, printed.decode("utf-8", "backslashreplace"), _tail(_content(stderr)))
+            text = printed.decode("utf-8", "backslashreplace")
+            self._record(words, f"exit {code}", text, told)
+            return Finished(code, text, told)
+
+    def _record(self, words: Sequence[str], *said: str) -> None:
+        lines = [f"$ {shlex.join(words)}", *(f"  {line}" for text in said for line in text.splitlines())]
+        self.transcript += [_short(line.replace(self._folder, "{dir}")) for line in lines]
 
 
 class CommandLineAdapter(PythonAdapter):
@@ -100,6 +111,10 @@ class CommandLineAdapter(PythonAdapter):
     ) -> None:
         self._tool = kind
         super().__init__(kind, name, operations, declare, limit)
+
+    def transcript(self) -> tuple[str, ...]:
+        """Give what was run and printed, line by line; {dir} is the folder of the case."""
+        return tuple(getattr(self._instance, "transcript", ()))
 
     @property
     def limit(self) -> float:
@@ -127,6 +142,10 @@ def _content(file: Any) -> bytes:
     file.seek(0)
     found: bytes = file.read(LARGEST + 1)
     return found
+
+
+def _short(line: str) -> str:
+    return line if len(line) <= _LONGEST else f"{line[:_LONGEST]}…"
 
 
 def _tail(stderr: bytes) -> str:

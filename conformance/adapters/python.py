@@ -166,6 +166,10 @@ class PythonAdapter:
             raise Broken("shape", f"signals() gives a list, and this is {found!r}")
         return [*earlier, *found]
 
+    def transcript(self) -> tuple[str, ...]:
+        """Give nothing: a method was called, and what it gave is the reply."""
+        return ()
+
     def together(self, bodies: Sequence[Callable[[], Any]], seed: int) -> list[Any]:
         """Evaluate bodies at once, on threads; calls of an async system are all made before one is served.
 

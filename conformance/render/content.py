@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from conformance.render.texts import cut, named, number, one_line, visible
+from conformance.render.texts import cut, latest, named, number, one_line, visible
 from conformance.report import Coverage, Footer, Header, tally
 from conformance.verdict import (
     EXIT_CONFORMS,
@@ -25,7 +25,9 @@ Fact = tuple[str, str]  # what it is called, and what it says
 class Block:
     """What there is to say of a row that fails, or of the rows that one cause kept from an answer.
 
-    trace  the counterexample as a row of the matrix; replay  the command that runs the row again
+    trace       the counterexample as a row of the matrix
+    transcript  what a tool's processes were called with and printed meanwhile
+    replay      the command that runs the row again
     """
 
     verdict: Verdict
@@ -33,6 +35,7 @@ class Block:
     about: str
     facts: tuple[Fact, ...]
     trace: str = ""
+    transcript: str = ""
     replay: str = ""
 
 
@@ -93,6 +96,7 @@ def _value(value: Any) -> str:
             return str(value)
 
 
+RAN = "what was run for it, and what it printed"
 FAILING = {Verdict.FAIL: "fails", Verdict.FLAKY: "is flaky"}
 UNANSWERED = {
     Verdict.HARNESS_ERROR: "harness error",
@@ -111,7 +115,7 @@ def blocks(results: Sequence[RowResult], replays: Mapping[str, str]) -> list[Blo
         title = f"{named(note.ids)}: {UNANSWERED[note.verdict]}"
         facts = (("because", cut(note.reason)),) if note.reason else ()
         about = "" if more else one_line(abouts[first])
-        found.append(Block(note.verdict, title, about, facts, "", replays.get(first, "")))
+        found.append(Block(note.verdict, title, about, facts, replay=replays.get(first, "")))
     return found
 
 
@@ -122,7 +126,7 @@ def failing(row: RowResult, earlier: dict[str, str], replay: str = "") -> Block:
     found = row.counterexample
     if found is None:
         facts.append(("because", cut(row.reason)))
-        return Block(row.verdict, title, one_line(row.about), tuple(facts), "", replay)
+        return Block(row.verdict, title, one_line(row.about), tuple(facts), replay=replay)
     facts += [
         ("clause", one_line(found.clause)),
         ("expected", cut(found.expected)),
@@ -136,8 +140,9 @@ def failing(row: RowResult, earlier: dict[str, str], replay: str = "") -> Block:
     if more:
         facts.append(("because", cut(more)))
     trace = visible(found.row).strip("\n") if same == row.id else ""
+    transcript = latest(found.transcript) if same == row.id else ""
     said = tuple(fact for fact in facts if fact[1])
-    return Block(row.verdict, title, one_line(row.about), said, trace, replay)
+    return Block(row.verdict, title, one_line(row.about), said, trace, transcript, replay)
 
 
 def notes(results: Iterable[RowResult], verdicts: Iterable[Verdict]) -> list[Note]:

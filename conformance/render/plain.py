@@ -6,7 +6,7 @@ import textwrap
 from collections.abc import Iterator
 from typing import TextIO
 
-from conformance.render.content import Block, Summary, opening, subject
+from conformance.render.content import RAN, Block, Summary, opening, subject
 from conformance.render.texts import duration, named, number, one_line, tolerant
 from conformance.render.view import View
 from conformance.report import LEVELS, Header
@@ -76,6 +76,8 @@ def details(block: Block) -> list[str]:
         lines += _labelled(label, said, 10)
     if block.trace:
         lines += ["", textwrap.indent(block.trace, "    "), ""]
+    if block.transcript:
+        lines += [f"  {RAN}", "", textwrap.indent(block.transcript, "    "), ""]
     if block.replay:
         lines.append(f"  {'replay':<10}{block.replay}")
     return lines

@@ -18,7 +18,7 @@ from rich.syntax import Syntax
 from rich.table import Table
 from rich.text import Text
 
-from conformance.render.content import FAILING, Block, Note, Summary, opening, subject
+from conformance.render.content import FAILING, RAN, Block, Note, Summary, opening, subject
 from conformance.render.texts import duration, named, number, one_line, tolerant
 from conformance.render.view import View
 from conformance.report import LEVELS, Header
@@ -183,6 +183,12 @@ class Terminal(View):
         if block.trace:
             self._console.print()
             self._trace(block.trace)
+            self._console.print()
+        if block.transcript:
+            self._console.print(Text(f"  {RAN}", "dim"))
+            self._console.print()
+            for line in block.transcript.split("\n"):
+                self._whole(Text(f"    {line}", "bold" if line.startswith("$") else ""))
             self._console.print()
         if block.replay:
             self._replay(block.replay)

@@ -68,6 +68,13 @@ def cut(text: str) -> str:
     return _cut(kept)
 
 
+def latest(lines: Sequence[str]) -> str:
+    """Give the last lines, as many as a person reads, and how many came before."""
+    kept = [visible(line) for line in lines[-MOST_LINES:]]
+    before = len(lines) - len(kept)
+    return "\n".join([*([f"… {number(before, 'line')} before, in the report"] if before else []), *kept])
+
+
 def _cut(text: str) -> str:
     over = len(text) - LONGEST
     return text if over <= 0 else f"{text[:LONGEST]}\n… and {number(over, 'character')} more, in the report"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -102,6 +103,10 @@ def test_a_wrong_program_is_told_by_what_it_prints(
     assert "E6" in out
     assert "expected" in out
     assert "replay" in out
+    ran = out.partition("what was run for it, and what it printed\n")[2]
+    assert re.search(r"^ +\$ .* work --outcome ", ran, re.MULTILINE)
+    assert re.search(r"^ +exit \d+$", ran, re.MULTILINE)
+    assert '"job_id"' in ran
 
 
 def test_only_cli_job_is_for_tools(described: Callable[..., str]) -> None:
@@ -146,7 +151,23 @@ def test_a_tool_that_does_not_end_is_stopped(
     with pytest.raises(Broken, match=r"tests.tools.rude hangs` did not end within 0.3 s") as raised:
         adapter.call("schema", {})
     assert raised.value.kind == "hang"
+    assert adapter.transcript()[-1] == "  did not end within 0.3 s"
     assert not left_running("tests.tools.rude")
+
+
+def test_what_was_run_and_printed_is_on_record(
+    described: Callable[..., str], opened: Callable[[str], Adapter]
+) -> None:
+    adapter = opened(
+        described(RUDE.replace('{way}, "{{job_id}}"', '{way}, "{{dir}}", "{{job_id}}"'), way="fails")
+    )
+    assert adapter.transcript() == ()
+    adapter.call("status_of_stranger", {"stranger": "spaces"})
+    command, *said = adapter.transcript()
+    assert command.endswith("-m tests.tools.rude fails {dir} 'no such job'")
+    assert said == ["  exit 9", "  first line", "  the disk is full"]
+    adapter.reset()
+    assert adapter.transcript() == ()
 
 
 def test_a_flood_is_not_read(described: Callable[..., str], opened: Callable[[str], Adapter]) -> None:
