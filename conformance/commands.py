@@ -169,6 +169,7 @@ def replay(options: argparse.Namespace) -> int:
     from conformance.replay import read
     from conformance.replay import replay as replayed
     from conformance.targets import open_target
+    from statemachines.rows import RowTooLong
 
     try:
         saved = read(options.trace)
@@ -176,6 +177,8 @@ def replay(options: argparse.Namespace) -> int:
             results = list(replayed(saved, adapter))
     except SpecError as error:
         raise Unusable(f"the trace has faults\n{error}") from None
+    except RowTooLong as error:
+        raise Unusable(f"{error.expr.where}: {error}; a shorter row does") from None
     for result in results:
         print(f"{result.name}: {result.verdict}{f': {result.reason}' if result.reason else ''}")
     return EXIT_VIOLATES if any(result.failed for result in results) else EXIT_CONFORMS

@@ -1,8 +1,8 @@
-"""Calls at once: threads from a common start, yielding at random lines of the system's own code.
+"""Calls at once: threads from a common start, of which a seed decides which one runs the system's own code.
 
 A plain race between threads almost never shows a check-then-set fault, because a thread runs for
-milliseconds before another gets its turn. A yield at a few lines, chosen by a seed, shows it within a
-few rounds.
+milliseconds before another gets its turn. Turns that end at random lines, and threads that then rest
+for a while, show it within a few rounds; and how busy the machine is matters little.
 """
 
 from __future__ import annotations
@@ -13,7 +13,6 @@ import site
 import sys
 import sysconfig
 import threading
-import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from types import FrameType
@@ -31,7 +30,19 @@ _KIT = tuple(
     for name in ("conformance", "statemachines")
     if (module := sys.modules.get(name))
 )
-_RATES = (0.03, 0.15, 0.5)  # how often a line yields: some faults need many switches, others few
+_RATES = (0.1, 0.2, 0.4)  # how often a line ends a turn: some faults need many turns, others few
+_PAUSES = (0, 10, 100, 1000)  # steps of others that a thread then rests, where another one can run
+_FINE = 3  # every third schedule counts instructions instead of lines: some faults lie within a line
+_INSTRUCTIONS = 4  # make a line, or so
+_OFTEN, _LEAST = (
+    300,
+    0.03,
+)  # turns of a group, and how often a line ends them later: so many calls meet anyhow
+_TRIED = 0.8  # how often a thread that can run is chosen over one that has to wait for something
+_MOMENT, _SHORT_MOMENT = (
+    5e-4,
+    5e-5,
+)  # seconds without a step, after which a thread is taken to wait for something
 
 
 def is_own(file: str, own: frozenset[str] = frozenset()) -> bool:
@@ -65,10 +76,10 @@ def run_at_once(
     results: list[Any] = [None] * len(bodies)
     failures: list[BaseException | None] = [None] * len(bodies)
     start = threading.Barrier(len(bodies))
-    rate = random.Random(seed).choice(_RATES)
+    turns = _Turns(len(bodies), seed)
 
     def work(index: int) -> None:
-        sys.settrace(_yielding(random.Random(f"{seed}/{index}"), rate, own))
+        sys.settrace(_traced(lambda: turns.step(index), own, turns.fine))
         try:
             start.wait()
             results[index] = bodies[index]()
@@ -76,6 +87,7 @@ def run_at_once(
             failures[index] = error
         finally:
             sys.settrace(None)
+            turns.end(index)
 
     threads = [threading.Thread(target=work, args=(index,), daemon=True) for index in range(len(bodies))]
     for thread in threads:
@@ -103,18 +115,90 @@ def _joined(threads: Sequence[threading.Thread], limit: float, progress: Callabl
     return sum(thread.is_alive() for thread in threads)
 
 
-def _yielding(
-    choice: random.Random, rate: float, own: frozenset[str]
-) -> Callable[[FrameType, str, Any], Any]:
-    """Give a trace function that lets other threads run at random lines of the system's own code."""
+class _Turns:
+    """Lets one thread at a time run the system's own code; at random steps its turn goes to another one.
 
-    def line(frame: FrameType, event: str, argument: Any) -> Any:
-        if event == "line" and choice.random() < rate:
-            time.sleep(0 if choice.random() < 0.7 else 1e-5)
-        return line
+    Threads that wait for each other in the system cannot all wait for their turns as well. Where nothing moves for
+    a moment, the one whose turn it is waits for what another one holds, a lock for example: that one goes on. Who
+    could not go on and then can has the turn, for others may wait for what it holds now.
+    """
+
+    def __init__(self, threads: int, seed: int) -> None:
+        self.fine = seed % _FINE == _FINE - 1
+        self._choice = random.Random(seed)
+        scale = _INSTRUCTIONS if self.fine else 1
+        self._rate, self._least = self._choice.choice(_RATES) / scale, _LEAST / scale
+        self._running = list(range(threads))
+        self._stuck: set[int] = set()
+        self._rests = [0] * threads  # until which step
+        self._called = [threading.Event() for _ in self._running]
+        self._taking = threading.Lock()
+        self._steps = self._turns = 0
+        self._turn = self._choice.choice(self._running)
+
+    def step(self, index: int) -> None:
+        """Come to a step; go on when it is this thread's turn."""
+        self._steps += 1
+        if index in self._stuck:
+            self._stuck.discard(index)
+            self._turn = index
+        moment = _MOMENT
+        if self._turn == index and self._choice.random() < self._rate:
+            moment = self._hand_over(index)
+        if self._turn != index:
+            self._wait(index, moment)
+
+    def end(self, index: int) -> None:
+        """Run no more."""
+        self._running.remove(index)
+        if self._turn == index:
+            self._hand_over(index)
+
+    def _hand_over(self, index: int) -> float:
+        """Let another thread go on; give how long to wait for it, in seconds."""
+        others = [each for each in self._running if each != index]
+        if not others:
+            return 0.0
+        self._turns += 1
+        if self._turns == _OFTEN:
+            self._rate = min(self._rate, self._least)
+        self._rests[index] = self._steps + self._choice.choice(_PAUSES)
+        free = [each for each in others if each not in self._stuck and self._rests[each] <= self._steps]
+        other = self._choice.choice(free if free and self._choice.random() < _TRIED else others)
+        moment = _SHORT_MOMENT if other in self._stuck else _MOMENT
+        self._turn = other
+        self._called[other].set()
+        return moment
+
+    def _wait(self, index: int, moment: float) -> None:
+        """Wait for the turn, or take it from a thread that does not come to a step for a moment."""
+        while (turn := self._turn) != index:
+            steps = self._steps
+            if not self._called[index].wait(moment) and self._steps == steps:
+                with self._taking:
+                    if self._turn == turn:
+                        self._stuck.add(turn)
+                        self._turn = index
+            self._called[index].clear()
+            moment = _MOMENT
+
+
+def _traced(
+    came: Callable[[], None], own: frozenset[str], fine: bool
+) -> Callable[[FrameType, str, Any], Any]:
+    """Give a trace function that calls another one at each line of the system's own code, or each instruction."""
+    wanted = "opcode" if fine else "line"
+
+    def step(frame: FrameType, event: str, argument: Any) -> Any:
+        if event == wanted:
+            came()
+        return step
 
     def call(frame: FrameType, event: str, argument: Any) -> Any:
-        return line if is_own(frame.f_code.co_filename, own) else None
+        if not is_own(frame.f_code.co_filename, own):
+            return None
+        frame.f_trace_opcodes, frame.f_trace_lines = fine, not fine
+        return step
 
     return call
 

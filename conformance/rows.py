@@ -17,7 +17,7 @@ from conformance.verdict import Counterexample, RowResult, Verdict
 from statemachines.compile import Compiled
 from statemachines.kernel import within
 from statemachines.lifecycle import Row
-from statemachines.rows import Program, RowCompiler, RowFailure, enumerated, witnesses
+from statemachines.rows import Program, RowCompiler, RowFailure, RowTooLong, enumerated, witnesses
 
 UNSURE = "there are more explanations than were looked at, or the order depends on instants that nobody sees"
 ROUNDS = 40  # schedules of a concurrent row
@@ -97,6 +97,8 @@ class RowRunner:
             self._all(program, tally)
         except Fails as failed:
             self._failed(result, program, failed)
+        except RowTooLong as long:
+            result.verdict, result.reason = Verdict.COULD_NOT_TELL, f"with what is declared, {long}"
         except HarnessError as error:
             result.verdict, result.reason = Verdict.HARNESS_ERROR, str(error)
         result.runs, result.overlaps = tally.runs, tally.overlaps

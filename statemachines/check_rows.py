@@ -15,7 +15,16 @@ from statemachines.lifecycle import Expr, Lifecycle, Row
 from statemachines.model import BaseModel, Impossible
 from statemachines.model_subject import ModelSubject
 from statemachines.row_words import RowWords
-from statemachines.rows import Program, RowCompiler, RowFailure, enumerated, evaluate, extremes, witnesses
+from statemachines.rows import (
+    Program,
+    RowCompiler,
+    RowFailure,
+    RowTooLong,
+    enumerated,
+    evaluate,
+    extremes,
+    witnesses,
+)
 from statemachines.types import Type
 
 MANY: Final = 500
@@ -26,6 +35,7 @@ _ELSEWHERE: Final = (
     "add to `needs` the condition under which the row holds: an implementation may declare this"
 )
 _ASTRAY: Final = "leave the call out: whatever follows would accuse a system that is right"
+_SHORTER: Final = "a smaller default does: an implementation declares its own"
 _ONE_WAY: Final = "let the rules leave both open, or assert what they say"
 
 
@@ -66,7 +76,11 @@ def run_rows(compiled: Compiled, *, elsewhere: bool = True) -> Ran:
         program = compiler.program(row)
         if len(compiler.faults) == before:
             trial = _Trial(compiled, needs, program, standard)
-            found = list(trial.faults(declared))
+            try:
+                found = list(trial.faults(declared))
+            except RowTooLong as long:
+                message = f"row {name} cannot be run: {long}"
+                found = [Diagnostic("row-too-long", long.expr.where, message, _SHORTER)]
             ran.faults += found
             ran.runs += trial.runs
             if not found:

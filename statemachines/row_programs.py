@@ -30,6 +30,14 @@ class RowFailure(Exception):
         self.expr = expr
 
 
+class RowTooLong(Exception):
+    """A row walks over more than can be walked: with such limits it cannot be run, and says nothing."""
+
+    def __init__(self, message: str, expr: Expr) -> None:
+        super().__init__(message)
+        self.expr = expr
+
+
 @dataclass(slots=True)
 class Answer:
     """What a call was answered: a value or a refusal, and the signals that came with it."""
@@ -93,6 +101,8 @@ class Line:
             return eval(self.code, environment)  # noqa: S307 - the code is our own emitter's
         except RowFailure as failure:
             raise RowFailure(failure.message, failure.expr or self.expr) from None
+        except OverflowError as error:
+            raise RowTooLong(str(error), self.expr) from None
         except (IndexError, KeyError, TypeError, ValueError, ZeroDivisionError, AttributeError) as error:
             raise RowFailure(f"cannot be evaluated: {error}", self.expr) from error
 

@@ -14,12 +14,14 @@ from statemachines.expression.scope import Scope
 from statemachines.expression.syntax import Name
 from statemachines.expression.typed import Invoke, Typed
 from statemachines.lifecycle import Drawn, Expr, Lifecycle, Row, Step, TypeUse, Word
+from statemachines.model import numbers
 from statemachines.row_programs import (
     FUNCTIONS,
     Answer,
     Line,
     Program,
     RowFailure,
+    RowTooLong,
     Subject,
     explain,
     shown,
@@ -34,11 +36,13 @@ __all__ = [
     "Program",
     "RowCompiler",
     "RowFailure",
+    "RowTooLong",
     "Subject",
     "enumerable",
     "enumerated",
     "evaluate",
     "explain",
+    "extremes",
     "shown",
     "values",
     "witnesses",
@@ -209,8 +213,15 @@ def witnesses(words: RowWords, row: Row, declared: Any) -> dict[str, Any]:
         if isinstance(drawn.witness, Expr):
             found[drawn.name.text] = evaluate(words, drawn.witness, declared)
         elif drawn.high is not None:  # reversed: the last permutation
-            found[drawn.name.text] = list(range(evaluate(words, drawn.high, declared)))[::-1]
+            found[drawn.name.text] = _positions(words, drawn.high, declared)[::-1]
     return found
+
+
+def _positions(words: RowWords, count: Expr, declared: Any) -> list[int]:
+    try:
+        return numbers(evaluate(words, count, declared))
+    except OverflowError as error:
+        raise RowTooLong(str(error), count) from None
 
 
 def extremes(words: RowWords, row: Row, declared: Any) -> Iterator[dict[str, Any]]:
@@ -218,12 +229,12 @@ def extremes(words: RowWords, row: Row, declared: Any) -> Iterator[dict[str, Any
     first = witnesses(words, row, declared)
     for drawn in row.drawn:
         low = evaluate(words, drawn.low, declared) if drawn.low is not None else 0
-        high = evaluate(words, drawn.high, declared) if drawn.high is not None else 0
         ends: list[Any] = []
-        if drawn.kind == "permutation":
-            ends = [list(range(high)), list(range(high))[::-1]]
+        if drawn.kind == "permutation" and drawn.high is not None:
+            straight = _positions(words, drawn.high, declared)
+            ends = [straight, straight[::-1]]
         elif drawn.kind == "range":
-            ends = [low, high]
+            ends = [low, 0 if drawn.high is None else evaluate(words, drawn.high, declared)]
         for value in ends:
             if value != first[drawn.name.text]:
                 yield {**first, drawn.name.text: value}

@@ -430,6 +430,23 @@ def test_a_time_is_short(seconds: float, text: str) -> None:
     assert duration(seconds) == text
 
 
+@pytest.mark.parametrize("view", [Plain, Terminal])
+def test_what_a_tool_printed_stands_below_the_counterexample_and_its_end_is_kept(
+    view: type[Plain] | type[Terminal],
+) -> None:
+    lines = [f"$ tool poll {number}" for number in range(40)]
+    found = replace(RACE, transcript=(*lines, "  exit 4", "  \x1b[2Jgone"))
+    stream = io.StringIO()
+    show(made_up({"B4": (Verdict.FAIL, "", found)}), view(stream), replay)
+    said = stream.getvalue()
+    above, _, below = said.partition("what was run for it, and what it printed")
+    assert "together(2, turn_boundary(t1))" in above
+    kept = [line.strip() for line in below.splitlines() if line.strip()][:25]
+    assert kept[:2] == ["… 18 lines before, in the report", "$ tool poll 18"]
+    assert kept[-2:] == ["exit 4", "\\x1b[2Jgone"]
+    assert "what was run for it" not in plain(made_up())
+
+
 # --- a pipe -----------------------------------------------------------------------------------------------
 
 

@@ -409,6 +409,12 @@ def without(system: type, *operations: str, **words: Any) -> type:
     return found
 
 
+def test_a_limit_too_large_to_be_reached_is_not_held_against_a_system() -> None:
+    result = row_result(lying(limits={"retained": 10_000_000}), "B6")
+    said = "with what is declared, 10000000 is more than 10000, the most that can be walked over"
+    assert (result.verdict, result.reason) == (Verdict.COULD_NOT_TELL, said)
+
+
 def test_an_operation_that_is_declared_but_not_there_is_not_exercised_and_gates() -> None:
     """Only what is optional may be lacking; what is mandatory and missing is never a pass."""
     system = without(REFERENCE, "retry_job")

@@ -68,6 +68,18 @@ class IdMintedTwice(Lie):
             return self._begin(thread, tool_call, tool, job_id)
 
 
+class IdMintedTwiceInOneLine(Lie):
+    """The counter is read and written in one line, which is not one step: two starts at once get one id."""
+
+    row, calls = "B2", 2
+
+    def start(self, thread: str, tool_call: str, tool: str) -> Reply:
+        self._minted = number = self._minted + 1
+        with self._locked():
+            self._require_unresolved(tool_call)
+            return self._begin(thread, tool_call, tool, f"job-{number}")
+
+
 class StartIsLost(Lie):
     """Two starts at once copy the registry, and the one that writes it back first is lost."""
 
