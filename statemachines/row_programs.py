@@ -169,6 +169,11 @@ class _Context:
         return f"fresh-{kind.removeprefix('id of ').lower()}-{next(self._numbers)}"
 
     @staticmethod
+    def times(count: int) -> int:
+        """Give how often; raise OverflowError beyond what a row can walk."""
+        return len(model.numbers(count))
+
+    @staticmethod
     def repeat(bodies: Sequence[Callable[[], Any]]) -> list[Any]:
         """Evaluate bodies one after the other."""
         return [body() for body in bodies]

@@ -183,7 +183,7 @@ def _in_row(value: Typed) -> tuple[str, int]:
             return f"self.fresh({str(kind)!r})", _POSTFIX
         case Repeat(count=count, body=body, at_once=at_once):
             how = "together" if at_once else "repeat"
-            return f"self.{how}([lambda: {_write(body)[0]} for _ in numbers({_plain(count, 0)})])", _POSTFIX
+            return f"self.{how}([lambda: {_write(body)[0]}] * self.times({_plain(count, 0)}))", _POSTFIX
         case Together(bodies=bodies):
             return f"self.together([{', '.join(f'lambda: {_write(body)[0]}' for body in bodies)}])", _POSTFIX
         case _:

@@ -271,11 +271,11 @@ def test_the_words_of_a_lifecycle_are_written_as_its_model_keeps_them(text: str,
         ),
         (
             "repeat(2, count(ann)).size()",
-            "len(self.repeat([lambda: self.call('count', {'owner': 'ann'}) for _ in numbers(2)]))",
+            "len(self.repeat([lambda: self.call('count', {'owner': 'ann'})] * self.times(2)))",
         ),
         (
             "together(n + 1, count(ann)).size()",
-            "len(self.together([lambda: self.call('count', {'owner': 'ann'}) for _ in numbers(n + 1)]))",
+            "len(self.together([lambda: self.call('count', {'owner': 'ann'})] * self.times(n + 1)))",
         ),
     ],
 )
