@@ -31,9 +31,8 @@ class CallFailed(RowFailure):
         self.divergence = divergence
 
 
-GROUPS = (
-    1000  # of calls at once in a case, each under a schedule of its own; those of the next case follow theirs
-)
+# Calls at once in a case have schedules of their own, and those of the next case follow.
+GROUPS_OF_A_CASE = 1000
 READINGS = 3  # copies that are looked at again after every call
 
 
@@ -235,7 +234,7 @@ class Case:
 
         record = Recorded()
         self.trace.append(record)
-        seed = self.seed * GROUPS + next(self._rounds)
+        seed = self.seed * GROUPS_OF_A_CASE + next(self._rounds)
         try:
             results = self.adapter.together([of(index, body) for index, body in enumerate(bodies)], seed)
         except Broken as broken:

@@ -178,7 +178,8 @@ def replay(options: argparse.Namespace) -> int:
     except SpecError as error:
         raise Unusable(f"the trace has faults\n{error}") from None
     except RowTooLong as error:
-        raise Unusable(f"{error.expr.where}: {error}; a shorter row does") from None
+        where = f"{error.expr.where}: " if error.expr else ""
+        raise Unusable(f"{where}{error.message}; a shorter row does") from None
     for result in results:
         print(f"{result.name}: {result.verdict}{f': {result.reason}' if result.reason else ''}")
     return EXIT_VIOLATES if any(result.failed for result in results) else EXIT_CONFORMS

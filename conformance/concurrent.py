@@ -13,6 +13,7 @@ import site
 import sys
 import sysconfig
 import threading
+import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from types import FrameType
@@ -30,19 +31,16 @@ _KIT = tuple(
     for name in ("conformance", "statemachines")
     if (module := sys.modules.get(name))
 )
-_RATES = (0.1, 0.2, 0.4)  # how often a line ends a turn: some faults need many turns, others few
-_PAUSES = (0, 10, 100, 1000)  # steps of others that a thread then rests, where another one can run
+_RATES = (0.15, 0.25, 0.5)  # how often a line ends a turn: some faults need many turns, others few
+_PAUSES = (0, 10, 100)  # steps that a thread then rests, where another one can run
 _FINE = 3  # every third schedule counts instructions instead of lines: some faults lie within a line
 _INSTRUCTIONS = 4  # make a line, or so
-_OFTEN, _LEAST = (
-    300,
-    0.03,
-)  # turns of a group, and how often a line ends them later: so many calls meet anyhow
-_TRIED = 0.8  # how often a thread that can run is chosen over one that has to wait for something
-_MOMENT, _SHORT_MOMENT = (
-    5e-4,
-    5e-5,
-)  # seconds without a step, after which a thread is taken to wait for something
+# Turns of a group, and how often a line ends them later: so many calls meet anyhow.
+_OFTEN, _LEAST = 300, 0.03
+_TRIED = 0.7  # how often only a thread that can run is chosen, and none that rests or waits for something
+# Seconds without a step, after which a thread is taken to wait for something; and for one that was before.
+_MOMENT, _SHORT_MOMENT = 5e-4, 5e-5
+_CROWD = 8  # threads; more of them look less often whether it is their turn
 
 
 def is_own(file: str, own: frozenset[str] = frozenset()) -> bool:
@@ -70,13 +68,13 @@ def run_at_once(
 ) -> list[Any]:
     """Evaluate bodies on threads of their own; give their values in order.
 
-    The first exception of a body is raised again. When `progress` stands still for `limit` seconds and
-    bodies are not done, that is a hang; their threads are left behind.
+    The first exception of a body is raised again. When `progress` stands still and no body ends for `limit` seconds,
+    that is a hang; the threads are left behind.
     """
     results: list[Any] = [None] * len(bodies)
     failures: list[BaseException | None] = [None] * len(bodies)
     start = threading.Barrier(len(bodies))
-    turns = _Turns(len(bodies), seed)
+    turns = _Turns(len(bodies), seed, limit / 2)
 
     def work(index: int) -> None:
         sys.settrace(_traced(lambda: turns.step(index), own, turns.fine))
@@ -92,7 +90,7 @@ def run_at_once(
     threads = [threading.Thread(target=work, args=(index,), daemon=True) for index in range(len(bodies))]
     for thread in threads:
         thread.start()
-    stuck = _joined(threads, limit, progress)
+    stuck = _joined(threads, limit, lambda: progress() + turns.ended)
     if stuck:
         raise Broken(
             "hang",
@@ -120,10 +118,11 @@ class _Turns:
 
     Threads that wait for each other in the system cannot all wait for their turns as well. Where nothing moves for
     a moment, the one whose turn it is waits for what another one holds, a lock for example: that one goes on. Who
-    could not go on and then can has the turn, for others may wait for what it holds now.
+    could not go on and then can has the turn, for others may wait for what it holds now. Two threads that take the
+    turn at one time both run for a few steps; the one whose turn it is not waits at its next.
     """
 
-    def __init__(self, threads: int, seed: int) -> None:
+    def __init__(self, threads: int, seed: int, seconds: float) -> None:
         self.fine = seed % _FINE == _FINE - 1
         self._choice = random.Random(seed)
         scale = _INSTRUCTIONS if self.fine else 1
@@ -133,16 +132,21 @@ class _Turns:
         self._rests = [0] * threads  # until which step
         self._called = [threading.Event() for _ in self._running]
         self._taking = threading.Lock()
+        self._over = False
+        self._long = _MOMENT * max(1.0, threads / _CROWD)  # for all but the one that handed over its turn
+        self._until = time.monotonic() + seconds  # then all run: what is slow because of turns is no hang
         self._steps = self._turns = 0
         self._turn = self._choice.choice(self._running)
 
     def step(self, index: int) -> None:
         """Come to a step; go on when it is this thread's turn."""
         self._steps += 1
+        if self._over:
+            return
         if index in self._stuck:
             self._stuck.discard(index)
             self._turn = index
-        moment = _MOMENT
+        moment = self._long
         if self._turn == index and self._choice.random() < self._rate:
             moment = self._hand_over(index)
         if self._turn != index:
@@ -154,17 +158,27 @@ class _Turns:
         if self._turn == index:
             self._hand_over(index)
 
+    @property
+    def ended(self) -> int:
+        """How many threads run no more."""
+        return len(self._rests) - len(self._running)
+
     def _hand_over(self, index: int) -> float:
-        """Let another thread go on; give how long to wait for it, in seconds."""
+        """Let another thread go on, if one can; give how long to wait for it, in seconds."""
         others = [each for each in self._running if each != index]
+        awake = [each for each in others if each not in self._stuck]
+        free = [each for each in awake if self._rests[each] <= self._steps]
+        if index not in self._running:
+            others = free or awake or others
+        elif self._choice.random() < _TRIED:
+            others = free or [each for each in others if each in self._stuck]
         if not others:
             return 0.0
         self._turns += 1
-        if self._turns == _OFTEN:
+        if self._turns >= _OFTEN:
             self._rate = min(self._rate, self._least)
         self._rests[index] = self._steps + self._choice.choice(_PAUSES)
-        free = [each for each in others if each not in self._stuck and self._rests[each] <= self._steps]
-        other = self._choice.choice(free if free and self._choice.random() < _TRIED else others)
+        other = self._choice.choice(others)
         moment = _SHORT_MOMENT if other in self._stuck else _MOMENT
         self._turn = other
         self._called[other].set()
@@ -172,7 +186,8 @@ class _Turns:
 
     def _wait(self, index: int, moment: float) -> None:
         """Wait for the turn, or take it from a thread that does not come to a step for a moment."""
-        while (turn := self._turn) != index:
+        while (turn := self._turn) != index and not self._over:
+            self._over = time.monotonic() > self._until
             steps = self._steps
             if not self._called[index].wait(moment) and self._steps == steps:
                 with self._taking:
@@ -180,7 +195,7 @@ class _Turns:
                         self._stuck.add(turn)
                         self._turn = index
             self._called[index].clear()
-            moment = _MOMENT
+            moment = self._long
 
 
 def _traced(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping
-from typing import Any, NamedTuple
+from typing import Any
 
 from conformance.adapter import Adapter, HarnessError
 from conformance.case import Case, calls_made
@@ -62,8 +62,8 @@ def _shrunk(compiled: Compiled, adapter: Adapter, case: Case, rounds: int) -> Co
         adapter.limit = min(adapter.limit, HANG_SECONDS)
     budget = SHRINK_SECONDS * (4 if rounds > 1 else 1) * (5 if adapter.costly else 1)
     best = Shrinker(compiled, attempt, budget).shrink(first)
-    shown = _reproduced(compiled, adapter, best.trace, rounds, enough=2 if hangs else rounds)
-    if hangs and not shown.hits:  # what was called a hang was only slow
+    hits, rounds = _reproduced(compiled, adapter, best.trace, rounds, enough=2 if hangs else rounds)
+    if hangs and not hits:  # what was called a hang was only slow
         best = Shrunk(first.trace, first, best.tries)
     divergence = best.played.divergence
     assert divergence is not None  # the shrinker keeps what shows the fault
@@ -74,30 +74,22 @@ def _shrunk(compiled: Compiled, adapter: Adapter, case: Case, rounds: int) -> Co
         clause=divergence.clause,
         expected=written.expected,
         seen=written.seen,
-        rounds=shown.rounds,
-        reproduced=shown.hits,
-        transcript=shown.transcript,
+        rounds=rounds,
+        reproduced=hits,
+        transcript=best.played.transcript,
     )
 
 
-class _Reproduced(NamedTuple):
-    """In how many of how many schedules a trace shows a fault, and what was said in the last that did."""
-
-    hits: int
-    rounds: int
-    transcript: tuple[str, ...] = ()
-
-
-def _reproduced(compiled: Compiled, adapter: Adapter, trace: Trace, rounds: int, enough: int) -> _Reproduced:
-    """Play a trace in so many schedules, or until it has shown a fault often enough."""
-    shown = _Reproduced(0, 0)
+def _reproduced(
+    compiled: Compiled, adapter: Adapter, trace: Trace, rounds: int, enough: int
+) -> tuple[int, int]:
+    """Count in how many of how many schedules a trace shows a fault, until it did so often enough."""
+    hits = 0
     for number in range(rounds):
-        fails = play(compiled, adapter, trace, number).divergence is not None
-        transcript = adapter.transcript() if fails else shown.transcript
-        shown = _Reproduced(shown.hits + fails, number + 1, transcript)
-        if shown.hits >= enough:
-            break
-    return shown
+        hits += play(compiled, adapter, trace, number).divergence is not None
+        if hits >= enough:
+            return hits, number + 1
+    return hits, rounds
 
 
 def row_itself(compiled: Compiled, program: Program, failed: Fails) -> Counterexample:

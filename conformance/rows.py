@@ -98,7 +98,7 @@ class RowRunner:
         except Fails as failed:
             self._failed(result, program, failed)
         except RowTooLong as long:
-            result.verdict, result.reason = Verdict.COULD_NOT_TELL, f"with what is declared, {long}"
+            result.verdict, result.reason = Verdict.COULD_NOT_TELL, f"with what is declared, {long.message}"
         except HarnessError as error:
             result.verdict, result.reason = Verdict.HARNESS_ERROR, str(error)
         result.runs, result.overlaps = tally.runs, tally.overlaps
@@ -192,10 +192,13 @@ class RowRunner:
         """Run a row once; raise Fails when it does not hold."""
         case = Case(self.compiled, self.adapter, seed)
         failure: RowFailure | None = None
+        too_long: RowTooLong | None = None
         try:
             program.run(case, values)
         except RowFailure as error:
             failure = error
+        except RowTooLong as error:  # what was seen until then counts
+            too_long = error
         tally.runs += 1
         tally.overlaps += case.overlaps
         tally.groups += case.groups
@@ -207,6 +210,8 @@ class RowRunner:
             raise Fails(case, values, failure)
         if case.divergence is not None and not case.judge.unsure:
             tally.strays.append(case)
+        if too_long is not None:
+            raise too_long
 
     # ── Failures ──
 

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from statemachines.compile import Compiled
 from statemachines.lifecycle import Drawn, TypeUse
 from statemachines.model import sized_text
-from statemachines.rows import RowCompiler, evaluate, values
+from statemachines.rows import RowCompiler, evaluate, positions, values
 from statemachines.types import Bool, Enum, Int, List, Ref, Text
 
 PIECES = ("x", "é", "😀")
@@ -74,10 +74,10 @@ def draw(
 
 
 def _strategy(compiled: Compiled, rows: RowCompiler, drawn: Drawn, declared: Any) -> st.SearchStrategy[Any]:
+    if drawn.kind == "permutation" and drawn.high is not None:
+        return st.permutations(positions(rows.words, drawn.high, declared))
     low = evaluate(rows.words, drawn.low, declared) if drawn.low is not None else 0
     high = evaluate(rows.words, drawn.high, declared) if drawn.high is not None else 0
-    if drawn.kind == "permutation":
-        return st.permutations(range(high))
     if drawn.kind == "range":
         return st.integers(low, max(low, high))
     assert drawn.type is not None  # the reader has seen to it

@@ -222,13 +222,14 @@ def shape(trace: Trace) -> tuple[Any, ...]:
 class Played:
     """What came of playing a trace: the divergence, if there was one, and the calls up to it.
 
-    `origins` tells for every id that the system chose which reply it came from.
+    `origins` tells for every id that the system chose which reply it came from; `transcript` what was said meanwhile.
     """
 
     divergence: Divergence | None
     trace: Trace
     overlaps: int = 0
     origins: tuple[tuple[str, Given], ...] = ()
+    transcript: tuple[str, ...] = ()
 
 
 def play(compiled: Compiled, adapter: Adapter, trace: Trace, seed: int = 0) -> Played:
@@ -245,9 +246,8 @@ def play(compiled: Compiled, adapter: Adapter, trace: Trace, seed: int = 0) -> P
         if case.divergence is not None and case.judge.unsure and not at_once:
             return Played(None, Trace(()))
         if case.divergence is not None:
-            return Played(case.divergence, Trace(trace.steps[: index + 1]), case.overlaps, player.origins())
-    should = next(iter(case.judge.findings), None)
-    return Played(should, trace, case.overlaps, player.origins())
+            return player.played(case.divergence, Trace(trace.steps[: index + 1]))
+    return player.played(next(iter(case.judge.findings), None), trace)
 
 
 class _Player:
@@ -257,7 +257,12 @@ class _Player:
         self._case = case
         self._replies: dict[int, Answer] = {}
 
-    def origins(self) -> tuple[tuple[str, Given], ...]:
+    def played(self, divergence: Divergence | None, trace: Trace) -> Played:
+        """Say what came of it."""
+        case = self._case
+        return Played(divergence, trace, case.overlaps, self._origins(), case.adapter.transcript())
+
+    def _origins(self) -> tuple[tuple[str, Given], ...]:
         """Give the ids in the replies so far, each with the reply that it came from first."""
         found: dict[str, Given] = {}
         facts = kernel_facts.of(self._case.compiled)

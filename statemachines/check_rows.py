@@ -35,7 +35,7 @@ _ELSEWHERE: Final = (
     "add to `needs` the condition under which the row holds: an implementation may declare this"
 )
 _ASTRAY: Final = "leave the call out: whatever follows would accuse a system that is right"
-_SHORTER: Final = "a smaller default does: an implementation declares its own"
+_SHORTER: Final = "fewer do; if it is a limit, a smaller default does: an implementation declares its own"
 _ONE_WAY: Final = "let the rules leave both open, or assert what they say"
 
 
@@ -79,8 +79,9 @@ def run_rows(compiled: Compiled, *, elsewhere: bool = True) -> Ran:
             try:
                 found = list(trial.faults(declared))
             except RowTooLong as long:
-                message = f"row {name} cannot be run: {long}"
-                found = [Diagnostic("row-too-long", long.expr.where, message, _SHORTER)]
+                where = long.expr.where if long.expr else row.id.where
+                message = f"row {name} cannot be run: {long.message}"
+                found = [Diagnostic("row-too-long", where, message, _SHORTER)]
             ran.faults += found
             ran.runs += trial.runs
             if not found:

@@ -15,10 +15,7 @@ from statemachines.expression.typed import Operate, Typed
 from statemachines.lifecycle import Expr, Row
 from statemachines.types import Reply, Type
 
-FUNCTIONS = {
-    name: value for name, value in vars(model).items() if callable(value) and not name.startswith("_")
-}
-"""What emitted code calls by name."""
+MOST = 10_000  # values that a row walks over, one after the other
 
 
 class RowFailure(Exception):
@@ -33,9 +30,23 @@ class RowFailure(Exception):
 class RowTooLong(Exception):
     """A row walks over more than can be walked: with such limits it cannot be run, and says nothing."""
 
-    def __init__(self, message: str, expr: Expr) -> None:
+    def __init__(self, message: str, expr: Expr | None = None) -> None:
         super().__init__(message)
+        self.message = message
         self.expr = expr
+
+
+def numbers(count: int) -> list[int]:
+    """Give 0, 1, … up to but without `count`; raise RowTooLong where a row would never come to an end."""
+    if count > MOST:
+        raise RowTooLong(f"{count} is more than {MOST}, the most that a row can walk over")
+    return model.numbers(count)
+
+
+FUNCTIONS = {
+    name: value for name, value in vars(model).items() if callable(value) and not name.startswith("_")
+} | {"numbers": numbers}
+"""What emitted code calls by name."""
 
 
 @dataclass(slots=True)
@@ -101,8 +112,8 @@ class Line:
             return eval(self.code, environment)  # noqa: S307 - the code is our own emitter's
         except RowFailure as failure:
             raise RowFailure(failure.message, failure.expr or self.expr) from None
-        except OverflowError as error:
-            raise RowTooLong(str(error), self.expr) from None
+        except RowTooLong as long:
+            raise RowTooLong(long.message, long.expr or self.expr) from None
         except (IndexError, KeyError, TypeError, ValueError, ZeroDivisionError, AttributeError) as error:
             raise RowFailure(f"cannot be evaluated: {error}", self.expr) from error
 
@@ -170,8 +181,8 @@ class _Context:
 
     @staticmethod
     def times(count: int) -> int:
-        """Give how often; raise OverflowError beyond what a row can walk."""
-        return len(model.numbers(count))
+        """Give how often; raise RowTooLong where that is too often."""
+        return len(numbers(count))
 
     @staticmethod
     def repeat(bodies: Sequence[Callable[[], Any]]) -> list[Any]:

@@ -14,7 +14,6 @@ from statemachines.expression.scope import Scope
 from statemachines.expression.syntax import Name
 from statemachines.expression.typed import Invoke, Typed
 from statemachines.lifecycle import Drawn, Expr, Lifecycle, Row, Step, TypeUse, Word
-from statemachines.model import numbers
 from statemachines.row_programs import (
     FUNCTIONS,
     Answer,
@@ -24,6 +23,7 @@ from statemachines.row_programs import (
     RowTooLong,
     Subject,
     explain,
+    numbers,
     shown,
 )
 from statemachines.row_words import RowWords
@@ -43,6 +43,7 @@ __all__ = [
     "evaluate",
     "explain",
     "extremes",
+    "positions",
     "shown",
     "values",
     "witnesses",
@@ -203,7 +204,10 @@ def evaluate(words: RowWords, expr: Expr, declared: Any) -> Any:
     """Evaluate an expression over limits and policies alone, as in `needs` and `witness`."""
     scope = words.scope({}).with_present(f"limits.{name}" for name in words.lifecycle.limits)
     typed, _ = check(expr.node, scope, INT if isinstance(expr.node, Name) else UNKNOWN)
-    return eval(emit(typed), {**FUNCTIONS, "self": declared})  # noqa: S307 - the code is our own emitter's
+    try:
+        return eval(emit(typed), {**FUNCTIONS, "self": declared})  # noqa: S307 - the code is our own emitter's
+    except RowTooLong as long:
+        raise RowTooLong(long.message, expr) from None
 
 
 def witnesses(words: RowWords, row: Row, declared: Any) -> dict[str, Any]:
@@ -213,15 +217,16 @@ def witnesses(words: RowWords, row: Row, declared: Any) -> dict[str, Any]:
         if isinstance(drawn.witness, Expr):
             found[drawn.name.text] = evaluate(words, drawn.witness, declared)
         elif drawn.high is not None:  # reversed: the last permutation
-            found[drawn.name.text] = _positions(words, drawn.high, declared)[::-1]
+            found[drawn.name.text] = positions(words, drawn.high, declared)[::-1]
     return found
 
 
-def _positions(words: RowWords, count: Expr, declared: Any) -> list[int]:
+def positions(words: RowWords, count: Expr, declared: Any) -> list[int]:
+    """Give what a permutation permutes: the positions of so many items."""
     try:
         return numbers(evaluate(words, count, declared))
-    except OverflowError as error:
-        raise RowTooLong(str(error), count) from None
+    except RowTooLong as long:
+        raise RowTooLong(long.message, count) from None
 
 
 def extremes(words: RowWords, row: Row, declared: Any) -> Iterator[dict[str, Any]]:
@@ -231,7 +236,7 @@ def extremes(words: RowWords, row: Row, declared: Any) -> Iterator[dict[str, Any
         low = evaluate(words, drawn.low, declared) if drawn.low is not None else 0
         ends: list[Any] = []
         if drawn.kind == "permutation" and drawn.high is not None:
-            straight = _positions(words, drawn.high, declared)
+            straight = positions(words, drawn.high, declared)
             ends = [straight, straight[::-1]]
         elif drawn.kind == "range":
             ends = [low, 0 if drawn.high is None else evaluate(words, drawn.high, declared)]

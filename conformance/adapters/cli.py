@@ -24,7 +24,7 @@ from conformance.command_line import CommandLine, Finished, filled
 LARGEST: Final = 1 << 20  # bytes that a command may print
 _MARK: Final = "CONFORMANCE_CASE"  # by this variable whatever a case has left running is found
 _PROCESSES: Final = 3  # one call of an operation may take so many
-_LINES: Final = 20  # of stderr are told
+_LINES: Final = 20  # of stderr are told; of all that is printed so many at both ends are recorded
 _LONGEST: Final = 600  # characters of a line that is recorded
 
 
@@ -97,7 +97,10 @@ class Tool(CommandLine):
             return Finished(code, text, told)
 
     def _record(self, words: Sequence[str], *said: str) -> None:
-        lines = [f"$ {shlex.join(words)}", *(f"  {line}" for text in said for line in text.splitlines())]
+        command = f"$ {shlex.join(words)}".replace("\n", "\\n")
+        lines = [command, *(f"  {line}" for text in said for line in text.splitlines())]
+        if len(lines) > 2 * _LINES:
+            lines = [*lines[:_LINES], f"  … {len(lines) - 2 * _LINES} lines more", *lines[-_LINES:]]
         self.transcript += [_short(line.replace(self._folder, "{dir}")) for line in lines]
 
 

@@ -198,6 +198,19 @@ def test_who_waits_for_what_another_thread_holds_does_not_stop_it() -> None:
         assert held == 80
 
 
+@pytest.mark.parametrize("seed", [0, 2])
+def test_a_crowd_behind_one_lock_is_slow_and_no_hang(seed: int) -> None:
+    lock, held = threading.Lock(), [0]
+
+    def hold() -> None:
+        with lock:
+            for _ in range(20):
+                held[0] += 1
+
+    at_once([hold] * 300, seed=seed, limit=2)
+    assert held == [6000]
+
+
 @pytest.mark.parametrize(
     ("file", "own"),
     [

@@ -411,7 +411,7 @@ def without(system: type, *operations: str, **words: Any) -> type:
 
 def test_a_limit_too_large_to_be_reached_is_not_held_against_a_system() -> None:
     result = row_result(lying(limits={"retained": 10_000_000}), "B6")
-    said = "with what is declared, 10000000 is more than 10000, the most that can be walked over"
+    said = "with what is declared, 10000000 is more than 10000, the most that a row can walk over"
     assert (result.verdict, result.reason) == (Verdict.COULD_NOT_TELL, said)
 
 
