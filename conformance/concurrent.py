@@ -201,18 +201,17 @@ class _Turns:
 def _traced(
     came: Callable[[], None], own: frozenset[str], fine: bool
 ) -> Callable[[FrameType, str, Any], Any]:
-    """Give a trace function that calls another one at each line of the system's own code, or each instruction."""
-    wanted = "opcode" if fine else "line"
+    """Give a trace function that calls another one at each line of the system's own code; if `fine`, at each instruction, too."""
 
     def step(frame: FrameType, event: str, argument: Any) -> Any:
-        if event == wanted:
+        if event in ("line", "opcode"):
             came()
         return step
 
     def call(frame: FrameType, event: str, argument: Any) -> Any:
         if not is_own(frame.f_code.co_filename, own):
             return None
-        frame.f_trace_opcodes, frame.f_trace_lines = fine, not fine
+        frame.f_trace_opcodes = fine
         return step
 
     return call

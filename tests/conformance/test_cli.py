@@ -761,6 +761,17 @@ def test_the_demo_shows_a_bug_being_found(name: str, elsewhere: Path, capsys: Ca
     assert list((elsewhere / ".conformance").iterdir())
 
 
+def test_a_trace_that_repeats_without_end_is_told_with_its_place(elsewhere: Path, capsys: Capture) -> None:
+    row = "about: A, level: must, source: s, covers: [operations.start]"
+    calls = "act: ['jobs = repeat(20000, start(t1, fresh, bash))'], assert: 'jobs.size() == 20000'"
+    (elsewhere / "long.yaml").write_text(f"lifecycle: thread-job\nmatrix:\n  C1: {{{row}, {calls}}}\n")
+    assert ran("replay", "long.yaml", "--against", "reference") == EXIT_USAGE
+    err = capsys.readouterr().err
+    assert re.match(
+        r"conformance: long\.yaml:3:\d+: 20000 is more than 10000, the most that a row can walk", err
+    )
+
+
 # --- the command itself -----------------------------------------------------------------------------------
 
 
