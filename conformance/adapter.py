@@ -23,6 +23,10 @@ class Broken(Exception):
         self.detail = detail
 
 
+class UnknownTarget(ValueError):
+    """A target that names nothing: of no known kind, or without the module or the class that it asks for."""
+
+
 class HarnessError(Exception):
     """What prevents asking at all: import, construction, or the kit itself; says whose fault it is."""
 

@@ -42,8 +42,7 @@ def _load(name: str) -> Compiled:
 @contextmanager
 def _opened(make: Callable[[], Adapter], limit: float = CALL_LIMIT) -> Iterator[Adapter]:
     """Give an adapter that can be asked, and close it in the end; what prevents asking is told."""
-    from conformance.adapter import HarnessError
-    from conformance.targets import UnknownTarget
+    from conformance.adapter import HarnessError, UnknownTarget
 
     try:
         with closing(make()) as adapter:

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any
 
-from conformance.adapter import Adapter
+from conformance.adapter import Adapter, UnknownTarget
 from conformance.adapters.cli import CommandLineAdapter, tool_of
 from conformance.adapters.cli_file import read_target
 from conformance.adapters.found_class import resolve
@@ -26,10 +26,6 @@ REFERENCES = {
     "job": "conformance.references.job:Jobs",
     "cli-job": "conformance.references.cli_job:CliJobs",
 }
-
-
-class UnknownTarget(ValueError):
-    """A target that is of no known kind."""
 
 
 def open_target(compiled: Compiled, target: str) -> Adapter:

@@ -2,50 +2,84 @@
 
 from __future__ import annotations
 
-import difflib
 import importlib
 import inspect
 import sys
 import traceback
 from collections.abc import Callable, Sequence
+from pathlib import Path
+from types import ModuleType
 from typing import Any
 
-from conformance.adapter import HarnessError
+from conformance.adapter import HarnessError, UnknownTarget
 from conformance.concurrent import is_own
+from statemachines.diagnostics import did_you_mean
+
+_NAMED = 8  # of a module's own names, in a hint
 
 
 def resolve(target: str) -> Callable[[], Any]:
-    """Import `module:Class`; raise HarnessError that says what is missing."""
+    """Import `module:Class`; raise UnknownTarget when there is none, HarnessError when its import fails."""
     module_name, colon, attribute = target.partition(":")
     if not colon or not module_name or not attribute:
-        raise HarnessError(f"{target!r} is not module:Class, for example my_jobs:MyJobs")
-    if "" not in sys.path:
-        sys.path.insert(0, "")
-    try:
-        module = importlib.import_module(module_name)
-    except ModuleNotFoundError as error:
-        missing = error.name or module_name
-        raise HarnessError(
-            f"there is no module {missing!r}; it is looked for in this directory and in what is installed"
-        ) from None
-    except (Exception, SystemExit) as error:  # noqa: BLE001 - whatever its import raises is told, not shown as ours
-        raise HarnessError(f"{module_name} cannot be imported: {type(error).__name__}: {error}") from None
-    found: Any = module
+        raise UnknownTarget(f"{target!r} is not module:Class, for example my_jobs:MyJobs")
+    found: Any = _imported(module_name)
     for part in attribute.split("."):
         if not hasattr(found, part):
-            close = difflib.get_close_matches(
-                part, [name for name in vars(found) if not name.startswith("_")], n=1
-            )
-            raise HarnessError(
-                f"{module_name} has no {part!r}{f'; did you mean {close[0]!r}?' if close else ''}"
-            )
+            raise UnknownTarget(f"{module_name} has no {part!r}{_instead(part, found)}")
         found = getattr(found, part)
     if not callable(found):
-        raise HarnessError(
+        raise UnknownTarget(
             f"{target} is {type(found).__name__}, and a class or a function that makes an object is needed"
         )
     factory: Callable[[], Any] = found
     return factory
+
+
+def _instead(name: str, found: Any) -> str:
+    """Say which of a module's names may be meant, or else which classes are its own."""
+    hint = did_you_mean(name, (each for each in vars(found) if not each.startswith("_")))
+    if hint:
+        return f"; {hint}"
+    own = [each for each, value in vars(found).items() if getattr(value, "__module__", "") == found.__name__]
+    return f"; it has {', '.join(own[:_NAMED])}" if own else ""
+
+
+def _imported(name: str) -> ModuleType:
+    if "" not in sys.path:
+        sys.path.insert(0, "")
+    try:
+        return importlib.import_module(name)
+    except (Exception, SystemExit) as error:  # noqa: BLE001 - whatever its import raises is told, not shown as ours
+        if isinstance(error, ModuleNotFoundError) and f"{name}.".startswith(f"{error.name}."):
+            hint = did_you_mean(name, (file.stem for file in Path().glob("*.py")))
+            raise UnknownTarget(
+                f"there is no module {error.name!r}; it is looked for in this directory and in what is "
+                f"installed{f'; {hint}' if hint else ''}"
+            ) from None
+        said = error.msg if isinstance(error, SyntaxError) else error
+        missing = "; is it installed here?" if isinstance(error, ModuleNotFoundError) else ""
+        raise HarnessError(
+            f"{_place_of(error)}{name} cannot be imported: {type(error).__name__}: {said}{missing}"
+        ) from None
+
+
+def _place_of(error: BaseException) -> str:
+    """Give `file:line:column: ` of what an import ran last, or "" where no file is to blame."""
+    if isinstance(error, SyntaxError) and error.filename and error.lineno:
+        return f"{error.filename}:{error.lineno}:{error.offset or 1}: "
+    frames = [frame for frame in traceback.extract_tb(error.__traceback__) if is_own(frame.filename)]
+    return f"{frames[-1].filename}:{frames[-1].lineno}:{(frames[-1].colno or 0) + 1}: " if frames else ""
+
+
+def place_of(kind: Any) -> str:
+    """Give `file:line:column: ` of a class or a function, or "" where nobody can say."""
+    try:
+        lines, first = inspect.getsourcelines(kind)
+        file = inspect.getsourcefile(kind)
+    except (TypeError, OSError):
+        return ""
+    return f"{file}:{first}:{len(lines[0]) - len(lines[0].lstrip()) + 1}: "
 
 
 def takes(method: Callable[..., Any], names: Sequence[str]) -> bool:

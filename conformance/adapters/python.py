@@ -13,7 +13,7 @@ from functools import partial
 from typing import Any, Protocol
 
 from conformance.adapter import Broken, HarnessError, Raw
-from conformance.adapters.found_class import own_lines, source_files, takes
+from conformance.adapters.found_class import own_lines, place_of, source_files, takes
 from conformance.concurrent import one_after_the_other, run_at_once
 from conformance.declaration import Declaration, DeclarationError
 from conformance.refused import Refused
@@ -75,7 +75,9 @@ class PythonAdapter:
         except (DeclarationError, HarnessError) as error:
             self.close()
             raise HarnessError(
-                f"{name}: {error}" if isinstance(error, DeclarationError) else str(error)
+                f"{place_of(self._kind)}{name}: {error}"
+                if isinstance(error, DeclarationError)
+                else str(error)
             ) from None
         self._own = frozenset(source_files(self._kind))
         if asynchronous:
@@ -104,7 +106,7 @@ class PythonAdapter:
             if callable(method) and not (takes(method, required) and takes(method, (*required, *optional))):
                 named = ", ".join(["self", *required, *(f"{each}=None" for each in optional)])
                 raise HarnessError(
-                    f"{self.name}: {name}{inspect.signature(method)} cannot be called with "
+                    f"{place_of(method)}{self.name}: {name}{inspect.signature(method)} cannot be called with "
                     f"{_listed([*required, *optional])}; write `def {name}({named})`"
                 )
 

@@ -164,38 +164,48 @@ MODULES = {
     "wants": "class Jobs:\n    def __init__(self, database):\n        pass",
 }
 
-HARNESS: list[tuple[str, str]] = [
+NAMES_NOTHING: list[tuple[str, str]] = [
     (
         "a_module_that_nobody_has:Jobs",
         "there is no module 'a_module_that_nobody_has'; it is looked for in this",
     ),
-    ("needs:Jobs", "there is no module 'a_module_that_nobody_has'"),
+    ("emty:Jobs", "there is no module 'emty'; it is looked for in this directory and in what is installed; "),
+    ("emty:Jobs", "did you mean 'empty'?"),
     ("json", "'json' is not module:Class, for example my_jobs:MyJobs"),
     ("json:", "'json:' is not module:Class"),
     (":Jobs", "':Jobs' is not module:Class"),
     ("json:JSONDecodr", "json has no 'JSONDecodr'; did you mean 'JSONDecoder'?"),
     ("empty:Jobs", "empty has no 'Jobs'"),
+    ("wants:Registry", "wants has no 'Registry'; it has Jobs"),
     ("json:__name__", "json:__name__ is str, and a class or a function that makes an object is needed"),
-    ("breaks:Jobs", "breaks cannot be imported: OSError: no such device"),
-    ("misspelt:Jobs", "misspelt cannot be imported: SyntaxError"),
-    ("leaves:Jobs", "leaves cannot be imported: SystemExit: 0"),
-    ("talks:Jobs", "`declares` has no word 'clok'; did you mean 'clock'?"),
+]
+HARNESS: list[tuple[str, str]] = [
+    ("needs:Jobs", "needs.py:1:1: needs cannot be imported: ModuleNotFoundError: No module named 'a_module_"),
+    ("needs:Jobs", "'; is it installed here?"),
+    ("breaks:Jobs", "breaks.py:1:1: breaks cannot be imported: OSError: no such device"),
+    ("misspelt:Jobs", "misspelt.py:1:10: misspelt cannot be imported: SyntaxError: invalid syntax"),
+    ("leaves:Jobs", "leaves.py:1:1: leaves cannot be imported: SystemExit: 0"),
+    ("talks:Jobs", "talks.py:1:1: python:talks:Jobs: `declares` has no word 'clok'; did you mean 'clock'?"),
     ("lies:Jobs", "thread-job has no limit 'retain'; did you mean 'retained'?"),
     ("boasts:Jobs", "`declares` is a mapping, and this is ['clock']"),
     ("garbles:Jobs", "limits"),
 ]
+UNREACHABLE = [
+    *((*each, EXIT_USAGE) for each in NAMES_NOTHING),
+    *((*each, EXIT_HARNESS) for each in HARNESS),
+]
 
 
-@pytest.mark.parametrize(("target", "said"), HARNESS, ids=[target for target, _ in HARNESS])
+@pytest.mark.parametrize(("target", "said", "expected"), UNREACHABLE, ids=[each[0] for each in UNREACHABLE])
 def test_what_cannot_be_reached_is_said_and_is_no_verdict(
-    target: str, said: str, elsewhere: Path, capsys: Capture, monkeypatch: pytest.MonkeyPatch
+    target: str, said: str, expected: int, elsewhere: Path, capsys: Capture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for name, text in MODULES.items():
         (elsewhere / f"{name}.py").write_text(text, encoding="utf-8")
         monkeypatch.delitem(sys.modules, name, raising=False)
     code = ran(*RUN, f"python:{target}")
     out, err = capsys.readouterr()
-    assert (code, out) == (EXIT_HARNESS, "")
+    assert (code, out) == (expected, "")
     assert said in err
     assert err.startswith("conformance: ")
     assert len(err.splitlines()) == 1
@@ -242,7 +252,7 @@ def test_a_method_that_takes_something_else_is_told_with_what_to_write(
     code = ran(*RUN, "python:takes:Jobs")
     out, err = capsys.readouterr()
     assert (code, out, len(err.splitlines())) == (EXIT_HARNESS, "", 1)
-    assert said in err
+    assert f"takes.py:2:5: python:takes:Jobs: {said}" in err
     assert WRITE[said.partition("(")[0]] in err
 
 

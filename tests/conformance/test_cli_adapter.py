@@ -10,12 +10,12 @@ from typing import Any
 
 import pytest
 
-from conformance.adapter import Adapter, Broken
+from conformance.adapter import Adapter, Broken, UnknownTarget
 from conformance.adapters.cli import _MARK
 from conformance.adapters.cli_file import read_target
 from conformance.cli import main
 from conformance.command_line import STRANGERS, filled
-from conformance.targets import UnknownTarget, open_target
+from conformance.targets import open_target
 from conformance.verdict import EXIT_CONFORMS, EXIT_USAGE, EXIT_VIOLATES
 from statemachines.compile import load
 from statemachines.diagnostics import SpecError
