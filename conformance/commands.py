@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import sys
+import textwrap
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, closing, contextmanager, redirect_stdout
 from pathlib import Path
@@ -165,6 +166,8 @@ _REPORTS = "`conformance run … --report FILE` writes a report that can be show
 
 def replay(options: argparse.Namespace) -> int:
     """Run a saved counterexample again: 0 fixed, 1 still fails."""
+    from conformance.render.content import RAN
+    from conformance.render.texts import latest, one_line
     from conformance.replay import read
     from conformance.replay import replay as replayed
     from conformance.targets import open_target
@@ -180,7 +183,9 @@ def replay(options: argparse.Namespace) -> int:
         where = f"{error.expr.where}: " if error.expr else ""
         raise Unusable(f"{where}{error.message}; a shorter row does") from None
     for result in results:
-        print(f"{result.name}: {result.verdict}{f': {result.reason}' if result.reason else ''}")
+        print(one_line(f"{result.name}: {result.verdict}{f': {result.reason}' if result.reason else ''}"))
+        if result.transcript:
+            print("", RAN, "", textwrap.indent(latest(result.transcript), "  "), "", sep="\n")
     return EXIT_VIOLATES if any(result.failed for result in results) else EXIT_CONFORMS
 
 

@@ -8,6 +8,7 @@ import time
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 from conformance.adapter import Adapter
 from conformance.case import Case
@@ -38,7 +39,8 @@ class Saved:
 class Replayed:
     """What came of one row of a trace file: it failed in `failed` of `rounds`, the last time with `reason`.
 
-    of  the row of the matrix that it is a counterexample of, or empty
+    of          the row of the matrix that it is a counterexample of, or empty
+    transcript  what a tool's processes were called with and printed when it failed the last time
     """
 
     id: str
@@ -46,6 +48,7 @@ class Replayed:
     failed: int
     rounds: int
     reason: str = ""
+    transcript: tuple[str, ...] = ()
 
     @property
     def name(self) -> str:
@@ -116,24 +119,34 @@ def replay(saved: Saved, adapter: Adapter) -> Iterator[Replayed]:
         program = rows.program(row)
         if rows.faults:
             raise SpecError(rows.faults)
-        reasons = list(_reasons(compiled, rows, adapter, program))
-        failed = [reason for reason in reasons if reason]
-        yield Replayed(row.id.text, saved.of, len(failed), len(reasons), failed[-1] if failed else "")
+        rounds = list(_rounds(compiled, rows, adapter, program))
+        failures = [failure for failure in rounds if failure is not None]
+        reason, transcript = failures[-1] if failures else _Failure("", ())
+        yield Replayed(row.id.text, saved.of, len(failures), len(rounds), reason, transcript)
 
 
-def _reasons(compiled: Compiled, rows: RowCompiler, adapter: Adapter, program: Program) -> Iterator[str]:
-    """Run a row in several rounds if it makes calls at once; give for each what is wrong, or an empty text."""
+class _Failure(NamedTuple):
+    reason: str
+    transcript: tuple[str, ...]
+
+
+def _rounds(
+    compiled: Compiled, rows: RowCompiler, adapter: Adapter, program: Program
+) -> Iterator[_Failure | None]:
+    """Run a row in several rounds if it makes calls at once; give for each what is wrong, if anything is."""
     until, failed = time.monotonic() + ENOUGH, False
     for number in range(ROUNDS if makes_calls_at_once(program.row) else 1):
-        reason = _once(compiled, rows, adapter, program, number)
-        failed = failed or bool(reason)
-        yield reason
+        failure = _once(compiled, rows, adapter, program, number)
+        failed = failed or failure is not None
+        yield failure
         if failed and time.monotonic() > until:
             return
 
 
-def _once(compiled: Compiled, rows: RowCompiler, adapter: Adapter, program: Program, seed: int) -> str:
-    """Run a row once; say what is wrong, or give an empty text."""
+def _once(
+    compiled: Compiled, rows: RowCompiler, adapter: Adapter, program: Program, seed: int
+) -> _Failure | None:
+    """Run a row once; say what is wrong, if anything is."""
     declared = compiled.model(adapter.declaration.limits, adapter.declaration.policies)
     first = witnesses(rows.words, program.row, declared)
     for values in enumerated(compiled.lifecycle, program):
@@ -148,5 +161,5 @@ def _once(compiled: Compiled, rows: RowCompiler, adapter: Adapter, program: Prog
         ]
         if failure is not None or (found and not case.judge.unsure):
             expected, seen = because(program.row, failure, next(iter(found), None))
-            return f"expected {expected}; seen {seen}"
-    return ""
+            return _Failure(f"expected {expected}; seen {seen}", adapter.transcript())
+    return None

@@ -97,12 +97,21 @@ def test_the_reference_program_conforms(described: Callable[..., str], tmp_path:
 def test_a_wrong_program_is_told_by_what_it_prints(
     described: Callable[..., str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert run(described(module="tests.tools.unquoted"), "N8,E6", tmp_path) == EXIT_VIOLATES
+    target = described(module="tests.tools.unquoted")
+    assert run(target, "N8,E6", tmp_path) == EXIT_VIOLATES
     out = capsys.readouterr().out
     assert "printed)" in out
     assert "E6" in out
     assert "expected" in out
     assert "replay" in out
+    assert_told_what_was_run(out)
+    assert main(["replay", str(tmp_path / "saved" / "cli-job-E6.yaml"), "--against", target]) == EXIT_VIOLATES
+    out = capsys.readouterr().out
+    assert out.startswith("C1 of E6: still fails: expected ")
+    assert_told_what_was_run(out)
+
+
+def assert_told_what_was_run(out: str) -> None:
     ran = out.partition("what was run for it, and what it printed\n")[2]
     assert re.search(r"^ +\$ .* work --outcome ", ran, re.MULTILINE)
     assert re.search(r"^ +exit \d+$", ran, re.MULTILINE)
