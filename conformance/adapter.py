@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import traceback
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, Protocol
 
 from conformance.declaration import Declaration
@@ -29,6 +31,13 @@ class UnknownTarget(ValueError):
 
 class HarnessError(Exception):
     """What prevents asking at all: import, construction, or the kit itself; says whose fault it is."""
+
+    @classmethod
+    def of_the_kit(cls, error: Exception) -> HarnessError:
+        """Tell what went wrong in the kit: no system is to be blamed for it."""
+        frames = traceback.extract_tb(error.__traceback__)[-3:]
+        places = ", ".join(f"{Path(frame.filename).name}:{frame.lineno}" for frame in reversed(frames))
+        return cls(f"the kit itself failed: {type(error).__name__}: {error} (at {places})")
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import math
 import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
@@ -10,7 +11,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from conformance import kernel_facts
-from conformance.adapter import Adapter, Broken, Raw
+from conformance.adapter import Adapter, Broken, HarnessError, Raw
 from conformance.concurrent import overlapping
 from conformance.history import Group
 from conformance.lockstep import Judge
@@ -18,8 +19,7 @@ from conformance.observation import WrongShape, observe
 from conformance.observed import Observed, SignalKey
 from conformance.step import NO_SIGNAL, Divergence, short
 from statemachines.compile import Compiled
-from statemachines.model import Document
-from statemachines.rows import Answer, RowFailure
+from statemachines.rows import UNEVALUABLE, Answer, RowFailure, RowTooLong
 from statemachines.types import Record
 
 
@@ -31,8 +31,11 @@ class CallFailed(RowFailure):
         self.divergence = divergence
 
 
-# Calls at once in a case have schedules of their own, and those of the next case follow.
+_SAID = (RowFailure, RowTooLong, HarnessError)  # what goes wrong in a call, and is told as it is
+# Each seed has schedules of its own, and each group of calls at once in a case.
+CASES_OF_A_SEED = 100_000
 GROUPS_OF_A_CASE = 1000
+LOOK = 2  # milliseconds between two looks at a system that may still settle
 READINGS = 3  # copies that are looked at again after every call
 
 
@@ -82,8 +85,16 @@ class Case:
     def call(self, operation: str, arguments: Mapping[str, Any]) -> Answer:
         """Make one call and judge it; raise CallFailed when there is no proper answer."""
         calls: list[Observed] | None = getattr(self._caller, "calls", None)
-        if calls is not None:
-            return self._called_at_once(operation, arguments, calls)
+        try:
+            if calls is not None:
+                return self._called_at_once(operation, arguments, calls)
+            return self._called(operation, arguments)
+        except _SAID:
+            raise
+        except Exception as error:
+            raise HarnessError.of_the_kit(error) from error
+
+    def _called(self, operation: str, arguments: Mapping[str, Any]) -> Answer:
         record = Recorded(operation, dict(arguments))
         self.trace.append(record)
         raw = self._raw(operation, arguments)
@@ -104,9 +115,11 @@ class Case:
 
     def _judged(self, observed: Observed) -> Divergence | None:
         """Judge a call; while the system may still settle, look again until it agrees or the time is up."""
-        end = time.monotonic() + self.adapter.declaration.settles / 1000
-        while time.monotonic() < end and not self.judge.allows(observed):
-            time.sleep(0.002)
+        # Looks are counted, not time: on a machine so busy that we wake late, the system comes late as well.
+        looks = math.ceil(self.adapter.declaration.settles / LOOK)
+        while looks > 0 and not self.judge.allows(observed):
+            looks -= 1
+            time.sleep(LOOK / 1000)
             observed.signals = [*observed.signals, *self._signals(observed.operation)]
             if self._facts.observes(observed.operation):
                 again = self._observed(
@@ -223,12 +236,25 @@ class Case:
 
     def together(self, bodies: Sequence[Callable[[], Any]]) -> list[Any]:
         """Evaluate bodies at once, and judge all their calls as one history."""
+        try:
+            return self._together(bodies)
+        except _SAID:
+            raise
+        except Exception as error:
+            raise HarnessError.of_the_kit(error) from error
+
+    def _together(self, bodies: Sequence[Callable[[], Any]]) -> list[Any]:
         callers: list[list[Observed]] = [[] for _ in bodies]
 
         def of(index: int, body: Callable[[], Any]) -> Callable[[], Any]:
             def run() -> Any:
                 self._caller.calls = callers[index]
-                return body()
+                try:
+                    return body()
+                except UNEVALUABLE as error:
+                    raise RowFailure(f"cannot be evaluated: {error}") from error
+                finally:  # the thread may be one that goes on: what it calls afterwards is not of this group
+                    del self._caller.calls
 
             return run
 
@@ -280,6 +306,11 @@ class Case:
         return self._answer(observed)
 
 
+def case_seed(number: int, case: int) -> int:
+    """Give the seed of a case among those that are run under the seed `number`."""
+    return number * CASES_OF_A_SEED + case
+
+
 def calls_made(records: Sequence[Recorded]) -> int:
     """Count the calls of a case, those made at once included."""
     return sum(sum(map(len, record.at_once)) if record.at_once else 1 for record in records)
@@ -287,16 +318,3 @@ def calls_made(records: Sequence[Recorded]) -> int:
 
 def _with(broken: Broken) -> str:
     return f"{broken.message}\n{broken.detail}" if broken.detail else broken.message
-
-
-def plain(value: Any) -> Any:
-    """Give a value as JSON would hold it."""
-    match value:
-        case Document():
-            return {"text": value.text} if value.inline else {"file": value.file}
-        case dict():
-            return {key: plain(each) for key, each in value.items()}
-        case list() | tuple():
-            return [plain(each) for each in value]
-        case _:
-            return value

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from conformance.__about__ import __version__
 from conformance.defaults import CALL_LIMIT, FAILURES
-from conformance.verdict import EXIT_USAGE
+from conformance.verdict import EXIT_HARNESS, EXIT_USAGE
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -28,7 +28,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return error.code
     except BrokenPipeError:  # the reader has seen enough
         sys.stderr.close()
-        return 0
+        return 141  # as if SIGPIPE (13) had ended us: the command did not come to its end
+    except Exception as error:  # noqa: BLE001 - a fault of the kit is no verdict on the system, and no traceback
+        from conformance.adapter import HarnessError
+
+        print(f"conformance: {HarnessError.of_the_kit(error)}", file=sys.stderr)
+        return EXIT_HARNESS
     except KeyboardInterrupt:
         print("conformance: interrupted; the run did not finish", file=sys.stderr)
         return 130

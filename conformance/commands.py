@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TextIO
 
 from conformance.defaults import CALL_LIMIT, FAILURES
-from conformance.verdict import EXIT_CONFORMS, EXIT_HARNESS, EXIT_USAGE, EXIT_VIOLATES
+from conformance.verdict import EXIT_CONFORMS, EXIT_HARNESS, EXIT_UNKNOWN, EXIT_USAGE, EXIT_VIOLATES
 from statemachines.compile import Compiled, load
 from statemachines.diagnostics import SpecError, did_you_mean
 from statemachines.kernel import Clause, within
@@ -46,14 +46,18 @@ def _opened(make: Callable[[], Adapter], limit: float = CALL_LIMIT) -> Iterator[
     from conformance.adapter import HarnessError, UnknownTarget
 
     try:
-        with closing(make()) as adapter:
-            adapter.limit = limit
-            adapter.ready()
-            yield adapter
+        made = make()
     except UnknownTarget as error:
         raise Unusable(str(error)) from None
     except SpecError as error:
         raise Unusable(f"the target has faults\n{error}") from None
+    except HarnessError as error:
+        raise Unusable(str(error), EXIT_HARNESS) from None
+    try:
+        with closing(made) as adapter:
+            adapter.limit = limit
+            adapter.ready()
+            yield adapter
     except HarnessError as error:
         raise Unusable(str(error), EXIT_HARNESS) from None
 
@@ -165,7 +169,7 @@ _REPORTS = "`conformance run … --report FILE` writes a report that can be show
 
 
 def replay(options: argparse.Namespace) -> int:
-    """Run a saved counterexample again: 0 fixed, 1 still fails."""
+    """Run a saved counterexample again: 0 fixed, 1 still fails, 4 could not tell."""
     from conformance.render.content import RAN
     from conformance.render.texts import latest, one_line
     from conformance.replay import read
@@ -183,10 +187,13 @@ def replay(options: argparse.Namespace) -> int:
         where = f"{error.expr.where}: " if error.expr else ""
         raise Unusable(f"{where}{error.message}; a shorter row does") from None
     for result in results:
-        print(one_line(f"{result.name}: {result.verdict}{f': {result.reason}' if result.reason else ''}"))
+        because = result.unanswered or result.reason
+        print(one_line(f"{result.name}: {result.verdict}{f': {because}' if because else ''}"))
         if result.transcript:
             print("", RAN, "", textwrap.indent(latest(result.transcript), "  "), "", sep="\n")
-    return EXIT_VIOLATES if any(result.failed for result in results) else EXIT_CONFORMS
+    if any(result.failed for result in results):
+        return EXIT_VIOLATES
+    return EXIT_UNKNOWN if any(result.unanswered for result in results) else EXIT_CONFORMS
 
 
 # ── What is known of a lifecycle ─────────────────────────────────────────────────────────────────

@@ -13,7 +13,7 @@ from collections.abc import Callable
 from typing import Any
 
 from conformance.adapter import Adapter
-from conformance.case import CallFailed
+from conformance.case import CallFailed, case_seed
 from conformance.stateful import Diverged, Driver
 from statemachines import kernel
 from statemachines.compile import Compiled
@@ -36,7 +36,7 @@ def search(
     pairs = list(_pairs(compiled, adapter))
     chooser.shuffle(pairs)
     for index, (one, other) in zip(range(rounds), itertools.cycle(pairs), strict=False):
-        driver = Driver(compiled, adapter, seed=number + index)
+        driver = Driver(compiled, adapter, seed=case_seed(number, index))
         try:
             _situation(compiled, driver, chooser)
             _at_once(driver, one, other, chooser)

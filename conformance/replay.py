@@ -13,7 +13,8 @@ from typing import NamedTuple
 from conformance.adapter import Adapter
 from conformance.case import Case
 from conformance.evidence import because
-from conformance.row_facts import covers, makes_calls_at_once
+from conformance.row_facts import covers, impossible, makes_calls_at_once
+from conformance.verdict import UNSURE
 from statemachines.compile import Compiled, compile_tree, spec_tree
 from statemachines.diagnostics import Diagnostic, SpecError
 from statemachines.rows import Program, RowCompiler, RowFailure, enumerated, witnesses
@@ -40,6 +41,7 @@ class Replayed:
     """What came of one row of a trace file: it failed in `failed` of `rounds`, the last time with `reason`.
 
     of          the row of the matrix that it is a counterexample of, or empty
+    unanswered  why it could not be told whether it fails, or empty
     transcript  what a tool's processes were called with and printed when it failed the last time
     """
 
@@ -49,6 +51,7 @@ class Replayed:
     rounds: int
     reason: str = ""
     transcript: tuple[str, ...] = ()
+    unanswered: str = ""
 
     @property
     def name(self) -> str:
@@ -57,7 +60,9 @@ class Replayed:
 
     @property
     def verdict(self) -> str:
-        """`fixed`, `still fails`, or in how many rounds it does."""
+        """`fixed`, `still fails`, or in how many rounds it does; or `could not tell`."""
+        if self.unanswered:
+            return "could not tell"
         if not self.failed:
             return "fixed" if self.rounds == 1 else f"not reproduced (0 of {self.rounds})"
         return "still fails" if self.rounds == 1 else f"still fails ({self.failed} of {self.rounds})"
@@ -119,36 +124,41 @@ def replay(saved: Saved, adapter: Adapter) -> Iterator[Replayed]:
         program = rows.program(row)
         if rows.faults:
             raise SpecError(rows.faults)
-        rounds = list(_rounds(compiled, rows, adapter, program))
-        failures = [failure for failure in rounds if failure is not None]
-        reason, transcript = failures[-1] if failures else _Failure("", ())
-        yield Replayed(row.id.text, saved.of, len(failures), len(rounds), reason, transcript)
+        lacking = impossible(compiled, rows.words, adapter, row)
+        found = [] if lacking else list(_rounds(compiled, rows, adapter, program))
+        failures = [each for each in found if each.fails]
+        last = failures[-1] if failures else _Round()
+        unanswered = lacking or ("" if failures else next((UNSURE for each in found if each.unsure), ""))
+        yield Replayed(
+            row.id.text, saved.of, len(failures), len(found), last.reason, last.transcript, unanswered
+        )
 
 
-class _Failure(NamedTuple):
-    reason: str
-    transcript: tuple[str, ...]
+class _Round(NamedTuple):
+    """What came of a row once. It is `unsure` where there were more possibilities than are followed."""
+
+    fails: bool = False
+    reason: str = ""
+    transcript: tuple[str, ...] = ()
+    unsure: bool = False
 
 
-def _rounds(
-    compiled: Compiled, rows: RowCompiler, adapter: Adapter, program: Program
-) -> Iterator[_Failure | None]:
-    """Run a row in several rounds if it makes calls at once; give for each what is wrong, if anything is."""
+def _rounds(compiled: Compiled, rows: RowCompiler, adapter: Adapter, program: Program) -> Iterator[_Round]:
+    """Run a row in several rounds if it makes calls at once."""
     until, failed = time.monotonic() + ENOUGH, False
     for number in range(ROUNDS if makes_calls_at_once(program.row) else 1):
-        failure = _once(compiled, rows, adapter, program, number)
-        failed = failed or failure is not None
-        yield failure
+        found = _once(compiled, rows, adapter, program, number)
+        failed = failed or found.fails
+        yield found
         if failed and time.monotonic() > until:
             return
 
 
-def _once(
-    compiled: Compiled, rows: RowCompiler, adapter: Adapter, program: Program, seed: int
-) -> _Failure | None:
-    """Run a row once; say what is wrong, if anything is."""
+def _once(compiled: Compiled, rows: RowCompiler, adapter: Adapter, program: Program, seed: int) -> _Round:
+    """Run a row once, with all values of its parameters."""
     declared = compiled.model(adapter.declaration.limits, adapter.declaration.policies)
     first = witnesses(rows.words, program.row, declared)
+    unsure = False
     for values in enumerated(compiled.lifecycle, program):
         case = Case(compiled, adapter, seed)
         failure: RowFailure | None = None
@@ -161,5 +171,6 @@ def _once(
         ]
         if failure is not None or (found and not case.judge.unsure):
             expected, seen = because(program.row, failure, next(iter(found), None))
-            return _Failure(f"expected {expected}; seen {seen}", adapter.transcript())
-    return None
+            return _Round(True, f"expected {expected}; seen {seen}", adapter.transcript())
+        unsure = unsure or case.judge.unsure
+    return _Round(unsure=unsure)

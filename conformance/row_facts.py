@@ -39,6 +39,17 @@ def inapplicable(compiled: Compiled, words: RowWords, adapter: Adapter, row: Row
     return ""
 
 
+def impossible(compiled: Compiled, words: RowWords, adapter: Adapter, row: Row) -> str:
+    """Say why a row cannot be run against this system; empty when it can."""
+    return inapplicable(compiled, words, adapter, row) or lacking(compiled, adapter, row)
+
+
+def lacking(compiled: Compiled, adapter: Adapter, row: Row) -> str:
+    """Say which operations of a row the system lacks; empty when it has them all."""
+    missing = [name for name in sorted(operations(row, compiled)) if not adapter.offers(name)]
+    return f"the system has no operation {', '.join(missing)}" if missing else ""
+
+
 def covers(row: Row, divergence: Divergence) -> bool:
     """Tell whether a fault is what a row is about."""
     clauses = (divergence.clause, *divergence.related)

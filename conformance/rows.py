@@ -10,16 +10,15 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from conformance.adapter import Adapter, HarnessError
-from conformance.case import Case
+from conformance.case import Case, case_seed
 from conformance.evidence import Fails, row_itself, shrunk
-from conformance.row_facts import covers, inapplicable, makes_calls_at_once, operations
-from conformance.verdict import Counterexample, RowResult, Verdict
+from conformance.row_facts import covers, inapplicable, lacking, makes_calls_at_once
+from conformance.verdict import UNSURE, Counterexample, RowResult, Verdict
 from statemachines.compile import Compiled
 from statemachines.kernel import within
 from statemachines.lifecycle import Row
 from statemachines.rows import Program, RowCompiler, RowFailure, RowTooLong, enumerated, witnesses
 
-UNSURE = "there are more explanations than were looked at, or the order depends on instants that nobody sees"
 ROUNDS = 40  # schedules of a concurrent row
 MANY_CALLS = 500  # calls at once of a row that is run under fewer schedules, because each shows as much
 ROUNDS_OF_MANY = 3
@@ -81,16 +80,11 @@ class RowRunner:
     def _result(self, row: Row) -> RowResult:
         result = RowResult(row.id.text, row.about, row.level, Verdict.PASS, where=str(row.id.where))
         program = self.rows.program(row)
-        lacking = inapplicable(self.compiled, self.rows.words, self.adapter, row)
-        if lacking:
-            result.verdict, result.reason = Verdict.NOT_APPLICABLE, lacking
+        if reason := inapplicable(self.compiled, self.rows.words, self.adapter, row):
+            result.verdict, result.reason = Verdict.NOT_APPLICABLE, reason
             return result
-        missing = [name for name in sorted(operations(row, self.compiled)) if not self.adapter.offers(name)]
-        if missing:
-            result.verdict, result.reason = (
-                Verdict.NOT_EXERCISED,
-                f"the system has no operation {', '.join(missing)}",
-            )
+        if reason := lacking(self.compiled, self.adapter, row):
+            result.verdict, result.reason = Verdict.NOT_EXERCISED, reason
             return result
         tally = Tally()
         try:
@@ -145,13 +139,13 @@ class RowRunner:
 
     def _rounds(self, program: Program, values: Mapping[str, Any], tally: Tally) -> None:
         """Run once; a concurrent row under several schedules."""
-        self._once(program, values, tally, self.number)
+        self._once(program, values, tally, case_seed(self.number, 0))
         if not makes_calls_at_once(program.row):
             return
         rounds = min(schedules(self.adapter), ROUNDS_OF_MANY if tally.at_once > MANY_CALLS else ROUNDS)
         rounds = max(rounds // 4, 1) if self.quick and not self.adapter.costly else rounds
         for round_ in range(1, rounds):
-            self._once(program, values, tally, self.number + round_)
+            self._once(program, values, tally, case_seed(self.number, round_))
 
     def _until_exercised(self, program: Program, first: Mapping[str, Any], tally: Tally) -> None:
         """Try more schedules of calls at once as long as what the row is about has not come to pass."""
@@ -161,7 +155,7 @@ class RowRunner:
         for round_, values in zip(range(ROUNDS, ROUNDS + MORE_ROUNDS), combinations, strict=False):
             if not self._idle(program.row, tally):
                 return
-            self._once(program, {**values, **first}, tally, self.number + round_)
+            self._once(program, {**values, **first}, tally, case_seed(self.number, round_))
 
     def _drawn(self, program: Program, declared: Any, tally: Tally) -> None:
         from conformance.strategies import Falsified, draw  # Hypothesis is slow to import, and few rows draw
@@ -170,7 +164,7 @@ class RowRunner:
 
         def test(chosen: dict[str, Any]) -> None:
             for values in combinations:
-                self._once(program, {**values, **chosen}, tally, self.number)
+                self._once(program, {**values, **chosen}, tally, case_seed(self.number, 0))
 
         examples = EXAMPLES_AT_ONCE if makes_calls_at_once(program.row) else EXAMPLES
         try:
@@ -227,7 +221,7 @@ class RowRunner:
         """Tell whether a failure shows again."""
         for _ in range(AGAIN):
             try:
-                self._once(program, failed.values, Tally(), self.number)
+                self._once(program, failed.values, Tally(), failed.case.seed)
             except Fails:
                 return True
         return False

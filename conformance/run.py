@@ -12,8 +12,8 @@ from conformance.adapter import Adapter, HarnessError
 from conformance.case import Case
 from conformance.evidence import shrunk
 from conformance.report import Coverage, Footer, Header, Planned, Watcher, declares, tally
-from conformance.rows import UNSURE, RowRunner, schedules
-from conformance.verdict import RowResult, Verdict, exit_code
+from conformance.rows import RowRunner, schedules
+from conformance.verdict import UNSURE, RowResult, Verdict, exit_code
 from statemachines.check_coverage import avoided
 from statemachines.compile import Compiled
 from statemachines.diagnostics import did_you_mean

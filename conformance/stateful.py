@@ -9,11 +9,13 @@ from __future__ import annotations
 
 import random
 import unittest
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 from hypothesis import Phase, event, seed, settings
 from hypothesis import strategies as st
+from hypothesis.errors import Flaky
 from hypothesis.stateful import RuleBasedStateMachine, initialize, rule, run_state_machine_as_test
 
 from conformance import kernel_facts
@@ -198,13 +200,21 @@ _CHOOSERS: dict[Compiled, dict[str, list[tuple[kernel.Parameter, Chooser]]]] = {
 
 
 def machine(
-    compiled: Compiled, adapter: Adapter, *, after: Callable[[Driver], None] = lambda driver: None
+    compiled: Compiled,
+    adapter: Adapter,
+    *,
+    after: Callable[[Driver], None] = lambda driver: None,
+    failed: Callable[[Diverged], None] = lambda diverged: None,
 ) -> type[RuleBasedStateMachine]:
-    """Make the machine of a lifecycle for an adapter; `after` is told every case that ended."""
+    """Make the machine of a lifecycle for an adapter.
+
+    `after` is told every case that ended, and `failed` every divergence.
+    """
     ways = prefills(compiled, adapter.declaration)
 
     def begin(self: Any, number: int) -> None:
-        ways[number % len(ways)](self.driver)
+        with _telling(failed):
+            ways[number % len(ways)](self.driver)
 
     def create(self: Any) -> None:
         RuleBasedStateMachine.__init__(self)
@@ -222,13 +232,23 @@ def machine(
     }
     names = [operation.name for operation in compiled.kernel.operations if adapter.offers(operation.name)]
     for name in [*names, *(["wait"] if adapter.declaration.clock == "virtual" else [])]:
-        body[name] = rule(number=st.integers(0, NUMBERS - 1))(_step(name))
+        body[name] = rule(number=st.integers(0, NUMBERS - 1))(_step(name, failed))
     return type(f"{compiled.lifecycle.name.title().replace('-', '')}Machine", (RuleBasedStateMachine,), body)
 
 
-def _step(name: str) -> Callable[[Any, int], None]:
+@contextmanager
+def _telling(failed: Callable[[Diverged], None]) -> Iterator[None]:
+    try:
+        yield
+    except Diverged as diverged:
+        failed(diverged)
+        raise
+
+
+def _step(name: str, failed: Callable[[Diverged], None]) -> Callable[[Any, int], None]:
     def step(self: Any, number: int) -> None:
-        self.driver.call(name, number)
+        with _telling(failed):
+            self.driver.call(name, number)
 
     step.__name__ = name
     return step
@@ -243,14 +263,18 @@ def search(
     after: Callable[[Driver], None],
 ) -> Diverged | None:
     """Run the machine; give the first divergence as it was found, for our own shrinker."""
-    found = machine(compiled, adapter, after=after)
-    seeded = seed(number)(found)
+    failed: list[Diverged] = []
+    seeded = seed(number)(machine(compiled, adapter, after=after, failed=failed.append))
     try:
         run_state_machine_as_test(
             seeded, settings=settings_of(examples, stateful_step_count=STEPS, phases=(Phase.generate,))
         )
     except Diverged as diverged:
         return diverged
+    except Flaky:  # it failed and then it did not: playing it again will tell
+        if not failed:
+            raise
+        return failed[0]
     return None
 
 

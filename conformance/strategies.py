@@ -7,6 +7,7 @@ from typing import Any
 
 from hypothesis import HealthCheck, Phase, Verbosity, given, seed, settings
 from hypothesis import strategies as st
+from hypothesis.errors import Flaky
 
 from statemachines.compile import Compiled
 from statemachines.lifecycle import Drawn, TypeUse
@@ -68,7 +69,9 @@ def draw(
 
     try:
         trial()
-    except AssertionError as error:
+    except (AssertionError, Flaky) as error:  # it failed; if it then did not, running it again will tell
+        if not failed:
+            raise
         chosen, cause = failed[-1]
         raise Falsified(chosen, cause) from error
 

@@ -6,6 +6,7 @@ import unittest
 from collections.abc import Callable
 from typing import Any, ClassVar
 
+from conformance.adapter import HarnessError
 from conformance.rows import RowRunner
 from conformance.run import ABOUT_MACHINE, run_machine, selected
 from conformance.targets import open_class
@@ -44,11 +45,20 @@ class _Rows(unittest.TestCase):
     compiled: ClassVar[Compiled]
     factory: ClassVar[Callable[[], Any]]
     runner: ClassVar[RowRunner]
+    unready: ClassVar[str] = ""  # why nothing can be asked
+
+    def setUp(self) -> None:
+        if self.unready:
+            self.fail(f"harness error: {self.unready}")
 
     @classmethod
     def setUpClass(cls) -> None:
         adapter = open_class(cls.compiled, cls.factory)
         cls.addClassCleanup(adapter.close)
+        try:
+            adapter.ready()
+        except HarnessError as error:
+            cls.unready = str(error)
         cls.runner = RowRunner(cls.compiled, RowCompiler(cls.compiled.lifecycle), adapter)
 
 

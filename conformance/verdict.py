@@ -21,6 +21,7 @@ class Verdict(StrEnum):
     HARNESS_ERROR = "harness error"
 
 
+UNSURE = "there are more explanations than were looked at, or the order depends on instants that nobody sees"
 EXIT_CONFORMS, EXIT_VIOLATES, EXIT_USAGE, EXIT_HARNESS, EXIT_UNKNOWN = 0, 1, 2, 3, 4
 
 

@@ -11,6 +11,7 @@ from collections.abc import Callable
 from typing import Any
 
 from conformance.adapter import Adapter
+from conformance.case import case_seed
 from conformance.prefill import prefills
 from conformance.stateful import Diverged, Driver
 from statemachines.compile import Compiled
@@ -31,7 +32,10 @@ def search(
     names = [each.name for each in offered for _ in range(OFTEN if each.effects else 1)]
     names += ["wait"] if adapter.declaration.clock == "virtual" else []
     for index in range(walks):
-        driver, chooser = Driver(compiled, adapter, seed=number + index), random.Random(f"{number}/{index}")
+        driver, chooser = (
+            Driver(compiled, adapter, seed=case_seed(number, index)),
+            random.Random(f"{number}/{index}"),
+        )
         try:
             ways[index % len(ways)](driver)
             about: set[Any] = set()

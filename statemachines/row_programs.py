@@ -84,6 +84,10 @@ class Subject(Protocol):
         """Evaluate bodies at once, each of which makes calls; give their values in order."""
 
 
+UNEVALUABLE = (IndexError, KeyError, TypeError, ValueError, ZeroDivisionError, AttributeError)
+"""What a row's code raises where a reply lacks what it reads."""
+
+
 @dataclass(frozen=True)
 class Line:
     """A line of a row as code; with `binding` its value gets a name, with `body` it is walked over.
@@ -114,7 +118,7 @@ class Line:
             raise RowFailure(failure.message, failure.expr or self.expr) from None
         except RowTooLong as long:
             raise RowTooLong(long.message, long.expr or self.expr) from None
-        except (IndexError, KeyError, TypeError, ValueError, ZeroDivisionError, AttributeError) as error:
+        except UNEVALUABLE as error:
             raise RowFailure(f"cannot be evaluated: {error}", self.expr) from error
 
     def held(self, environment: dict[str, Any]) -> bool | None:

@@ -16,6 +16,7 @@ from statemachines.expression.typed import Invoke, Typed
 from statemachines.lifecycle import Drawn, Expr, Lifecycle, Row, Step, TypeUse, Word
 from statemachines.row_programs import (
     FUNCTIONS,
+    UNEVALUABLE,
     Answer,
     Line,
     Program,
@@ -31,6 +32,7 @@ from statemachines.types import BOOL, INT, UNKNOWN, Enum, List, Ref, Type, repli
 
 __all__ = [
     "NEEDS",
+    "UNEVALUABLE",
     "Answer",
     "Line",
     "Program",

@@ -70,7 +70,7 @@ def verdict(job: Job) -> tuple[str, str]:
     if kind == "right":
         held = (Verdict.PASS, Verdict.NOT_APPLICABLE)
         wrong = "\n\n".join(explained(each) for each in run.results if each.verdict not in held)
-        return kind, "" if code == EXIT_CONFORMS else f"{said} is accused:\n{wrong}"
+        return kind, "" if code == EXIT_CONFORMS and not wrong else f"{said} is accused:\n{wrong}"
     fine = (Verdict.FAIL, Verdict.NOT_APPLICABLE)  # some rows need a policy that is not the default
     alive = [each.id for each in run.results if each.level == "must" and each.verdict not in fine]
     return kind, f"{said}: {', '.join(alive)} do not fail" if alive else ""

@@ -10,7 +10,6 @@ import shutil
 import signal
 import subprocess
 import tempfile
-import time
 import uuid
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -20,6 +19,7 @@ from conformance.adapter import Broken
 from conformance.adapters.cli_file import Target
 from conformance.adapters.python import Declare, PythonAdapter, Signature
 from conformance.command_line import CommandLine, Finished, filled
+from conformance.worker import slices
 
 LARGEST: Final = 1 << 20  # bytes that a command may print
 _MARK: Final = "CONFORMANCE_CASE"  # by this variable whatever a case has left running is found
@@ -47,13 +47,6 @@ class Tool(CommandLine):
         }
         super().__init__(self.target.commands, self._process)
 
-    def wait(self, ms: int) -> None:
-        """Let the tool move its clock, or sleep."""
-        if self.target.commands.advance:
-            super().wait(ms)
-        else:
-            time.sleep(ms / 1000)
-
     def close(self) -> None:
         """End what the case has left running, and remove its folder."""
         _end_marked(self._mark)
@@ -79,15 +72,14 @@ class Tool(CommandLine):
             except (OSError, ValueError) as error:  # what a shell tells with 127
                 self._record(words, "cannot be run", str(error))
                 return Finished(127, "", str(error))
-            try:
-                code = process.wait(self.seconds)
-            except subprocess.TimeoutExpired:
+            code = self._exit_of(process)
+            if code is None:
                 with contextlib.suppress(ProcessLookupError):
                     os.killpg(process.pid, signal.SIGKILL)
                 process.wait()
                 said = f"`{shlex.join(words)}` did not end within {self.seconds:g} s"
                 self._record(words, f"did not end within {self.seconds:g} s", _tail(_content(stderr)))
-                raise Broken("hang", said, _tail(_content(stderr))) from None
+                raise Broken("hang", said, _tail(_content(stderr)))
             printed, told = _content(stdout), _tail(_content(stderr))
             if len(printed) > LARGEST:
                 self._record(words, f"printed more than {LARGEST} bytes")
@@ -95,6 +87,13 @@ class Tool(CommandLine):
             text = printed.decode("utf-8", "backslashreplace")
             self._record(words, f"exit {code}", text, told)
             return Finished(code, text, told)
+
+    def _exit_of(self, process: subprocess.Popen[bytes]) -> int | None:
+        """Wait for a process to end; give its exit code, or None after the time limit."""
+        for part in slices(self.seconds):
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                return process.wait(part)
+        return None
 
     def _record(self, words: Sequence[str], *said: str) -> None:
         command = f"$ {shlex.join(words)}".replace("\n", "\\n")
@@ -130,9 +129,8 @@ class CommandLineAdapter(PythonAdapter):
 
     @property
     def patience(self) -> float:
-        """Seconds for one operation: for its processes, for a job to settle, and one for what lies between them."""
-        settle: int = self._tool.declares["limits"].get("settle", 0)
-        return _PROCESSES * self.limit + settle / 1000 + 1
+        """Seconds for one operation: for its processes, and one for what lies between them."""
+        return _PROCESSES * self.limit + 1
 
 
 def tool_of(target: Target) -> type[Tool]:

@@ -56,6 +56,7 @@ class PythonAdapter:
         self._clock = itertools.count(1)
         self._made = 0
         self._at_once = threading.local()
+        self._group: object | None = None  # the calls at once that are being made
         self._gate: _Gate | None = None
         self._own: frozenset[str] = frozenset()
         self._instance: Any = None
@@ -136,6 +137,8 @@ class PythonAdapter:
 
     def call(self, operation: str, arguments: Mapping[str, Any]) -> Raw:
         """Make one call; raise Broken when it raises anything but Refused, or does not come back."""
+        if getattr(self._at_once, "group", self._group) is not self._group:
+            raise Broken("hang", f"{operation}() was not begun: another call had not come back")
         began = self._made = next(self._clock)
         if operation == "wait" and self._virtual and self._loop is not None:
             seconds = arguments["ms"] / 1000
@@ -180,27 +183,34 @@ class PythonAdapter:
         if self.declaration.concurrency == "none":
             return one_after_the_other(bodies, seed)
 
+        group = self._group = object()
+        loop = self._loop
+        gate = self._gate = _Gate(len(bodies), self.patience) if loop is not None else None
+
         def body(inner: Callable[[], Any]) -> Callable[[], Any]:
             def marked() -> Any:
-                self._at_once.direct = True
+                self._at_once.group = (
+                    group  # to a thread that outlives it, the next case's object is not given
+                )
                 try:
                     return inner()
                 finally:
-                    if self._loop is not None:
-                        self._loop.callers(-1)
+                    del self._at_once.group
+                    if loop is not None and gate is not None:
+                        gate.submitted()  # or the others wait for one that makes no call
+                        loop.callers(-1)
 
             return marked
 
-        if self._loop is not None:
-            self._gate = _Gate(len(bodies), self.patience)
+        if self._loop is not None and gate is not None:
             self._loop.callers(len(bodies) - 1)  # nobody else calls until they are done
-            self._loop.call_soon(self._gate.hold)
+            self._loop.call_soon(gate.hold)
         try:
             return run_at_once(
                 [body(inner) for inner in bodies], seed, self._own, self.patience, lambda: self._made
             )
         finally:
-            self._gate = None
+            self._gate = self._group = None
             if self._loop is not None:
                 self._loop.callers(1)
 
@@ -235,7 +245,7 @@ class PythonAdapter:
                 return value
             if self._loop is not None:
                 return self._awaited(partial(_called, function), what, self._gate)
-            if getattr(self._at_once, "direct", False):
+            if hasattr(self._at_once, "group"):
                 return function()
             return self._worked(function, what)
         except (Refused, Broken):
@@ -253,7 +263,8 @@ class PythonAdapter:
         try:
             return self._worker.run(function, self.patience, what)
         except Broken:
-            self._worker = Worker()  # the old one may be stuck for ever, and ends by itself if it is not
+            self._worker.stop()  # it may be stuck for ever, and ends by itself if it is not
+            self._worker = Worker()
             raise
 
     def _awaited(

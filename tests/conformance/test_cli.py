@@ -6,6 +6,7 @@ import ast
 import json
 import os
 import re
+import signal
 import subprocess
 import sys
 import xml.etree.ElementTree as ET
@@ -22,7 +23,7 @@ from conformance.cli import main
 from conformance.explain import explain_row
 from conformance.report import dump
 from conformance.run import ABOUT_MACHINE, MACHINE
-from conformance.verdict import EXIT_CONFORMS, EXIT_HARNESS, EXIT_USAGE, EXIT_VIOLATES
+from conformance.verdict import EXIT_CONFORMS, EXIT_HARNESS, EXIT_UNKNOWN, EXIT_USAGE, EXIT_VIOLATES, UNSURE
 from statemachines.compile import load
 from statemachines.specs import shipped, spec_path
 from tests.conformance.systems import thread_job
@@ -871,3 +872,77 @@ class Loud(ThreadJobs):
         print("made")
         super().__init__(**limits)
 """
+
+
+# --- replays and pipes ------------------------------------------------------------------------------------
+
+
+def test_a_fault_in_a_row_of_a_trace_is_one_of_the_trace_and_not_of_the_target(
+    elsewhere: Path, capsys: Capture
+) -> None:
+    assert ran("replay", str(saved(elsewhere, "- last = lst()")), "--against", "reference") == EXIT_USAGE
+    assert capsys.readouterr().err.startswith("conformance: the trace has faults\n")
+
+
+NARROW = """
+from conformance.references.thread_job import ThreadJobs
+
+class Lacking(ThreadJobs):
+    start_as = None
+
+class Blind(ThreadJobs):
+    declares = {"clock": "none", "policies": {"tie": "start"}}
+
+    def list_jobs(self, thread, statuses=None):
+        return []
+"""
+
+
+@pytest.mark.parametrize(
+    ("name", "step", "because"),
+    [
+        ("Lacking", "- last = start_as(t1, fresh, bash, 'a')", "the system has no operation start_as"),
+        ("Blind", "- last = wait(1)", "needs a virtual clock: ties are not broken by completion"),
+    ],
+)
+def test_what_cannot_be_replayed_is_not_said_to_be_fixed(
+    name: str, step: str, because: str, elsewhere: Path, capsys: Capture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (elsewhere / "narrow.py").write_text(NARROW, encoding="utf-8")
+    monkeypatch.delitem(sys.modules, "narrow", raising=False)
+    target = f"python:narrow:{name}"
+    assert ran("replay", str(saved(elsewhere, step)), "--against", target) == EXIT_UNKNOWN
+    assert capsys.readouterr().out.startswith(f"C1: could not tell: {because}")
+
+
+def test_a_replay_of_which_the_judge_is_unsure_is_not_said_to_be_fixed(
+    elsewhere: Path, capsys: Capture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from conformance import history
+
+    monkeypatch.setattr(history, "NODES", 2)
+    step = "- last = together(3, start(t1, fresh, bash))"
+    assert ran("replay", str(saved(elsewhere, step)), "--against", "reference") == EXIT_UNKNOWN
+    assert capsys.readouterr().out == f"C1: could not tell: {UNSURE}\n"
+
+
+def test_a_reader_that_has_seen_enough_is_no_verdict() -> None:
+    reading, writing = os.pipe()
+    os.close(reading)
+    command = [sys.executable, "-m", "conformance", "list", "thread-job"]
+    ended = subprocess.run(command, stdout=writing, stderr=subprocess.PIPE, check=False, cwd=ROOT)
+    os.close(writing)
+    assert (ended.returncode, ended.stderr) == (128 + signal.SIGPIPE, b"")
+
+
+def test_a_fault_of_the_kit_is_told_with_its_place_and_is_no_verdict(
+    capsys: Capture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fails(options: object) -> int:
+        raise KeyError("planted")
+
+    monkeypatch.setattr("conformance.commands.list_", fails)
+    assert ran("list") == EXIT_HARNESS
+    said = capsys.readouterr().err
+    assert said.startswith("conformance: the kit itself failed: KeyError: 'planted' (at test_cli.py:")
+    assert "Traceback" not in said

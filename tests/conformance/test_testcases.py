@@ -92,6 +92,16 @@ def test_a_system_that_cannot_be_made_fails_its_tests_in_words() -> None:
     assert "cannot be made: the constructor raised OSError: no database" in told
 
 
+def test_a_method_that_takes_something_else_is_told_and_is_no_crash_of_the_system() -> None:
+    class Narrow(REFERENCE):
+        def start(self) -> None:  # type: ignore[override]  # a method that cannot be called as the lifecycle does
+            return
+
+    ((_, told),) = ran(conformance.testcase("thread-job", Narrow, rows="E4")).failures
+    assert "harness error: " in told
+    assert "start() cannot be called with thread, tool_call and tool" in told
+
+
 def test_rows_that_there_are_not_are_refused_at_once() -> None:
     with pytest.raises(NoSuchRow, match=r"no row of thread-job is called 'N99'; did you mean 'N9'\?"):
         conformance.testcase("thread-job", REFERENCE, rows="N1,N99")

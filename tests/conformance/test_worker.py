@@ -14,8 +14,7 @@ from conformance.adapter import Broken, HarnessError
 from conformance.case import CallFailed, Case
 from conformance.references.thread_job import Reply
 from conformance.refused import Refused
-from conformance.rows import UNSURE
-from conformance.verdict import EXIT_HARNESS, EXIT_VIOLATES, Verdict
+from conformance.verdict import EXIT_HARNESS, EXIT_VIOLATES, UNSURE, Verdict
 from conformance.worker import SLICE, Worker, slices
 from tests.conformance.systems import REFERENCE, adapted, explained, row_result, thread_job, whole_run
 from tests.right.thread_job import ActorJobs
