@@ -29,7 +29,7 @@ format: $(SETUP)
 	$(BIN)/ruff check --fix-only .
 	$(BIN)/ruff format .
 
-soak: $(SETUP)    ## random and long, where `make test` is fixed and short
+soak: $(SETUP)    ## many seeds and all cases, where `make test` takes one seed and a choice
 	$(BIN)/pytest -n 2 -m soak
 	$(BIN)/python -m tests.soak
 

@@ -8,6 +8,7 @@ import time
 
 from benchmarks.command import CHECK, SPEC, Done, command
 from benchmarks.measure import LESS, Finding, seconds, spread
+from statemachines.check import check_file
 
 _WARM, _COMMAND = "check thread-job.yaml in a warm process", "check thread-job.yaml as a command"
 
@@ -26,11 +27,6 @@ class Checking:
 
     def once(self) -> None:
         """Check here, then by command."""
-        try:
-            from statemachines.check import check_file
-        except ImportError as error:
-            self._said = f"not there yet: {error}"
-            return
         if not self._warm:
             check_file(SPEC)
         before = time.process_time()
@@ -44,11 +40,6 @@ class Checking:
 
     def findings(self) -> list[Finding]:
         """Give a line for each way."""
-        if not self._warm:
-            return [
-                Finding(_WARM, None, "ms", LESS, 150, self._said),
-                Finding(_COMMAND, None, "ms", LESS, 500, self._said),
-            ]
         commands = [done.seconds * 1000 for done in self._done]
         working = statistics.median(done.processor for done in self._done) * 1000
         warm = f"{spread(self._warm, 'ms')}, {statistics.median(self._processor):.0f} ms of processor; "

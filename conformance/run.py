@@ -152,13 +152,8 @@ def _searched(runner: RowRunner, told: Told) -> Diverged | None:
     """Let Hypothesis make calls; give the first case that diverges."""
     from conformance import stateful  # Hypothesis is slow to import
 
-    def after(driver: Driver) -> None:
-        told(driver)
-        runner.witnessed.update(driver.case.judge.witnessed())
-
-    examples = stateful.EXAMPLES // 4 if runner.quick else stateful.EXAMPLES
-    if runner.adapter.costly:
-        examples = stateful.EXAMPLES_IF_COSTLY
+    examples = _many(runner, stateful.EXAMPLES, stateful.EXAMPLES_IF_COSTLY)
+    after = _counting(runner, told)
     return stateful.search(runner.compiled, runner.adapter, runner.number, examples=examples, after=after)
 
 
@@ -166,13 +161,7 @@ def _walked(runner: RowRunner, told: Told) -> Diverged | None:
     """Walk at random; give the first case that diverges."""
     from conformance import walks
 
-    def after(driver: Driver) -> None:
-        told(driver)
-        runner.witnessed.update(driver.case.judge.witnessed())
-
-    if runner.adapter.costly:
-        return None
-    many = walks.WALKS // 4 if runner.quick else walks.WALKS
+    many, after = _many(runner, walks.WALKS, 0), _counting(runner, told)
     return walks.search(runner.compiled, runner.adapter, runner.number, walks=many, after=after)
 
 
@@ -182,10 +171,25 @@ def _paired(runner: RowRunner, told: Told) -> Diverged | None:
 
     if runner.adapter.declaration.concurrency == "none":
         return None
-    rounds = pairs.ROUNDS // 4 if runner.quick else pairs.ROUNDS
-    if runner.adapter.costly:
-        rounds = pairs.ROUNDS_IF_COSTLY
+    rounds = _many(runner, pairs.ROUNDS, pairs.ROUNDS_IF_COSTLY)
     return pairs.search(runner.compiled, runner.adapter, runner.number, rounds=rounds, after=told)
+
+
+def _many(runner: RowRunner, usually: int, costly: int) -> int:
+    """Give how many cases a search makes of this system."""
+    if runner.adapter.costly:
+        return costly
+    return usually // 4 if runner.quick else usually
+
+
+def _counting(runner: RowRunner, told: Told) -> Told:
+    """Tell of a case, and take note of what it witnessed."""
+
+    def after(driver: Driver) -> None:
+        told(driver)
+        runner.witnessed.update(driver.case.judge.witnessed())
+
+    return after
 
 
 def _fails(runner: RowRunner, result: RowResult, case: Case) -> None:

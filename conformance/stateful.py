@@ -8,12 +8,12 @@ every step the observers are asked, so a wrong state shows at once.
 from __future__ import annotations
 
 import random
-import unittest
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from functools import lru_cache
 from typing import Any
 
-from hypothesis import Phase, event, seed, settings
+from hypothesis import Phase, event, seed
 from hypothesis import strategies as st
 from hypothesis.errors import Flaky
 from hypothesis.stateful import RuleBasedStateMachine, initialize, rule, run_state_machine_as_test
@@ -186,17 +186,12 @@ class Driver:
         return found
 
 
+@lru_cache(maxsize=8)
 def _choosers(compiled: Compiled) -> dict[str, list[tuple[kernel.Parameter, Chooser]]]:
-    cached = _CHOOSERS.get(compiled)
-    if cached is None:
-        cached = _CHOOSERS[compiled] = {
-            operation.name: [*zip(operation.parameters, choosers(compiled, operation, {}), strict=True)]
-            for operation in compiled.kernel.operations
-        }
-    return cached
-
-
-_CHOOSERS: dict[Compiled, dict[str, list[tuple[kernel.Parameter, Chooser]]]] = {}
+    return {
+        operation.name: [*zip(operation.parameters, choosers(compiled, operation, {}), strict=True)]
+        for operation in compiled.kernel.operations
+    }
 
 
 def machine(
@@ -276,11 +271,3 @@ def search(
             raise
         return failed[0]
     return None
-
-
-def test_case(compiled: Compiled, adapter: Adapter, **more: Any) -> type[unittest.TestCase]:
-    """Give the machine as a test case, with Hypothesis' own example database and settings."""
-    found = machine(compiled, adapter)
-    case: type[unittest.TestCase] = found.TestCase
-    case.settings = settings(case.settings, deadline=None, stateful_step_count=STEPS, **more)  # type: ignore[attr-defined]  # Hypothesis adds it
-    return case

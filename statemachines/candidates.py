@@ -93,7 +93,7 @@ def chooser(compiled: Compiled, use: TypeUse, scope: Mapping[str, int] | None = 
     plain = use.item or use
     declared = compiled.lifecycle.types.get(plain.name.text)
     if declared is not None and declared.kind == "record":
-        parts = {name: _part(compiled, field, scope or {}) for name, field in (declared.fields or {}).items()}
+        parts = {name: _part(compiled, field, scope or {}) for name, field in declared.fields.items()}
         found = _records(parts)
     else:
         found = _single(compiled, plain, scope or {})
@@ -225,7 +225,7 @@ def _texts(compiled: Compiled, name: str) -> Chooser:
         return lambda model: [_fresh(model, name, known := used(model)), *known]
     if declared.text == "around":
         scope = compiled.words.model_scope()
-        sizes = {key: check(expr.node, scope, INT)[0] for key, expr in (declared.sizes or {}).items()}
+        sizes = {key: check(expr.node, scope, INT)[0] for key, expr in declared.sizes.items()}
         return lambda model: _around(model, sizes)
     return _always(["x"])
 

@@ -181,7 +181,7 @@ class _Targets:
             return (self.source,), ""
         if target.text in self.takes:
             return _choices(*self.takes[target.text], target, self.record), target.text
-        if target.text in (self.record.groups or {}):
+        if target.text in self.record.groups:
             raise _nowhere(target, self.record, "a move leads to one state, not to a group")
         if target.text not in self.record.states:
             raise _nowhere(target, self.record, did_you_mean(target.text, [*self.record.states, *self.takes]))
@@ -216,7 +216,7 @@ def _nowhere(word: Word, record: Entity, hint: str) -> SpecError:
 
 def terminal_states(record: Entity) -> tuple[str, ...]:
     """List the states of an entity in which its records have ended."""
-    return tuple(word.text for word in (record.groups or {}).get("terminal", ()))
+    return tuple(word.text for word in record.groups.get("terminal", ()))
 
 
 def _spoken(duration: Expr, lifecycle: Lifecycle) -> str:

@@ -55,7 +55,7 @@ def _of_entity(compiled: Compiled, entity: Entity) -> Iterator[Diagnostic]:
     arrows = list(_arrows(compiled, entity))
     reached = _reached(_initial(compiled.kernel, entity), arrows)
     ended = compiled.kernel.entity(name).terminal
-    for group, words in (entity.groups or {}).items():
+    for group, words in entity.groups.items():
         for word in words:
             if word.text not in reached:
                 hint = f"no move leads to it from {entity.states[0]!r}: add one, or remove the state"
@@ -114,7 +114,7 @@ def _arrows(compiled: Compiled, entity: Entity) -> Iterator[_Arrow]:
 
 def _moved(move: Move, effect: kernel.Move, entity: Entity, operation: str) -> _Arrow:
     source = move.source.text if move.source is not None else ""
-    group = (entity.groups or {}).get(source)
+    group = entity.groups.get(source)
     meant = {word.text for word in group} if group else {source}
     targets = {state: _values(target) for state, target in effect.arrows if state in meant}
     return _Arrow(move.where, f"`{source} -> {move.target.text}` of {operation}", targets)

@@ -103,7 +103,7 @@ def _colours(drawings: Iterable[_Drawing]) -> Iterator[str]:
     """One colour for each name of a group, the same in every entity."""
     groups: dict[str, list[str]] = {}
     for drawing in drawings:
-        for group, words in (drawing.record.groups or {}).items():
+        for group, words in drawing.record.groups.items():
             groups.setdefault(group, []).extend(drawing.name(word.text) for word in words)
     going = [group for group in groups if group != "terminal"]
     for group, names in groups.items():

@@ -256,7 +256,6 @@ class Owed:
     to: Expr | None
     at_most: Word | None
     order: tuple[Expr, ...]
-    order_where: Where
     outlives: Word | None
     unless: Expr | None
     carries: tuple[tuple[Word, Expr], ...]

@@ -79,7 +79,6 @@ def _retention(reader: Reader, entity: Mapping) -> Retention | None:
 def message(reader: Reader, name: Word, node: Node) -> Owed:
     """Read one entry of `messages`."""
     body = cast(Mapping, node)
-    order = body.key("order")
     return Owed(
         name,
         about=reader.word(body.get("about")),
@@ -87,7 +86,6 @@ def message(reader: Reader, name: Word, node: Node) -> Owed:
         to=reader.expr_or_none(body.get("to")),
         at_most=reader.word_or_none(body.get("at most")),
         order=reader.exprs(body.get("order")),
-        order_where=order.where if order else name.where,
         outlives=reader.word_or_none(body.get("outlives")),
         unless=reader.expr_or_none(body.get("unless")),
         carries=reader.pairs(body.get("carries")),

@@ -22,10 +22,7 @@ from statemachines.row_programs import (
     Program,
     RowFailure,
     RowTooLong,
-    Subject,
-    explain,
     numbers,
-    shown,
 )
 from statemachines.row_words import RowWords
 from statemachines.types import BOOL, INT, UNKNOWN, Enum, List, Ref, Type, replied
@@ -39,14 +36,11 @@ __all__ = [
     "RowCompiler",
     "RowFailure",
     "RowTooLong",
-    "Subject",
     "enumerable",
     "enumerated",
     "evaluate",
-    "explain",
     "extremes",
     "positions",
-    "shown",
     "values",
     "witnesses",
 ]

@@ -8,7 +8,7 @@ from hypothesis import HealthCheck, settings
 ALLOWED_SKIPS = Path(__file__).with_name("allowed_skips.txt")
 
 # The same examples on every machine and in every run: a test that turns red was turned by a change.
-# `make soak` is where new examples are looked for. No deadline: a busy machine is not a defect.
+# No deadline: a busy machine is not a defect.
 settings.register_profile(
     "repository",
     derandomize=True,

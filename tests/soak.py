@@ -1,4 +1,4 @@
-"""Random and long: every right and every wrong system under many seeds (`python -m tests.soak --seeds 50`)."""
+"""Long: every right and every wrong system under many seeds (`python -m tests.soak --seeds 50`)."""
 
 from __future__ import annotations
 
@@ -13,16 +13,15 @@ from pathlib import Path
 from typing import Any
 
 from conformance.adapter import Adapter
-from conformance.rows import RowRunner
 from conformance.run import Run
 from conformance.targets import open_class, open_target
 from conformance.verdict import EXIT_CONFORMS, Verdict
-from statemachines.rows import RowCompiler
 from tests.conformance.lifecycles import SUITES, Lie, Suite, named
-from tests.conformance.systems import explained
+from tests.conformance.systems import explained, row_result
 
 TOOL = f"cli:{Path(__file__).parent / 'tools' / 'reference.yaml'}"
-Job = tuple[str, str, int, int]  # a lifecycle, what kind of system, which one of them, the seed
+LIMIT = 1.0  # seconds for a call: some of the lies are deadlocks
+Trial = tuple[str, str, int, int]  # a lifecycle, what kind of system, which one of them, the seed
 
 
 def main() -> int:
@@ -35,7 +34,7 @@ def main() -> int:
     with ProcessPoolExecutor(2, mp_context=get_context("spawn")) as pool:
         for name in options.lifecycles or SUITES:
             counts: Counter[str] = Counter()
-            for kind, said in pool.map(verdict, jobs(name, range(options.seeds)), chunksize=4):
+            for kind, said in pool.map(verdict, trials(name, range(options.seeds)), chunksize=4):
                 counts[kind] += 1
                 if said:
                     wrong += 1
@@ -46,7 +45,7 @@ def main() -> int:
     return 1 if wrong else 0
 
 
-def jobs(name: str, seeds: range) -> list[Job]:
+def trials(name: str, seeds: range) -> list[Trial]:
     """List what is run of a lifecycle: dead systems once, for they do the same whatever comes."""
     suite = SUITES[name]
     right = [(name, "right", index, seed) for index in range(len(suite.right)) for seed in seeds]
@@ -56,9 +55,9 @@ def jobs(name: str, seeds: range) -> list[Job]:
     return [*right, *faulty, *dead, *tools]
 
 
-def verdict(job: Job) -> tuple[str, str]:
+def verdict(trial: Trial) -> tuple[str, str]:
     """Run one system under one seed; say what is wrong about the verdict, or give an empty text."""
-    lifecycle, kind, index, seed = job
+    lifecycle, kind, index, seed = trial
     suite = SUITES[lifecycle]
     if kind == "faulty":
         return kind, _missed(suite, suite.faulty[index], seed)
@@ -77,11 +76,7 @@ def verdict(job: Job) -> tuple[str, str]:
 
 
 def _missed(suite: Suite, lie: type[Lie], seed: int) -> str:
-    with closing(open_class(suite.compiled, lie)) as adapter:
-        adapter.limit = 1.0  # seconds for a call: some of the lies are deadlocks
-        rows = RowCompiler(suite.compiled.lifecycle)
-        runner = RowRunner(suite.compiled, rows, adapter, number=seed, shortest=False)
-        found = runner.run(suite.compiled.lifecycle.rows[lie.row])
+    found = row_result(lie, lie.row, suite.compiled, seed=seed, limit=LIMIT, shortest=False)
     fails = found.verdict is Verdict.FAIL
     return "" if fails else f"{lie.__name__}, seed {seed}: {lie.row} is {found.verdict}"
 

@@ -17,6 +17,8 @@ SHOWN = re.findall(r"```\n(\$ .*?)```", TOUR, re.DOTALL)
 TIMES = re.compile(r"\d+(\.\d+)?m?s\b")  # how long something took is nobody's promise
 LEFT_OUT = "…"
 
+MEND = "        if job is None:\n            return", PYTHON[2].rstrip("\n")  # as step 5 says
+
 
 def mended(source: str, wrong: str, right: str) -> str:
     assert source.count(wrong) == 1, "the mend of step 5 has to fit the system of step 1"
@@ -70,10 +72,19 @@ def test_the_tour_finds_the_bug_and_goes_green_as_the_readme_shows(tour: Path) -
     run = "run", "thread-job", "--against", "python:adapter:MyJobs"
     assert first.startswith(f"$ conformance {' '.join(run)}\n")
     assert lacking(first.partition("\n")[2], conformance(tour, *run)) == []
-    right = PYTHON[2].rstrip("\n")
-    system = mended(PYTHON[0], "        if job is None:\n            return", right)
-    (tour / "jobs.py").write_text(system, encoding="utf-8")
+    (tour / "jobs.py").write_text(mended(PYTHON[0], *MEND), encoding="utf-8")
     replayed, _, rerun = second.partition("$ conformance run")
     command, _, said = replayed.partition("\n")
     assert lacking(said, conformance(tour, *command.removeprefix("$ conformance ").split())) == []
     assert lacking(rerun.partition("\n")[2], conformance(tour, *run)) == []
+
+
+@pytest.mark.thorough
+def test_a_test_file_of_the_mended_system_passes_as_the_readme_shows(tour: Path) -> None:
+    after = README[README.index("### In a test file") :]
+    (source, shown) = re.findall(r"```(?:python)?\n(.*?)```", after, re.DOTALL)[:2]
+    (tour / "jobs.py").write_text(mended(PYTHON[0], *MEND), encoding="utf-8")
+    (tour / "test_jobs.py").write_text(source, encoding="utf-8")
+    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "--no-header", "test_jobs.py"]
+    told = subprocess.run(command, cwd=tour, capture_output=True, text=True, check=False)
+    assert lacking(shown.partition("\n")[2], told.stdout) == []

@@ -10,6 +10,7 @@ import tokenize
 import tomllib
 import zipfile
 from collections.abc import Iterator
+from fnmatch import fnmatchcase
 from importlib.util import find_spec
 from os import environ
 from pathlib import Path
@@ -111,6 +112,25 @@ def test_a_path_of_one_machine_is_seen(folder: str) -> None:
 def test_work_left_open_is_seen() -> None:
     assert LEFT_OPEN.search("x = 1  # TO" + "DO: more")
     assert not LEFT_OPEN.search("mastodon = methodology")
+
+
+def modules_of(package: str) -> list[str]:
+    """The modules and folders of modules of a package, by name."""
+    found = [path for path in (ROOT / package).iterdir() if path.suffix == ".py" or path.is_dir()]
+    return sorted({path.stem for path in found if not path.name.startswith("__") and path.stem != "py"})
+
+
+@pytest.mark.parametrize("package", ["statemachines", "conformance"])
+def test_the_layout_names_every_module_and_nothing_that_is_not_there(package: str) -> None:
+    layout = (
+        (ROOT / "ARCHITECTURE.md").read_text(encoding="utf-8").partition("## Layout")[2].partition("\n## ")[0]
+    )
+    part = layout.partition(f"**`{package}/`**")[2].partition("| **")[0]
+    cells = [line.split("|")[1] for line in part.splitlines() if line.count("|") > 2]
+    names = [name.rstrip("/") for cell in cells for name in re.findall(r"`([\w*/]+)`", cell)]
+    modules = modules_of(package)
+    assert [each for each in modules if not any(fnmatchcase(each, name) for name in names)] == []
+    assert [name for name in names if not any(fnmatchcase(each, name) for each in modules)] == []
 
 
 # --- every exception has its reason beside it -------------------------------------------------------------

@@ -105,9 +105,10 @@ class PythonAdapter:
         for name, (required, optional) in methods.items():
             method = getattr(self._instance, name, None)
             if callable(method) and not (takes(method, required) and takes(method, (*required, *optional))):
+                parameters = inspect.signature(method).replace(return_annotation=inspect.Signature.empty)
                 named = ", ".join(["self", *required, *(f"{each}=None" for each in optional)])
                 raise HarnessError(
-                    f"{place_of(method)}{self.name}: {name}{inspect.signature(method)} cannot be called with "
+                    f"{place_of(method)}{self.name}: {name}{parameters} cannot be called with "
                     f"{_listed([*required, *optional])}; write `def {name}({named})`"
                 )
 

@@ -82,7 +82,6 @@ def _model(page: Page) -> None:
         page.line("CLAUSES = CLAUSES")
         page.line(f"LIMITS = {dict(source.limits)!r}")
         page.line(f"POLICIES = {dict(source.policies)!r}")
-        page.line(f"OPERATIONS = {tuple(operation.name for operation in source.operations)!r}")
         slots(page)
         reset(page)
         mint(page)

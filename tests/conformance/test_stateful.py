@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import itertools
 import random
-import unittest
 from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import Phase, given
+from hypothesis import given
 from hypothesis import strategies as st
 
 from conformance import prefill, replay, stateful
@@ -274,17 +272,3 @@ def test_the_random_numbers_of_the_process_do_not_decide() -> None:
         first = found(adapter, 3, 4)[1]
         random.seed(2)
         assert found(adapter, 3, 4)[1] == first
-
-
-@pytest.mark.parametrize(("system", "right"), [(REFERENCE, True), (TurnTriggeredByNothing, False)])
-def test_the_machine_is_a_test_case_like_any_other(system: type, right: bool) -> None:
-    with adapted(system) as adapter:
-        settings = {"max_examples": 10, "derandomize": True, "database": None, "phases": [Phase.generate]}
-        case = stateful.test_case(thread_job(), adapter, **settings)
-        result = unittest.TestResult()
-        case("runTest").run(result)
-    assert result.wasSuccessful() == right
-    if not right:
-        ((_, told),) = itertools.chain(result.failures, result.errors)
-        assert "operations.turn_boundary" in told
-        assert "state.turn_boundary(" in told

@@ -1,54 +1,8 @@
 """Wrong implementations of thread-job, one named lie each, and the row that must catch it."""
 
-from __future__ import annotations
-
-from types import ModuleType
-
-from tests.faulty.thread_job import (
-    cancelling,
-    concurrency,
-    crashes,
-    derived,
-    ids,
-    isolation,
-    listing,
-    ordering,
-    outcomes,
-    payload,
-    resolution,
-    restart,
-    retention,
-    telling,
-)
+from tests.faulty.collecting import collected
 from tests.faulty.thread_job.lie import Lie
 
 __all__ = ["FAULTY", "Lie"]
 
-
-def _lies(module: ModuleType) -> list[type[Lie]]:
-    """The module's lies as they are written; a class without a row of its own is only a base."""
-    classes = [each for each in vars(module).values() if isinstance(each, type) and issubclass(each, Lie)]
-    return [each for each in classes if each.__module__ == module.__name__ and "row" in vars(each)]
-
-
-FAULTY: list[type[Lie]] = [
-    lie
-    for module in (
-        resolution,
-        ids,
-        outcomes,
-        telling,
-        ordering,
-        payload,
-        retention,
-        listing,
-        isolation,
-        cancelling,
-        restart,
-        crashes,
-        derived,
-        concurrency,
-    )
-    for lie in _lies(module)
-]
-"""All of them, in a stable order."""
+FAULTY: list[type[Lie]] = collected(__name__, __path__, Lie, "row")
