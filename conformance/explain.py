@@ -24,11 +24,14 @@ def explain_lifecycle(compiled: Compiled) -> str:
         "Limits and policies, which an implementation may declare as its own",
     ]
     width = max((len(name) for name in (*spec.limits, *spec.policies)), default=0) + 2
+    values = [str(limit.default) for limit in spec.limits.values()]
+    values += [policy.default.text for policy in spec.policies.values()]
+    wide = max(10, *map(len, values), 0) + 2
     for name, limit in spec.limits.items():
-        lines.append(f"  {name:<{width}}{limit.default!s:<12}{limit.about}")
+        lines.append(f"  {name:<{width}}{limit.default!s:<{wide}}{limit.about}")
     for name, policy in spec.policies.items():
         choices = ", ".join(word.text for word in policy.choices)
-        lines.append(f"  {name:<{width}}{policy.default.text:<12}{policy.about} One of: {choices}.")
+        lines.append(f"  {name:<{width}}{policy.default.text:<{wide}}{policy.about} One of: {choices}.")
     lines += ["", "Operations"]
     for operation in compiled.kernel.operations:
         lines += _operation(operation)

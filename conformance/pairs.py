@@ -17,15 +17,14 @@ from conformance.case import CallFailed, case_seed
 from conformance.stateful import Diverged, Driver
 from statemachines import kernel
 from statemachines.compile import Compiled
-from statemachines.types import Id, present
 
 ROUNDS_IF_COSTLY = 10  # where each call takes long
-ROUNDS = 400  # situations in which two calls are made at once, of all operations together
+ROUNDS = 800  # situations in which two calls are made at once, of all operations together
+ALIKE = 0.8  # of the pairs are about one record, if they can be
 LEAST, MOST = 2, 7  # calls that lead to a situation
 AFTER = 3  # calls that follow it
-OFTEN = (
-    4  # as often as others a situation has calls that create something, and pairs that both change something
-)
+OFTEN = 4  # as often as others a situation has calls that create something
+TWICE = 2  # as often as others pairs come that both change something
 
 
 def search(
@@ -55,7 +54,7 @@ def _pairs(compiled: Compiled, adapter: Adapter) -> list[tuple[kernel.Operation,
     offered = [each for each in compiled.kernel.operations if adapter.offers(each.name) and not each.control]
     every = itertools.combinations_with_replacement(offered, 2)
     found = [(one, other) for one, other in every if one.effects or other.effects]
-    return [pair for pair in found for _ in range(OFTEN if all(each.effects for each in pair) else 1)]
+    return [pair for pair in found for _ in range(TWICE if all(each.effects for each in pair) else 1)]
 
 
 def _situation(compiled: Compiled, driver: Driver, chooser: random.Random) -> None:
@@ -70,13 +69,13 @@ def _situation(compiled: Compiled, driver: Driver, chooser: random.Random) -> No
 
 
 def _at_once(driver: Driver, one: kernel.Operation, other: kernel.Operation, chooser: random.Random) -> None:
-    """Make two calls at once, about one record or just not, and let the observers look."""
-    alike = chooser.random() < 0.5
+    """Make two calls at once, mostly about one record, and let the observers look."""
     first = driver.drawn(one.name, chooser)
-    known = _named(one, first or {})
-    second = driver.drawn(other.name, chooser, lambda each: bool(_named(other, each) & known) == alike)
+    second = driver.drawn(other.name, chooser)
     if first is None or second is None or driver.case.judge.unsure:
         return
+    if chooser.random() < ALIKE:
+        second = _about_the_same(driver, (one, first), (other, second))
     calls = ((one.name, first), (other.name, second))
     if driver.astray(calls) or driver.astray(calls[::-1]):
         return
@@ -89,12 +88,20 @@ def _at_once(driver: Driver, one: kernel.Operation, other: kernel.Operation, cho
     driver.observe({**first, **second})
 
 
+def _about_the_same(
+    driver: Driver,
+    one: tuple[kernel.Operation, dict[str, Any]],
+    other: tuple[kernel.Operation, dict[str, Any]],
+) -> dict[str, Any]:
+    """Give the arguments of the other call, about the records of the first and those that these belong to."""
+    records: dict[str, Any] = {}
+    for each in one[0].parameters:
+        value = one[1].get(each.name)
+        if each.entity and isinstance(value, str):
+            records = {**driver.owners(each.entity, value), **records, each.entity: value}
+    changed = {each.name: records[each.entity] for each in other[0].parameters if each.entity in records}
+    return {**other[1], **changed}
+
+
 def _creates(operation: kernel.Operation) -> bool:
     return any(isinstance(effect, kernel.Create) for effect in kernel.walk(operation.effects))
-
-
-def _named(operation: kernel.Operation, arguments: dict[str, Any]) -> set[Any]:
-    """Give the ids of the records that a call is about."""
-    return {
-        arguments.get(each.name) for each in operation.parameters if isinstance(present(each.wire), Id)
-    } - {None}

@@ -29,7 +29,7 @@ from statemachines.candidates import Chooser, Gone, choosers, worth_trying
 from statemachines.compile import Compiled
 from statemachines.expression.emit import python_name
 from statemachines.model import ABSENT
-from statemachines.types import List, present
+from statemachines.types import List, Ref, present
 
 EXAMPLES, STEPS = 60, 30
 EXAMPLES_IF_COSTLY = 2  # where each call takes long
@@ -126,6 +126,17 @@ class Driver:
             state = getattr(record, "state", "") if record is not None else repr(value)
             found.setdefault(state, []).append(value)
         return list(found.values())
+
+    def owners(self, entity: str, record: str) -> dict[str, str]:
+        """Give the records that a record refers to, by entity: the thread of a job, say."""
+        declared = self._compiled.kernel.entity(entity)
+        found = getattr(self.case.judge.model, python_name(declared.collection)).get(record)
+        owners = {}
+        for field in declared.fields:
+            kind = present(field.type)
+            if isinstance(kind, Ref) and isinstance(value := getattr(found, field.name, None), str):
+                owners[kind.entity] = value
+        return owners
 
     def make(self, operation: str, arguments: dict[str, Any]) -> None:
         """Make one call; raise Diverged when it diverges."""

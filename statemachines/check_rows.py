@@ -79,9 +79,7 @@ def run_rows(compiled: Compiled, *, elsewhere: bool = True) -> Ran:
             try:
                 found = list(trial.faults(declared))
             except RowTooLong as long:
-                where = long.expr.where if long.expr else row.id.where
-                message = f"row {name} cannot be run: {long.message}"
-                found = [Diagnostic("row-too-long", where, message, _SHORTER)]
+                found = [_too_long(row, long)]
             ran.faults += found
             ran.runs += trial.runs
             if not found:
@@ -89,6 +87,27 @@ def run_rows(compiled: Compiled, *, elsewhere: bool = True) -> Ran:
     ran.faults += compiler.faults
     ran.complete = len(ran.seen) == len(compiled.lifecycle.rows)
     return ran
+
+
+def run_row(
+    compiled: Compiled, row: Row, limits: Mapping[str, int | None], policies: Mapping[str, Any]
+) -> list[Diagnostic]:
+    """Type a row that need not be one of the matrix, and run it with these limits and policies; give its faults."""
+    compiler = RowCompiler(compiled.lifecycle)
+    program = compiler.program(row)
+    if compiler.faults:
+        return compiler.faults
+    model = watched(compiled)(limits, policies)
+    model.seen = bytearray(len(compiled.kernel.clauses))
+    try:
+        return list(_Trial(compiled, Needs(compiler.words), program, model).faults(()))
+    except RowTooLong as long:
+        return [_too_long(row, long)]
+
+
+def _too_long(row: Row, long: RowTooLong) -> Diagnostic:
+    where = long.expr.where if long.expr else row.id.where
+    return Diagnostic("row-too-long", where, f"row {row.id.text} cannot be run: {long.message}", _SHORTER)
 
 
 class _Trial:

@@ -51,6 +51,12 @@ def type_declaration(reader: Reader, name: Word, node: Node) -> TypeDeclaration:
     kinds = {"one of": "one of", "text": "text", "id of": "id of", "from": "range", "record": "record"}
     kind = next(kind for key, kind in kinds.items() if body.get(key) is not None)
     sizes = {key: reader.expr(value) for key in ("bytes", "lines") if (value := body.get(key)) is not None}
+    low, high = reader.number(body.get("from")), reader.number(body.get("to"))
+    if low > high:
+        message = f"nothing is at least {low} and at most {high}"
+        reader.fault(
+            "bad-value", cast(Scalar, body.get("to")), message, "the smaller one stands under `from`"
+        )
     return TypeDeclaration(
         name,
         cast("Literal['one of', 'text', 'id of', 'range', 'record']", kind),
@@ -59,7 +65,7 @@ def type_declaration(reader: Reader, name: Word, node: Node) -> TypeDeclaration:
         text=reader.text(body.get("text")),
         sizes=sizes,
         entity=reader.word_or_none(body.get("id of")),
-        bounds=(reader.number(body.get("from")), reader.number(body.get("to"))),
+        bounds=(low, high),
         fields=uses(reader, body.get("record")),
     )
 

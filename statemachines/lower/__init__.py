@@ -13,7 +13,7 @@ from statemachines.lower.context import Lowering
 from statemachines.lower.entities import entity
 from statemachines.lower.guards import ANY
 from statemachines.lower.messages import message
-from statemachines.lower.named import definitions, invariant, order_policy
+from statemachines.lower.named import definitions, invariant, order_policy, sizes
 from statemachines.lower.operations import operation
 from statemachines.lower.unasked import own_step
 from statemachines.words import Words
@@ -47,6 +47,7 @@ def _whole(low: Lowering, spec: Lifecycle) -> kernel.Kernel:
     operations = tuple(operation(low, each) for each in spec.operations.values())
     spontaneous = tuple(own_step(low, each) for each in spec.spontaneous.values())
     invariants = tuple(invariant(low, name, expr) for name, expr in spec.invariants.items())
+    sizes(low)
     defined = tuple(definitions(low))
     return kernel.Kernel(
         name=spec.name,

@@ -9,7 +9,7 @@ from statemachines.expression.check import check
 from statemachines.expression.syntax import Name, Node, children
 from statemachines.lifecycle import Expr, Policy
 from statemachines.lower.context import Lowering
-from statemachines.types import BOOL, Ref, Type
+from statemachines.types import BOOL, INT, Optional, Ref, Type
 from statemachines.words.types import variable_of
 
 
@@ -59,3 +59,11 @@ def _names(node: Node) -> Iterable[str]:
         yield node.name
     for child in children(node):
         yield from _names(child)
+
+
+def sizes(low: Lowering) -> None:
+    """Type the sizes that texts are drawn around; the candidates read them as they are written."""
+    scope = low.words.model_scope()
+    for declaration in low.lifecycle.types.values():
+        for size in declaration.sizes.values():
+            low.typed(size, scope, Optional(INT))

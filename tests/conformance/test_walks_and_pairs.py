@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
 from conformance import pairs, walks
 from conformance.case import Case
-from conformance.references.thread_job import Reply, ThreadJobs
+from conformance.references.thread_job import TERMINAL, Reply, ThreadJobs
 from conformance.stateful import Diverged, Driver
 from conformance.trace import symbolic
 from tests.conformance.systems import REFERENCE, adapted, thread_job
@@ -98,3 +99,24 @@ def test_pairs_find_nothing_where_nothing_is_wrong_and_overlap() -> None:
     assert diverged is None
     assert len(cases) == 40
     assert sum(case.overlaps > 0 for case in cases) > len(cases) // 4  # usually more than a half
+
+
+class ProgressOverwrites(ThreadJobs):
+    """A report of progress writes back the record that it read before: an ending in between is lost."""
+
+    def report_progress(self, job: str) -> None:
+        found = self._jobs.get(job)
+        if found is None or found.status in TERMINAL:
+            return
+        copied = replace(found)
+        with self._locked():
+            if job in self._jobs:
+                self._jobs[job] = copied
+
+
+def test_pairs_are_mostly_about_one_record_so_that_one_call_undoes_the_other() -> None:
+    diverged, _ = paired(ProgressOverwrites, pairs.ROUNDS)
+    assert diverged is not None
+    (group,) = [record.at_once for record in diverged.case.trace if record.at_once]
+    assert "report_progress" in {call.operation for caller in group for call in caller}
+    assert len({call.arguments["job"] for caller in group for call in caller if "job" in call.arguments}) == 1

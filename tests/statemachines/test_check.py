@@ -254,6 +254,20 @@ def test_all_faults_come_at_once_sorted_by_position() -> None:
     }
 
 
+@pytest.mark.parametrize(
+    ("declared", "code"),
+    [
+        ("{text: around, bytes: limits.kpet}", "unknown-name"),
+        ("{text: around, lines: kept}", "unknown-name"),
+        ("{text: around, bytes: true}", "expression-type"),
+        ("{from: 3, to: 2}", "bad-value"),
+    ],
+)
+def test_a_type_of_which_there_are_no_values_is_a_fault(declared: str, code: str) -> None:
+    name = "  Name: {text: fresh or reused}"
+    assert code in {each.code for each in checked((name, f"{name}\n  Size: {declared}")).diagnostics}
+
+
 def test_faults_of_rules_and_of_rows_come_at_once() -> None:
     faults = found(("shows: {job_id: job.id", "shows: {job_id: job.idd"), asserting("nothing == 1"))
     assert set(faults) == {"unknown-field", "unknown-name"}

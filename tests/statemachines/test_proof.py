@@ -1,0 +1,36 @@
+"""Whether a row holds on the model, whatever a right implementation chooses."""
+
+from __future__ import annotations
+
+import pytest
+
+from statemachines.compile import load
+from statemachines.proof import holds
+
+HEAD = "C1:\n  about: A row.\n  level: must\n  source: here\n  covers: [operations.messages.gives]\n  act:\n"
+STEPS = {
+    "idle": ["job = start(t1, fresh, bash)", "finish(job.job_id, completed, 'x')", "set_idle(t1, true)"],
+    "boundary": ["job = start(t1, fresh, bash)", "finish(job.job_id, completed, 'x')", "turn_boundary(t1)"],
+    "full": ["jobs = repeat(limits.retained, start(t1, fresh, bash))"],
+}
+
+
+@pytest.mark.parametrize(
+    ("steps", "claim", "expected"),
+    [
+        ("idle", "last.size() == 1", False),  # whether it is told at once or at a boundary is open
+        ("idle", "last.size() <= 1", True),
+        ("idle", "true", True),
+        ("boundary", "last.size() == 1", True),
+        ("boundary", "last.size() == 0", False),
+        ("boundary", "last.nothing == 0", False),  # not typed
+        ("full", "jobs.size() == 2", True),
+        ("full", "jobs.size() == 20", False),
+    ],
+)
+def test_a_row_holds_when_every_choice_and_what_is_declared_lets_it(
+    steps: str, claim: str, expected: bool
+) -> None:
+    lines = [*STEPS[steps], "last = messages(t1)"]
+    row = HEAD + "".join(f"    - {line}\n" for line in lines) + f"  assert:\n    - {claim}\n"
+    assert holds(load("thread-job"), row, {"retained": 2}, {}) == expected
