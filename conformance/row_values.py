@@ -178,8 +178,8 @@ def _telling(texts: set[str]) -> set[str]:
 
 
 def _is_in(one: str, other: str) -> bool:
-    """Tell whether a text is a part of another one; not those that were only counted through, as `x-1` and `x-12`."""
-    return one in other and stem_of(one) != stem_of(other)
+    """Tell whether a text is a part of another one, whatever the case; not those that were only counted through, as `x-1` and `x-12`."""
+    return one.casefold() in other.casefold() and stem_of(one) != stem_of(other)
 
 
 def _type_name(kind: Type) -> str:

@@ -337,6 +337,11 @@ def test_a_call_used_again_is_a_fresh_one_whatever_it_was_called() -> None:
     assert calls_made_by(text, thread_job())[0] == shape_of(trace)
 
 
+def test_calls_that_differ_only_in_case_are_written_as_they_are() -> None:
+    trace = Trace((start(1, "one"), start(2, "ONE")))
+    assert steps_of(written(trace)) == ["- start(t1, 'one', bash)", "- last = start(t1, 'ONE', bash)"]
+
+
 # --- there and back again ---------------------------------------------------------------------------------
 
 

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import unicodedata
 from pathlib import Path
 
-from conformance.references.thread_job import Reply
+from conformance.references.thread_job import Job, Reply
 from tests.faulty.thread_job.lie import Lie
 
 
@@ -164,3 +165,41 @@ class FileIsTidied(Lie):
 
     def _spill(self, text: str) -> str:
         return super()._spill(text.replace("\r\n", "\n"))
+
+
+class InlineResultIsAscii(Lie):
+    """Signs beyond ASCII in a result that is given inline become question marks."""
+
+    row, calls = "X55", 1
+
+    def complete_inline(self, thread: str, tool_call: str, tool: str, result: str) -> Reply:
+        reply = super().complete_inline(thread, tool_call, tool, result)
+        return {**reply, "result": result.encode("ascii", "replace").decode()}
+
+
+class EmptyInlineResultIsNull(Lie):
+    """An empty result that is given inline is none at all."""
+
+    row, calls = "X55", 1
+
+    def complete_inline(self, thread: str, tool_call: str, tool: str, result: str) -> Reply:
+        return {**super().complete_inline(thread, tool_call, tool, result), "result": result or None}
+
+
+class TextIsComposed(Lie):
+    """A letter and the accent that follows it are told as one sign."""
+
+    row, calls = "X55", 3
+
+    def _complete(self, job: Job, outcome: str, payload: object) -> None:
+        super()._complete(job, outcome, payload)
+        job.payload = unicodedata.normalize("NFC", job.payload)
+
+
+class EmptyFailureGetsText(Lie):
+    """A failure without a text is told as the word failed."""
+
+    row, calls = "X56", 3
+
+    def _complete(self, job: Job, outcome: str, payload: object) -> None:
+        super()._complete(job, outcome, payload or ("failed" if outcome == "failed" else ""))
