@@ -92,6 +92,10 @@ class Case:
         except _SAID:
             raise
         except Exception as error:
+            if _lacks(arguments):
+                raise RowFailure(
+                    f"{operation} cannot be called: an earlier reply lacks what it takes"
+                ) from error
             raise HarnessError.of_the_kit(error) from error
 
     def _called(self, operation: str, arguments: Mapping[str, Any]) -> Answer:
@@ -314,6 +318,17 @@ def case_seed(number: int, case: int) -> int:
 def calls_made(records: Sequence[Recorded]) -> int:
     """Count the calls of a case, those made at once included."""
     return sum(sum(map(len, record.at_once)) if record.at_once else 1 for record in records)
+
+
+def _lacks(value: Any) -> bool:
+    """Tell whether something is null within an argument."""
+    match value:
+        case dict():
+            return any(map(_lacks, value.values()))
+        case list() | tuple():
+            return any(map(_lacks, value))
+        case _:
+            return value is None
 
 
 def _with(broken: Broken) -> str:

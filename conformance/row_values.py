@@ -12,6 +12,7 @@ from typing import Any
 from conformance import kernel_facts
 from conformance.trace import Call, Given, Plain, stem_of
 from statemachines.compile import Compiled
+from statemachines.expression.typed import Const
 from statemachines.model import byte_length, line_count, sized_text
 from statemachines.types import Enum, Id, List, Record, Ref, Text, Type, present
 
@@ -49,6 +50,14 @@ class Names:
         self.shared: dict[str, tuple[str, str]] = {}
         self._kinds = {
             operation.name: self.facts.takes(operation.name) for operation in compiled.kernel.operations
+        }
+        self._defaults: dict[str, dict[str, Any]] = {
+            operation.name: {
+                each.name: each.default.value if isinstance(each.default, Const) else []  # an empty list
+                for each in operation.parameters
+                if each.default is not None
+            }
+            for operation in compiled.kernel.operations
         }
         uses = Counter(
             (text, kind)
@@ -102,12 +111,20 @@ class Names:
     def call(self, call: Call, inner: dict[int, str] | None = None) -> str:
         """Write a call; `inner` names replies where a loop walks over them."""
         parts = []
-        for name, value in call.arguments:
+        for name, value in self._without_gaps(call):
             if isinstance(value, Given) and value.step in (inner or {}):
                 parts.append(f"{(inner or {})[value.step]}.{value.field}")
             else:
                 parts.append(self.value(value, self.kind(call.operation, name)))
         return f"{call.operation}({', '.join(parts)})"
+
+    def _without_gaps(self, call: Call) -> list[tuple[str, Any]]:
+        """Give the arguments in the order of the parameters; one that is left out before another has its default."""
+        given = dict(call.arguments)
+        names = list(self._kinds.get(call.operation, given))
+        last = max((names.index(name) for name in given), default=-1)
+        defaults = self._defaults.get(call.operation, {})
+        return [(name, given.get(name, defaults.get(name))) for name in names[: last + 1]]
 
     def value(self, value: Any, kind: Type | None) -> str:
         """Write a value of a type."""

@@ -69,13 +69,12 @@ def run_rows(compiled: Compiled, *, elsewhere: bool = True) -> Ran:
     ran = Ran(tuple(clause.path for clause in compiled.kernel.clauses))
     model_class, needs = watched(compiled), Needs(compiler.words)
     standard = model_class()
-    tried = declarations(compiled.lifecycle) if elsewhere else ()
-    declared = [[model_class(*each) for each in choices] for choices in tried]
+    declared = [[model_class(*each) for each in choices] for choices in declarations(compiled.lifecycle)]
     for name, row in compiled.lifecycle.rows.items():
         before, standard.seen = len(compiler.faults), bytearray(len(ran.paths))
         program = compiler.program(row)
         if len(compiler.faults) == before:
-            trial = _Trial(compiled, needs, program, standard)
+            trial = _Trial(compiled, needs, program, standard, elsewhere=elsewhere)
             try:
                 found = list(trial.faults(declared))
             except RowTooLong as long:
@@ -113,7 +112,9 @@ def _too_long(row: Row, long: RowTooLong) -> Diagnostic:
 class _Trial:
     """One row, run on a model with every choice that it leaves."""
 
-    def __init__(self, compiled: Compiled, needs: Needs, program: Program, model: BaseModel) -> None:
+    def __init__(
+        self, compiled: Compiled, needs: Needs, program: Program, model: BaseModel, *, elsewhere: bool = False
+    ) -> None:
         self.compiled = compiled
         self.needs = needs
         self.program = program
@@ -121,6 +122,7 @@ class _Trial:
         self.came: list[set[bool]] = [set() for _ in program.open]
         self.model: Any = model
         self.runs = 0
+        self.elsewhere = elsewhere
 
     def faults(self, declared: Sequence[Sequence[BaseModel]]) -> Iterator[Diagnostic]:
         """Run the row with all values of its parameters, then with other limits; give the first fault.
@@ -139,7 +141,8 @@ class _Trial:
             yield found
         else:
             yield from self._one_way()
-            yield from self._elsewhere(declared)
+            if self.elsewhere:
+                yield from self._elsewhere(declared)
 
     def _fitting(self, declared: Sequence[Sequence[BaseModel]]) -> Iterator[BaseModel]:
         """Walk what may be declared with which the row runs; what is witnessed there counts for the row."""

@@ -100,12 +100,53 @@ LOCAL_AGENT = Tolerated(
     },
 )
 
+BACKGROUND_TASKS = Tolerated(
+    survivors={
+        "entities.Task.entering.terminal.set.wake_ups": WIDENS,
+        "messages.Completion.at most": "a message that was sent is no longer due",
+        "messages.Completion.order": "tasks that complete become due in that order",
+        "operations.crash.set.task.text": WIDENS,
+        "operations.crash.set.task.crashed": WIDENS,
+        "invariants.terminal is final": INVARIANT,
+        "invariants.one outcome": INVARIANT,
+        "invariants.retention holds": INVARIANT,
+    },
+    unmissed={f"operations.{name}.unsaid": OPEN for name in ("finish", "crash", "append_history")},
+)
+
+LUCK = "what the tool does unasked nobody sees, so no row can demand that it is asked anew"
+EITHER = "refused or ignored, both are right"
+LATER = "the next status says the same"
+CLI_JOB = Tolerated(
+    survivors={
+        "operations.status.set.luck": LUCK,
+        "operations.cancel_stranger.set.luck": LUCK,
+        "operations.status.missing": DEFAULT,
+        "operations.cancel.missing": EITHER,
+        "operations.cancel.move": LATER,
+        "operations.end.missing": EITHER,
+        "operations.end.otherwise": EITHER,
+        "invariants.terminal is final": INVARIANT,
+        "invariants.cancelled was asked": INVARIANT,
+    },
+    unmissed={
+        "operations.schema.set.luck": LUCK,
+        "operations.cancel.set.luck": LUCK,
+        "operations.status_of_stranger.set.luck": LUCK,
+        "operations.end.set.luck": LUCK,
+        "operations.cancel.set.job.from": WIDENS,
+        "operations.start.create.Job.state": LUCK,
+        "operations.start_again.create.Job.state": LUCK,
+        "operations.start_again.missing": OPEN,
+    },
+)
+
 TOLERATED = {
     "thread-job": THREAD_JOB,
     "task-progress": TASK_PROGRESS,
-    "background-tasks": Tolerated(),
+    "background-tasks": BACKGROUND_TASKS,
     "local-agent": LOCAL_AGENT,
     "job": Tolerated(),
-    "cli-job": Tolerated(),
+    "cli-job": CLI_JOB,
 }
 """What is known, by the name of the lifecycle."""
