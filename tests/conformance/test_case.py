@@ -14,8 +14,11 @@ from conformance.case import GROUPS_OF_A_CASE, Case, case_seed
 from conformance.lockstep import Judge
 from conformance.verdict import Verdict
 from statemachines.rows import RowFailure
+from tests.conformance.lifecycles import SUITES
 from tests.conformance.systems import REFERENCE, adapted, row_result, thread_job, whole_run
 from tests.right.thread_job import ActorJobs
+
+JOB = SUITES["job"]
 
 
 class ListsNothing(REFERENCE):
@@ -125,6 +128,13 @@ def test_a_row_that_reads_what_a_reply_lacks_fails_at_once_too() -> None:
         case = Case(thread_job(), adapter)
         with pytest.raises(RowFailure, match="cannot be evaluated: 'job_id'"):
             case.together([start_of(case, "c1"), lambda: refusal["job_id"]])
+
+
+def test_an_argument_that_an_earlier_reply_lacks_is_no_fault_of_the_kit() -> None:
+    with adapted(JOB.dead["echo"], JOB.compiled) as adapter:
+        case = Case(JOB.compiled, adapter)
+        with pytest.raises(RowFailure, match="tool cannot be called: an earlier reply lacks what it takes"):
+            case.call("tool", {"poll": [None, "bg_1"]})
 
 
 # --- once, and not again ----------------------------------------------------------------------------------

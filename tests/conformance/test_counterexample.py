@@ -17,6 +17,7 @@ from conformance.adapter import Adapter
 from conformance.case import Case
 from conformance.counterexample import as_row, row_as_it_ran
 from conformance.observation import InOrder, Listed, Times
+from conformance.row_values import Names
 from conformance.stateful import Driver
 from conformance.step import Divergence
 from conformance.trace import AtOnce, Call, Given, Played, Trace, symbolic
@@ -24,6 +25,7 @@ from statemachines.compile import Compiled
 from statemachines.lifecycle import Row
 from statemachines.model import Document
 from statemachines.rows import Program, RowCompiler, RowFailure, enumerated, witnesses
+from tests.conformance.lifecycles import SUITES
 from tests.conformance.systems import EVERY_STATUS, REFERENCE, adapted, thread_job
 
 
@@ -452,3 +454,20 @@ def test_a_row_as_it_ran_is_the_row_with_its_values(row: Row, reference: Adapter
             assert case.divergence is None
             traces.append([(each.operation, dict(each.arguments)) for each in case.trace if not each.at_once])
         assert traces[0] == traces[1]
+
+
+@pytest.mark.parametrize(
+    ("given", "expected"),
+    [
+        ({"cancel": [], "list": False}, "tool(null, [], false)"),
+        ({"owner": None}, "tool(null, null, false, null)"),
+        ({"poll": ["a"]}, "tool([fresh])"),
+        ({"manager": "none"}, "tool(null, null, false, null, false, none)"),
+        ({}, "tool()"),
+    ],
+    ids=str,
+)
+def test_a_call_that_leaves_an_argument_out_names_its_default_before_a_later_one(
+    given: dict[str, Any], expected: str
+) -> None:
+    assert Names(SUITES["job"].compiled).call(Call(1, "tool", tuple(given.items()))) == expected

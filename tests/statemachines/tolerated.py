@@ -112,6 +112,44 @@ BACKGROUND_TASKS = Tolerated(
         "invariants.retention holds": INVARIANT,
     },
     unmissed={f"operations.{name}.unsaid": OPEN for name in ("finish", "crash", "append_history")},
+    equivalent={
+        **dict.fromkeys(
+            (
+                "operations.append_history.unsaid: (!task.attached) || task.terminal → task.terminal",
+                "operations.append_history.unsaid: (!task.attached) || task.terminal → (!task.attached)",
+                "operations.finish.unsaid: task.crashed && task.state == running → task.crashed",
+                (
+                    "operations.crash.unsaid: task.token || (task.crashed && task.state == running) → "
+                    "(task.crashed && task.state == running)"
+                ),
+                "operations.crash.unsaid: task.token || (task.crashed && task.state == running) → task.token",
+                "operations.crash.set.task.crashed: true → false",
+            ),
+            OPEN,
+        ),
+        **dict.fromkeys(
+            (
+                "entities.Task.entering.terminal.set.wake_ups: wake_ups + 1 → 1",
+                "entities.Task.entering.terminal.set.wake_ups: wake_ups + 1 → wake_ups",
+                (
+                    "operations.wait_for_completion.gives.any of.1: "
+                    "stored || came > 0 || due.Completion.size() > 0 → stored || came > 0"
+                ),
+                (
+                    "operations.wait_for_completion.gives.any of.1: "
+                    "stored || came > 0 || due.Completion.size() > 0 → came > 0 || due.Completion.size() > 0"
+                ),
+                (
+                    "operations.wait_for_completion.gives.any of.1: "
+                    "stored || came > 0 || due.Completion.size() > 0 → stored || due.Completion.size() > 0"
+                ),
+            ),
+            "whether wake-ups coalesce is open, and no row can demand that it is",
+        ),
+        "operations.cancel_task.for each.t.when: t == task && t.state == running → t == task": (
+            "nothing reads the token of a task that has ended"
+        ),
+    },
 )
 
 LUCK = "what the tool does unasked nobody sees, so no row can demand that it is asked anew"
@@ -139,6 +177,80 @@ CLI_JOB = Tolerated(
         "operations.start_again.create.Job.state": LUCK,
         "operations.start_again.missing": OPEN,
     },
+    equivalent={
+        **dict.fromkeys(
+            (
+                f"operations.{name}: unchanged → {other}"
+                for name in ("cancel.missing", "end.missing", "end.otherwise")
+                for other in ("refused", "refused not_found", "refused wrong_state", "accepted")
+            ),
+            EITHER,
+        ),
+        **dict.fromkeys(
+            (
+                (
+                    "define.ends_in_time(job): limits.timeout == null || (job.wanted != running && limits.settle <= "
+                    "limits.timeout) || (job.asked_at != null && job.asked_at + limits.settle <= job.started_at + "
+                    "limits.timeout) → limits.timeout == null || (job.asked_at != null && job.asked_at + limits.settle <= "
+                    "job.started_at + limits.timeout)"
+                ),
+                (
+                    "define.ends_in_time(job): limits.timeout == null || (job.wanted != running && limits.settle <= "
+                    "limits.timeout) || (job.asked_at != null && job.asked_at + limits.settle <= job.started_at + "
+                    "limits.timeout) → limits.timeout == null || (job.wanted != running && limits.settle <= limits.timeout)"
+                ),
+                (
+                    "define.is_overdue(job): limits.timeout != null && is_late(job) && now >= job.started_at + "
+                    "limits.timeout + limits.settle → limits.timeout != null && now >= job.started_at + limits.timeout + "
+                    "limits.settle"
+                ),
+                (
+                    "define.has_run(job): job.wanted != running && now >= job.started_at + limits.settle → "
+                    "job.wanted != running"
+                ),
+                (
+                    "define.can_end(job): job.wanted != running || job.asked_at != null || is_late(job) → "
+                    "job.asked_at != null || is_late(job)"
+                ),
+                (
+                    "define.can_end(job): job.wanted != running || job.asked_at != null || is_late(job) → "
+                    "job.wanted != running || is_late(job)"
+                ),
+                (
+                    "define.can_end(job): job.wanted != running || job.asked_at != null || is_late(job) → "
+                    "job.wanted != running || job.asked_at != null"
+                ),
+            ),
+            "by when a job has ended is open within the settle time, and no row can demand that it is",
+        ),
+        "define.may_be_misread(stranger): stranger in [none, empty, dash, option, help] → "
+        "!(stranger in [none, empty, dash, option, help])": "how strange ids may be misread no row can demand",
+    },
+)
+
+JOB = Tolerated(
+    survivors={
+        "entities.Job.entering.terminal.set.job.ended_at": "durations are not compared",
+        "entities.Call.entering.returned.for each.job": (
+            "a job that has ended owes only what is queued, and that is dropped beside it"
+        ),
+        **dict.fromkeys(
+            (
+                "operations.settle.missing",
+                "operations.settle.otherwise",
+                "operations.cancel.missing",
+                "operations.cancel.otherwise",
+                "operations.abort_tool.missing",
+                "operations.abort_tool.otherwise",
+                "operations.tool_result.missing",
+            ),
+            EITHER,
+        ),
+        "invariants.a body ends once": INVARIANT,
+        "invariants.one at a time": INVARIANT,
+        "invariants.nothing is watched": INVARIANT,
+    },
+    unmissed={f"operations.{name}.unsaid": OPEN for name in ("unwatch", "list", "tool")},
 )
 
 TOLERATED = {
@@ -146,7 +258,7 @@ TOLERATED = {
     "task-progress": TASK_PROGRESS,
     "background-tasks": BACKGROUND_TASKS,
     "local-agent": LOCAL_AGENT,
-    "job": Tolerated(),
+    "job": JOB,
     "cli-job": CLI_JOB,
 }
 """What is known, by the name of the lifecycle."""

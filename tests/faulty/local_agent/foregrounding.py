@@ -207,3 +207,13 @@ class TimerRevivesTask(Lie):
     def _time_out(self, task: Task) -> None:
         super()._time_out(task)
         self._rang = self._now
+
+
+class TimerRingsAgain(Lie):
+    """The timer goes on after it rang: a task that was put in front again is sent back."""
+
+    row, calls = "B20", 5
+
+    def _time_out(self, task: Task) -> None:
+        super()._time_out(task)
+        task.background_at = self._now + 1
