@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from os import PathLike, fspath
 from pathlib import Path
 from typing import Any
 
@@ -106,7 +107,10 @@ def _document(raw: Any, path: str, lost: bool) -> DocumentValue:
         raise WrongShape(path, f'{{"text": …}} or {{"file": PATH}} is expected, and this is {_named(raw)}')
     if "text" in raw:
         return DocumentValue(_of(str, "a text", raw["text"], f"{path}.text"), inline=True)
-    file = _of(str, "the path of a file", raw["file"], f"{path}.file")
+    named = raw["file"]
+    file = _of(
+        str, "the path of a file", fspath(named) if isinstance(named, PathLike) else named, f"{path}.file"
+    )
     try:
         text = Path(file).read_bytes().decode("utf-8")
     except (OSError, ValueError) as error:

@@ -145,6 +145,11 @@ def test_a_file_is_read_byte_for_byte(tmp_path: Path, text: str) -> None:
     assert told.file == str(tmp_path / "payload.txt")
 
 
+def test_a_file_may_be_named_by_a_path(tmp_path: Path) -> None:
+    named = spilled(tmp_path, b"x")
+    assert observe(DOCUMENT, {"file": Path(named["file"])}) == observe(DOCUMENT, named)
+
+
 def test_a_file_that_is_not_utf_8_cannot_be_read(tmp_path: Path) -> None:
     with pytest.raises(WrongShape, match="cannot be read"):
         observe(DOCUMENT, spilled(tmp_path, b"\xff\xfe"))
