@@ -239,3 +239,12 @@ def x24(s: Any) -> None:
     s.background(task)
     do.has(s, task, status="completed", result="found")
     assert s.background_tasks() == []
+
+
+def b20(s: Any) -> None:
+    task = do.watched(s, auto_background_ms=100)
+    s.wait(101)
+    s.foreground(task)
+    s.wait(1000)
+    do.has(s, task, backgrounded=False)
+    assert s.background_tasks() == []
