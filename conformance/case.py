@@ -92,11 +92,7 @@ class Case:
         except _SAID:
             raise
         except Exception as error:
-            if _lacks(arguments):
-                raise RowFailure(
-                    f"{operation} cannot be called: an earlier reply lacks what it takes"
-                ) from error
-            raise HarnessError.of_the_kit(error) from error
+            raise _blamed(error, operation if _lacks(arguments) else "") from error
 
     def _called(self, operation: str, arguments: Mapping[str, Any]) -> Answer:
         record = Recorded(operation, dict(arguments))
@@ -245,7 +241,9 @@ class Case:
         except _SAID:
             raise
         except Exception as error:
-            raise HarnessError.of_the_kit(error) from error
+            made = [call for caller in self.trace[-1].at_once for call in caller]
+            lacking = next((call.operation for call in made if _lacks(call.arguments)), "")
+            raise _blamed(error, lacking) from error
 
     def _together(self, bodies: Sequence[Callable[[], Any]]) -> list[Any]:
         callers: list[list[Observed]] = [[] for _ in bodies]
@@ -318,6 +316,13 @@ def case_seed(number: int, case: int) -> int:
 def calls_made(records: Sequence[Recorded]) -> int:
     """Count the calls of a case, those made at once included."""
     return sum(sum(map(len, record.at_once)) if record.at_once else 1 for record in records)
+
+
+def _blamed(error: Exception, lacking: str) -> RowFailure | HarnessError:
+    """Say whose fault an error is: that of an operation whose argument an earlier reply lacks, or the kit's own."""
+    if lacking:
+        return RowFailure(f"{lacking} cannot be called: an earlier reply lacks what it takes")
+    return HarnessError.of_the_kit(error)
 
 
 def _lacks(value: Any) -> bool:
