@@ -16,7 +16,7 @@ import threading
 import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from types import FrameType
+from types import CodeType, FrameType
 from typing import Any
 
 from conformance.adapter import Broken
@@ -35,12 +35,13 @@ _RATES = (0.15, 0.25, 0.5)  # how often a line ends a turn: some faults need man
 _PAUSES = (0, 10, 100)  # steps that a thread then rests, where another one can run
 _FINE = 3  # every third schedule counts instructions instead of lines: some faults lie within a line
 _INSTRUCTIONS = 4  # make a line, or so
-# Turns of a group, and how often a line ends them later: so many calls meet anyhow.
-_OFTEN, _LEAST = 300, 0.03
+# Turns of a group, and how often a line ends them later, ever more rarely: so many calls meet anyhow.
+_OFTEN, _LEAST, _LESS = 300, 0.03, 3
 _TRIED = 0.7  # how often only a thread that can run is chosen, and none that rests or waits for something
-# Seconds without a step, after which a thread is taken to wait for something; and for one that was before.
+# Seconds without a step, after which a thread is taken to wait for something; and where one was seen to wait before.
 _MOMENT, _SHORT_MOMENT = 5e-4, 5e-5
 _CROWD = 8  # threads; more of them look less often whether it is their turn
+Place = tuple[CodeType, int]  # a line of the system's own code
 
 
 def is_own(file: str, own: frozenset[str] = frozenset()) -> bool:
@@ -77,7 +78,7 @@ def run_at_once(
     turns = _Turns(len(bodies), seed, limit / 2)
 
     def work(index: int) -> None:
-        sys.settrace(_traced(lambda: turns.step(index), own, turns.fine))
+        sys.settrace(_traced(lambda place: turns.step(index, place), own, turns.fine))
         try:
             start.wait()
             results[index] = bodies[index]()
@@ -129,28 +130,34 @@ class _Turns:
         self._rate, self._least = self._choice.choice(_RATES) / scale, _LEAST / scale
         self._running = list(range(threads))
         self._stuck: set[int] = set()
+        self._places: list[Place | None] = [
+            None
+        ] * threads  # where each came to last; None where it waits for its turn
+        self._blocking: set[Place | None] = set()  # where one was seen to wait for something
+        self._tried = [0] * threads  # how often each was given the turn in vain since it could not go on
         self._rests = [0] * threads  # until which step
         self._called = [threading.Event() for _ in self._running]
         self._taking = threading.Lock()
         self._over = False
-        self._long = _MOMENT * max(1.0, threads / _CROWD)  # for all but the one that handed over its turn
+        self._long = _MOMENT * max(1.0, threads / _CROWD)
         self._until = time.monotonic() + seconds  # then all run: what is slow because of turns is no hang
         self._steps = self._turns = 0
         self._turn = self._choice.choice(self._running)
 
-    def step(self, index: int) -> None:
+    def step(self, index: int, place: Place) -> None:
         """Come to a step; go on when it is this thread's turn."""
         self._steps += 1
         if self._over:
             return
-        if index in self._stuck:
+        if index in self._stuck or (self._turn != index and self._places[index] in self._blocking):
             self._stuck.discard(index)
+            self._tried[index] = 0
             self._turn = index
-        moment = self._long
-        if self._turn == index and self._choice.random() < self._rate:
-            moment = self._hand_over(index)
+        handed = self._turn == index and self._choice.random() < self._rate and self._hand_over(index)
         if self._turn != index:
-            self._wait(index, moment)
+            self._places[index] = None
+            self._wait(index, _SHORT_MOMENT if handed else self._long)
+        self._places[index] = place
 
     def end(self, index: int) -> None:
         """Run no more."""
@@ -163,49 +170,65 @@ class _Turns:
         """How many threads run no more."""
         return len(self._rests) - len(self._running)
 
-    def _hand_over(self, index: int) -> float:
-        """Let another thread go on, if one can; give how long to wait for it, in seconds."""
+    def _hand_over(self, index: int) -> bool:
+        """Let another thread go on; tell whether one can."""
         others = [each for each in self._running if each != index]
         awake = [each for each in others if each not in self._stuck]
         free = [each for each in awake if self._rests[each] <= self._steps]
         if index not in self._running:
             others = free or awake or others
         elif self._choice.random() < _TRIED:
-            others = free or [each for each in others if each in self._stuck]
+            others = free or [each for each in others if each in self._stuck and self._worth_a_try(each)]
         if not others:
-            return 0.0
+            return False
         self._turns += 1
         if self._turns >= _OFTEN:
-            self._rate = min(self._rate, self._least)
+            self._rate = min(self._rate, self._least * (_OFTEN / self._turns) ** _LESS)
         self._rests[index] = self._steps + self._choice.choice(_PAUSES)
         other = self._choice.choice(others)
-        moment = _SHORT_MOMENT if other in self._stuck else _MOMENT
         self._turn = other
         self._called[other].set()
-        return moment
+        return True
+
+    def _worth_a_try(self, index: int) -> bool:
+        """Choose whether one that could not go on may try again: ever more rarely, for each time takes a while."""
+        return self._choice.random() < 1 / self._tried[index]
 
     def _wait(self, index: int, moment: float) -> None:
-        """Wait for the turn, or take it from a thread that does not come to a step for a moment."""
+        """Wait for the turn, or take it from a thread that does not come to a step for a while.
+
+        Who handed over its turn looks every short `moment` whether the others move, all else look rarely.
+        """
+        quiet = 0.0
         while (turn := self._turn) != index and not self._over:
             self._over = time.monotonic() > self._until
             steps = self._steps
-            if not self._called[index].wait(moment) and self._steps == steps:
+            called = self._called[index].wait(moment)
+            quiet = 0.0 if called or self._steps != steps or self._turn != turn else quiet + moment
+            known = turn in self._stuck or self._places[turn] in self._blocking
+            if quiet >= (_SHORT_MOMENT if known else _MOMENT):
                 with self._taking:
                     if self._turn == turn:
-                        self._stuck.add(turn)
+                        self._is_stuck(turn)
                         self._turn = index
             self._called[index].clear()
-            moment = self._long
+
+    def _is_stuck(self, index: int) -> None:
+        """Note that a thread waits for something, and where."""
+        self._stuck.add(index)
+        self._tried[index] += 1
+        if self._places[index]:
+            self._blocking.add(self._places[index])
 
 
 def _traced(
-    came: Callable[[], None], own: frozenset[str], fine: bool
+    came: Callable[[Place], None], own: frozenset[str], fine: bool
 ) -> Callable[[FrameType, str, Any], Any]:
     """Give a trace function that calls another one at each line of the system's own code; if `fine`, at each instruction, too."""
 
     def step(frame: FrameType, event: str, argument: Any) -> Any:
         if event in ("line", "opcode"):
-            came()
+            came((frame.f_code, frame.f_lineno))
         return step
 
     def call(frame: FrameType, event: str, argument: Any) -> Any:

@@ -263,7 +263,7 @@ class Stepper:
                 call.operation,
                 f"refused {' or '.join(decision.refuse)}",
                 seen,
-                all(self.levels.get(clause) == "should" for clause in clauses),
+                all(map(self._recommended, clauses)),
                 value=decision.refuse[0],
                 related=tuple(clauses[1:]),
             )
@@ -296,7 +296,7 @@ class Stepper:
             call.operation,
             _at(difference.path, difference.expected),
             _at(difference.path, difference.seen),
-            self.levels.get(clause) == "should",
+            self._recommended(clause),
             difference.path,
             difference.expected,
             self.facts.setters(kind, difference),
@@ -316,20 +316,28 @@ class Stepper:
 
     def may_show(self, model: BaseModel, call: Observed, message: Any, given: Any) -> bool:
         """Tell whether a message may be shown so: nothing differs but what is only recommended."""
-        return all(found.should for found in self._shown_as(model, call, message, given))
+        return all(
+            self._recommended(self.clause_of(call.operation, difference))
+            for difference in self._differing(model, call, message, given)
+        )
 
     def note_sent(self, model: BaseModel, call: Observed) -> None:
         """Note what only a recommendation forbids about the messages that a call gave."""
         for given in call.given if self.facts.sends(call) else ():
             for message in self.sent_like(model, call, given):
-                for found in self._shown_as(model, call, message, given):
-                    self._note(found)
+                for difference in self._differing(model, call, message, given):
+                    self._note(self._differs(call, self._item(call), difference))
 
-    def _shown_as(self, model: BaseModel, call: Observed, message: Any, given: Any) -> list[Divergence]:
-        kind = getattr(self.facts.gives(call.operation), "item", NULL)
+    def _differing(self, model: BaseModel, call: Observed, message: Any, given: Any) -> Iterator[Difference]:
         shown = self.facts.shown(model, call, message)
-        found = differences(kind, shown, given, instants=self.declaration.instants)
-        return [self._differs(call, kind, difference) for difference in found]
+        return differences(self._item(call), shown, given, instants=self.declaration.instants)
+
+    def _item(self, call: Observed) -> Type:
+        return getattr(self.facts.gives(call.operation), "item", NULL)
+
+    def _recommended(self, clause: str) -> bool:
+        """Tell whether a clause is only recommended."""
+        return self.levels.get(clause) == "should"
 
     def _note(self, divergence: Divergence) -> None:
         """Note a finding of level SHOULD, once; raise Contradiction for anything else."""

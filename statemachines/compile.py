@@ -61,8 +61,16 @@ class Compiled:
         return self.model_class(limits, policies)
 
     def without(self, clauses: Iterable[str]) -> Compiled:
-        """Give the same lifecycle with some sentences left out of its kernel."""
-        return Compiled(self.lifecycle, kernel.without(self.kernel, frozenset(clauses)), self.words)
+        """Give the same lifecycle with some sentences left out of its kernel; the same one for the same sentences."""
+        paths = frozenset(clauses)
+        if paths not in self._without:
+            shorter = kernel.without(self.kernel, paths)
+            self._without[paths] = Compiled(self.lifecycle, shorter, self.words)
+        return self._without[paths]
+
+    @cached_property
+    def _without(self) -> dict[frozenset[str], Compiled]:
+        return {}
 
 
 @lru_cache(maxsize=16)

@@ -232,22 +232,18 @@ class PythonAdapter:
     def _run(self, function: Callable[[], Any], what: str, *, followed: bool = False) -> Any:
         """Call something of the system's, on the thread that fits, within the time limit.
 
-        An async system's signals are taken along where the call is `followed`: that saves a way to its thread.
+        The signals are taken along where the call is `followed`: that saves a way to the thread.
         """
         self._taken = False
         try:
-            if self._loop is not None and followed:
-                value, error, signals = self._awaited(partial(_followed, function, self._signals_of()), what)
-                if isinstance(signals, list | tuple):
-                    self._signalled += signals
-                    self._taken = True
-                if error is not None:
-                    raise error
-                return value
-            if self._loop is not None:
-                return self._awaited(partial(_called, function), what, self._gate)
             if hasattr(self._at_once, "group"):
+                if self._loop is not None:
+                    return self._awaited(partial(_called, function), what, self._gate)
                 return function()
+            if followed:
+                return self._with_signals(function, what)
+            if self._loop is not None:
+                return self._awaited(partial(_called, function), what)
             return self._worked(function, what)
         except (Refused, Broken):
             raise
@@ -256,9 +252,20 @@ class PythonAdapter:
                 "crash", f"{what} raised {type(error).__name__}: {error}", own_lines(error, self._own)
             ) from None
 
-    def _signals_of(self) -> Callable[[], Any]:
+    def _with_signals(self, function: Callable[[], Any], what: str) -> Any:
+        """Call a method and then `signals()`, on one way to the thread."""
         found = getattr(self._instance, "signals", None)
-        return found if callable(found) else list
+        signals = found if callable(found) else list
+        if self._loop is not None:
+            value, error, taken = self._awaited(partial(_followed, function, signals), what)
+        else:
+            value, error, taken = self._worked(partial(_followed_at_once, function, signals), what)
+        if isinstance(taken, list | tuple):
+            self._signalled += taken
+            self._taken = True
+        if error is not None:
+            raise error
+        return value
 
     def _worked(self, function: Callable[[], Any], what: str) -> Any:
         try:
@@ -327,6 +334,20 @@ async def _followed(
     await _turns()
     with contextlib.suppress(Exception):  # it is asked once more, and told then
         taken = await _called(signals)
+    return value, error, taken
+
+
+def _followed_at_once(
+    function: Callable[[], Any], signals: Callable[[], Any]
+) -> tuple[Any, BaseException | None, Any]:
+    """Call a function of a system that has no event loop, and take the signals; None where they cannot be taken."""
+    value, error, taken = None, None, None
+    try:
+        value = function()
+    except BaseException as raised:  # noqa: BLE001 - it is raised again where the call was made
+        error = raised
+    with contextlib.suppress(Exception):  # it is asked once more, and told then
+        taken = signals()
     return value, error, taken
 
 

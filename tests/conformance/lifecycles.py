@@ -10,6 +10,7 @@ from typing import Any, ClassVar, Protocol, TypeVar
 
 from conformance.adapters.found_class import resolve
 from conformance.dead import dead_systems
+from conformance.row_facts import makes_calls_at_once
 from conformance.targets import REFERENCES
 from statemachines.compile import Compiled, load
 from statemachines.specs import shipped
@@ -49,8 +50,8 @@ class Suite:
     @cached_property
     def sequential(self) -> list[type[Lie]]:
         """Those that one caller alone can catch."""
-        at_once = f"{self._package('faulty').__name__}.concurrency"
-        return [lie for lie in self.faulty if lie.__module__ != at_once]
+        rows = self.compiled.lifecycle.rows
+        return [lie for lie in self.faulty if not makes_calls_at_once(rows[lie.row])]
 
     @cached_property
     def right(self) -> list[System]:

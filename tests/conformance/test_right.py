@@ -21,13 +21,12 @@ RUNS = {"whole": (0, False), "quick-1": (1, True), "quick-2": (2, True)}  # a se
 
 
 def runs() -> Iterator[Any]:
-    """Every right system with every run; `make test` takes one of each, a whole one of thread-job, the soak the rest."""
+    """Every right system with every run; `make test` takes a quick one of each, the soak the rest."""
     for suite, system in pairs(lambda suite: suite.right):
         for run, (seed, quick) in RUNS.items():
-            whole = suite.name == "thread-job" and system is suite.reference
-            taken = run == ("whole" if whole else "quick-1")
+            later = () if run == "quick-1" else pytest.mark.soak
             name = f"{suite.name}-{named(system)}-{run}"
-            yield pytest.param(suite, system, seed, quick, marks=() if taken else pytest.mark.soak, id=name)
+            yield pytest.param(suite, system, seed, quick, marks=later, id=name)
 
 
 @pytest.mark.parametrize(("suite", "system", "seed", "quick"), list(runs()))
