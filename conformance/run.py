@@ -113,16 +113,24 @@ class Run:
 
 # ── The machine ──
 
+UNJUDGED = 10  # where one case in so many cannot be judged, the machine could not tell
+
 
 def run_machine(runner: RowRunner) -> RowResult:
-    """Search at random; a fault that a row saw without being about it is reported here too."""
+    """Search at random; a fault that a row saw without being about it is reported here too.
+
+    A case that nobody can judge counts as not made. Where there are many of those, the search could not tell.
+    """
     began = time.monotonic()
     result = RowResult(MACHINE, ABOUT_MACHINE, "must", Verdict.PASS)
+    unjudged = 0
 
     def told(driver: Driver) -> None:
-        result.runs += 1
+        nonlocal unjudged
         if driver.case.judge.unsure and driver.case.divergence is not None:
-            result.verdict, result.reason = Verdict.COULD_NOT_TELL, UNSURE
+            unjudged += 1
+        else:
+            result.runs += 1
 
     missing = [
         name
@@ -139,6 +147,8 @@ def run_machine(runner: RowRunner) -> RowResult:
             case = found.case if found is not None else next(iter(runner.strays), None)
             if case is not None:
                 _fails(runner, result, case)
+            elif unjudged and unjudged * UNJUDGED >= result.runs + unjudged:
+                result.verdict, result.reason = Verdict.COULD_NOT_TELL, UNSURE
     except HarnessError as error:
         result.verdict, result.reason = Verdict.HARNESS_ERROR, str(error)
     result.seconds = time.monotonic() - began

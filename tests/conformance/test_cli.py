@@ -760,7 +760,7 @@ def test_a_generated_model_is_the_same_in_every_process(capsys: Capture) -> None
 @pytest.mark.thorough
 @pytest.mark.parametrize(
     "name",
-    [pytest.param(each, marks=[] if each == "thread-job" else pytest.mark.soak) for each in shipped()],
+    [pytest.param(each, marks=[] if each == "task-progress" else pytest.mark.soak) for each in shipped()],
 )
 def test_the_demo_shows_a_bug_being_found(name: str, elsewhere: Path, capsys: Capture) -> None:
     assert ran("demo", name) == EXIT_CONFORMS

@@ -6,10 +6,12 @@ import sys
 import threading
 from collections.abc import Iterator
 from functools import partial
+from types import SimpleNamespace
 from typing import Any, ClassVar
 
 import pytest
 
+from conformance import run
 from conformance.adapter import Broken, HarnessError
 from conformance.case import CallFailed, Case
 from conformance.references.thread_job import Reply
@@ -479,3 +481,26 @@ def test_a_search_that_gave_up_could_not_tell(monkeypatch: pytest.MonkeyPatch) -
     )
     code, _ = whole_run(REFERENCE, only=["B4"], quick=True)
     assert code == 4
+
+
+@pytest.mark.parametrize(
+    ("unjudged", "verdict"), [(0, Verdict.PASS), (1, Verdict.PASS), (2, Verdict.COULD_NOT_TELL)]
+)
+def test_a_random_case_that_nobody_can_judge_counts_as_not_made_and_many_of_them_are_no_answer(
+    unjudged: int, verdict: Verdict, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def case(*, unsure: bool) -> Any:
+        divergence = object() if unsure else None
+        return SimpleNamespace(
+            case=SimpleNamespace(judge=SimpleNamespace(unsure=unsure), divergence=divergence)
+        )
+
+    def search(runner: Any, told: Any) -> None:
+        for number in range(18):
+            told(case(unsure=number < unjudged))
+
+    for name in ("_searched", "_walked", "_paired"):
+        monkeypatch.setattr(run, name, search if name == "_walked" else lambda runner, told: None)
+    code, (result,) = whole_run(REFERENCE, only=["machine"])
+    assert (result.verdict, result.runs) == (verdict, 18 - unjudged)
+    assert code == (0 if verdict is Verdict.PASS else 4)
