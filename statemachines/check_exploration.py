@@ -11,6 +11,8 @@ from statemachines.compile import Compiled
 from statemachines.diagnostics import Diagnostic
 from statemachines.explore import Exploration, Violation, explore
 
+MOST_STEPS = 50_000  # in each scope: lists in arguments make steps many, and configurations few
+
 
 @dataclass(slots=True)
 class Found:
@@ -24,7 +26,7 @@ class Found:
 
 def search(compiled: Compiled, witnessed: frozenset[str] | None) -> Found:
     """Explore the small scope. `witnessed` are the clauses that rows came to; None: not all rows were run."""
-    exploration = explore(compiled)
+    exploration = explore(compiled, max_transitions=MOST_STEPS)
     found = Found(states=exploration.states, transitions=exploration.transitions)
     if exploration.violation is not None:
         found.faults.append(_violated(compiled, exploration.violation))

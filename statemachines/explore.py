@@ -6,6 +6,7 @@ is a shortest one.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from operator import attrgetter
@@ -68,9 +69,12 @@ class Exploration:
 
 
 def explore(
-    compiled: Compiled, scope: Mapping[str, int] | None = None, max_states: int = 5000
+    compiled: Compiled,
+    scope: Mapping[str, int] | None = None,
+    max_states: int = 5000,
+    max_transitions: float = math.inf,
 ) -> Exploration:
-    """Explore every configuration of a scope, or of each default one, up to so many in each.
+    """Explore every configuration of a scope, or of each default one, up to so many configurations or steps in each.
 
     `scope` gives numbers by entity, plural or limit, and goes before the scope of the spec; raises
     LookupError at any other name. Where neither says how many records: first one of each entity with all
@@ -80,7 +84,7 @@ def explore(
     found: list[Exploration] = []
     witnesses: dict[str, tuple[Call, ...]] = {}
     for each in scopes(compiled, scope or {}):
-        found.append(_Search(compiled, influence, each, witnesses).run(max_states))
+        found.append(_Search(compiled, influence, each, witnesses).run(max_states, max_transitions))
         for path, trace in found[-1].witnesses.items():
             if len(trace) < len(witnesses.setdefault(path, trace)):
                 witnesses[path] = trace
@@ -145,16 +149,18 @@ class _Search:
         self.met = {(self.node.budget, self.node.frozen)}
         self.found = {(self.node.budget, self.configurations.canonical(self.node.frozen))}
 
-    def run(self, most: int) -> Exploration:
-        """Search to the end, to the first violation, or to so many configurations."""
+    def run(self, most: int, most_steps: float) -> Exploration:
+        """Search to the end, to the first violation, or to so many configurations or steps."""
+        complete = True
         for node in self.nodes:  # it grows on the way
-            if len(self.nodes) > most or self.violation:
+            if len(self.nodes) > most or self.transitions > most_steps or self.violation:
+                complete = False
                 break
             self._expand(node)
         return Exploration(
             len(self.nodes),
             self.transitions,
-            len(self.nodes) <= most and self.violation is None,
+            complete and len(self.nodes) <= most and self.violation is None,
             self.violation,
             self.first,
             {name: frozenset(states) for name, states in self.reached.items()},
