@@ -15,6 +15,7 @@ import sysconfig
 import threading
 import time
 from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 from types import CodeType, FrameType
 from typing import Any
@@ -40,7 +41,7 @@ _OFTEN, _LEAST, _LESS = 300, 0.03, 3
 _TRIED = 0.7  # how often only a thread that can run is chosen, and none that rests or waits for something
 # Seconds without a step, after which a thread is taken to wait for something; and where one was seen to wait before.
 _MOMENT, _SHORT_MOMENT = 5e-4, 5e-5
-_CROWD = 8  # threads; more of them look less often whether it is their turn
+_CROWD = 8  # threads; of more, those that only wait look less often whether it is their turn
 Place = tuple[CodeType, int]  # a line of the system's own code
 
 
@@ -78,7 +79,7 @@ def run_at_once(
     turns = _Turns(len(bodies), seed, limit / 2)
 
     def work(index: int) -> None:
-        sys.settrace(_traced(lambda place: turns.step(index, place), own, turns.fine))
+        sys.settrace(_traced(partial(turns.step, index), own, turns.fine))
         try:
             start.wait()
             results[index] = bodies[index]()
@@ -133,7 +134,7 @@ class _Turns:
         self._places: list[Place | None] = [
             None
         ] * threads  # where each came to last; None where it waits for its turn
-        self._blocking: set[Place | None] = set()  # where one was seen to wait for something
+        self._blocking: set[Place] = set()  # where one was seen to wait for something
         self._tried = [0] * threads  # how often each was given the turn in vain since it could not go on
         self._rests = [0] * threads  # until which step
         self._called = [threading.Event() for _ in self._running]
@@ -144,11 +145,11 @@ class _Turns:
         self._steps = self._turns = 0
         self._turn = self._choice.choice(self._running)
 
-    def step(self, index: int, place: Place) -> None:
-        """Come to a step; go on when it is this thread's turn."""
+    def step(self, index: int, place: Place) -> bool:
+        """Come to a step; go on when it is this thread's turn. Tell whether there are turns still."""
         self._steps += 1
         if self._over:
-            return
+            return False
         if index in self._stuck or (self._turn != index and self._places[index] in self._blocking):
             self._stuck.discard(index)
             self._tried[index] = 0
@@ -158,6 +159,7 @@ class _Turns:
             self._places[index] = None
             self._wait(index, _SHORT_MOMENT if handed else self._long)
         self._places[index] = place
+        return True
 
     def end(self, index: int) -> None:
         """Run no more."""
@@ -192,7 +194,7 @@ class _Turns:
 
     def _worth_a_try(self, index: int) -> bool:
         """Choose whether one that could not go on may try again: ever more rarely, for each time takes a while."""
-        return self._choice.random() < 1 / self._tried[index]
+        return self._choice.random() * self._tried[index] < 1  # it may have come to a step just now: 0
 
     def _wait(self, index: int, moment: float) -> None:
         """Wait for the turn, or take it from a thread that does not come to a step for a while.
@@ -217,18 +219,24 @@ class _Turns:
         """Note that a thread waits for something, and where."""
         self._stuck.add(index)
         self._tried[index] += 1
-        if self._places[index]:
-            self._blocking.add(self._places[index])
+        place = self._places[index]
+        if place is not None:
+            self._blocking.add(place)
 
 
 def _traced(
-    came: Callable[[Place], None], own: frozenset[str], fine: bool
+    came: Callable[[Place], bool], own: frozenset[str], fine: bool
 ) -> Callable[[FrameType, str, Any], Any]:
-    """Give a trace function that calls another one at each line of the system's own code; if `fine`, at each instruction, too."""
+    """Give a trace function that calls another one at each line of the system's own code; if `fine`, at each instruction, too.
+
+    When that one says that it is over, nothing is traced any more: a system that computes for long is slowed down enough.
+    """
 
     def step(frame: FrameType, event: str, argument: Any) -> Any:
-        if event in ("line", "opcode"):
-            came((frame.f_code, frame.f_lineno))
+        if event in ("line", "opcode") and not came((frame.f_code, frame.f_lineno)):
+            sys.settrace(None)
+            frame.f_trace_opcodes = False
+            return None
         return step
 
     def call(frame: FrameType, event: str, argument: Any) -> Any:

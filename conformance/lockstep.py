@@ -263,7 +263,9 @@ class Judge:
         loose = Judge(compiled.without(self._should), self.stepper.declaration)
         loose._relaxed = True
         for event in self._past:
-            if loose._advance(event) is not None:
+            lost = loose._advance(event) is not None
+            self.unsure = self.unsure or loose.unsure
+            if lost:
                 return divergence
         clause = next(
             path for path in self.stepper.levels if path in self._should and path in compiled.kernel.removable

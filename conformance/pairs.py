@@ -38,7 +38,8 @@ def search(
         driver = Driver(compiled, adapter, seed=case_seed(number, index))
         try:
             _situation(compiled, driver, chooser)
-            _at_once(driver, one, other, chooser)
+            if not _at_once(driver, one, other, chooser):
+                continue
             for _ in range(AFTER):  # what no observer shows may come out by what is done next
                 operation = chooser.choice(compiled.kernel.operations).name
                 if driver.offers(operation):
@@ -68,17 +69,17 @@ def _situation(compiled: Compiled, driver: Driver, chooser: random.Random) -> No
             driver.make(name, arguments)
 
 
-def _at_once(driver: Driver, one: kernel.Operation, other: kernel.Operation, chooser: random.Random) -> None:
-    """Make two calls at once, mostly about one record, and let the observers look."""
+def _at_once(driver: Driver, one: kernel.Operation, other: kernel.Operation, chooser: random.Random) -> bool:
+    """Make two calls at once, mostly about one record, and let the observers look; tell whether there were two to make."""
     first = driver.drawn(one.name, chooser)
     second = driver.drawn(other.name, chooser)
     if first is None or second is None or driver.case.judge.unsure:
-        return
+        return False
     if chooser.random() < ALIKE:
         second = _about_the_same(driver, (one, first), (other, second))
     calls = ((one.name, first), (other.name, second))
     if driver.astray(calls) or driver.astray(calls[::-1]):
-        return
+        return False
     bodies = [lambda call=call: driver.case.call(*call) for call in calls]
     try:
         driver.case.together(bodies)
@@ -86,6 +87,7 @@ def _at_once(driver: Driver, one: kernel.Operation, other: kernel.Operation, cho
         raise Diverged(failed.divergence, driver.case) from None
     driver.look()
     driver.observe({**first, **second})
+    return True
 
 
 def _about_the_same(

@@ -172,5 +172,5 @@ def _once(compiled: Compiled, rows: RowCompiler, adapter: Adapter, program: Prog
         if failure is not None or (found and not case.judge.unsure):
             expected, seen = because(program.row, failure, next(iter(found), None))
             return _Round(True, f"expected {expected}; seen {seen}", adapter.transcript())
-        unsure = unsure or case.judge.unsure
+        unsure = unsure or (case.judge.unsure and case.divergence is not None)
     return _Round(unsure=unsure)

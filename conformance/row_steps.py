@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 from conformance.row_values import Names, item
 from conformance.trace import AtOnce, Call, Given, Step, calls_of
+from statemachines.types import Type, join
 
 FEW = 4  # calls alike that are still written one by one
 
@@ -22,10 +23,10 @@ def written(steps: Sequence[Step], names: Names, told: set[int]) -> list[str]:
     index = 0
     end = len(steps) - 1  # the last step has a name of its own
     while index < len(steps):
-        many = _alike(steps[:end], index, used, names)
+        many = _alike(steps[:end], index, names)
         walked = _walk(steps[:end], index, names)
         if many >= FEW:
-            lines.append(item(_repeated(steps[index : index + many], names)))
+            lines.append(item(_repeated(steps[index : index + many], used, names)))
             index += many
         elif walked is not None:
             lines += walked[0]
@@ -39,12 +40,12 @@ def written(steps: Sequence[Step], names: Names, told: set[int]) -> list[str]:
 # ── Calls alike ──
 
 
-def _alike(steps: Sequence[Step], index: int, used: set[int], names: Names) -> int:
-    """Count the calls from here on that create records in the same way."""
+def _alike(steps: Sequence[Step], index: int, names: Names) -> int:
+    """Count the calls from here on that read the same, and are about no earlier reply."""
     count = 0
     first = ""
     for step in steps[index:]:
-        if not isinstance(step, Call) or step.number not in used or step.refers():
+        if not isinstance(step, Call) or step.refers():
             break
         text = names.call(step)
         if text != (first := first or text):
@@ -53,12 +54,16 @@ def _alike(steps: Sequence[Step], index: int, used: set[int], names: Names) -> i
     return count
 
 
-def _repeated(steps: Sequence[Step], names: Names) -> str:
+def _repeated(steps: Sequence[Step], used: set[int], names: Names) -> str:
+    """Write calls that read the same as one; with a name if a later step uses one of their replies."""
     calls = [call for step in steps for call in calls_of(step)]
-    text, binding = names.call(calls[0]), names.free("started")
+    text = f"repeat({len(calls)}, {names.call(calls[0])})"
+    if not any(call.number in used for call in calls):
+        return text
+    binding = names.free("started")
     for position, call in enumerate(calls):
         names.reach[call.number] = f"{binding}[{position}]"
-    return f"{binding} = repeat({len(calls)}, {text})"
+    return f"{binding} = {text}"
 
 
 # ── Walks over repeated records ──
@@ -149,23 +154,31 @@ def _single(step: Step, last: bool, used: set[int], names: Names) -> str:
 
 def _together(step: AtOnce, used: set[int], names: Names) -> str:
     """Write calls at once; with a name if a later step uses one of their replies."""
-    bodies = [body for caller in step.callers for body in _bodies(caller, names)]
+    callers = [each for caller in step.callers for each in _callers(caller, names)]
+    texts = [_body(caller, names) for caller in callers]
     binding = ""
     if any(call.number in used for call in step.calls()):
         binding = names.free("made")
-        for position, (_, calls) in enumerate(bodies):
+        for position, calls in enumerate(callers):
             for index, call in enumerate(calls):
                 names.reach[call.number] = f"{binding}[{position}]{f'[{index}]' if len(calls) > 1 else ''}"
-    texts = [text for text, _ in bodies]
     alike = all(text == texts[0] for text in texts)
     written = f"together({len(texts)}, {texts[0]})" if alike else f"together({', '.join(texts)})"
     return f"{binding} = {written}" if binding else written
 
 
-def _bodies(caller: Sequence[Call], names: Names) -> Iterator[tuple[str, tuple[Call, ...]]]:
-    """Write what one caller does; a row knows none with calls unlike each other, so each becomes a caller."""
+def _callers(caller: Sequence[Call], names: Names) -> list[Sequence[Call]]:
+    """Give a caller as a row can have it: a list holds replies of one type, so others become callers of their own."""
+    kinds = [names.facts.gives(call.operation) for call in caller]
+    joined: Type | None = kinds[0]
+    for kind in kinds[1:]:
+        joined = None if joined is None else join(joined, kind)
+    return [caller] if joined is not None else [[call] for call in caller]
+
+
+def _body(caller: Sequence[Call], names: Names) -> str:
+    """Write what one caller does, one call after the other."""
     texts = [names.call(call) for call in caller]
-    if len(texts) > 1 and len(set(texts)) == 1:
-        yield f"repeat({len(texts)}, {texts[0]})", tuple(caller)
-    else:
-        yield from ((text, (call,)) for text, call in zip(texts, caller, strict=True))
+    if len(texts) == 1:
+        return texts[0]
+    return f"repeat({len(texts)}, {texts[0]})" if len(set(texts)) == 1 else f"[{', '.join(texts)}]"

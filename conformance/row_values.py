@@ -17,6 +17,7 @@ from statemachines.model import byte_length, line_count, sized_text
 from statemachines.types import Enum, Id, List, Record, Ref, Text, Type, present
 
 LONG = 40  # bytes of a text that is written out
+MANY = 8  # items alike of a list, which are counted
 _PIECES = ("x", "abc", "xyz", "é", "😀")
 _ESCAPES = {"\\": "\\\\", "'": "\\'", "\n": "\\n", "\t": "\\t", "\r": "\\r"}
 _RUN = re.compile(rf"(\S)\1{{{LONG},}}")  # of one sign, in a text of others
@@ -149,7 +150,10 @@ class Names:
                 return str(value)
             case list() | tuple():
                 item = plain.item if isinstance(plain, List) else None
-                return f"[{', '.join(self.value(each, item) for each in value)}]"
+                texts = [self.value(each, item) for each in value]
+                if len(texts) >= MANY and len(set(texts)) == 1 and "fresh" not in texts[0]:
+                    return f"range({len(texts)}).map(i, {texts[0]})"
+                return f"[{', '.join(texts)}]"
             case Plain(fields=fields):
                 return self._plain(dict(fields), plain)
             case dict():

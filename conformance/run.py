@@ -5,12 +5,14 @@ from __future__ import annotations
 import fnmatch
 import time
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING
 
 from conformance.adapter import Adapter, HarnessError
 from conformance.case import Case
 from conformance.evidence import shrunk
+from conformance.lockstep import Judge
 from conformance.report import Coverage, Footer, Header, Planned, Watcher, declares, tally
 from conformance.rows import RowRunner, schedules
 from conformance.verdict import UNSURE, RowResult, Verdict, exit_code
@@ -113,25 +115,16 @@ class Run:
 
 # ── The machine ──
 
-UNJUDGED = 10  # where one case in so many cannot be judged, the machine could not tell
+UNJUDGED = 10  # where one case in so many of a search cannot be judged, the machine could not tell
 
 
 def run_machine(runner: RowRunner) -> RowResult:
     """Search at random; a fault that a row saw without being about it is reported here too.
 
-    A case that nobody can judge counts as not made. Where there are many of those, the search could not tell.
+    A case that nobody can judge counts as not made. Where a search has many of those, the machine could not tell.
     """
     began = time.monotonic()
     result = RowResult(MACHINE, ABOUT_MACHINE, "must", Verdict.PASS)
-    unjudged = 0
-
-    def told(driver: Driver) -> None:
-        nonlocal unjudged
-        if driver.case.judge.unsure and driver.case.divergence is not None:
-            unjudged += 1
-        else:
-            result.runs += 1
-
     missing = [
         name
         for name, operation in runner.compiled.lifecycle.operations.items()
@@ -142,12 +135,13 @@ def run_machine(runner: RowRunner) -> RowResult:
             result.verdict = Verdict.NOT_EXERCISED
             result.reason = f"the system has no operation {', '.join(missing)}"
         else:
-            searches = (_searched, _walked, _paired)
-            found = next(filter(None, (search(runner, told) for search in searches)), None)
+            tallies = [_Tally(search) for search in (_searched, _walked, _paired)]
+            found = next(filter(None, (tally.search(runner) for tally in tallies)), None)
+            result.runs = sum(tally.judged for tally in tallies)
             case = found.case if found is not None else next(iter(runner.strays), None)
             if case is not None:
                 _fails(runner, result, case)
-            elif unjudged and unjudged * UNJUDGED >= result.runs + unjudged:
+            elif any(tally.could_not_tell(runner) for tally in tallies):
                 result.verdict, result.reason = Verdict.COULD_NOT_TELL, UNSURE
     except HarnessError as error:
         result.verdict, result.reason = Verdict.HARNESS_ERROR, str(error)
@@ -155,7 +149,31 @@ def run_machine(runner: RowRunner) -> RowResult:
     return result
 
 
-Told = Callable[["Driver"], None]  # of every case that ended well
+@dataclass(slots=True)
+class _Tally:
+    """How many cases of one search were judged, and how many diverged where nobody can judge it."""
+
+    made: Callable[[RowRunner, Told], Diverged | None]
+    judged: int = 0
+    unjudged: int = 0
+
+    def search(self, runner: RowRunner) -> Diverged | None:
+        return self.made(runner, self._told)
+
+    def _told(self, driver: Driver) -> None:
+        if driver.case.judge.unsure and driver.case.divergence is not None:
+            self.unjudged += 1
+        else:
+            self.judged += 1
+
+    def could_not_tell(self, runner: RowRunner) -> bool:
+        """Tell whether too much was left unjudged: any of it, where no case of this system can be judged to its end."""
+        if Judge(runner.compiled, runner.adapter.declaration).unsure:
+            return self.unjudged > 0
+        return 0 < self.judged + self.unjudged <= self.unjudged * UNJUDGED
+
+
+Told = Callable[["Driver"], None]  # of every case that came to its end
 
 
 def _searched(runner: RowRunner, told: Told) -> Diverged | None:

@@ -393,4 +393,4 @@ def _times(name: str, ways: Sequence[Sequence[Outcome]]) -> Times:
 def said(signal: Signal) -> str:
     """Write a signal with what it is about."""
     name, fields = signal
-    return f"signal {name}({', '.join(f'{key}: {value!r}' for key, value in fields)})"
+    return f"signal {name}({', '.join(f'{key}: {short(value)}' for key, value in fields)})"

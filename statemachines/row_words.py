@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from statemachines.diagnostics import Diagnostic, did_you_mean
 from statemachines.expression.emit import python_name
 from statemachines.expression.scope import Checker, Scope
-from statemachines.expression.syntax import Call, ExpressionError, Name, Node
+from statemachines.expression.syntax import Call, ExpressionError, ListOf, Name, Node
 from statemachines.expression.typed import (
     Attribute,
     Const,
@@ -152,9 +152,9 @@ class RowWords:
         return Invoke(self.reply(node.name), node.at, node.name, arguments)
 
     def _several(self, checker: Checker, node: Call, scope: Scope) -> Typed:
-        """Type `repeat(n, call)`, `together(n, call)` and `together(call, call, …)`."""
+        """Type `repeat(n, call)`, `together(n, call)` and `together(call, [call, call], …)`."""
         given, name = node.arguments, node.name
-        if name == "repeat" or (given and not self._is_call(given[0])):
+        if name == "repeat" or (given and not self._makes_calls(given[0])):
             if len(given) != 2:
                 message = f"{name} takes a number and a call"
                 raise ExpressionError("expression-type", node.at, message, f"{name}(3, start(…))")
@@ -167,7 +167,10 @@ class RowWords:
             raise ExpressionError("expression-type", node.at, message, "together(n, call) or together(a, b)")
         return Together(Several(_common(bodies), kinds=tuple(body.type for body in bodies)), node.at, bodies)
 
-    def _is_call(self, node: Node) -> bool:
+    def _makes_calls(self, node: Node) -> bool:
+        """Tell whether a part is a call, or the calls of one caller: `[finish(…), messages(…)]`."""
+        if isinstance(node, ListOf):
+            return bool(node.items) and all(map(self._makes_calls, node.items))
         return isinstance(node, Call) and node.receiver is None and node.name in self.callables()
 
 

@@ -20,6 +20,11 @@ from conformance.refused import Refused
 from conformance.virtual import VirtualLoop
 from conformance.worker import Loop, Worker
 
+_ASKED_AGAIN = (
+    Exception,
+    SystemExit,
+    KeyboardInterrupt,
+)  # of signals(): it is asked once more, and told then
 _TURNS = 10  # turns of the event loop that an async system gets before it is looked at
 
 
@@ -148,7 +153,7 @@ class PythonAdapter:
         before = self._milliseconds
         work = getattr(self._instance, operation)
         try:
-            value = self._run(lambda: work(**arguments), f"{operation}()", followed=self._gate is None)
+            value = self._run(lambda: work(**arguments), f"{operation}()", followed=True)
         except Refused as refusal:
             return Raw(None, str(refusal.code), began, next(self._clock), self._milliseconds - before)
         return Raw(value, None, began, next(self._clock), self._milliseconds - before)
@@ -203,17 +208,17 @@ class PythonAdapter:
 
             return marked
 
-        if self._loop is not None and gate is not None:
-            self._loop.callers(len(bodies) - 1)  # nobody else calls until they are done
-            self._loop.call_soon(gate.hold)
+        if loop is not None and gate is not None:
+            loop.callers(len(bodies) - 1)  # nobody else calls until they are done
+            loop.call_soon(gate.hold)
         try:
             return run_at_once(
                 [body(inner) for inner in bodies], seed, self._own, self.patience, lambda: self._made
             )
         finally:
             self._gate = self._group = None
-            if self._loop is not None:
-                self._loop.callers(1)
+            if loop is not None:
+                loop.callers(1)
 
     def close(self) -> None:
         """End the last case, and let the threads end."""
@@ -256,10 +261,18 @@ class PythonAdapter:
         """Call a method and then `signals()`, on one way to the thread."""
         found = getattr(self._instance, "signals", None)
         signals = found if callable(found) else list
-        if self._loop is not None:
-            value, error, taken = self._awaited(partial(_followed, function, signals), what)
-        else:
-            value, error, taken = self._worked(partial(_followed_at_once, function, signals), what)
+        returned = threading.Event()
+        try:
+            if self._loop is not None:
+                value, error, taken = self._awaited(partial(_followed, function, signals, returned), what)
+            else:
+                work = partial(_followed_at_once, function, signals, returned)
+                value, error, taken = self._worked(work, what)
+        except Broken as broken:
+            if not returned.is_set():
+                raise
+            message = broken.message.replace(what, "signals()", 1)
+            raise Broken(broken.kind, message, broken.detail) from None
         if isinstance(taken, list | tuple):
             self._signalled += taken
             self._taken = True
@@ -271,8 +284,7 @@ class PythonAdapter:
         try:
             return self._worker.run(function, self.patience, what)
         except Broken:
-            self._worker.stop()  # it may be stuck for ever, and ends by itself if it is not
-            self._worker = Worker()
+            self._worker = Worker()  # the old one may be stuck for ever, and ends by itself if it is not
             raise
 
     def _awaited(
@@ -321,7 +333,7 @@ async def _called(function: Callable[[], Any]) -> Any:
 
 
 async def _followed(
-    function: Callable[[], Any], signals: Callable[[], Any]
+    function: Callable[[], Any], signals: Callable[[], Any], returned: threading.Event
 ) -> tuple[Any, BaseException | None, Any]:
     """Call a function, let what it started come to rest, and take the signals; None where they cannot be taken."""
     value, error, taken = None, None, None
@@ -332,13 +344,14 @@ async def _followed(
     except BaseException as raised:  # noqa: BLE001 - it is raised again where the call was made
         error = raised
     await _turns()
-    with contextlib.suppress(Exception):  # it is asked once more, and told then
+    returned.set()
+    with contextlib.suppress(*_ASKED_AGAIN):
         taken = await _called(signals)
     return value, error, taken
 
 
 def _followed_at_once(
-    function: Callable[[], Any], signals: Callable[[], Any]
+    function: Callable[[], Any], signals: Callable[[], Any], returned: threading.Event
 ) -> tuple[Any, BaseException | None, Any]:
     """Call a function of a system that has no event loop, and take the signals; None where they cannot be taken."""
     value, error, taken = None, None, None
@@ -346,7 +359,8 @@ def _followed_at_once(
         value = function()
     except BaseException as raised:  # noqa: BLE001 - it is raised again where the call was made
         error = raised
-    with contextlib.suppress(Exception):  # it is asked once more, and told then
+    returned.set()
+    with contextlib.suppress(*_ASKED_AGAIN):
         taken = signals()
     return value, error, taken
 

@@ -915,6 +915,16 @@ def test_what_cannot_be_replayed_is_not_said_to_be_fixed(
     assert capsys.readouterr().out.startswith(f"C1: could not tell: {because}")
 
 
+def test_what_holds_is_fixed_though_the_judge_could_not_be_sure_if_it_did_not(
+    elsewhere: Path, capsys: Capture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (elsewhere / "narrow.py").write_text(NARROW, encoding="utf-8")
+    monkeypatch.delitem(sys.modules, "narrow", raising=False)
+    path = saved(elsewhere, "- last = start(t1, fresh, bash)")
+    assert ran("replay", str(path), "--against", "python:narrow:Blind") == EXIT_CONFORMS
+    assert capsys.readouterr().out.startswith("C1: fixed")
+
+
 def test_a_replay_of_which_the_judge_is_unsure_is_not_said_to_be_fixed(
     elsewhere: Path, capsys: Capture, monkeypatch: pytest.MonkeyPatch
 ) -> None:

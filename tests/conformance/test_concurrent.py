@@ -199,6 +199,17 @@ def test_who_waits_for_what_another_thread_holds_does_not_stop_it() -> None:
 
 
 @pytest.mark.parametrize("seed", [0, 2])
+def test_who_computes_for_long_is_slowed_down_by_turns_for_a_while_and_does_not_hang(seed: int) -> None:
+    def compute() -> int:
+        number = 0
+        for each in range(2_000_000):  # lines, at each of which a turn may end: seconds, if it went on so
+            number += each
+        return number
+
+    assert at_once([compute] * 2, seed=seed, limit=1.0) == [1999999000000] * 2
+
+
+@pytest.mark.parametrize("seed", [0, 2])
 def test_a_crowd_behind_one_lock_is_slow_and_no_hang(seed: int) -> None:
     lock, held = threading.Lock(), [0]
 

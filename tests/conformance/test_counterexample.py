@@ -149,6 +149,14 @@ CASES: dict[str, tuple[Trace, list[str]]] = {
         Trace((AtOnce(tuple(tuple(start(3 * c + n) for n in range(3)) for c in range(2))),)),
         ["- together(2, repeat(3, start(t1, fresh, bash)))"],
     ),
+    "alike, and about nothing earlier": (
+        Trace((*(Call(n, "turn_boundary", (("thread", "t1"),)) for n in range(4)), look(5))),
+        ["- repeat(4, turn_boundary(t1))", "- last = list_jobs(t1, [])"],
+    ),
+    "a list of many things alike": (
+        Trace((Call(1, "list_jobs", (("thread", "t1"), ("statuses", ("failed",) * 8))),)),
+        ["- last = list_jobs(t1, range(8).map(i, failed))"],
+    ),
     "together, unlike": (
         Trace((start(1), AtOnce(((end(2, 1),), (look(3, "running"),))), look(4, "running"))),
         [
@@ -161,7 +169,15 @@ CASES: dict[str, tuple[Trace, list[str]]] = {
         Trace((start(1), AtOnce(((end(2, 1), look(3)), (look(4),))), look(5))),
         [
             "- job = start(t1, fresh, bash)",
-            "- together(finish(job.job_id, completed, 'x'), list_jobs(t1, []), list_jobs(t1, []))",
+            "- together([finish(job.job_id, completed, 'x'), list_jobs(t1, [])], list_jobs(t1, []))",
+            "- last = list_jobs(t1, [])",
+        ],
+    ),
+    "together, calls of one caller whose replies no list holds": (
+        Trace((start(1), AtOnce(((look(2), Call(3, "messages", (("thread", "t1"),))), (look(4),))), look(5))),
+        [
+            "- start(t1, fresh, bash)",
+            "- together(list_jobs(t1, []), messages(t1), list_jobs(t1, []))",
             "- last = list_jobs(t1, [])",
         ],
     ),

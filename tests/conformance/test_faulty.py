@@ -18,7 +18,10 @@ from tests.conformance.systems import adapted, explained, row_result, verdicts, 
 
 pytestmark = pytest.mark.thorough
 
-LIMIT, SHORTER = 1.0, 0.4  # seconds for a call: two of the lies are deadlocks, and nothing else takes a tenth
+LIMIT, SHORTER = (
+    1.0,
+    0.4,
+)  # seconds for a call: some of the lies are deadlocks, and nothing else takes a tenth
 ATTEMPTS = 10  # replays of a counterexample that depends on the schedule, of which one has to show it
 
 

@@ -205,6 +205,21 @@ class SignalsCrash(REFERENCE):
         raise OSError("no such queue")
 
 
+class SignalsExit(REFERENCE):
+    """Asking for signals ends the process."""
+
+    def signals(self) -> list[Reply]:
+        sys.exit(4)
+
+
+class SignalsHang(REFERENCE):
+    """Asking for signals never comes back."""
+
+    def signals(self) -> list[Reply]:
+        threading.Event().wait()
+        return []
+
+
 KINDS: list[tuple[type, str, str, str]] = [
     (Hangs, "E3", "report_progress() did not come back within", "hang"),
     (HangsWithTheLock, "E3", "report_progress() did not come back within", "hang"),
@@ -221,6 +236,8 @@ KINDS: list[tuple[type, str, str, str]] = [
     (NoSignals, "N4", "signals() gives a list, and this is 7", "shape"),
     (UnknownSignal, "N4", "{'signal': 'Hooray'}", "shape"),
     (SignalsCrash, "N4", "signals() raised OSError: no such queue", "crash"),
+    (SignalsExit, "N4", "signals() raised SystemExit: 4", "crash"),
+    (SignalsHang, "N4", "signals() did not come back within", "hang"),
 ]
 
 
@@ -495,12 +512,33 @@ def test_a_random_case_that_nobody_can_judge_counts_as_not_made_and_many_of_them
             case=SimpleNamespace(judge=SimpleNamespace(unsure=unsure), divergence=divergence)
         )
 
-    def search(runner: Any, told: Any) -> None:
+    def walked(runner: Any, told: Any) -> None:
         for number in range(18):
             told(case(unsure=number < unjudged))
 
-    for name in ("_searched", "_walked", "_paired"):
-        monkeypatch.setattr(run, name, search if name == "_walked" else lambda runner, told: None)
+    def paired(runner: Any, told: Any) -> None:
+        for _ in range(800):  # of one search, which make no other less doubtful
+            told(case(unsure=False))
+
+    monkeypatch.setattr(run, "_searched", lambda runner, told: None)
+    monkeypatch.setattr(run, "_walked", walked)
+    monkeypatch.setattr(run, "_paired", paired)
     code, (result,) = whole_run(REFERENCE, only=["machine"])
-    assert (result.verdict, result.runs) == (verdict, 18 - unjudged)
+    assert (result.verdict, result.runs) == (verdict, 818 - unjudged)
     assert code == (0 if verdict is Verdict.PASS else 4)
+
+
+def test_where_nobody_can_judge_from_the_start_one_random_case_is_enough_to_know_nothing() -> None:
+    class EvictsTheNewest(REFERENCE):
+        declares: ClassVar[dict[str, Any]] = {
+            **REFERENCE.declares,
+            "clock": "none",
+            "policies": {"tie": "start"},
+        }
+
+        def _leaving(self, thread: str) -> list[Any]:
+            leaving = super()._leaving(thread)
+            return self._ended_in(thread)[-len(leaving) :] if leaving else []
+
+    code, (result,) = whole_run(EvictsTheNewest, only=["machine"], quick=True)
+    assert (code, result.verdict) == (4, Verdict.COULD_NOT_TELL)

@@ -247,10 +247,11 @@ JOB = Tolerated(
             EITHER,
         ),
         "invariants.a body ends once": INVARIANT,
+        "invariants.it ends once": INVARIANT,
         "invariants.one at a time": INVARIANT,
         "invariants.nothing is watched": INVARIANT,
     },
-    unmissed={f"operations.{name}.unsaid": OPEN for name in ("unwatch", "list", "tool")},
+    unmissed={f"operations.{name}.unsaid": OPEN for name in ("unwatch", "list", "tool", "configure")},
 )
 
 TOLERATED = {

@@ -123,3 +123,31 @@ class CompleteBatchIsForgotten(Lie):
             if reply["complete"]:
                 self._seen.add(batch)
             return reply
+
+
+class BatchIgnoresCase(Lie):
+    """Batches whose names differ only in capital letters are one."""
+
+    row, calls = "X23", 3
+
+    def _tasks_of(self, batch: str) -> list[Task]:
+        tasks = self._tasks.values()
+        return [task for task in tasks if (task.batch or "").casefold() == batch.casefold()]
+
+
+class BatchByBeginning(Lie):
+    """A batch has the tasks of every batch whose name begins like its own."""
+
+    row, calls = "X23", 3
+
+    def _tasks_of(self, batch: str) -> list[Task]:
+        return [task for task in self._tasks.values() if (task.batch or "").startswith(batch)]
+
+
+class BatchLooksAtAHundred(Lie):
+    """A batch looks at the first hundred of its tasks, as a query with a limit would."""
+
+    row, calls = "X25", 102
+
+    def _tasks_of(self, batch: str) -> list[Task]:
+        return super()._tasks_of(batch)[:100]

@@ -181,3 +181,32 @@ class EndIsNotSubtracted(Lie):
 
     def _is_complete(self, tasks: Sequence[Task]) -> bool:
         return self._left[tasks[0].batch] == 0
+
+
+class MessageAfterEnd(Lie):
+    """A message looks whether its task runs, and is counted when it may have ended."""
+
+    row, calls = "X24", 6
+
+    def message(
+        self, task: str, role: str, usage: Mapping[str, int | None], tools: Sequence[Mapping[str, Any]]
+    ) -> None:
+        found = self._find(task)
+        if found.status == "running" and self._counts(role):
+            with self._locked():
+                self._count_tokens(found, usage)
+                for use in tools:
+                    self._count_use(found, use)
+
+
+class SummaryAfterEnd(Lie):
+    """A summary looks whether its task runs, and is written when it may have ended."""
+
+    row, calls = "X24", 6
+
+    def summarize(self, task: str, text: str) -> None:
+        found = self._find(task)
+        if found.status == "running":
+            with self._locked():
+                self._summarize(found, text)
+                self._announce(found)

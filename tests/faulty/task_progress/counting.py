@@ -228,3 +228,13 @@ class AbortTakesBack(Lie):
     def _abort(self, task: Task) -> None:
         super()._abort(task)
         task.output_tokens = 0
+
+
+class UsesFitAByte(Lie):
+    """The number of uses is kept in a byte."""
+
+    row, calls = "X25", 4
+
+    def _count_use(self, task: Task, use: Mapping[str, Any]) -> None:
+        super()._count_use(task, use)
+        task.tool_uses %= 256

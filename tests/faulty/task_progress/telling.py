@@ -204,3 +204,21 @@ class AnnouncesUnderFirstTask(Lie):
     def _announcement(self, task: Task) -> Reply:
         self._first = self._first or task.task_id
         return {**super()._announcement(task), "task": self._first}
+
+
+class SummaryIsStripped(Lie):
+    """A summary loses the blanks around it."""
+
+    row, calls = "X22", 4
+
+    def _summarize(self, task: Task, text: str) -> None:
+        super()._summarize(task, text.strip())
+
+
+class SummaryIsCut(Lie):
+    """A summary has two hundred signs at most."""
+
+    row, calls = "X22", 4
+
+    def _summarize(self, task: Task, text: str) -> None:
+        super()._summarize(task, text[:200])
