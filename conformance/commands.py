@@ -89,14 +89,17 @@ def run(options: argparse.Namespace) -> int:
         adapter = stack.enter_context(
             _opened(lambda: open_target(compiled, options.against), options.call_limit)
         )
-        whole = Run(
-            compiled,
-            adapter,
-            only=options.rows,
-            seed=options.seed,
-            quick=options.quick,
-            fail_on=options.fail_on,
-        )
+        try:
+            whole = Run(
+                compiled,
+                adapter,
+                only=options.rows,
+                seed=options.seed,
+                quick=options.quick,
+                fail_on=options.fail_on,
+            )
+        except SpecError as error:
+            raise Unusable(f"the spec has faults\n{error}") from None
         return whole.go(_watchers(options, stack, out))
 
 

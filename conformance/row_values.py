@@ -20,6 +20,7 @@ LONG = 40  # bytes of a text that is written out
 MANY = 8  # items alike of a list, which are counted
 _PIECES = ("x", "abc", "xyz", "é", "😀")
 _ESCAPES = {"\\": "\\\\", "'": "\\'", "\n": "\\n", "\t": "\\t", "\r": "\\r"}
+_ORDINARY = re.compile(r"[A-Za-z0-9_.-]+")  # signs that nothing depends on
 _RUN = re.compile(rf"(\S)\1{{{LONG},}}")  # of one sign, in a text of others
 _CUT = re.compile(r": | #|:$")  # where YAML would end a plain text
 
@@ -193,8 +194,8 @@ def _texts(value: Any, kind: Type | None) -> Iterator[tuple[str, Type]]:
 
 
 def _telling(texts: set[str]) -> set[str]:
-    """Give the texts if it matters how they read: some are blank or padded, or one is a part of another."""
-    odd = any(not each or each != each.strip() for each in texts)
+    """Give the texts if it matters how they read: some are blank, long or have odd signs, or one is a part of another."""
+    odd = any(len(each) > LONG or not _ORDINARY.fullmatch(each) for each in texts)
     return texts if odd or any(itertools.starmap(_is_in, itertools.permutations(texts, 2))) else set()
 
 

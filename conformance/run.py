@@ -36,7 +36,7 @@ class NoSuchRow(ValueError):
 
 
 class Run:
-    """One run of a lifecycle against an adapter."""
+    """One run of a lifecycle against an adapter; raises SpecError where a row has faults."""
 
     def __init__(
         self,
@@ -55,7 +55,8 @@ class Run:
         self.fail_on = fail_on
         self.rows, self.with_machine = selected(compiled, only)
         self.results: list[RowResult] = []
-        self._runner = RowRunner(compiled, RowCompiler(compiled.lifecycle), adapter, number=seed, quick=quick)
+        programs = RowCompiler(compiled.lifecycle).checked()
+        self._runner = RowRunner(compiled, programs, adapter, number=seed, quick=quick)
 
     def go(self, watchers: Iterable[Watcher] = ()) -> int:
         """Run everything; give the exit code."""

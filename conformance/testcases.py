@@ -29,6 +29,7 @@ def testcase(lifecycle: str, factory: Callable[[], Any], *, rows: str = "") -> t
         "__doc__": f"{compiled.lifecycle.name} against {adapter.name}.",
         "__module__": factory.__module__,
         "compiled": compiled,
+        "programs": RowCompiler(compiled.lifecycle).checked(),
         "factory": staticmethod(factory),
     }
     chosen, with_machine = selected(compiled, only)
@@ -43,6 +44,7 @@ class _Rows(unittest.TestCase):
     """Rows of a lifecycle as tests: they share one adapter, which is closed after the last one."""
 
     compiled: ClassVar[Compiled]
+    programs: ClassVar[RowCompiler]
     factory: ClassVar[Callable[[], Any]]
     runner: ClassVar[RowRunner]
     unready: ClassVar[str] = ""  # why nothing can be asked
@@ -59,7 +61,7 @@ class _Rows(unittest.TestCase):
             adapter.ready()
         except HarnessError as error:
             cls.unready = str(error)
-        cls.runner = RowRunner(cls.compiled, RowCompiler(cls.compiled.lifecycle), adapter)
+        cls.runner = RowRunner(cls.compiled, cls.programs, adapter)
 
 
 def _test(row: Row) -> Callable[[_Rows], None]:

@@ -6,7 +6,7 @@ import itertools
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from statemachines.diagnostics import Diagnostic, Where, did_you_mean
+from statemachines.diagnostics import Diagnostic, SpecError, Where, did_you_mean
 from statemachines.expression.check import check
 from statemachines.expression.emit import emit, python_name
 from statemachines.expression.facts import facts
@@ -55,9 +55,23 @@ class RowCompiler:
         self.words = RowWords(lifecycle)
         self.lifecycle = lifecycle
         self.faults: list[Diagnostic] = []
+        self._programs: dict[str, Program] = {}
+
+    def checked(self) -> RowCompiler:
+        """Type every row, and give the compiler itself; raise SpecError with every fault."""
+        for row in self.lifecycle.rows.values():
+            self.program(row)
+        if self.faults:
+            raise SpecError(self.faults)
+        return self
 
     def program(self, row: Row) -> Program:
-        """Type one row."""
+        """Type one row, once."""
+        if row.id.text not in self._programs:
+            self._programs[row.id.text] = self._program(row)
+        return self._programs[row.id.text]
+
+    def _program(self, row: Row) -> Program:
         names: dict[str, Type] = {word.text: self._parameter(use) for word, use in row.each}
         names |= {drawn.name.text: self._drawn(drawn) for drawn in row.drawn}
         needed: frozenset[str] = frozenset()

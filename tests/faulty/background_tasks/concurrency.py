@@ -218,3 +218,17 @@ class SpawnEscapesCancelOfAll(Lie):
         for row in table.rows.values():
             row.token.cancel()
         super()._cancel_session(table)
+
+
+class DrainOfManyYields(Lie):
+    """A drain of many lets others run, and then clears the queue with what came meanwhile."""
+
+    row, calls = "X35", 12
+
+    async def drain_completed(self) -> list[Reply]:
+        table = self._turn()
+        taken = list(table.queue)
+        if len(taken) > 3:
+            await asyncio.sleep(0)
+        table.queue.clear()
+        return taken

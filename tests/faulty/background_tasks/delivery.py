@@ -97,3 +97,23 @@ class NoTextGetsSome(Lie):
 
     def _outcome(self, row: Row, status: str, text: str) -> Reply:
         return super()._outcome(row, status, text or "(no output)")
+
+
+class QueueOfForty(Lie):
+    """Forty outcomes wait at most; the oldest makes room."""
+
+    row, calls = "X33", 83
+
+    def _deliver(self, table: Table, outcome: Reply) -> None:
+        super()._deliver(table, outcome)
+        while len(table.queue) > 40:
+            table.queue.popleft()
+
+
+class DrainsForty(Lie):
+    """A drain gives forty outcomes at most."""
+
+    row, calls = "X33", 83
+
+    def _drain(self, table: Table) -> list[Reply]:
+        return [table.queue.popleft() for _ in range(min(40, len(table.queue)))]

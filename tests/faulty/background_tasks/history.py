@@ -155,3 +155,24 @@ class AttachingAgainClears(Lie):
 
     async def attach_history(self, task: str) -> None:
         self._find(self._turn(), task).history = []
+
+
+class PeeksFifty(Lie):
+    """A peek gives fifty blocks at most."""
+
+    row, calls = "X34", 4
+
+    def _shown(self, recent: int | None) -> int:
+        return min(50, super()._shown(recent))
+
+
+class HistoryKeepsThirty(Lie):
+    """A history keeps its thirty newest blocks."""
+
+    row, calls = "X34", 4
+
+    async def append_history(self, task: str, blocks: Sequence[str]) -> None:
+        await super().append_history(task, blocks)
+        row = self._handles[0].rows.get(task)
+        if row is not None and row.history is not None:
+            del row.history[:-30]

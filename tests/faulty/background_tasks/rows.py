@@ -232,3 +232,12 @@ class PeekKeepsLonger(Lie):
             self._handles[0].finished += 1
             row.finish = self._handles[0].finished
         return seen
+
+
+class EmptyLabelGetsName(Lie):
+    """A task without a label is called `unnamed`."""
+
+    row, calls = "X15", 2
+
+    async def spawn(self, label: str) -> Reply:
+        return await super().spawn(label or "unnamed")

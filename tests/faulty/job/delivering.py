@@ -228,3 +228,35 @@ class BurstKeepsLast(Lie):
     def _offer(self, completion: Completion) -> None:
         self._queue.clear()
         super()._offer(completion)
+
+
+class QueueOfTwenty(Lie):
+    """Twenty completions wait to be delivered at most; the oldest makes room."""
+
+    row, calls = "B23", 44
+
+    def _offer(self, completion: Completion) -> None:
+        super()._offer(completion)
+        if len(self._queue) > 20:
+            self._queue.pop(0).place = "dropped"
+
+
+class GivesUpAfterTwenty(Lie):
+    """A completion that twenty attempts did not deliver is dropped."""
+
+    row, calls = "B24", 4
+
+    def _failed(self, completion: Completion) -> None:
+        super()._failed(completion)
+        if completion.failures >= 20 and completion in self._queue:
+            self._queue.remove(completion)
+            completion.place = "dropped"
+
+
+class BackoffOverflows(Lie):
+    """The delay is doubled in 32 bits before it is limited: after two dozen failures it is nothing."""
+
+    row, calls = "B24", 4
+
+    def _backoff(self, failures: int) -> int:
+        return min(30_000, (500 << (failures - 1)) & 0xFFFFFFFF)

@@ -66,3 +66,13 @@ class OwnerIsABeginning(Lie):
 
     def _visible(self, owner: str | None) -> Iterable[Job]:
         return [job for job in self._jobs.values() if owner is None or (job.owner or "").startswith(owner)]
+
+
+class OwnerIgnoresCase(Lie):
+    """Owners whose names differ only in capital letters are one."""
+
+    row, calls = "E39", 2
+
+    def _visible(self, owner: str | None) -> Iterable[Job]:
+        jobs = super()._visible(None)
+        return [job for job in jobs if owner is None or (job.owner or "").casefold() == owner.casefold()]

@@ -6,7 +6,7 @@ from collections.abc import Collection
 
 from conformance.references.job import Call
 from conformance.references.job_clock import call_at, now
-from conformance.references.job_delivery import Completion
+from conformance.references.job_delivery import Completion, Reply
 from conformance.references.job_records import Job
 from conformance.refused import Refused
 from tests.faulty.job.lie import Lie, declaring
@@ -164,3 +164,56 @@ class ReusedAgainstDeclaration(Lie):
 
     def __init__(self) -> None:
         super().__init__(id_reuse="no")
+
+
+class SuffixIsCounted(Lie):
+    """The suffix counts how many have the name so far, whether that id is free or not."""
+
+    row, calls = "E40", 3
+
+    def _free_id(self, preferred: str) -> str:
+        holders = [each for each in self._jobs if each == preferred or each.startswith(f"{preferred}-")]
+        return f"{preferred}-{len(holders) + 1}" if preferred in holders else super()._free_id(preferred)
+
+
+class NineSuffixes(Lie):
+    """There are nine suffixes, and the tenth job of one name replaces the ninth."""
+
+    row, calls = "B23", 10
+
+    def _free_id(self, preferred: str) -> str:
+        free = super()._free_id(preferred)
+        return f"{preferred}-9" if preferred and free == f"{preferred}-10" else free
+
+
+class IdIsCut(Lie):
+    """An id has thirty-two signs at most."""
+
+    row, calls = "E41", 1
+
+    def _free_id(self, preferred: str) -> str:
+        return super()._free_id(preferred[:32])
+
+
+class IdLosesOddSigns(Lie):
+    """Of a preferred id only letters, digits and dashes are kept."""
+
+    row, calls = "E41", 1
+
+    def _free_id(self, preferred: str) -> str:
+        return super()._free_id(
+            "".join(sign if sign.isalnum() or sign in "-_" else "_" for sign in preferred)
+        )
+
+
+class OnlyBlanksAreTrimmed(Lie):
+    """A preferred id is trimmed of blanks, and not of tabs and ends of lines."""
+
+    row, calls = "E24", 1
+
+    async def register(self, type: str, label: str, id: str | None = None, owner: str | None = None) -> Reply:
+        self._wanted = (id or "").strip(" ")
+        return await super().register(type, label, id, owner)
+
+    def _free_id(self, preferred: str) -> str:
+        return super()._free_id(self._wanted if preferred else preferred)
