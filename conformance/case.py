@@ -57,7 +57,8 @@ class Case:
     """Runs calls on an adapter and judges them; it is what a row runs against.
 
     `divergence` is the first one of the case. After it, calls go on unjudged, so that a row's own
-    assertions still decide what the row says.
+    assertions still decide what the row says. `astray` names the first operation that was called, before any
+    divergence, where the spec leaves open what happens: what comes after it is nobody's fault.
     """
 
     def __init__(self, compiled: Compiled, adapter: Adapter, seed: int = 0) -> None:
@@ -67,6 +68,7 @@ class Case:
         self.judge = Judge(compiled, adapter.declaration)
         self.limits, self.policies = self.judge.model.limits, self.judge.policies
         self.divergence: Divergence | None = None
+        self.astray = ""
         self.trace: list[Recorded] = []
         self.overlaps = 0
         self.groups = 0
@@ -97,6 +99,8 @@ class Case:
     def _called(self, operation: str, arguments: Mapping[str, Any]) -> Answer:
         record = Recorded(operation, dict(arguments))
         self.trace.append(record)
+        if not self.astray and self.divergence is None and self.judge.avoids(operation, arguments):
+            self.astray = operation
         raw = self._raw(operation, arguments)
         observed = self._observed(operation, arguments, raw)
         observed.signals = self._signals(operation)
@@ -215,9 +219,12 @@ class Case:
         name = raw.get("signal") if isinstance(raw, Mapping) else None
         if name not in self._signal_kinds:
             known = ", ".join(self._signal_kinds)
-            raise self._failed(
-                "shape", operation, f'signals such as {{"signal": NAME, …}} with {known}', repr(raw)
+            expected = (
+                f'signals such as {{"signal": NAME, …}} with {known}'
+                if known
+                else "no signal, as there are none"
             )
+            raise self._failed("shape", operation, expected, repr(raw))
         try:
             fields = observe(self._signal_kinds[name], raw)
         except WrongShape as error:

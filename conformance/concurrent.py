@@ -96,7 +96,7 @@ def run_at_once(
     if stuck:
         raise Broken(
             "hang",
-            f"{stuck} of {len(bodies)} calls made at once did not come back: nothing moved for {limit:g} s",
+            f"{stuck} of {len(bodies)} calls made at once did not come back in time",
         )
     for failure in failures:
         if failure is not None:

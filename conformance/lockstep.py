@@ -29,7 +29,8 @@ WAYS = 2_000  # configurations that steps of the system's own are followed to be
 class Judge:
     """Follows one case. `step` and `group` give a divergence, or None; SHOULD findings gather in `findings`.
 
-    unsure    a cap was reached, or ties depend on instants that nobody can see: a divergence need not be a fault
+    blind     ties depend on instants that nobody can see
+    unsure    it is blind, or a cap was reached: a divergence need not be a fault
     policies  what the system declared; `any` where it did not have to, and did not
     """
 
@@ -37,7 +38,8 @@ class Judge:
         self.stepper = Stepper(compiled, declaration)
         self.configurations = [Configuration(model) for model in self.stepper.fresh()]
         self.policies = self.stepper.policies
-        self.unsure = declaration.clock != "virtual" and not ordered_by_completion(compiled, declaration)
+        self.blind = declaration.clock != "virtual" and not ordered_by_completion(compiled, declaration)
+        self.unsure = self.blind
         self.seen = bytearray(len(compiled.kernel.clauses))
         self._past: list[Observed | Group] = []
         self._files: dict[str, Any] = {}
@@ -72,6 +74,10 @@ class Judge:
             if any(True for _ in self._explained(Configuration(model, configuration.standing), call, [])):
                 return True
         return False
+
+    def avoids(self, operation: str, arguments: Mapping[str, Any]) -> bool:
+        """Tell whether the spec leaves open what a call would do here."""
+        return operation != "wait" and self.stepper.decision(self.model, operation, arguments).avoid
 
     def uncompared(self, operation: str, arguments: Mapping[str, Any]) -> bool:
         """Tell whether the reply of a call is not compared, because nothing follows from it here."""

@@ -128,19 +128,20 @@ def replay(saved: Saved, adapter: Adapter) -> Iterator[Replayed]:
         found = [] if lacking else list(_rounds(compiled, rows, adapter, program))
         failures = [each for each in found if each.fails]
         last = failures[-1] if failures else _Round()
-        unanswered = lacking or ("" if failures else next((UNSURE for each in found if each.unsure), ""))
+        doubts = (each.unanswered for each in found if each.unanswered)
+        unanswered = lacking or ("" if failures else next(doubts, ""))
         yield Replayed(
             row.id.text, saved.of, len(failures), len(found), last.reason, last.transcript, unanswered
         )
 
 
 class _Round(NamedTuple):
-    """What came of a row once. It is `unsure` where there were more possibilities than are followed."""
+    """What came of a row once. It is `unanswered` for a reason, such as that there were too many possibilities."""
 
     fails: bool = False
     reason: str = ""
     transcript: tuple[str, ...] = ()
-    unsure: bool = False
+    unanswered: str = ""
 
 
 def _rounds(compiled: Compiled, rows: RowCompiler, adapter: Adapter, program: Program) -> Iterator[_Round]:
@@ -158,7 +159,7 @@ def _once(compiled: Compiled, rows: RowCompiler, adapter: Adapter, program: Prog
     """Run a row once, with all values of its parameters."""
     declared = compiled.model(adapter.declaration.limits, adapter.declaration.policies)
     first = witnesses(rows.words, program.row, declared)
-    unsure = False
+    unanswered = ""
     for values in enumerated(compiled.lifecycle, program):
         case = Case(compiled, adapter, seed)
         failure: RowFailure | None = None
@@ -166,11 +167,18 @@ def _once(compiled: Compiled, rows: RowCompiler, adapter: Adapter, program: Prog
             program.run(case, {**values, **first})
         except RowFailure as error:
             failure = error
+        if case.astray:
+            return _Round(unanswered=f"the spec leaves open what {case.astray} does there")
         found = [
             each for each in (case.divergence, *case.judge.findings) if each and covers(program.row, each)
         ]
         if failure is not None or (found and not case.judge.unsure):
             expected, seen = because(program.row, failure, next(iter(found), None))
             return _Round(True, f"expected {expected}; seen {seen}", adapter.transcript())
-        unsure = unsure or (case.judge.unsure and case.divergence is not None)
-    return _Round(unsure=unsure)
+        if case.divergence is not None and case.judge.unsure:
+            unanswered = UNSURE
+        elif case.divergence is not None:
+            other = case.divergence
+            reason = f"breaks another rule now, {other.clause}: expected {other.expected}; seen {other.seen}"
+            return _Round(True, reason, adapter.transcript())
+    return _Round(unanswered=unanswered)

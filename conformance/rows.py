@@ -197,10 +197,11 @@ class RowRunner:
         tally.overlaps += case.overlaps
         tally.groups += case.groups
         tally.at_once = max(tally.at_once, *(sum(map(len, each.at_once)) for each in case.trace), 0)
-        tally.unsure = tally.unsure or (case.judge.unsure and case.divergence is not None)
         tally.witnesses.update(case.judge.witnessed())
-        mine = case.divergence is not None and covers(program.row, case.divergence) and not case.judge.unsure
-        if failure is not None or mine:
+        mine = case.divergence is not None and covers(program.row, case.divergence)
+        in_doubt = case.divergence is not None and case.judge.unsure
+        tally.unsure = tally.unsure or (in_doubt and (mine or not case.judge.blind))
+        if failure is not None or (mine and not case.judge.unsure):
             raise Fails(case, values, failure)
         if case.divergence is not None and not case.judge.unsure:
             tally.strays.append(case)

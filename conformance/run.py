@@ -116,7 +116,9 @@ class Run:
 
 # ── The machine ──
 
-UNJUDGED = 10  # where one case in so many of a search cannot be judged, the machine could not tell
+UNJUDGED = (
+    10  # where one case in so many of a search cannot be judged, and not just one, the machine could not tell
+)
 
 
 def run_machine(runner: RowRunner) -> RowResult:
@@ -169,9 +171,9 @@ class _Tally:
 
     def could_not_tell(self, runner: RowRunner) -> bool:
         """Tell whether too much was left unjudged: any of it, where no case of this system can be judged to its end."""
-        if Judge(runner.compiled, runner.adapter.declaration).unsure:
+        if Judge(runner.compiled, runner.adapter.declaration).blind:
             return self.unjudged > 0
-        return 0 < self.judged + self.unjudged <= self.unjudged * UNJUDGED
+        return self.unjudged > 1 and self.unjudged * UNJUDGED >= self.judged + self.unjudged
 
 
 Told = Callable[["Driver"], None]  # of every case that came to its end

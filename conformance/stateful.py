@@ -71,8 +71,7 @@ class Driver:
 
     def avoided(self, operation: str, arguments: dict[str, Any]) -> bool:
         """Tell whether the spec leaves open what a call would do here."""
-        judge = self.case.judge
-        return operation != "wait" and judge.stepper.decision(judge.model, operation, arguments).avoid
+        return self.case.judge.avoids(operation, arguments)
 
     def enabled(self, operation: str, arguments: dict[str, Any]) -> bool:
         """Tell whether a call would be carried out now."""

@@ -58,6 +58,8 @@ def either(first: Divergence, reasons: Iterable[Divergence]) -> Divergence:
 
 
 NO_SIGNAL: Final = "no such signal"
+LONG = 200  # signs of a value that is told whole
+MANY = 8  # items of a list that is longer than that
 
 
 class Contradiction(Exception):
@@ -369,9 +371,29 @@ def unasked(stepper: Stepper, frozen: Any, like: BaseModel) -> Iterator[tuple[Ba
 
 
 def short(value: Any) -> str:
-    """Write a value on one line, its middle left out when it is long."""
+    """Write a value on one line: of one that is long, of each of its items less, and at last its middle left out.
+
+    A long list says how many items it has: two that differ in their middle do not read the same.
+    """
     text = repr(value)
-    return text if len(text) <= 200 else f"{text[:150]} … {text[-40:]}"
+    if len(text) <= LONG:
+        return text
+    match value:
+        case list() | tuple() if len(value) > 1:
+            items = [_cut(repr(each), LONG // 2) for each in value]
+            shown = items if len(items) <= MANY else [*items[: MANY - 1], "…", items[-1]]
+            return f"{len(value)} items: [{', '.join(shown)}]"
+        case dict():
+            return (
+                f"{{{', '.join(f'{key!r}: {_cut(repr(each), LONG // 2)}' for key, each in value.items())}}}"
+            )
+        case _:
+            return _cut(text, LONG)
+
+
+def _cut(text: str, length: int) -> str:
+    """Leave out the middle of a text that is longer."""
+    return text if len(text) <= length else f"{text[: length * 3 // 4]} … {text[-length // 5 :]}"
 
 
 def _at(path: str, value: Any) -> str:

@@ -233,7 +233,7 @@ class Played:
 
 
 def play(compiled: Compiled, adapter: Adapter, trace: Trace, seed: int = 0) -> Played:
-    """Play a trace on a fresh system, judged, up to the first divergence."""
+    """Play a trace on a fresh system, judged, up to the first divergence; one that goes astray shows nothing."""
     case = Case(compiled, adapter, seed)
     player = _Player(case)
     at_once = any(isinstance(step, AtOnce) for step in trace.steps)
@@ -243,7 +243,7 @@ def play(compiled: Compiled, adapter: Adapter, trace: Trace, seed: int = 0) -> P
         except (CallFailed, RowFailure):
             if case.divergence is None:
                 return Played(None, Trace(()))
-        if case.divergence is not None and case.judge.unsure and not at_once:
+        if case.astray or (case.divergence is not None and case.judge.unsure and not at_once):
             return Played(None, Trace(()))
         if case.divergence is not None:
             return player.played(case.divergence, Trace(trace.steps[: index + 1]))

@@ -49,7 +49,7 @@ class Worker:
                 break
         else:
             self._work.put(None)
-            raise Broken("hang", f"{what} did not come back within {limit:g} s")
+            raise Broken("hang", f"{what} did not come back in time")
         if error is not None:
             raise error
         return value
@@ -111,7 +111,7 @@ class Loop:
             self.stop()
         # Cancelled with the loop: this call hangs, or another one does.
         if (future.cancelled() and self._stopped.is_set()) or not future.done():
-            raise Broken("hang", f"{what} did not come back within {limit:g} s")
+            raise Broken("hang", f"{what} did not come back in time")
         value, error = future.result()
         if error is not None:
             raise error

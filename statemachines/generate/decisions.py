@@ -14,19 +14,21 @@ from statemachines.types import BOOL, Ref
 def decides(page: Page, operation: kernel.Operation) -> None:
     """Write the body of `may_…`.
 
-    A record that is not there is told at once, and so is where the source says nothing. Then all guards that
-    refuse are looked at, as any of their codes may be given, and last those that let the operation pass
-    without effect.
+    A record that is not there is told at once, then where the source says nothing, then a record that is not the
+    caller's own. After that all guards that refuse are looked at, as any of their codes may be given, and last
+    those that let the operation pass without effect.
     """
     if not operation.requires:
         page.line("return ACCEPT")
         return
     looked_up(page, operation)
     lookups = [require for require in operation.requires if _is_lookup(require)]
+    absent = [require for require in lookups if require.guard is None]
+    foreign = [require for require in lookups if require.guard is not None]
     others = [require for require in operation.requires if require not in lookups]
     refusals = [require for require in others if require.answer == "refused"]
     opens = [require for require in others if require.answer == "open"]
-    for require in (*lookups, *(each for each in others if each.answer == "avoided")):
+    for require in (*absent, *(each for each in others if each.answer == "avoided"), *foreign):
         _answers_at_once(page, require)
     if opens:
         _gathers(page, "left_open", opens, [])

@@ -38,7 +38,7 @@ THREAD_JOB = Tolerated(
         "invariants.told at most once": INVARIANT,
         "invariants.retention holds": INVARIANT,
     },
-    unmissed={"operations.emit.missing": OPEN},
+    unmissed={"operations.emit.missing": OPEN, "operations.emit.unsaid": OPEN},
     equivalent={
         "operations.finish.set.job.thread.boundary_requested: "
         "job.thread.idle || job.thread.boundary_requested → job.thread.idle": STANDS_IDLE,
@@ -48,6 +48,14 @@ THREAD_JOB = Tolerated(
             "a thread that is not idle does not become busy"
         ),
         "on its own.busy_after_restart.set.thread.restarted: false → true": "becoming idle again clears it too",
+        **dict.fromkeys(
+            (
+                "operations.emit.unsaid: job.thread != thread && due.Ended.exists(m, m.job_id == job.id && m.to == thread) → "
+                f"job.thread != thread && due.Ended.exists(m, {rest})"
+                for rest in ("m.job_id == job.id", "m.to == thread")
+            ),
+            OPEN,
+        ),
         "without should.0": "its rows are musts too: how binding the source is, only a reader knows",
     },
 )

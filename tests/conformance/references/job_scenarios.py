@@ -382,4 +382,24 @@ SCENARIOS: dict[type[Lie], str] = {
     limits.DisposeWaitsForBodies: "register('bash', 'x'); dispose()",
     limits.DisposeLeavesRunning: "register('bash', 'x'); dispose()",
     limits.RegisteredAfterDispose: "dispose(); register('bash', 'y')",
+    reuse.SuffixIsCounted: (
+        "register('bash', 'x', 'build-3'); register('bash', 'y', 'build'); register('bash', 'z', 'build')"
+    ),
+    reuse.NineSuffixes: "10 * register('bash', 'x', 'build')",
+    reuse.IdIsCut: "register('bash', 'x', 'abcdefghijklmnopqrstuvwxyzabcdefg')",
+    reuse.IdLosesOddSigns: "register('bash', 'x', 'a/b')",
+    reuse.OnlyBlanksAreTrimmed: "register('bash', 'x', '\\tx')",
+    delivering.QueueOfTwenty: (
+        "configure(60); sink('refuse'); "
+        + "; ".join(f"b{number} = register('bash', 'x')" for number in range(21))
+        + "; "
+        + "; ".join(f"settle(b{number}, 'ok', 'x')" for number in range(21))
+    ),
+    delivering.GivesUpAfterTwenty: (
+        "a = register('bash', 'x'); sink('refuse'); settle(a, 'ok', 'x'); wait(900_000)"
+    ),
+    delivering.BackoffOverflows: (
+        "a = register('bash', 'x'); sink('refuse'); settle(a, 'ok', 'x'); wait(900_000)"
+    ),
+    owners.OwnerIgnoresCase: "register('bash', 'x', owner='Alice'); list('alice')",
 }

@@ -28,6 +28,7 @@ CRASH, ALL, CLONE = call("crash", task="#0"), call("cancel_all"), call("clone")
 SOON, PEEK = call("wait_for_completion", timeout=5), call("peek", task="#0")
 ATTACH, APPEND = call("attach_history", task="#0"), call("append_history", task="#0", blocks=["a", "b", "c"])
 ELEVEN = call("append_history", task="#0", blocks=[str(number) for number in range(11)])
+BLOCKS = call("append_history", task="#0", blocks=[str(number) for number in range(120)])
 HISTORY: list[Step] = [SPAWN, ATTACH, APPEND]
 MANY: list[Step] = [*[SPAWN] * 65, *(end(f"#{number}") for number in range(64))]
 FULL: list[Step] = [*MANY, end("#64")]
@@ -144,9 +145,14 @@ SCRIPTS: dict[str, Sequence[Step]] = {
     "PeekKeepsLonger": [*MANY, PEEK, end("#64"), LIST],
     "TextIsTrimmed": [SPAWN, call("finish", task="#0", outcome="completed", text=" x "), DRAIN],
     "NoTextGetsSome": [SPAWN, call("finish", task="#0", outcome="completed", text=""), DRAIN],
+    "EmptyLabelGetsName": [call("spawn", label=""), LIST],
+    "QueueOfForty": [*[SPAWN] * 41, *(end(f"#{number}") for number in range(41)), DRAIN],
+    "DrainsForty": [*[SPAWN] * 41, *(end(f"#{number}") for number in range(41)), DRAIN],
+    "PeeksFifty": [SPAWN, ATTACH, BLOCKS, peek(110)],
+    "HistoryKeepsThirty": [SPAWN, ATTACH, BLOCKS, peek(110)],
 }
-OTHERWISE = {"OldRowsExpire", "PeekAndSpawnDeadlock", "RefusedTaskLeavesRow"}
-"""Those that need time to pass between calls, never come back, or make another choice than the reference."""
+OTHERWISE = {"OldRowsExpire", "PeekAndSpawnDeadlock", "RefusedTaskLeavesRow", "DrainOfManyYields"}
+"""Those that need time to pass between calls or another turn of the loop, never come back, or choose otherwise."""
 
 
 @pytest.mark.parametrize(

@@ -326,6 +326,7 @@ ABORT, SUM, ON = (
     call("subscribe", on=True),
 )
 DONE, FAIL = call("finish", task="#0", outcome="completed"), call("finish", task="#0", outcome="failed")
+OTHER, LONGER = call("batch_status", batch="B"), call("create_task", label="a", batch="bb")
 SIX = [use("bash", str(number)) for number in range(6)]
 SYNTHETIC = use("structured_output")
 TWO_RUNS: list[Step] = [*RUN, said(), said(read=4), READ]
@@ -421,6 +422,16 @@ SCRIPTS: dict[str, Sequence[Step]] = {
     "BatchesAreOne": [MAKE, call("create_task", label="a", batch="c"), ABORT, BATCH],
     "TasksWithoutBatchCount": [MAKE, call("create_task", label="a"), ABORT, BATCH],
     "CompleteBatchIsForgotten": [MAKE, ABORT, BATCH, BATCH],
+    "BatchIgnoresCase": [MAKE, call("create_task", label="a", batch="B", registers=False), OTHER],
+    "BatchByBeginning": [call("create_task", label="a", batch="b", registers=False), LONGER, BATCH],
+    "BatchLooksAtAHundred": [
+        *[call("create_task", label="a", batch="b", registers=False)] * 100,
+        MAKE,
+        BATCH,
+    ],
+    "SummaryIsStripped": [*RUN, call("summarize", task="#0", text=" x "), READ],
+    "SummaryIsCut": [*RUN, call("summarize", task="#0", text="x" * 201), READ],
+    "UsesFitAByte": [*RUN, said(*[use("bash", "x")] * 256), READ],
 }
 OTHERWISE = {"MissingCacheCrashes", "ReadingIsLive", "ListIsLive"}
 """Those that do not show in what a script comes to, but in a crash and in readings given before."""
