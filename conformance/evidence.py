@@ -107,7 +107,8 @@ def row_itself(compiled: Compiled, program: Program, failed: Fails) -> Counterex
 
 
 def because(row: Row, failure: RowFailure | None, divergence: Divergence | None) -> tuple[str, str]:
-    """Say what was expected and what was seen: by the model, else by the row's own assertion."""
+    """Say what was expected and what was seen: by the model, of a call without a proper answer, or by an assertion."""
+    divergence = divergence or getattr(failure, "divergence", None)
     if divergence is not None:
         return divergence.expected, divergence.seen
     if failure is not None and failure.expr is not None:

@@ -542,3 +542,14 @@ def test_where_nobody_can_judge_from_the_start_one_random_case_is_enough_to_know
 
     code, (result,) = whole_run(EvictsTheNewest, only=["machine"], quick=True)
     assert (code, result.verdict) == (4, Verdict.COULD_NOT_TELL)
+
+
+def test_of_a_call_at_once_without_an_answer_it_is_said_that_one_was_expected() -> None:
+    class StartCrashes(REFERENCE):
+        def start(self, thread: str, tool_call: str, tool: str) -> Reply:
+            raise RuntimeError("of its own")
+
+    found = row_result(StartCrashes, "B1").counterexample
+    assert found is not None
+    assert found.expected == "an answer"
+    assert found.seen.startswith("start() raised RuntimeError: of its own")
