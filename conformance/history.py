@@ -168,8 +168,12 @@ class _Search:
             yield self._after(node, other, outcomes)
 
     def _since(self, call: Observed) -> int:
-        """Give the earliest instant at which a call can have taken its step: one that waited took it at its end."""
-        return call.ended if self.facts.waits(call.operation) else call.began
+        """Give the earliest instant at which a call can have taken its step: one that waited took it at its end.
+
+        By a real clock it may have given up before, and come back late.
+        """
+        waited = self.facts.waits(call.operation) and self.stepper.declaration.clock == "virtual"
+        return call.ended if waited else call.began
 
     def _sending(self, node: _Node, index: int, like: BaseModel) -> Iterator[_Node]:
         """Walk a call that sends: its next message, or its end when all of them are sent."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import threading
 from collections.abc import Sequence
 from typing import Any
 
@@ -11,10 +12,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from conformance import history
+from conformance.case import Case
 from conformance.history import Explained, Group, explanations
 from conformance.observed import Observed, SignalKey
 from statemachines.model import Document
-from tests.conformance.systems import Watched, message, shown, signal, started, turn
+from tests.conformance.lifecycles import SUITES
+from tests.conformance.systems import Watched, adapted, message, shown, signal, started, turn
+from tests.right.background_tasks.condition import ConditionTasks
 
 INLINE = {"mode": "synchronous", "result": "x", "job_id": None, "status": None}
 CANCEL = signal("CancelSent", job_id="a")
@@ -387,3 +391,31 @@ def test_a_long_summary_is_cut() -> None:
     calls = [watched.call("start", "t1", "c", "bash", refused="already_resolved" * 9) for _ in range(9)]
     assert len(Group(calls).summary) <= 400
     assert Group([]).clause == "operations"
+
+
+class GivesUpJustBefore(ConditionTasks):
+    """Whoever waits gives up before a task ends, and comes back afterwards, as on a busy machine."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.over = threading.Event()
+
+    def finish(self, task: str, outcome: str, text: str) -> None:
+        super().finish(task, outcome, text)
+        self.over.set()
+
+    def wait_for_completion(self, timeout: int) -> bool:
+        self.over.wait()
+        return False
+
+
+def test_by_a_real_clock_a_wait_may_have_given_up_before_it_came_back() -> None:
+    compiled = SUITES["background-tasks"].compiled
+    with adapted(GivesUpJustBefore, compiled) as adapter:
+        case = Case(compiled, adapter)
+        task = case.call("spawn", {"label": "x"}).given["task_id"]
+        ending = {"task": task, "outcome": "completed", "text": "x"}
+        case.together(
+            [lambda: case.call("finish", ending), lambda: case.call("wait_for_completion", {"timeout": 1})]
+        )
+        assert case.divergence is None
