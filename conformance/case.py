@@ -219,11 +219,8 @@ class Case:
         name = raw.get("signal") if isinstance(raw, Mapping) else None
         if name not in self._signal_kinds:
             known = ", ".join(self._signal_kinds)
-            expected = (
-                f'signals such as {{"signal": NAME, …}} with {known}'
-                if known
-                else "no signal, as there are none"
-            )
+            such = f'signals such as {{"signal": NAME, …}} with {known}'
+            expected = such if known else "no signal, as there are none"
             raise self._failed("shape", operation, expected, repr(raw))
         try:
             fields = observe(self._signal_kinds[name], raw)

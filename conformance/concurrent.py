@@ -94,10 +94,7 @@ def run_at_once(
         thread.start()
     stuck = _joined(threads, limit, lambda: progress() + turns.ended)
     if stuck:
-        raise Broken(
-            "hang",
-            f"{stuck} of {len(bodies)} calls made at once did not come back in time",
-        )
+        raise Broken("hang", f"{stuck} of {len(bodies)} calls made at once did not come back in time")
     for failure in failures:
         if failure is not None:
             raise failure
@@ -131,9 +128,8 @@ class _Turns:
         self._rate, self._least = self._choice.choice(_RATES) / scale, _LEAST / scale
         self._running = list(range(threads))
         self._stuck: set[int] = set()
-        self._places: list[Place | None] = [
-            None
-        ] * threads  # where each came to last; None where it waits for its turn
+        # Where each came to last; None where it waits for its turn.
+        self._places: list[Place | None] = [None] * threads
         self._blocking: set[Place] = set()  # where one was seen to wait for something
         self._tried = [0] * threads  # how often each was given the turn in vain since it could not go on
         self._rests = [0] * threads  # until which step

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from conformance.adapter import Adapter, HarnessError
-from conformance.case import Case, calls_made
+from conformance.case import CallFailed, Case, calls_made
 from conformance.counterexample import as_row, row_as_it_ran
 from conformance.shrink import Shrinker, Shrunk
 from conformance.step import Divergence
@@ -108,7 +108,8 @@ def row_itself(compiled: Compiled, program: Program, failed: Fails) -> Counterex
 
 def because(row: Row, failure: RowFailure | None, divergence: Divergence | None) -> tuple[str, str]:
     """Say what was expected and what was seen: by the model, of a call without a proper answer, or by an assertion."""
-    divergence = divergence or getattr(failure, "divergence", None)
+    if divergence is None and isinstance(failure, CallFailed):
+        divergence = failure.divergence
     if divergence is not None:
         return divergence.expected, divergence.seen
     if failure is not None and failure.expr is not None:

@@ -116,9 +116,8 @@ class Run:
 
 # ── The machine ──
 
-UNJUDGED = (
-    10  # where one case in so many of a search cannot be judged, and not just one, the machine could not tell
-)
+# Where one case in so many of a search cannot be judged, and not just one, the machine could not tell.
+UNJUDGED = 10
 
 
 def run_machine(runner: RowRunner) -> RowResult:

@@ -20,11 +20,8 @@ from conformance.refused import Refused
 from conformance.virtual import VirtualLoop
 from conformance.worker import Loop, Worker
 
-_ASKED_AGAIN = (
-    Exception,
-    SystemExit,
-    KeyboardInterrupt,
-)  # of signals(): it is asked once more, and told then
+# What signals() may raise when it is taken along: it is asked once more, and told then.
+_ASKED_AGAIN = (Exception, SystemExit, KeyboardInterrupt)
 _TURNS = 10  # turns of the event loop that an async system gets before it is looked at
 
 

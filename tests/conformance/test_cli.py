@@ -915,6 +915,33 @@ def test_what_cannot_be_replayed_is_not_said_to_be_fixed(
     assert capsys.readouterr().out.startswith(f"C1: could not tell: {because}")
 
 
+def test_a_replay_tells_of_another_rule_that_the_same_calls_break(
+    elsewhere: Path, capsys: Capture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    broken = "from conformance.references.thread_job import ThreadJobs\n\nclass Deaf(ThreadJobs):\n    "
+    broken += "def start(self, thread, tool_call, tool):\n        "
+    broken += "return {**super().start(thread, tool_call, tool), 'status': 'failed'}\n"
+    (elsewhere / "deaf.py").write_text(broken, encoding="utf-8")
+    monkeypatch.delitem(sys.modules, "deaf", raising=False)
+    path = saved(elsewhere, "- last = start(t1, fresh, bash)")  # a row about `messages`
+    assert ran("replay", str(path), "--against", "python:deaf:Deaf") == EXIT_VIOLATES
+    said = "C1: still fails: breaks another rule now, operations.start.gives: expected status = 'running'"
+    assert capsys.readouterr().out.startswith(said)
+
+
+def test_a_run_refuses_a_spec_whose_rows_have_faults_with_all_of_them(
+    elsewhere: Path, capsys: Capture
+) -> None:
+    text = spec_path("task-progress").read_text(encoding="utf-8")
+    wrong = text.replace("- twice = start(task.task_id)", "- twice = start(7)", 1)
+    wrong = wrong.replace("- task = create_task('a')", "- task = create_task(7)", 1)
+    (elsewhere / "wrong.yaml").write_text(wrong, encoding="utf-8")
+    assert ran("run", "wrong.yaml", "--against", "reference", "--rows", "N2") == EXIT_USAGE
+    err = capsys.readouterr().err
+    assert err.startswith("conformance: the spec has faults\nwrong.yaml:")
+    assert err.count("error [expression-type]") == 2
+
+
 def test_what_holds_is_fixed_though_the_judge_could_not_be_sure_if_it_did_not(
     elsewhere: Path, capsys: Capture, monkeypatch: pytest.MonkeyPatch
 ) -> None:

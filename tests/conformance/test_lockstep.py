@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from conformance import lockstep
 from conformance.observation import Listed, Times
 from conformance.observed import Observed, signal_key
-from conformance.step import Divergence
+from conformance.step import Divergence, short
 from statemachines.candidates import arguments
 from statemachines.model import ABSENT, Decision, Outcome
 from tests.conformance.systems import (
@@ -548,3 +548,12 @@ def test_whatever_the_model_may_do_is_explained(choice: random.Random, declared:
 
 def test_every_status_is_one_that_a_list_can_ask_for() -> None:
     assert Watched()("list_jobs", "t1", list(EVERY_STATUS), gives=[]) is None
+
+
+def test_long_lists_that_differ_in_their_middle_do_not_read_the_same() -> None:
+    one, two = ({"id": each, "text": "x" * 90} for each in ("first", "second"))
+    once, twice = short([one, two]), short([one, two, one, two])
+    assert once != twice
+    assert (once[:9], twice[:9]) == ("2 items: ", "4 items: ")
+    assert max(map(len, (short(["x" * 1000] * 50), short({"text": "x" * 1000}), short("x" * 1000)))) < 1200
+    assert short([1, 2]) == "[1, 2]"
