@@ -13,12 +13,13 @@ from typing import Any
 from conformance import kernel_facts
 from conformance.adapter import Adapter, Broken, HarnessError, Raw
 from conformance.concurrent import overlapping
+from conformance.divergence import NO_SIGNAL, Divergence, short
 from conformance.history import Group
 from conformance.lockstep import Judge
 from conformance.observation import WrongShape, observe
 from conformance.observed import Observed, SignalKey
-from conformance.step import NO_SIGNAL, Divergence, short
 from statemachines.compile import Compiled
+from statemachines.model import ANYTHING
 from statemachines.rows import UNEVALUABLE, Answer, RowFailure, RowTooLong
 from statemachines.types import Record
 
@@ -180,25 +181,29 @@ class Case:
             return Observed(
                 operation, arguments, None, refused, began=raw.began, ended=raw.ended, elapsed=raw.elapsed
             )
-        given = None
-        if operation != "wait" and (at_once or not self.judge.uncompared(operation, arguments)):
-            try:
-                given = observe(self._facts.gives(operation), raw.value, lost=self._lost)
-            except WrongShape as error:
-                if not self.judge.uncompared(operation, arguments):
-                    raise self._failed(
-                        "shape", operation, "a reply of the form that the spec gives", str(error)
-                    ) from None
-        minted = self._facts.minted(operation, given)
+        compared = operation == "wait" or at_once or not self.judge.uncompared(operation, arguments)
+        value = self._value(operation, arguments, raw) if operation != "wait" else None
         return Observed(
             operation,
             arguments,
-            given,
-            minted=minted,
+            value if compared and value is not ANYTHING else None,
+            aside=None if compared else value,
+            minted=self._facts.minted(operation, value),
             began=raw.began,
             ended=raw.ended,
             elapsed=raw.elapsed,
         )
+
+    def _value(self, operation: str, arguments: Mapping[str, Any], raw: Raw) -> Any:
+        """Give a reply as a value of the spec; ANYTHING for one of another form, where it is not compared."""
+        try:
+            return observe(self._facts.gives(operation), raw.value, lost=self._lost)
+        except WrongShape as error:
+            if self.judge.uncompared(operation, arguments):
+                return ANYTHING
+            raise self._failed(
+                "shape", operation, "a reply of the form that the spec gives", str(error)
+            ) from None
 
     def _failed(self, kind: str, operation: str, expected: str, seen: str) -> CallFailed:
         divergence = Divergence(kind, f"operations.{operation}", operation, expected, seen)
@@ -295,7 +300,8 @@ class Case:
         calls = [call for each in callers for call in each]
         self.groups += 1
         self.overlaps += overlapping([(call.began, call.ended, call.caller) for call in calls])
-        time.sleep(self.adapter.declaration.settles / 1000)  # what settles later belongs to these calls
+        if self.adapter.declaration.settles:
+            time.sleep(self.adapter.declaration.settles / 1000)  # what settles later belongs to these calls
         group = Group(calls, self._signals(calls[0].operation if calls else ""))
         if self.divergence is None:
             self.divergence = self.judge.group(group)

@@ -247,7 +247,13 @@ def check(options: argparse.Namespace) -> int:
 
 def explain(options: argparse.Namespace) -> int:
     """Explain a lifecycle, a row, the random machine or a clause."""
-    from conformance.explain import explain_clause, explain_lifecycle, explain_machine, explain_row
+    from conformance.explain import (
+        explain_clause,
+        explain_lifecycle,
+        explain_machine,
+        explain_operation,
+        explain_row,
+    )
     from conformance.run import MACHINE
 
     compiled = _load(options.lifecycle)
@@ -258,8 +264,10 @@ def explain(options: argparse.Namespace) -> int:
         print(explain_row(compiled, part))
     elif part == MACHINE:
         print(explain_machine(compiled))
-    elif found := _clauses(compiled, part):
-        print("\n".join(explain_clause(compiled, clause) for clause in found))
+    elif found := explain_operation(compiled, part):
+        print(found)
+    elif clauses := _clauses(compiled, part):
+        print("\n".join(explain_clause(compiled, clause) for clause in clauses))
     else:
         paths = [clause.path for clause in compiled.kernel.clauses]
         known = [*compiled.lifecycle.rows, MACHINE, *compiled.lifecycle.operations, *paths]

@@ -41,6 +41,7 @@ _OFTEN, _LEAST, _LESS = 300, 0.03, 3
 _TRIED = 0.7  # how often only a thread that can run is chosen, and none that rests or waits for something
 # Seconds without a step, after which a thread is taken to wait for something; and where one was seen to wait before.
 _MOMENT, _SHORT_MOMENT = 5e-4, 5e-5
+_FORGOTTEN = 0.02  # how often a group forgets such a place: on a busy machine any line looks like one
 _CROWD = 8  # threads; of more, those that only wait look less often whether it is their turn
 Place = tuple[CodeType, int]  # a line of the system's own code
 
@@ -67,16 +68,18 @@ def run_at_once(
     own: frozenset[str],
     limit: float,
     progress: Callable[[], int],
+    blocking: set[Place] | None = None,
 ) -> list[Any]:
     """Evaluate bodies on threads of their own; give their values in order.
 
-    The first exception of a body is raised again. When `progress` stands still and no body ends for `limit` seconds,
+    The first exception of a body is raised again. Lines at which a thread waits for another one are learned; `blocking`
+    hands them on from group to group. When `progress` stands still and no body ends for `limit` seconds,
     that is a hang; the threads are left behind.
     """
     results: list[Any] = [None] * len(bodies)
     failures: list[BaseException | None] = [None] * len(bodies)
     start = threading.Barrier(len(bodies))
-    turns = _Turns(len(bodies), seed, limit / 2)
+    turns = _Turns(len(bodies), seed, limit / 2, set() if blocking is None else blocking)
 
     def work(index: int) -> None:
         sys.settrace(_traced(partial(turns.step, index), own, turns.fine))
@@ -121,7 +124,7 @@ class _Turns:
     turn at one time both run for a few steps; the one whose turn it is not waits at its next.
     """
 
-    def __init__(self, threads: int, seed: int, seconds: float) -> None:
+    def __init__(self, threads: int, seed: int, seconds: float, blocking: set[Place]) -> None:
         self.fine = seed % _FINE == _FINE - 1
         self._choice = random.Random(seed)
         scale = _INSTRUCTIONS if self.fine else 1
@@ -130,7 +133,11 @@ class _Turns:
         self._stuck: set[int] = set()
         # Where each came to last; None where it waits for its turn.
         self._places: list[Place | None] = [None] * threads
-        self._blocking: set[Place] = set()  # where one was seen to wait for something
+        self._blocking = blocking  # where one was seen to wait for something
+        forgetting = random.Random(
+            f"{seed}/forgetting"
+        )  # what is known must not change what the seed chooses
+        self._blocking -= {place for place in blocking if forgetting.random() < _FORGOTTEN}
         self._tried = [0] * threads  # how often each was given the turn in vain since it could not go on
         self._rests = [0] * threads  # until which step
         self._called = [threading.Event() for _ in self._running]
@@ -207,16 +214,16 @@ class _Turns:
             if quiet >= (_SHORT_MOMENT if known else _MOMENT):
                 with self._taking:
                     if self._turn == turn:
-                        self._is_stuck(turn)
+                        self._is_stuck(turn, surely=quiet >= _MOMENT)
                         self._turn = index
             self._called[index].clear()
 
-    def _is_stuck(self, index: int) -> None:
-        """Note that a thread waits for something, and where."""
+    def _is_stuck(self, index: int, *, surely: bool) -> None:
+        """Note that a thread waits for something; and where, if that is sure."""
         self._stuck.add(index)
         self._tried[index] += 1
         place = self._places[index]
-        if place is not None:
+        if surely and place is not None:
             self._blocking.add(place)
 
 

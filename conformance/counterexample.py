@@ -8,10 +8,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from conformance.divergence import Divergence
 from conformance.observation import InOrder, Listed, Times, part
 from conformance.row_steps import written
 from conformance.row_values import Names, item, text
-from conformance.step import Divergence
 from conformance.trace import AtOnce, Call, Played, Trace
 from statemachines.compile import Compiled
 from statemachines.kernel import within

@@ -63,6 +63,11 @@ def declared(
     settles = words.get("settles", 0)
     if isinstance(settles, bool) or not isinstance(settles, int) or settles < 0:
         raise DeclarationError(f"settles is a number of milliseconds, and this is {settles!r}")
+    if settles and clock == "virtual" and not has_wait:
+        raise DeclarationError(
+            "settles is about real milliseconds, and the virtual clock of the kit stands still meanwhile; leave it out: "
+            "all that is started comes to rest before anybody looks"
+        )
     return Declaration(
         _limits(compiled, words.get("limits", {})),
         _policies(compiled, words.get("policies", {})),

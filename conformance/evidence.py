@@ -9,8 +9,8 @@ from typing import Any
 from conformance.adapter import Adapter, HarnessError
 from conformance.case import CallFailed, Case, calls_made
 from conformance.counterexample import as_row, row_as_it_ran
+from conformance.divergence import Divergence
 from conformance.shrink import Shrinker, Shrunk
-from conformance.step import Divergence
 from conformance.trace import Played, Trace, play, symbolic
 from conformance.verdict import Counterexample
 from statemachines.compile import Compiled
@@ -19,6 +19,7 @@ from statemachines.proof import holds
 from statemachines.rows import Program, RowFailure
 
 SHRINK_SECONDS = 3.0  # for a trace; four times as long with calls at once, five times where calls are costly
+SURE = 2  # times that a trace shows its fault when it is played again, or it depends on chance
 MORE = 4  # times as many schedules, where a fault has not shown again
 HANG_SECONDS = 0.4  # how long a call may take while a hang is shrunk
 
@@ -67,6 +68,10 @@ def _shrunk(compiled: Compiled, adapter: Adapter, case: Case, rounds: int) -> Co
     hits, rounds = _reproduced(compiled, adapter, best.trace, rounds, enough=2 if hangs else rounds)
     if hangs and not hits:  # what was called a hang was only slow
         best = Shrunk(first.trace, first, best.tries)
+    if hits < rounds and not any(each.at_once for each in case.trace):  # what was left out made it sure
+        again = [attempt(first.trace, tries=1).divergence is not None for _ in range(SURE)]
+        if all(again):
+            best, hits, rounds = Shrunk(first.trace, first, best.tries), 1, 1
     divergence = best.played.divergence
     assert divergence is not None  # the shrinker keeps what shows the fault
     written = as_row(compiled, best.played)

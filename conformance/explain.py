@@ -138,6 +138,18 @@ def _source(origin: Path, row: Row) -> list[str]:
     return found
 
 
+def explain_operation(compiled: Compiled, name: str) -> str:
+    """Give an operation, with or without its section: its form, what it is for, and its clauses; nothing for another name."""
+    name = name.removeprefix("operations.")
+    operation = next((each for each in compiled.kernel.operations if each.name == name), None)
+    if operation is None:
+        return ""
+    path = f"operations.{name}"
+    clauses = [each for each in compiled.kernel.clauses if kernel.within(each.path, path)]
+    form = [line.removeprefix("  ") for line in _operation(operation)]
+    return "\n".join([*form, *(explain_clause(compiled, each) for each in clauses)])
+
+
 def explain_clause(compiled: Compiled, clause: kernel.Clause) -> str:
     """Give a clause: its sentence, where it stands, its level, and the rows that cover it."""
     rows = [

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 from conformance.observed import Observed, SignalKey, signal_key
@@ -60,12 +61,15 @@ def explanations(stepper: Stepper, start: Configuration, group: Group, most: int
     return search.all(start.model, most)
 
 
+_MessageKey = tuple[Any, Any]  # a message: what it is about, and where it stands in the order
+
+
 @dataclass(frozen=True, slots=True)
 class _Node:
-    """A point in a search: the calls done, how many messages each call has sent, the state, the signals owed."""
+    """A point in a search: the calls done, the messages that each call has sent, the state, the signals owed."""
 
     done: frozenset[int]
-    sent: tuple[tuple[int, int], ...]
+    sent: tuple[tuple[int, tuple[_MessageKey, ...]], ...]
     frozen: Any
     must: tuple[SignalKey, ...]
     may: frozenset[SignalKey]
@@ -131,7 +135,7 @@ class _Search:
         return Explained(list(ends.values()), False)
 
     def _end(self, node: _Node, like: BaseModel) -> Configuration | None:
-        model = self.stepper.thawed(node.frozen, like)
+        model = like.thawed(node.frozen)
         must, may = list(node.must), set(node.may)
         _gather(model.settle(), must, may)
         standing = self._signals(must, frozenset(may))
@@ -140,13 +144,14 @@ class _Search:
     def _signals(self, must: Sequence[SignalKey], may: frozenset[SignalKey]) -> frozenset[SignalKey] | None:
         """Match the signals of the whole group; order and number of those that may come do not count."""
         rest = list(map(signal_key, self.group.signals))
+        matching = partial(self.facts.matching, instants=self.stepper.declaration.instants)
         for key in must:
-            seen = self.facts.matching(key, rest)
+            seen = matching(key, rest)
             if seen is None:
                 return None
             rest.remove(seen)
         allowed = may | self.standing
-        if any(not any(self.facts.matching(each, [key]) for each in allowed) for key in rest):
+        if any(not any(matching(each, [key]) for each in allowed) for key in rest):
             return None
         return self.standing | may
 
@@ -161,10 +166,10 @@ class _Search:
             if self.facts.sends(calls[index]):
                 yield from self._sending(node, index, like)
             else:
-                model = self.stepper.thawed(node.frozen, like)
+                model = like.thawed(node.frozen)
                 for then, outcomes in self._whole(model, calls[index]):
                     yield self._after(node, then, outcomes, done=index)
-        for other, outcomes in unasked(self.stepper, node.frozen, like):
+        for other, outcomes in unasked(node.frozen, like):
             yield self._after(node, other, outcomes)
 
     def _since(self, call: Observed) -> int:
@@ -178,30 +183,25 @@ class _Search:
     def _sending(self, node: _Node, index: int, like: BaseModel) -> Iterator[_Node]:
         """Walk a call that sends: its next message, or its end when all of them are sent."""
         call = self.group.calls[index]
-        model = self.stepper.thawed(node.frozen, like)
+        model = like.thawed(node.frozen)
         if not self.stepper.decision(model, call.operation, call.arguments).accept:
             return
-        sent = dict(node.sent).get(index, 0)
-        if sent < len(call.given):
-            message = self.stepper.due_like(model, call, call.given[sent])
-            if message is not None and not self._overtaken(model, call, sent, message):
+        sent = dict(node.sent).get(index, ())
+        if len(sent) < len(call.given):
+            message = self.stepper.due_like(model, call, call.given[len(sent)])
+            # The order binds each sender.
+            overtaken = bool(sent) and message is not None and message.key < sent[-1][1]
+            if message is not None and not overtaken:
                 self.facts.send(model, call, message)
-                yield self._after(node, model, [], sent=(index, sent + 1))
+                yield self._after(node, model, [], sent=(index, (*sent, (message.about, message.key))))
             return
         if self._leaves_owed(node, model, call):
             return
-        told = [message for given in call.given for message in self.stepper.sent_like(model, call, given)]
+        told = _messages(self.facts.sent(model, call), sent)
         outcome = getattr(model, f"do_{call.operation}")(
             **call.arguments, **{self.facts.variable(call): told}
         )
         yield self._after(node, model, [outcome], done=index)
-
-    def _overtaken(self, model: BaseModel, call: Observed, sent: int, message: Any) -> bool:
-        """Tell whether a call sent a message before one that comes first: the order binds each sender."""
-        if sent == 0:
-            return False
-        before = self.stepper.sent_like(model, call, call.given[sent - 1])
-        return any(message.key < other.key for other in before)
 
     def _leaves_owed(self, node: _Node, model: BaseModel, call: Observed) -> bool:
         """Tell whether a call that sends would end while a message is owed that nobody else is about to send.
@@ -226,17 +226,17 @@ class _Search:
         outcomes: list[Outcome],
         *,
         done: int | None = None,
-        sent: tuple[int, int] | None = None,
+        sent: tuple[int, tuple[_MessageKey, ...]] | None = None,
     ) -> _Node:
         must, may = list(node.must), set(node.may)
         _gather(outcomes, must, may)
-        counts = dict(node.sent)
+        sent_by = dict(node.sent)
         if sent is not None:
-            counts[sent[0]] = sent[1]
+            sent_by[sent[0]] = sent[1]
         finished = node.done if done is None else node.done | {done}
         return _Node(
             finished,
-            tuple(sorted(counts.items())),
+            tuple(sorted(sent_by.items())),
             model.freeze(),
             tuple(sorted(must, key=repr)),
             frozenset(may),
@@ -245,3 +245,15 @@ class _Search:
     def _whole(self, model: BaseModel, call: Observed) -> Iterator[tuple[BaseModel, list[Outcome]]]:
         """Walk what a call taken as one step leads to; nothing when the model does not allow what it gave."""
         return self.stepper.ways(model, call, self.group.signals, [])
+
+
+def _messages(sent: Sequence[Any], keys: Sequence[_MessageKey]) -> list[Any]:
+    """Give the messages that keys stand for, each once: of two with one key the first comes first."""
+    rest = list(sent)
+    found = []
+    for key in keys:
+        message = next((each for each in rest if (each.about, each.key) == key), None)
+        if message is not None:
+            rest = [each for each in rest if each is not message]
+            found.append(message)
+    return found

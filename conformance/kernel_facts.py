@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from functools import lru_cache
 from typing import Any
 
-from conformance.observation import Difference, differences
+from conformance.observation import Difference, differences, holds_documents
 from conformance.observed import Observed, SignalKey
 from statemachines import kernel
 from statemachines.compile import Compiled
@@ -16,7 +16,11 @@ from statemachines.types import NULL, Id, Record, Time, Type, present
 
 
 class Facts:
-    """Facts of one lifecycle, looked up by operation."""
+    """Facts of one lifecycle, looked up by operation.
+
+    recommended_effects  the clauses of level SHOULD that do something, and which a kernel can be without
+    exactly_undone       those that a system can fail to follow in one way only
+    """
 
     def __init__(self, compiled: Compiled) -> None:
         self._kernel = compiled.kernel
@@ -26,11 +30,18 @@ class Facts:
             name: next((effect for effect in operation.effects if isinstance(effect, kernel.Send)), None)
             for name, operation in self._operations.items()
         }
+        self.recommended_effects = _recommended_effects(compiled.kernel)
+        self.exactly_undone = {message.outlives_clause for message in compiled.kernel.messages}
+        self._documented = {name for name in self._operations if holds_documents(self.gives(name))}
 
     def gives(self, operation: str) -> Type:
         """Give the type of an operation's reply."""
         found = self._operations.get(operation)
         return found.reply.type if found is not None and found.reply is not None else NULL
+
+    def gives_documents(self, operation: str) -> bool:
+        """Tell whether an operation's reply can hold documents."""
+        return operation in self._documented
 
     def takes(self, operation: str) -> dict[str, Type]:
         """Give the types of an operation's arguments; none of what no spec declares, such as `wait`."""
@@ -172,8 +183,8 @@ class Facts:
 
     def owed(self, model: BaseModel, call: Observed) -> list[Any]:
         """Give the messages that a call would send now."""
-        other = type(model)(vars(model.limits), vars(model.policies))
-        other.thaw(model.freeze())
+        other = model.thawed(model.freeze())
+        other.seen = bytearray(len(model.seen))  # nothing of it has come to pass
         sent = self._boxes(other, call)[1]
         before = len(sent)
         getattr(other, f"do_{call.operation}")(**call.arguments)
@@ -200,6 +211,11 @@ class Facts:
     def _boxes(self, model: BaseModel, call: Observed) -> tuple[list[Any], list[Any]]:
         name = self._message(call)
         return getattr(model, f"due_{name}"), getattr(model, f"sent_{name}")
+
+
+def _recommended_effects(source: kernel.Kernel) -> tuple[str, ...]:
+    recommended = [clause.path for clause in source.clauses if clause.level == "should"]
+    return tuple(path for path in recommended if kernel.without(source, frozenset([path])) != source)
 
 
 def _refuses(operation: kernel.Operation) -> bool:

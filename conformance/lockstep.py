@@ -13,14 +13,15 @@ from dataclasses import replace
 from functools import partial
 from typing import Any
 
+from conformance import kernel_facts
 from conformance.declaration import Declaration, ordered_by_completion
+from conformance.divergence import Divergence, either, said
 from conformance.history import Group, explanations
 from conformance.observation import Difference, files
 from conformance.observed import Observed, SignalKey, signal_key
-from conformance.step import Configuration, Divergence, Stepper, either, said, unasked
+from conformance.step import Configuration, Stepper, unasked
 from statemachines.compile import Compiled
-from statemachines.model import BaseModel, Impossible, Outcome
-from statemachines.types import NULL
+from statemachines.model import BaseModel, Decision, Impossible, Outcome
 
 MOST = 256  # configurations that are held at once
 WAYS = 2_000  # configurations that steps of the system's own are followed to between two calls
@@ -29,6 +30,9 @@ WAYS = 2_000  # configurations that steps of the system's own are followed to be
 class Judge:
     """Follows one case. `step` and `group` give a divergence, or None; SHOULD findings gather in `findings`.
 
+    A system need not do what a sentence of level SHOULD says. Where what it showed does not tell whether it did, and that
+    makes a difference, a divergence is no fault, and the case is judged no further.
+
     blind     ties depend on instants that nobody can see
     unsure    it is blind, or a cap was reached: a divergence need not be a fault
     policies  what the system declared; `any` where it did not have to, and did not
@@ -36,18 +40,17 @@ class Judge:
 
     def __init__(self, compiled: Compiled, declaration: Declaration) -> None:
         self.stepper = Stepper(compiled, declaration)
-        self.configurations = [Configuration(model) for model in self.stepper.fresh()]
+        self.seen = bytearray(len(compiled.kernel.clauses))  # 1 for each clause that was witnessed
+        self.configurations = [Configuration(model) for model in self.stepper.fresh(self.seen)]
         self.policies = self.stepper.policies
         self.blind = declaration.clock != "virtual" and not ordered_by_completion(compiled, declaration)
         self.unsure = self.blind
-        self.seen = bytearray(len(compiled.kernel.clauses))
+        self._compiled = compiled
+        self._left_out: list[str] = []  # what the system does not follow, of what is recommended
         self._past: list[Observed | Group] = []
         self._files: dict[str, Any] = {}
-        self._relaxed = False
-        self._relaxed_findings: list[Divergence] = []
+        self._earlier_findings: list[Divergence] = []
         self._gave_up = False
-        self._should = frozenset(path for path, level in self.stepper.levels.items() if level == "should")
-        self._derived = derived(compiled)
 
     @property
     def model(self) -> BaseModel:
@@ -57,7 +60,7 @@ class Judge:
     @property
     def findings(self) -> list[Divergence]:
         """What only clauses of level SHOULD forbid."""
-        return [*self._relaxed_findings, *self.stepper.findings]
+        return [*self._earlier_findings, *self.stepper.findings]
 
     def step(self, call: Observed) -> Divergence | None:
         """Judge one call."""
@@ -70,18 +73,33 @@ class Judge:
     def allows(self, call: Observed) -> bool:
         """Tell whether a call could be explained, without taking it as made."""
         for configuration in self.configurations:
-            model = self.stepper.thawed(configuration.model.freeze(), configuration.model)
+            model = configuration.model.thawed(configuration.model.freeze())
             if any(True for _ in self._explained(Configuration(model, configuration.standing), call, [])):
                 return True
         return False
 
+    def decision(self, operation: str, arguments: Mapping[str, Any]) -> Decision:
+        """Give what a call may be answered now; that it was asked witnesses nothing."""
+        model = self.model
+        model.seen, seen = bytearray(len(self.seen)), model.seen
+        try:
+            return self.stepper.decision(model, operation, arguments)
+        finally:
+            model.seen = seen
+
+    def copy(self) -> BaseModel:
+        """Make a model in the present state, to look what would come of calls; it witnesses nothing here."""
+        model = self.model.thawed(self.model.freeze())
+        model.seen = bytearray(len(self.seen))
+        return model
+
     def avoids(self, operation: str, arguments: Mapping[str, Any]) -> bool:
         """Tell whether the spec leaves open what a call would do here."""
-        return operation != "wait" and self.stepper.decision(self.model, operation, arguments).avoid
+        return operation != "wait" and self.decision(operation, arguments).avoid
 
     def uncompared(self, operation: str, arguments: Mapping[str, Any]) -> bool:
         """Tell whether the reply of a call is not compared, because nothing follows from it here."""
-        decision = self.stepper.decision(self.model, operation, arguments)
+        decision = self.decision(operation, arguments)
         return decision.idle or decision.quiet or (bool(decision.refuse) and not decision.accept)
 
     def go_on(self, call: Observed) -> None:
@@ -101,12 +119,10 @@ class Judge:
                 getattr(model, f"do_{call.operation}")(**call.arguments)
             model.mint = model.next_ordinal
             model.settle()
-        self._witness(model)
 
     def witnessed(self) -> frozenset[str]:
         """Give the clauses that were witnessed in this case, the invariants that hold now included."""
         self.model.broken()
-        self._witness(self.model)
         return frozenset(path for path, hit in zip(self.stepper.levels, self.seen, strict=True) if hit)
 
     # ── One event on every configuration ──
@@ -116,32 +132,7 @@ class Judge:
             return None
         self._past.append(event)
         divergence = self._advance(event)
-        if divergence is not None and self._should and not self._relaxed:
-            divergence = self._relax(divergence)
-        return divergence if divergence is None else self._excused(divergence)
-
-    def _excused(self, divergence: Divergence) -> Divergence | None:
-        """Hold what follows from a recommended sentence to be a finding of level SHOULD, and judge no further.
-
-        Nobody knows what else a system does that does not follow the recommendation.
-        """
-        clauses = self.stepper.compiled.kernel.clauses
-        followed = next(
-            (
-                clause.path
-                for clause, hit in zip(clauses, self.seen, strict=True)
-                if hit and clause.path in self._derived
-            ),
-            "",
-        )
-        if not followed:
-            return divergence
-        self._relaxed_findings = [
-            *self._relaxed_findings,
-            replace(divergence, clause=followed, should=True, excused=divergence.clause),
-        ]
-        self._gave_up = True
-        return None
+        return divergence if divergence is None else self._unless_recommended(divergence)
 
     def _advance(self, event: Observed | Group) -> Divergence | None:
         calls = event.calls if isinstance(event, Group) else [event]
@@ -160,18 +151,17 @@ class Judge:
     def _alone(self, call: Observed) -> tuple[list[Configuration], Divergence | None]:
         reasons: list[Divergence] = []
         found = [after for each in self.configurations for after in self._explained(each, call, reasons)]
-        for each in self.configurations:
-            self._witness(each.model)
         return found, either(reasons[0], reasons) if reasons else None
 
     def _together(self, group: Group) -> tuple[list[Configuration], Divergence | None]:
         found: list[Configuration] = []
+        before = bytes(self.seen)
         for configuration in self.configurations:
             explained = explanations(self.stepper, configuration, group, MOST)
             found += explained.ends
             self.unsure = self.unsure or explained.partial
-        for each in found:
-            self._witness(each.model)
+        if not found and not self.unsure:
+            self.seen[:] = before  # of what was tried nothing came to pass
         for call in group.calls if found else ():
             self.stepper.note_sent(found[0].model, call)
         operations = " ∥ ".join(dict.fromkeys(call.operation for call in group.calls))
@@ -180,11 +170,6 @@ class Judge:
             wanted += " and signals"
             seen += f"; {', '.join(map(said, map(signal_key, group.signals))) or 'no signal'}"
         return found, Divergence("order", group.clause, operations, wanted, seen)
-
-    def _witness(self, model: BaseModel) -> None:
-        for index, hit in enumerate(model.seen):
-            if hit:
-                self.seen[index] = 1
 
     # ── One call on one configuration ──
 
@@ -214,8 +199,8 @@ class Judge:
         waiting: list[tuple[Any, list[Outcome]]] = [(start, [])]
         while waiting:
             frozen, taken = waiting.pop(0)
-            yield self.stepper.thawed(frozen, model), taken
-            for other, outcomes in unasked(self.stepper, frozen, model):
+            yield model.thawed(frozen), taken
+            for other, outcomes in unasked(frozen, model):
                 result = other.freeze()
                 if result not in known and len(known) < WAYS:
                     known.add(result)
@@ -244,10 +229,10 @@ class Judge:
 
     def _shared_file(self, call: Observed) -> Divergence | None:
         """Hold every file to the one record that it was told for."""
-        kind = self.stepper.facts.gives(call.operation)
-        if kind == NULL or call.refused is not None or call.given is None:
+        facts = self.stepper.facts
+        if not facts.gives_documents(call.operation) or call.refused is not None or call.given is None:
             return None
-        for record, file in files(kind, call.given):
+        for record, file in files(facts.gives(call.operation), call.given):
             owner = next(iter(record.values()))
             if self._files.setdefault(file, owner) != owner:
                 clause = self.stepper.clause_of(call.operation, Difference("content", None, None))
@@ -258,38 +243,86 @@ class Judge:
 
     # ── SHOULD ──
 
-    def _relax(self, divergence: Divergence) -> Divergence | None:
-        """Judge the whole case again without the sentences that are only recommended.
+    def _unless_recommended(self, divergence: Divergence) -> Divergence | None:
+        """Hold a divergence to be a finding of level SHOULD where it can follow from a recommended sentence.
 
-        Explained now: the divergence is a finding of level SHOULD, and the case goes on from there.
+        The case is judged again without such sentences. If it is explained then, the system does not follow them, and the
+        case goes on from there. If it is refuted earlier, the system does follow them. Or else nobody knows what such a
+        system does, unless they make no difference here, or there is just one way not to follow them.
         """
-        compiled = self.stepper.compiled
-        if not self._should & compiled.kernel.removable:
+        clauses = (divergence.clause, *divergence.related)
+        if divergence.kind == "accepted" and all(map(self._need_not_refuse, clauses)):
+            self._give_up(divergence, divergence.clause)
+            return None
+        facts = kernel_facts.of(self._compiled)
+        strict = self._carried_on(self._left_out) if facts.recommended_effects else None
+        if strict is None:
             return divergence
-        loose = Judge(compiled.without(self._should), self.stepper.declaration)
-        loose._relaxed = True
-        for event in self._past:
-            lost = loose._advance(event) is not None
-            self.unsure = self.unsure or loose.unsure
-            if lost:
-                return divergence
-        clause = next(
-            path for path in self.stepper.levels if path in self._should and path in compiled.kernel.removable
-        )
-        self._relaxed_findings = [*self.findings, replace(divergence, clause=clause, should=True)]
+        at_work = [path for path in facts.recommended_effects if path in strict.witnessed()]
+        for left_out in self._fewest_first(at_work):
+            loose = self._again(left_out)
+            if loose is not None and loose._advance(self._past[-1]) is None:
+                self._go_on_with(loose, left_out, divergence)
+                return None
+        for path in (each for each in at_work if each not in facts.exactly_undone):
+            other = self._carried_on([*self._left_out, path])
+            if path in clauses or (other is not None and other._states() != strict._states()):
+                self._give_up(divergence, path)
+                return None
+        return divergence
+
+    def _fewest_first(self, at_work: Sequence[str]) -> Iterator[list[str]]:
+        """Walk sentences that may be left out: one more than before, another one instead, or all of them."""
+        before = self._left_out
+        yield from ([*before, path] for path in at_work)
+        if before:
+            yield from ([path] for path in (*at_work, *before))
+        if at_work:
+            yield [*before, *at_work]
+
+    def _need_not_refuse(self, clause: str) -> bool:
+        """Tell whether a refusal is only recommended; of an unknown record, or another's, only its code is."""
+        return self.stepper.recommended(clause) and not clause.endswith((".missing", ".private to"))
+
+    def _again(self, left_out: Sequence[str]) -> Judge | None:
+        """Judge all but the last event again, without some sentences; None where that is refuted."""
+        compiled = self._compiled.without(left_out) if left_out else self._compiled
+        other = Judge(compiled, self.stepper.declaration)
+        lost = any(other._advance(event) is not None for event in self._past[:-1])
+        self.unsure = self.unsure or other.unsure
+        return None if lost else other
+
+    def _carried_on(self, left_out: Sequence[str]) -> Judge | None:
+        """The same, and the last event carried out whatever was seen."""
+        other = self._again(left_out)
+        event = self._past[-1]
+        if other is not None:
+            for call in sorted(event.calls, key=_ended) if isinstance(event, Group) else [event]:
+                other.go_on(call)
+        return other
+
+    def _states(self) -> set[Any]:
+        return {each.model.freeze() for each in self.configurations}
+
+    def _go_on_with(self, loose: Judge, left_out: list[str], divergence: Divergence) -> None:
+        """Go on as another judge, that has left out some sentences."""
+        clause = next((path for path in left_out if path not in self._left_out), left_out[0])
+        self._left_out = left_out
+        self._earlier_findings = [*self.findings, replace(divergence, clause=clause, should=True)]
         self.stepper, self.configurations = loose.stepper, loose.configurations
-        self._relaxed = True
-        return None
+        for each in self.configurations:
+            each.model.seen = self.seen
+
+    def _give_up(self, divergence: Divergence, clause: str) -> None:
+        """Judge no further: nobody knows what else a system does that does not follow a recommended sentence."""
+        excused = divergence.clause if divergence.clause != clause else ""
+        finding = replace(divergence, clause=clause, should=True, excused=excused)
+        self._earlier_findings = [*self._earlier_findings, finding]
+        self._gave_up = True
 
 
-def derived(compiled: Compiled) -> frozenset[str]:
-    """Name the recommended sentences that change what happens; how to do without the others is known exactly."""
-    exact = ("messages.", ".missing", ".gives", ".private to")
-    return frozenset(
-        clause.path
-        for clause in compiled.kernel.clauses
-        if clause.level == "should" and not any(part in clause.path for part in exact)
-    )
+def _ended(call: Observed) -> int:
+    return call.ended
 
 
 def _distinct(configurations: Sequence[Configuration]) -> list[Configuration]:

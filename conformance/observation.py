@@ -174,6 +174,8 @@ def differences(
     kind: Type, expected: Any, seen: Any, *, instants: bool = True, path: str = ""
 ) -> Iterator[Difference]:
     """Walk every part in which two values of one type differ; without `instants` only whether they are set counts."""
+    if expected == seen:  # mostly, and quickly found
+        return
     if _uncompared(kind, expected, seen, instants):
         return
     match kind:
@@ -290,6 +292,17 @@ def _same_identity(one: Any, other: Any) -> bool:
         first = next(iter(one))
         return bool(one[first] == other[first])
     return False
+
+
+def holds_documents(kind: Type) -> bool:
+    """Tell whether values of a type can hold documents."""
+    match kind:
+        case Optional(item=item) | List(item=item):
+            return holds_documents(item)
+        case Record(fields=fields):
+            return any(holds_documents(field) for _, field in fields)
+        case _:
+            return isinstance(kind, Document)
 
 
 def files(kind: Type, value: Any) -> Iterator[tuple[Any, str]]:

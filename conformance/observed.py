@@ -16,6 +16,7 @@ class Observed:
     minted  the ids in the reply that the system may have chosen for new records, each with its entity
     caller, began, ended  who made it and when, for calls made at once
     elapsed  milliseconds that passed meanwhile
+    aside    the reply, where nothing follows from it; something may without a sentence that is only recommended
     """
 
     operation: str
@@ -28,6 +29,7 @@ class Observed:
     began: int = 0
     ended: int = 0
     elapsed: int = 0
+    aside: Any = None
 
 
 def signal_key(signal: tuple[str, tuple[tuple[str, Any], ...]]) -> SignalKey:

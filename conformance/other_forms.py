@@ -13,6 +13,8 @@ from statemachines.rows import values
 from statemachines.types import Bool, Enum, List, Optional, Ref, Text, Type
 from statemachines.words import Words
 
+FEW = 4  # calls at the end of a trace
+
 
 class OtherForms:
     """Walks forms of a trace of one lifecycle that are simpler, or shorter and not much different."""
@@ -60,6 +62,18 @@ class OtherForms:
                     for gone in numbers:
                         if gone != call.number:
                             yield cut(changed, [number for number in numbers if number != gone])
+
+    def about_another(self, trace: Trace) -> Iterator[Trace]:
+        """Walk the traces in which the last call, that only looks, looks at a record of the few calls before it."""
+        calls = trace.calls()
+        if not self._facts.observes(calls[-1].operation):
+            return
+        makers = {call.number: call.operation for call in calls}
+        known = [value for call in calls[-FEW:-1] for _, value in call.arguments if isinstance(value, Given)]
+        for name, value in calls[-1].arguments:
+            for other in known if isinstance(value, Given) else ():
+                if other.field == value.field and makers.get(other.step) == makers.get(value.step):
+                    yield with_argument(trace, calls[-1].number, name, other)
 
     @staticmethod
     def waiting_longer(trace: Trace) -> Iterator[Trace]:

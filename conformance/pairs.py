@@ -40,10 +40,7 @@ def search(
             _situation(compiled, driver, chooser)
             if not _at_once(driver, one, other, chooser):
                 continue
-            for _ in range(AFTER):  # what no observer shows may come out by what is done next
-                operation = chooser.choice(compiled.kernel.operations).name
-                if driver.offers(operation):
-                    driver.take(operation, driver.drawn(operation, chooser))
+            _aftermath(compiled, driver, chooser)
         except Diverged as diverged:
             return diverged
         after(driver)
@@ -63,10 +60,7 @@ def _situation(compiled: Compiled, driver: Driver, chooser: random.Random) -> No
     offered = [each for each in compiled.kernel.operations if each.effects and driver.offers(each.name)]
     names = [each.name for each in offered for _ in range(OFTEN if _creates(each) else 1)]
     for _ in range(chooser.randint(LEAST, MOST)):
-        name = chooser.choice(names)
-        arguments = driver.drawn(name, chooser)
-        if arguments is not None and not driver.avoided(name, arguments):
-            driver.make(name, arguments)
+        _made(driver, chooser.choice(names), chooser)
 
 
 def _at_once(driver: Driver, one: kernel.Operation, other: kernel.Operation, chooser: random.Random) -> bool:
@@ -86,8 +80,24 @@ def _at_once(driver: Driver, one: kernel.Operation, other: kernel.Operation, cho
     except CallFailed as failed:
         raise Diverged(failed.divergence, driver.case) from None
     driver.look()
-    driver.observe({**first, **second})
+    driver.observe(first, second)
     return True
+
+
+def _aftermath(compiled: Compiled, driver: Driver, chooser: random.Random) -> None:
+    """Make some calls more, and look: what no observer shows may come out by what is done next."""
+    names = [chooser.choice(compiled.kernel.operations).name for _ in range(AFTER)]
+    made = [_made(driver, name, chooser) for name in names if driver.offers(name)]
+    driver.observe(*(arguments for arguments in made if arguments is not None))
+
+
+def _made(driver: Driver, name: str, chooser: random.Random) -> dict[str, Any] | None:
+    """Make a call of an operation, if the spec says what comes of it; give what it was called with."""
+    arguments = driver.drawn(name, chooser)
+    if arguments is None or driver.avoided(name, arguments):
+        return None
+    driver.make(name, arguments)
+    return arguments
 
 
 def _about_the_same(

@@ -1,7 +1,8 @@
 """Time that passes on a model, in every way in which a right system may have spent it.
 
 Timers due at one instant fire in any order, each to rest; one whose window is open fires when the system
-says that it did, or when the window closes. What is due at the very end may come before the next call, or after it.
+says that it did, or when the window closes. A step that it may take unasked it takes when a signal says so.
+What is due at the very end may come before the next call, or after it.
 """
 
 from __future__ import annotations
@@ -50,11 +51,11 @@ class Passing:
         waiting, known = [start], {(start.frozen, start.rest)}
         while waiting:
             point = waiting.pop()
-            model = self._thawed(point.frozen)
+            model = self.model.thawed(point.frozen)
             if all(max(last, model.now) >= end for _, last, _, _ in model.deadlines()):
                 model.now = end
                 yield model, list(point.taken)
-                model = self._thawed(point.frozen)
+                model = self.model.thawed(point.frozen)
             if len(known) > MOST:
                 self.partial = True
                 continue
@@ -62,13 +63,6 @@ class Passing:
                 if (following.frozen, following.rest) not in known:
                     known.add((following.frozen, following.rest))
                     waiting.append(following)
-
-    def _thawed(self, frozen: Any) -> BaseModel:
-        like = self.model
-        model = type(like)(vars(like.limits), vars(like.policies))
-        model.thaw(frozen)
-        model.seen = like.seen
-        return model
 
     def _next(self, point: _Point, model: BaseModel, end: int) -> Iterator[_Point]:
         """Walk what may happen next; what commutes with everything else of its instant happens first."""
@@ -85,6 +79,20 @@ class Passing:
             following = self._after(point, event)
             if following is not None:
                 yield following
+        if point.rest:
+            yield from self._unasked(point, model, min(bound, end))
+
+    def _unasked(self, point: _Point, model: BaseModel, bound: int) -> Iterator[_Point]:
+        """Walk the steps that it may take unasked, now or when a signal came, that sent what was seen."""
+        for instant in sorted({model.now, *(each for each in self.at if model.now <= each <= bound)}):
+            model.now = instant
+            for index, keys, _ in model.own_steps():
+                other = self.model.thawed(point.frozen)
+                other.now = instant
+                taken = [other.take(index, keys), *other.settle()]
+                rest = self._explained(taken, point.rest) if _signals(taken) else None
+                if rest is not None:
+                    yield _Point(other.freeze(), (*point.taken, *taken), rest)
 
     def _instants(self, model: BaseModel, timer: Timer, end: int) -> list[int]:
         """List the instants before the end at which a timer may have fired, as far as they make a difference."""
@@ -93,7 +101,7 @@ class Passing:
         return [instant for instant in (*said, last) if instant < end]
 
     def _fired(self, frozen: Any, *events: tuple[int, Timer]) -> tuple[BaseModel, list[Outcome]]:
-        model = self._thawed(frozen)
+        model = self.model.thawed(frozen)
         taken: list[Outcome] = []
         for instant, (_, _, index, key) in events:
             model.now = instant
@@ -116,14 +124,22 @@ class Passing:
     def _after(self, point: _Point, event: tuple[int, Timer]) -> _Point | None:
         """Give the point after an event, unless it would have sent what was not seen."""
         model, taken = self._fired(point.frozen, event)
-        rest = list(point.rest)
+        rest = self._explained(taken, point.rest, self.missing)
+        return None if rest is None else _Point(model.freeze(), (*point.taken, *taken), rest)
+
+    def _explained(
+        self, taken: Sequence[Outcome], seen: Sequence[SignalKey], missing: list[Signal] | None = None
+    ) -> tuple[SignalKey, ...] | None:
+        """Give the signals seen that are left; None where one has to come that was not seen, which is `missing`."""
+        rest = list(seen)
         for signal in _signals(taken):
-            seen = self.facts.matching(signal_key(signal), rest, instants=self.instants)
-            if seen is None:
-                self.missing.append(signal)
+            found = self.facts.matching(signal_key(signal), rest, instants=self.instants)
+            if found is None:
+                if missing is not None:
+                    missing.append(signal)
                 return None
-            rest.remove(seen)
-        return _Point(model.freeze(), (*point.taken, *taken), tuple(rest))
+            rest.remove(found)
+        return tuple(rest)
 
 
 def _signals(outcomes: Sequence[Outcome]) -> list[Signal]:

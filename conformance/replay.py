@@ -14,7 +14,7 @@ from conformance.adapter import Adapter
 from conformance.case import Case
 from conformance.evidence import because
 from conformance.row_facts import covers, impossible, makes_calls_at_once
-from conformance.verdict import UNSURE
+from conformance.verdict import UNSURE, Counterexample
 from statemachines.compile import Compiled, compile_tree, spec_tree
 from statemachines.diagnostics import Diagnostic, SpecError
 from statemachines.rows import Program, RowCompiler, RowFailure, enumerated, witnesses
@@ -22,6 +22,7 @@ from statemachines.source import read_file
 from statemachines.tree import Mapping, Scalar
 
 ROUNDS = 48  # schedules that a counterexample with calls at once is tried under
+MORE = 4  # times as many rounds as it took before, of one without
 ENOUGH = 3.0  # seconds, after which one that has failed is tried no more: calls that hang take long
 
 
@@ -29,11 +30,13 @@ ENOUGH = 3.0  # seconds, after which one that has failed is tried no more: calls
 class Saved:
     """A trace file: the lifecycle that it names, with the file's rows as its matrix.
 
-    of  the row of the lifecycle's own matrix that failed; empty where somebody wrote the file by hand
+    of      the row of the lifecycle's own matrix that failed; empty where somebody wrote the file by hand
+    rounds  in how many rounds it showed, where once was not enough
     """
 
     compiled: Compiled
     of: str = ""
+    rounds: int = 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,13 +71,15 @@ class Replayed:
         return "still fails" if self.rounds == 1 else f"still fails ({self.failed} of {self.rounds})"
 
 
-def save(folder: Path, lifecycle: str, target: str, row_id: str, row: str) -> Path:
+def save(folder: Path, lifecycle: str, target: str, row_id: str, found: Counterexample) -> Path:
     """Write a counterexample to a row of the matrix as a trace file; give its path."""
     folder.mkdir(parents=True, exist_ok=True)
     path = _path(folder, lifecycle, row_id)
-    name, _, body = row.partition(":\n")
+    name, _, body = found.row.partition(":\n")
     indented = "".join(f"  {line}\n" for line in body.splitlines())
-    path.write_text(f"{_head(lifecycle, target, row_id)}matrix:\n  {name}:\n{indented}", encoding="utf-8")
+    head = _head(lifecycle, target, row_id)
+    head += f"rounds: {found.rounds}\n" if found.reproduced < found.rounds else ""
+    path.write_text(f"{head}matrix:\n  {name}:\n{indented}", encoding="utf-8")
     return path
 
 
@@ -113,19 +118,22 @@ def read(path: str) -> Saved:
     entries = tuple((key, matrix if key.text == "matrix" else value) for key, value in whole.entries)
     row = tree.get("row")
     of = row.text if isinstance(row, Scalar) else ""
-    return Saved(compile_tree(Mapping(entries, whole.where, whole.flow), path), of)
+    rounds = tree.get("rounds")
+    took = rounds.value if isinstance(rounds, Scalar) and isinstance(rounds.value, int) else 1
+    return Saved(compile_tree(Mapping(entries, whole.where, whole.flow), path), of, max(took, 1))
 
 
 def replay(saved: Saved, adapter: Adapter) -> Iterator[Replayed]:
-    """Run every row of a trace file; one that makes calls at once in several rounds."""
+    """Run every row of a trace file; one that makes calls at once, or depends on chance, in several rounds."""
     compiled = saved.compiled
+    by_chance = MORE * saved.rounds if saved.rounds > 1 else 1
     rows = RowCompiler(compiled.lifecycle)
     for row in compiled.lifecycle.rows.values():
         program = rows.program(row)
         if rows.faults:
             raise SpecError(rows.faults)
         lacking = impossible(compiled, rows.words, adapter, row)
-        found = [] if lacking else list(_rounds(compiled, rows, adapter, program))
+        found = [] if lacking else list(_rounds(compiled, rows, adapter, program, by_chance))
         failures = [each for each in found if each.fails]
         last = failures[-1] if failures else _Round()
         doubts = (each.unanswered for each in found if each.unanswered)
@@ -144,14 +152,16 @@ class _Round(NamedTuple):
     unanswered: str = ""
 
 
-def _rounds(compiled: Compiled, rows: RowCompiler, adapter: Adapter, program: Program) -> Iterator[_Round]:
-    """Run a row in several rounds if it makes calls at once."""
-    until, failed = time.monotonic() + ENOUGH, False
-    for number in range(ROUNDS if makes_calls_at_once(program.row) else 1):
+def _rounds(
+    compiled: Compiled, rows: RowCompiler, adapter: Adapter, program: Program, by_chance: int
+) -> Iterator[_Round]:
+    """Run a row in several rounds if it makes calls at once; or else until it fails, in so many at most."""
+    until, failed, at_once = time.monotonic() + ENOUGH, False, makes_calls_at_once(program.row)
+    for number in range(ROUNDS if at_once else by_chance):
         found = _once(compiled, rows, adapter, program, number)
         failed = failed or found.fails
         yield found
-        if failed and time.monotonic() > until:
+        if failed and (not at_once or time.monotonic() > until):
             return
 
 

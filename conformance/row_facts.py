@@ -7,7 +7,7 @@ from typing import Any
 
 from conformance.adapter import Adapter
 from conformance.declaration import ordered_by_completion
-from conformance.step import Divergence
+from conformance.divergence import Divergence
 from statemachines.compile import Compiled
 from statemachines.expression.syntax import Call, Field, Name, Node, children
 from statemachines.kernel import within

@@ -71,7 +71,11 @@ class Names:
         self.plain = {
             text
             for text, kinds in alike.items()
-            if kinds > 1 or any(text != each and text in each for each in words)
+            if kinds > 1
+            or any(text != each and text in each for each in words)
+            or any(
+                text != each and text.startswith(each) and not each[-1:].isdigit() for each in alike if each
+            )
         }
         self.plain |= _telling(
             {text for text, kind in uses if isinstance(kind, Text) and self.may_be_fresh(kind)}

@@ -20,6 +20,8 @@ from statemachines.lifecycle import Row
 from statemachines.rows import Program, RowCompiler, RowFailure, RowTooLong, enumerated, witnesses
 
 ROUNDS = 40  # schedules of a concurrent row
+ROUNDS_IN_ALL = 160  # the same, of all combinations of its values together
+ROUNDS_EACH = 3  # but of each combination so many: of three schedules one counts instructions
 MANY_CALLS = 500  # calls at once of a row that is run under fewer schedules, because each shows as much
 ROUNDS_OF_MANY = 3
 ROUNDS_IF_COSTLY = 2  # where each call takes long
@@ -129,20 +131,22 @@ class RowRunner:
     def _all(self, program: Program, tally: Tally) -> None:
         declared = self.compiled.model(self.adapter.declaration.limits, self.adapter.declaration.policies)
         first = witnesses(self.rows.words, program.row, declared)
-        for values in enumerated(self.compiled.lifecycle, program):
-            self._rounds(program, {**values, **first}, tally)
+        combinations = list(enumerated(self.compiled.lifecycle, program))
+        share = max(ROUNDS_IN_ALL // len(combinations), ROUNDS_EACH)
+        for values in combinations:
+            self._rounds(program, {**values, **first}, tally, share)
             if self.quick and not makes_calls_at_once(program.row):
                 break
         if program.row.drawn and not (self.quick or self.adapter.costly):
             self._drawn(program, declared, tally)
         self._until_exercised(program, first, tally)
 
-    def _rounds(self, program: Program, values: Mapping[str, Any], tally: Tally) -> None:
-        """Run once; a concurrent row under several schedules."""
+    def _rounds(self, program: Program, values: Mapping[str, Any], tally: Tally, most: int) -> None:
+        """Run once; a concurrent row under several schedules, so many at most."""
         self._once(program, values, tally, case_seed(self.number, 0))
         if not makes_calls_at_once(program.row):
             return
-        rounds = min(schedules(self.adapter), ROUNDS_OF_MANY if tally.at_once > MANY_CALLS else ROUNDS)
+        rounds = min(schedules(self.adapter), ROUNDS_OF_MANY if tally.at_once > MANY_CALLS else most)
         rounds = max(rounds // 4, 1) if self.quick and not self.adapter.costly else rounds
         for round_ in range(1, rounds):
             self._once(program, values, tally, case_seed(self.number, round_))

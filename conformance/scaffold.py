@@ -65,7 +65,9 @@ def python_skeleton(compiled: Compiled) -> str:
         name=spec.name,
         code=next((code for code in compiled.words.codes if code != "wrong_state"), "not_found"),
         limits=_literal({name: limit.default for name, limit in spec.limits.items()}),
-        policies=_literal({name: policy.default.text for name, policy in spec.policies.items()}),
+        policies=_literal(
+            {name: each.default.text for name, each in spec.policies.items() if not each.is_undeclared}
+        ),
         lacks=_literal(lacking),
         signals="\n".join(_signals(compiled, mandatory)),
     )

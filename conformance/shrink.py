@@ -51,6 +51,7 @@ class Shrinker:
         while len(self._best.trace) != size and time.monotonic() < self._until:
             size = len(self._best.trace)
             self._shrink_groups()
+            self._try_each(self._forms.about_another)
             self._cut_sets(self._of_operations)
             self._cut_sets(self._of_jobs)
             self._cut_stretches()

@@ -7,10 +7,12 @@ every step the observers are asked, so a wrong state shows at once.
 
 from __future__ import annotations
 
+import itertools
 import random
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import lru_cache
+from operator import itemgetter
 from typing import Any
 
 from hypothesis import Phase, event, seed
@@ -21,8 +23,8 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, rule, run_sta
 from conformance import kernel_facts
 from conformance.adapter import Adapter
 from conformance.case import CallFailed, Case
+from conformance.divergence import Divergence
 from conformance.prefill import prefills
-from conformance.step import Divergence
 from conformance.strategies import settings_of
 from statemachines import kernel
 from statemachines.candidates import Chooser, Gone, choosers, worth_trying
@@ -77,24 +79,21 @@ class Driver:
         """Tell whether a call would be carried out now."""
         if operation == "wait":
             return True
-        decision = self.case.judge.stepper.decision(self.case.judge.model, operation, arguments)
+        decision = self.case.judge.decision(operation, arguments)
         return decision.accept and not decision.avoid
 
     def arguments(self, operation: str, number: int) -> dict[str, Any] | None:
         """Give the arguments that a number stands for in the present configuration; None where there are none."""
+        return _chosen(self._choices(operation), number)
+
+    def _choices(self, operation: str) -> list[tuple[str, list[list[Any]]]]:
+        """Give the values that each parameter can have in the present configuration, those that are alike together."""
         if operation == "wait":
-            return {"ms": WAITS[number % len(WAITS)]}
-        found: dict[str, Any] = {}
+            return [("ms", [[ms] for ms in WAITS])]
+        found = []
         for parameter, chooser in self._choosers[operation]:
             values = worth_trying(parameter, chooser, self.case.judge.model, self.gone)
-            if not values:
-                return None
-            alike = self._alike(parameter, values)
-            number, index = divmod(number, len(alike))
-            number, place = divmod(number, len(alike[index]))
-            value = alike[index][place]
-            if value is not ABSENT:
-                found[parameter.name] = value
+            found.append((parameter.name, self._alike(parameter, values)))
         return found
 
     def drawn(
@@ -105,10 +104,17 @@ class Driver:
         tries: int | None = None,
     ) -> dict[str, Any] | None:
         """Draw arguments with which a call does something, and that fit, if some are found in so many tries."""
-        found = [self.arguments(operation, chooser.randrange(NUMBERS)) for _ in range(tries or TRIES)]
-        given = [each for each in found if each is not None]
-        enabled = [each for each in given if self.enabled(operation, each)]
-        return next(iter([*filter(fits, enabled), *enabled, *given]), None)
+        choices = self._choices(operation)
+        found: list[tuple[bool, dict[str, Any]]] = []
+        for _ in range(tries or TRIES):
+            given = _chosen(choices, chooser.randrange(NUMBERS))
+            if given is None:
+                return None
+            enabled = self.enabled(operation, given)
+            if enabled and fits(given):
+                return given
+            found.append((enabled, given))
+        return max(found, key=itemgetter(0))[1]  # the first that does something, or else the first
 
     def _alike(self, parameter: kernel.Parameter, values: Sequence[Any]) -> list[list[Any]]:
         """Put the ids of records in one state together, so that each state is asked about as often as any other.
@@ -153,10 +159,9 @@ class Driver:
 
     def astray(self, calls: Sequence[tuple[str, dict[str, Any]]]) -> bool:
         """Tell whether calls, one after the other, come to where the spec leaves open what happens."""
-        judge = self.case.judge
-        model = judge.stepper.thawed(judge.model.freeze(), judge.model)
+        model = self.case.judge.copy()
         for operation, arguments in calls:
-            decision = judge.stepper.decision(model, operation, arguments)
+            decision = self.case.judge.stepper.decision(model, operation, arguments)
             if decision.avoid:
                 return True
             if decision.accept:
@@ -164,13 +169,16 @@ class Driver:
                 model.settle()
         return False
 
-    def observe(self, arguments: dict[str, Any]) -> None:
-        """Ask every observer: about everything, and about the records that the last call was about."""
+    def observe(self, *calls: dict[str, Any]) -> None:
+        """Ask every observer: about everything, and about the records that the last calls were about, by their arguments."""
         length = len(self.case.trace)
         for operation in self._observers:
-            for chosen in self._about(operation, arguments):
-                self.make(operation.name, chosen)
-                del self.case.trace[length:]
+            asked: list[dict[str, Any]] = []
+            for chosen in itertools.chain(*(self._about(operation, arguments) for arguments in calls)):
+                if chosen not in asked:
+                    asked.append(chosen)
+                    self.make(operation.name, chosen)
+                    del self.case.trace[length:]
 
     def _about(self, operation: kernel.Operation, arguments: dict[str, Any]) -> list[dict[str, Any]]:
         """Give the arguments to ask an observer with: all fixed records, whole lists, the last call's records."""
@@ -194,6 +202,20 @@ class Driver:
                 chosen if value is ABSENT else {**chosen, name: value} for chosen in found for value in values
             ]
         return found
+
+
+def _chosen(choices: list[tuple[str, list[list[Any]]]], number: int) -> dict[str, Any] | None:
+    """Give the arguments that a number stands for: a group of values for each parameter, then one of the group."""
+    found: dict[str, Any] = {}
+    for name, alike in choices:
+        if not alike:
+            return None
+        number, index = divmod(number, len(alike))
+        number, place = divmod(number, len(alike[index]))
+        value = alike[index][place]
+        if value is not ABSENT:
+            found[name] = value
+    return found
 
 
 @lru_cache(maxsize=8)

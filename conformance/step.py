@@ -4,62 +4,20 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from types import SimpleNamespace
-from typing import Any, Final
+from typing import Any
 
 from conformance import kernel_facts
 from conformance.declaration import Declaration
+from conformance.divergence import NO_SIGNAL, Divergence, at, either, said, short
 from conformance.observation import Difference, InOrder, Times, differences
 from conformance.observed import Observed
 from conformance.passing import Passing
 from statemachines.compile import Compiled
 from statemachines.lifecycle import ANY
-from statemachines.model import AnyOf, BaseModel, Decision, Impossible, Outcome, Signal
+from statemachines.model import ANYTHING, AnyOf, BaseModel, Decision, Impossible, Outcome, Signal
 from statemachines.types import NULL, Type
-
-
-@dataclass(frozen=True, slots=True)
-class Divergence:
-    """What no configuration explains: the clause it speaks of, in words what was expected and what was seen.
-
-    kind  'accepted', 'refused', 'reply', 'signal', 'identity', 'file', 'order', 'shape', 'crash' or 'hang'
-    path, value  the part of the reply that differs, and what the model gives there
-    related  the other clauses that it speaks of: those that set what differs, or that refuse as well
-    excused  the clause of the fault, where it is only of level SHOULD because `clause` is
-    others   the same fault as other explanations see it, which expect something else
-    """
-
-    kind: str
-    clause: str
-    operation: str
-    expected: str
-    seen: str
-    should: bool = False
-    path: str = ""
-    value: Any = None
-    related: tuple[str, ...] = ()
-    excused: str = ""
-    others: tuple[Divergence, ...] = ()
-
-    @property
-    def key(self) -> tuple[str, str, str]:
-        """What makes two divergences the same fault."""
-        return (self.kind, self.excused or self.clause, self.operation)
-
-
-def either(first: Divergence, reasons: Iterable[Divergence]) -> Divergence:
-    """Join what several explanations expect in one reply: each of it would have been right."""
-    alike = {
-        each.expected: each for each in (first, *reasons) if first.kind == "reply" and each.key == first.key
-    }
-    others = tuple(each for expected, each in alike.items() if expected != first.expected)
-    return replace(first, expected=" or ".join(alike), others=others) if others else first
-
-
-NO_SIGNAL: Final = "no such signal"
-LONG = 200  # signs of a value that is told whole
-MANY = 8  # items of a list that is longer than that
 
 
 class Contradiction(Exception):
@@ -93,9 +51,12 @@ class Stepper:
         self.findings: list[Divergence] = []
         self.partial = False
 
-    def fresh(self) -> list[BaseModel]:
-        """Make a model at the start of a case, for every choice that may be the system's."""
-        return [self.compiled.model(self.declaration.limits, choices) for choices in self._choices()]
+    def fresh(self, seen: bytearray) -> list[BaseModel]:
+        """Make a model at the start of a case, for every choice that may be the system's; all witness in `seen`."""
+        models = [self.compiled.model(self.declaration.limits, choices) for choices in self._choices()]
+        for model in models:
+            model.seen = seen
+        return models
 
     def _choices(self) -> Iterator[dict[str, Any]]:
         declared = self.declaration.policies
@@ -114,13 +75,6 @@ class Stepper:
                 **self.declaration.policies,
             }
         )
-
-    def thawed(self, frozen: Any, like: BaseModel) -> BaseModel:
-        """Make a model in a frozen state, which witnesses clauses where `like` does."""
-        model = type(like)(self.declaration.limits, vars(like.policies))
-        model.thaw(frozen)
-        model.seen = like.seen
-        return model
 
     @staticmethod
     def decision(model: BaseModel, operation: str, arguments: Mapping[str, Any]) -> Decision:
@@ -168,7 +122,7 @@ class Stepper:
         yield from passing.ways(ms)
         self.partial = self.partial or passing.partial
         if passing.missing:
-            ends = [self.thawed(model.freeze(), model).wait(ms, prompt=prompt) for prompt in (False, True)]
+            ends = [model.thawed(model.freeze()).wait(ms, prompt=prompt) for prompt in (False, True)]
             reasons += [self.unseen(call, signal, *ends) for signal in passing.missing]
 
     def unseen(
@@ -265,7 +219,7 @@ class Stepper:
                 call.operation,
                 f"refused {' or '.join(decision.refuse)}",
                 seen,
-                all(map(self._recommended, clauses)),
+                all(map(self.recommended, clauses)),
                 value=decision.refuse[0],
                 related=tuple(clauses[1:]),
             )
@@ -280,10 +234,11 @@ class Stepper:
         kind = self.facts.gives(call.operation)
         if kind == NULL:
             return
+        seen = call.given if call.aside is None else call.aside
+        if seen is ANYTHING:
+            return
         options = expected.options if isinstance(expected, AnyOf) else (expected,)
-        found = [
-            list(differences(kind, each, call.given, instants=self.declaration.instants)) for each in options
-        ]
+        found = [list(differences(kind, each, seen, instants=self.declaration.instants)) for each in options]
         nearest = min(found, key=len)
         others = [self._differs(call, kind, each[0]) for each in found if each]
         for difference in nearest:
@@ -296,9 +251,9 @@ class Stepper:
             "reply",
             clause,
             call.operation,
-            _at(difference.path, difference.expected),
-            _at(difference.path, difference.seen),
-            self._recommended(clause),
+            at(difference.path, difference.expected),
+            at(difference.path, difference.seen),
+            self.recommended(clause),
             difference.path,
             difference.expected,
             self.facts.setters(kind, difference),
@@ -319,7 +274,7 @@ class Stepper:
     def may_show(self, model: BaseModel, call: Observed, message: Any, given: Any) -> bool:
         """Tell whether a message may be shown so: nothing differs but what is only recommended."""
         return all(
-            self._recommended(self.clause_of(call.operation, difference))
+            self.recommended(self.clause_of(call.operation, difference))
             for difference in self._differing(model, call, message, given)
         )
 
@@ -337,7 +292,7 @@ class Stepper:
     def _item(self, call: Observed) -> Type:
         return getattr(self.facts.gives(call.operation), "item", NULL)
 
-    def _recommended(self, clause: str) -> bool:
+    def recommended(self, clause: str) -> bool:
         """Tell whether a clause is only recommended."""
         return self.levels.get(clause) == "should"
 
@@ -359,45 +314,15 @@ class Stepper:
         return carried if carried in self.levels else f"operations.{operation}.gives"
 
 
-def unasked(stepper: Stepper, frozen: Any, like: BaseModel) -> Iterator[tuple[BaseModel, list[Outcome]]]:
+def unasked(frozen: Any, like: BaseModel) -> Iterator[tuple[BaseModel, list[Outcome]]]:
     """Walk what the system may do unasked: take one of its own steps, or let a timer that is due fire, to rest."""
-    here = stepper.thawed(frozen, like)
+    here = like.thawed(frozen)
     for index, keys, _ in here.own_steps():
-        other = stepper.thawed(frozen, like)
+        other = like.thawed(frozen)
         yield other, [other.take(index, keys)]
     for _, _, index, key in here.due():
-        other = stepper.thawed(frozen, like)
+        other = like.thawed(frozen)
         yield other, [other.fire(index, key), *other.settle()]
-
-
-def short(value: Any) -> str:
-    """Write a value on one line: of one that is long, of each of its items less, and at last its middle left out.
-
-    A long list says how many items it has: two that differ in their middle do not read the same.
-    """
-    text = repr(value)
-    if len(text) <= LONG:
-        return text
-    match value:
-        case list() | tuple() if len(value) > 1:
-            items = [_cut(repr(each), LONG // 2) for each in value]
-            shown = items if len(items) <= MANY else [*items[: MANY - 1], "…", items[-1]]
-            return f"{len(value)} items: [{', '.join(shown)}]"
-        case dict():
-            return (
-                f"{{{', '.join(f'{key!r}: {_cut(repr(each), LONG // 2)}' for key, each in value.items())}}}"
-            )
-        case _:
-            return _cut(text, LONG)
-
-
-def _cut(text: str, length: int) -> str:
-    """Leave out the middle of a text that is longer."""
-    return text if len(text) <= length else f"{text[: length * 3 // 4]} … {text[-length // 5 :]}"
-
-
-def _at(path: str, value: Any) -> str:
-    return f"{path} = {short(value)}" if path else short(value)
 
 
 def _times(name: str, ways: Sequence[Sequence[Outcome]]) -> Times:
@@ -410,9 +335,3 @@ def _times(name: str, ways: Sequence[Sequence[Outcome]]) -> Times:
     may = [sum(count(each.may) for each in outcomes) for outcomes in ways]
     again = any(count(each.again) for outcomes in ways for each in outcomes)
     return Times(min(due), None if again else max(map(sum, zip(due, may, strict=True))))
-
-
-def said(signal: Signal) -> str:
-    """Write a signal with what it is about."""
-    name, fields = signal
-    return f"signal {name}({', '.join(f'{key}: {short(value)}' for key, value in fields)})"

@@ -21,6 +21,8 @@ def testcase(lifecycle: str, factory: Callable[[], Any], *, rows: str = "") -> t
 
     `rows` selects some, such as "N1,E*". A row that the system cannot have is skipped, and says why.
     """
+    if not callable(factory):
+        raise TypeError(f"testcase takes a class, or a function that makes an object; {factory!r} is none")
     compiled = load(lifecycle)
     only = tuple(part.strip() for part in rows.split(",") if part.strip())
     adapter = open_class(compiled, factory)  # what is declared wrongly is told where the test case is made

@@ -13,7 +13,7 @@ from typing import Any
 from conformance import kernel_facts
 from conformance.adapter import Adapter
 from conformance.case import CallFailed, Case, Recorded
-from conformance.step import Divergence
+from conformance.divergence import Divergence
 from statemachines.compile import Compiled
 from statemachines.rows import Answer, RowFailure
 from statemachines.types import List, Record, Text, Type, present

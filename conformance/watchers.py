@@ -56,7 +56,7 @@ class Saver(Watcher):
             self.commands[result.id] = rerun(header, result.id)
             return
         try:
-            path = save(self._folder, header.called, header.target, result.id, result.counterexample.row)
+            path = save(self._folder, header.called, header.target, result.id, result.counterexample)
         except OSError as error:
             self.commands[result.id] = f"(not saved: {error})"
         else:

@@ -7,6 +7,7 @@ a Hypothesis machine or a shrinker picks by number.
 from __future__ import annotations
 
 import itertools
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any
@@ -64,13 +65,18 @@ def arguments(
 def worth_trying(
     parameter: kernel.Parameter, chooser: Chooser, model: BaseModel, gone: Gone | None
 ) -> Sequence[Any]:
-    """Give the values of one parameter; the record that left last stands for all that are not there."""
+    """Give the values of one parameter; the record that left last stands for all that are not there.
+
+    Where an id may be chosen, the one that looks as if it came next is chosen, too.
+    """
     values = chooser(model)
     late = gone.last(model, parameter.type) if gone is not None else None
-    if late is None:
+    if gone is None or late is None:
         return values
-    kept = values[:-1] if isinstance(present(parameter.type), Ref) else values
-    return [*kept, *([late] if late not in kept else [])]
+    chooses = isinstance(present(parameter.type), Id)
+    coming = gone.coming(model, parameter.type) if chooses else None
+    kept = values if chooses else values[:-1]
+    return [*kept, *(each for each in dict.fromkeys((late, coming)) if each is not None and each not in kept)]
 
 
 def choices(compiled: Compiled, model: BaseModel, kind: TypeUse) -> list[Any]:
@@ -216,6 +222,17 @@ class Gone:
                 return next(known, newest[:-1] if newest[:-1] not in live else None) or None
             case _:
                 return None
+
+    def coming(self, model: Any, kind: Type) -> str | None:
+        """Give the id that comes after the newest one, if ids are counted; None where they are not, or where it is there."""
+        name = getattr(present(kind), "entity", "")
+        newest = next(reversed(self._ids.get(name) or {"": None}))
+        counted = re.fullmatch(r"(.*?)([0-9]+)([^0-9]*)", newest)
+        if counted is None:
+            return None
+        before, number, after = counted.groups()
+        found = f"{before}{int(number) + 1:0{len(number)}}{after}"
+        return None if found in self._live[name](model) else found
 
 
 def _texts(compiled: Compiled, name: str) -> Chooser:

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from statemachines.diagnostics import Where
-from statemachines.expression.typed import Minted, Typed, parts
+from statemachines.expression.typed import Const, Minted, Typed, parts
 from statemachines.lifecycle import Level
 from statemachines.types import Type
 
@@ -365,11 +365,6 @@ class Kernel:
     spontaneous: tuple[Spontaneous, ...]
     invariants: tuple[Invariant, ...]
 
-    @property
-    def removable(self) -> frozenset[str]:
-        """The clauses that `without` can leave out."""
-        return frozenset(message.outlives_clause for message in self.messages if message.outlives_clause)
-
     def entity(self, name: str) -> Entity:
         """Give the entity of this name."""
         return next(entity for entity in self.entities if entity.name == name)
@@ -388,12 +383,53 @@ class Kernel:
 
 
 def without(source: Kernel, paths: frozenset[str]) -> Kernel:
-    """Give a kernel in which messages do not outlive their records, as far as these paths say that they do."""
+    """Give a kernel that does not do what some clauses say: no effect, no retention, no message that outlives its record.
+
+    What an operation requires, sends, creates and gives stays as it is.
+    """
+
+    def shorter(effects: tuple[Effect, ...]) -> tuple[Effect, ...]:
+        return tuple(left for effect in effects for left in _left(effect, paths))
+
     messages = tuple(
-        replace(message, outlives_clause="" if message.outlives_clause in paths else message.outlives_clause)
-        for message in source.messages
+        replace(each, outlives_clause="" if each.outlives_clause in paths else each.outlives_clause)
+        for each in source.messages
     )
-    return replace(source, messages=messages)
+    entities = tuple(
+        replace(
+            each,
+            retain=None if each.retain is not None and each.retain.clause in paths else each.retain,
+            entered=tuple(replace(rule, effects=shorter(rule.effects)) for rule in each.entered),
+            timers=tuple(replace(timer, effects=shorter(timer.effects)) for timer in each.timers),
+        )
+        for each in source.entities
+    )
+    operations = tuple(replace(each, effects=shorter(each.effects)) for each in source.operations)
+    spontaneous = tuple(replace(each, effects=shorter(each.effects)) for each in source.spontaneous)
+    return replace(
+        source, messages=messages, entities=entities, operations=operations, spontaneous=spontaneous
+    )
+
+
+def _left(effect: Effect, paths: frozenset[str]) -> Iterator[Effect]:
+    """Walk what is left of an effect without some clauses: nothing, or one effect."""
+    match effect:
+        case Create(elsewhere=clause) if clause and clause in paths:
+            yield replace(effect, state=None, elsewhere="")
+        case Create() | Send():
+            yield effect
+        case _ if effect.clause in paths:
+            return
+        case ForEach(effects=inner):
+            yield replace(effect, effects=tuple(left for each in inner for left in _left(each, paths)))
+        case Move(arrows=arrows, sentences=sentences) if sentences:
+            kept = tuple(
+                (state, Const(target.type, target.at, state) if clause in paths else target)
+                for (state, target), clause in zip(arrows, sentences, strict=True)
+            )
+            yield replace(effect, arrows=kept)
+        case _:
+            yield effect
 
 
 def within(path: str, word: str) -> bool:

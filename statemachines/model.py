@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any, NoReturn
+from typing import Any, NoReturn, Self
 
 # ── The listed functions ─────────────────────────────────────────────────────────────────────────
 
@@ -394,8 +394,16 @@ class BaseModel:
         raise NotImplementedError
 
     def thaw(self, frozen: tuple[Any, ...]) -> None:
-        """Take up a frozen state."""
+        """Take up a frozen state: all of it, so that nothing of the state before is left."""
         raise NotImplementedError
+
+    def thawed(self, frozen: tuple[Any, ...]) -> Self:
+        """Make another model in a frozen state, with the same limits and choices, that witnesses clauses where this one does."""
+        other = type(self).__new__(type(self))
+        other.limits, other.policies, other.seen = self.limits, self.policies, self.seen
+        other.mint = other.next_ordinal
+        other.thaw(frozen)
+        return other
 
     def broken(self, earlier: Any = None) -> str:
         """Give the name of an invariant that does not hold, or an empty text; `earlier` is the model one step before."""

@@ -13,17 +13,12 @@ from functools import partial
 from typing import Any, Protocol
 
 from conformance.adapter import Broken, HarnessError, Raw
+from conformance.adapters.calling import Gate, Returned, called, followed, followed_at_once, turns
 from conformance.adapters.found_class import own_lines, place_of, source_files, takes
-from conformance.concurrent import one_after_the_other, run_at_once
+from conformance.concurrent import Place, one_after_the_other, run_at_once
 from conformance.declaration import Declaration, DeclarationError
 from conformance.refused import Refused
-from conformance.virtual import VirtualLoop
 from conformance.worker import Loop, Worker
-
-# What signals() may raise when it is taken along: it is asked once more, and told then.
-_ASKED_AGAIN = (Exception, SystemExit, KeyboardInterrupt)
-_TURNS = 10  # turns of the event loop that an async system gets before it is looked at
-
 
 Signature = tuple[Sequence[str], Sequence[str]]  # what an operation always takes, and what may be left out
 
@@ -59,8 +54,9 @@ class PythonAdapter:
         self._made = 0
         self._at_once = threading.local()
         self._group: object | None = None  # the calls at once that are being made
-        self._gate: _Gate | None = None
+        self._gate: Gate | None = None
         self._own: frozenset[str] = frozenset()
+        self._blocking: set[Place] = set()  # where its threads wait for each other, as far as it was seen
         self._instance: Any = None
         self._worker = Worker()
         self._loop: Loop | None = None
@@ -166,7 +162,7 @@ class PythonAdapter:
             self._taken = False
             return earlier
         if self._loop is not None:
-            self._awaited(_turns, "signals()", seconds=0)
+            self._awaited(turns, "signals()", seconds=0)
         if not callable(getattr(self._instance, "signals", None)):
             return earlier
         found = self._run(self._instance.signals, "signals()")
@@ -188,7 +184,7 @@ class PythonAdapter:
 
         group = self._group = object()
         loop = self._loop
-        gate = self._gate = _Gate(len(bodies), self.patience) if loop is not None else None
+        gate = self._gate = Gate(len(bodies), self.patience) if loop is not None else None
 
         def body(inner: Callable[[], Any]) -> Callable[[], Any]:
             def marked() -> Any:
@@ -210,7 +206,12 @@ class PythonAdapter:
             loop.call_soon(gate.hold)
         try:
             return run_at_once(
-                [body(inner) for inner in bodies], seed, self._own, self.patience, lambda: self._made
+                [body(inner) for inner in bodies],
+                seed,
+                self._own,
+                self.patience,
+                lambda: self._made,
+                self._blocking,
             )
         finally:
             self._gate = self._group = None
@@ -240,12 +241,12 @@ class PythonAdapter:
         try:
             if hasattr(self._at_once, "group"):
                 if self._loop is not None:
-                    return self._awaited(partial(_called, function), what, self._gate)
+                    return self._awaited(partial(called, function), what, self._gate)
                 return function()
             if followed:
                 return self._with_signals(function, what)
             if self._loop is not None:
-                return self._awaited(partial(_called, function), what)
+                return self._awaited(partial(called, function), what)
             return self._worked(function, what)
         except (Refused, Broken):
             raise
@@ -258,15 +259,15 @@ class PythonAdapter:
         """Call a method and then `signals()`, on one way to the thread."""
         found = getattr(self._instance, "signals", None)
         signals = found if callable(found) else list
-        returned = threading.Event()
+        returned = Returned()
         try:
             if self._loop is not None:
-                value, error, taken = self._awaited(partial(_followed, function, signals, returned), what)
+                value, error, taken = self._awaited(partial(followed, function, signals, returned), what)
             else:
-                work = partial(_followed_at_once, function, signals, returned)
+                work = partial(followed_at_once, function, signals, returned)
                 value, error, taken = self._worked(work, what)
         except Broken as broken:
-            if not returned.is_set():
+            if not returned.done:
                 raise
             message = broken.message.replace(what, "signals()", 1)
             raise Broken(broken.kind, message, broken.detail) from None
@@ -288,7 +289,7 @@ class PythonAdapter:
         self,
         work: Callable[[], Coroutine[Any, Any, Any]],
         what: str,
-        gate: _Gate | None = None,
+        gate: Gate | None = None,
         seconds: float = math.inf,
     ) -> Any:
         loop = self._loop
@@ -301,75 +302,6 @@ class PythonAdapter:
                     virtual=self._virtual
                 )  # the old one may be stuck for ever, and ends by itself if it is not
             raise
-
-
-class _Gate:
-    """Holds an event loop until every caller has made its first call, so that the calls overlap."""
-
-    def __init__(self, callers: int, limit: float) -> None:
-        self._waiting = callers
-        self._lock = threading.Lock()
-        self._open = threading.Event()
-        self._limit = limit
-
-    def submitted(self) -> None:
-        """Count a call that was made."""
-        with self._lock:
-            self._waiting -= 1
-            if self._waiting <= 0:
-                self._open.set()
-
-    def hold(self) -> None:
-        """Wait on the loop's own thread."""
-        self._open.wait(self._limit)
-
-
-async def _called(function: Callable[[], Any]) -> Any:
-    found = function()
-    return await found if inspect.isawaitable(found) else found
-
-
-async def _followed(
-    function: Callable[[], Any], signals: Callable[[], Any], returned: threading.Event
-) -> tuple[Any, BaseException | None, Any]:
-    """Call a function, let what it started come to rest, and take the signals; None where they cannot be taken."""
-    value, error, taken = None, None, None
-    try:
-        value = await _called(function)
-    except asyncio.CancelledError:
-        raise
-    except BaseException as raised:  # noqa: BLE001 - it is raised again where the call was made
-        error = raised
-    await _turns()
-    returned.set()
-    with contextlib.suppress(*_ASKED_AGAIN):
-        taken = await _called(signals)
-    return value, error, taken
-
-
-def _followed_at_once(
-    function: Callable[[], Any], signals: Callable[[], Any], returned: threading.Event
-) -> tuple[Any, BaseException | None, Any]:
-    """Call a function of a system that has no event loop, and take the signals; None where they cannot be taken."""
-    value, error, taken = None, None, None
-    try:
-        value = function()
-    except BaseException as raised:  # noqa: BLE001 - it is raised again where the call was made
-        error = raised
-    returned.set()
-    with contextlib.suppress(*_ASKED_AGAIN):
-        taken = signals()
-    return value, error, taken
-
-
-async def _turns() -> None:
-    """Let what was started come to rest: all of it where the clock is virtual, or else for some turns."""
-    loop = asyncio.get_running_loop()
-    if isinstance(loop, VirtualLoop):
-        await loop.rest()
-        return
-    for _ in range(_TURNS):
-        await asyncio.sleep(0)
 
 
 def _listed(names: Sequence[str]) -> str:

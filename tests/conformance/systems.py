@@ -10,13 +10,13 @@ from typing import Any
 from conformance import kernel_facts
 from conformance.adapter import Adapter
 from conformance.declaration import Declaration
+from conformance.divergence import Divergence
 from conformance.history import Group
 from conformance.lockstep import Judge
 from conformance.observed import Observed, SignalKey
 from conformance.references.thread_job import ThreadJobs
 from conformance.rows import RowRunner
 from conformance.run import Run
-from conformance.step import Divergence
 from conformance.targets import open_class
 from conformance.verdict import RowResult
 from statemachines.compile import Compiled, load

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from conformance.adapter import Broken
-from conformance.adapters.python import _Gate
+from conformance.adapters.calling import Gate
 from conformance.case import GROUPS_OF_A_CASE, Case, case_seed
 from conformance.lockstep import Judge
 from conformance.verdict import Verdict
@@ -84,7 +84,7 @@ def test_a_body_that_makes_no_call_does_not_hold_the_others_of_an_async_system(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     opened: list[bool] = []
-    monkeypatch.setattr(_Gate, "hold", lambda gate: opened.append(gate._open.wait(10)))
+    monkeypatch.setattr(Gate, "hold", lambda gate: opened.append(gate._open.wait(10)))
     with adapted(ActorJobs, limit=60.0) as adapter:
         case = Case(thread_job(), adapter)
         (nothing, reply) = case.together([lambda: 7, start_of(case, "c1")])

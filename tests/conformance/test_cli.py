@@ -671,9 +671,12 @@ def test_a_row_a_clause_and_all_below_a_path_are_explained(capsys: Capture) -> N
     assert ran("explain", "thread-job", "operations.finish") == EXIT_CONFORMS
     whole = capsys.readouterr().out
     below = [path for path in paths if path.startswith("operations.finish.")]
-    assert [line for line in whole.splitlines() if not line.startswith(" ")] == below
+    form, *named = [line for line in whole.splitlines() if not line.startswith(" ")]
+    assert (form.startswith("finish(job: id of Job, "), named) == (True, below)
     assert ran("explain", "thread-job", "finish") == EXIT_CONFORMS
     assert capsys.readouterr().out == whole
+    assert ran("explain", "background-tasks", "clone") == EXIT_CONFORMS  # it has no clause of its own
+    assert capsys.readouterr().out.startswith("clone()\n")
 
 
 def test_a_shipped_spec_is_right(capsys: Capture) -> None:

@@ -15,9 +15,11 @@ from hypothesis import strategies as st
 
 from conformance.adapter import Broken
 from conformance.adapters import python
+from conformance.adapters.python import PythonAdapter
 from conformance.case import Case
-from conformance.concurrent import is_own, one_after_the_other, overlapping, run_at_once
-from conformance.rows import MORE_ROUNDS
+from conformance.concurrent import Place, _Turns, is_own, one_after_the_other, overlapping, run_at_once
+from conformance.rows import MORE_ROUNDS, ROUNDS, ROUNDS_IN_ALL
+from conformance.run import Run
 from conformance.verdict import EXIT_CONFORMS, Verdict
 from tests.conformance.systems import REFERENCE, adapted, row_result, thread_job, whole_run
 from tests.right.thread_job import ActorJobs, RealClockJobs, SqliteJobs
@@ -129,6 +131,39 @@ def test_a_body_that_does_not_come_back_is_a_hang_and_the_others_are_not_waited_
     never.set()
     assert broken.value.kind == "hang"
     assert broken.value.message.startswith("2 of 3 calls made at once did not come back")
+
+
+def test_lines_where_threads_wait_are_learned_handed_on_and_at_times_forgotten() -> None:
+    lock = threading.Lock()
+
+    def body() -> None:
+        for _ in range(20):
+            with lock:
+                for _ in range(5):
+                    pass
+
+    own, blocking = frozenset({__file__}), set[Place]()
+    for seed in range(20):
+        run_at_once([body, body], seed, own, 5, lambda: 0, blocking)
+    assert {code.co_name for code, _ in blocking} == {"body"}
+    many = {(body.__code__, -line) for line in range(1000)}
+    blocking |= many
+    run_at_once([body, body], 0, own, 5, lambda: 0, blocking)
+    assert 900 < len(blocking & many) < 1000
+
+
+def test_an_adapter_hands_on_where_threads_wait() -> None:
+    with adapted(REFERENCE) as adapter:
+        assert isinstance(adapter, PythonAdapter)
+        run = Run(thread_job(), adapter, only=["E6"], quick=True)
+        assert run.go() == EXIT_CONFORMS
+        assert adapter._blocking
+
+
+def test_what_was_learned_does_not_change_what_the_seed_chooses() -> None:
+    known = {(at_once.__code__, line) for line in range(9)}
+    new, used = (_Turns(3, 7, 1.0, blocking) for blocking in (set[Place](), known))
+    assert (new._turn, new._rate, new._choice.random()) == (used._turn, used._rate, used._choice.random())
 
 
 def test_as_long_as_something_moves_nothing_hangs() -> None:
@@ -249,6 +284,7 @@ def in_turn(
     own: frozenset[str],
     limit: float,
     progress: Callable[[], int],
+    blocking: set[Place],
 ) -> list[Any]:
     """What a kit that cannot run anything at once would do."""
     return [body() for body in bodies]
@@ -263,6 +299,12 @@ def test_a_row_whose_calls_never_overlap_is_not_exercised(row: str, monkeypatch:
         "the calls made at once never overlapped",
     )
     assert (result.overlaps, result.runs > 1) == (0, True)
+
+
+@pytest.mark.parametrize(("row", "runs"), [("E6", ROUNDS_IN_ALL), ("X7", ROUNDS)])
+def test_combinations_of_values_share_the_schedules(row: str, runs: int) -> None:
+    """E6 has eight combinations, and X7 has one."""
+    assert row_result(REFERENCE, row).runs == runs
 
 
 @pytest.mark.parametrize("row", AT_ONCE)

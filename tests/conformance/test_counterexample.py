@@ -16,11 +16,12 @@ from conformance import replay
 from conformance.adapter import Adapter
 from conformance.case import Case
 from conformance.counterexample import as_row, row_as_it_ran
+from conformance.divergence import Divergence
 from conformance.observation import InOrder, Listed, Times
 from conformance.row_values import Names
 from conformance.stateful import Driver
-from conformance.step import Divergence
 from conformance.trace import AtOnce, Call, Given, Played, Trace, symbolic
+from conformance.verdict import Counterexample
 from statemachines.compile import Compiled
 from statemachines.lifecycle import Row
 from statemachines.model import Document
@@ -48,7 +49,7 @@ def written(trace: Trace, divergence: Divergence | None = None, origins: Any = (
 def parsed(text: str) -> tuple[Compiled, Program]:
     """The row as the spec's reader understands it, without a fault."""
     with tempfile.TemporaryDirectory() as folder:
-        path = replay.save(Path(folder), "thread-job", "reference", "C1", text)
+        path = replay.save(Path(folder), "thread-job", "reference", "C1", Counterexample(text, 1, "", "", ""))
         try:
             compiled = replay.read(str(path)).compiled
         except Exception as error:

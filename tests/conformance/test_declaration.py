@@ -157,3 +157,10 @@ def test_whatever_is_declared_is_taken_or_refused_in_words(words: dict[str, Any]
     else:
         assert found.clock in CLOCKS
         assert found.concurrency in CONCURRENCIES
+
+
+def test_nothing_settles_later_while_a_virtual_clock_stands_still() -> None:
+    """The kit's own loop is at rest before anybody looks; a class that moves its clock itself may have threads as well."""
+    with pytest.raises(DeclarationError, match="the virtual clock of the kit stands still"):
+        checked({"clock": "virtual", "settles": 40}, has_wait=False, asynchronous=True)
+    assert checked({"settles": 40}, asynchronous=True).settles == 40

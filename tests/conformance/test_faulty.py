@@ -32,12 +32,10 @@ LONGER_THAN_KNOWN = {
     "AcknowledgedByName",
     "BurstKeepsLast",
     "EvictionDropsCompletion",
-    "FailedIsNotAcknowledged",
-    "FastPathDoesNotAcknowledge",
     "LastSettledFirst",
     "ListAcknowledges",
-    "PollDoesNotAcknowledge",
     "PollShowsNewHolder",
+    "RetriesAfterDispose",
     "RunningIsAcknowledgedByPoll",
     "ZeroRetentionKeeps",
 }
@@ -73,7 +71,7 @@ def test_its_counterexample_is_short_and_replays(
     at_once = "together(" in found.row
     if not at_once:
         assert found.calls <= lie.calls, explained(result)
-    path = replay.save(tmp_path, suite.name, lie.__name__, result.id, found.row)
+    path = replay.save(tmp_path, suite.name, lie.__name__, result.id, found)
     saved = replay.read(str(path))
     assert (saved.of, list(saved.compiled.lifecycle.rows)) == (lie.row, [found.row.partition(":")[0]])
     with adapted(lie, suite.compiled, limit=SHORTER) as adapter:

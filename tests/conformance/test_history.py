@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import threading
 from collections.abc import Sequence
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -419,3 +420,32 @@ def test_by_a_real_clock_a_wait_may_have_given_up_before_it_came_back() -> None:
             [lambda: case.call("finish", ending), lambda: case.call("wait_for_completion", {"timeout": 1})]
         )
         assert case.divergence is None
+
+
+@pytest.mark.parametrize(("clock", "explained"), [("real", True), ("virtual", False)])
+def test_instants_in_signals_count_only_where_they_can_be_compared(clock: str, explained: bool) -> None:
+    """Of a task that started at 5000 by the system's own clock, a summary is announced beside the subscription."""
+    watched = Watched(SUITES["task-progress"].compiled, clock=clock)
+    watched.must("create_task", "x", None, True, gives={"task_id": "a", "status": "pending"})
+    watched.must("start", "a")
+    told = {
+        "task": "a",
+        "description": "s",
+        "started_at": 5000,
+        "total_tokens": 0,
+        "tool_uses": 0,
+        "summary": "s",
+    }
+    calls = watched.call("subscribe", True), watched.call("summarize", "a", "s")
+    assert (watched.group(*calls, signals=[signal("announced", **told)]) is None) == explained
+
+
+def test_of_two_messages_that_read_the_same_each_is_sent_once() -> None:
+    one, same, other = (
+        SimpleNamespace(about=1, key=(2,)),
+        SimpleNamespace(about=1, key=(2,)),
+        SimpleNamespace(about=3, key=(1,)),
+    )
+    found = history._messages([one, other, same], [(1, (2,)), (3, (1,))])
+    assert [id(each) for each in found] == [id(one), id(other)]
+    assert history._messages([one, same], [(1, (2,)), (1, (2,)), (4, (0,))]) == [one, same]

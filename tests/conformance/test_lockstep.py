@@ -10,9 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from conformance import lockstep
+from conformance.divergence import Divergence, short
 from conformance.observation import Listed, Times
 from conformance.observed import Observed, signal_key
-from conformance.step import Divergence, short
 from statemachines.candidates import arguments
 from statemachines.model import ABSENT, Decision, Outcome
 from tests.conformance.systems import (

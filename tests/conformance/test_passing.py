@@ -10,7 +10,7 @@ from tests.conformance.systems import Watched, signal
 TEXT = """
 lifecycle: passing
 version: 1
-about: A lamp goes out some time after it was lit, a candle at a time that is its own; both count on.
+about: A lamp goes out some time after it was lit, a candle flickers in times that are its own, a bell rings or not.
 variables:
   ended: {type: int, default: 0}
 entities:
@@ -37,9 +37,18 @@ entities:
       running:
         - {in: 12, since: clock.since, move: stopped}
         - {in: 4, since: clock.ticked, set: {clock.ticked: now}, signal: {Ticked: {with: {at: now}}}}
+  Bell:
+    states: {active: [still], terminal: [rung]}
+on its own:
+  ring:
+    for each: {bell: Bell}
+    when: bell.state == still
+    move: rung
+    signal: {Rang: {with: {at: now}}}
 signals:
   Flickered: {at: time}
   Ticked: {at: time}
+  Rang: {at: time}
 operations:
   light:
     create: {Lamp: {since: now}}
@@ -48,6 +57,8 @@ operations:
     create: {Candle: {since: now}}
   wind:
     create: {Clock: {since: now, ticked: now}}
+  hang:
+    create: {Bell: {}}
   look:
     takes: {lamp: Lamp}
     gives: {out: lamp.terminal, number: lamp.number}
@@ -85,6 +96,16 @@ matrix:
       - wind()
       - ticked = wait(20)
     assert: ticked.signals.Ticked.size() >= 2
+  N4:
+    about: A bell rings once, if at all.
+    level: must
+    source: the test
+    covers: [operations.hang, on its own.ring]
+    needs: clock
+    act:
+      - hang()
+      - rang = wait(20)
+    assert: rang.signals.Rang.size() <= 1
 """
 SPEC = compile_text(TEXT, "passing.yaml")
 
@@ -186,6 +207,23 @@ def test_a_window_that_is_open_may_be_used_at_the_next_call() -> None:
     divergence = watching("light", gives={"lamp": "b"}, signals=flickered(21))
     assert divergence is not None
     assert (divergence.kind, divergence.path) == ("signal", "Flickered")
+
+
+def test_what_may_come_unasked_comes_while_time_passes_and_after_something_else_that_did() -> None:
+    for instants in ((), (0,), (7,), (19,)):
+        watching = Watched(SPEC)
+        watching.must("hang")
+        watching.must("kindle")
+        rang = [signal("Rang", at=instant) for instant in instants]
+        watching.must("wait", 20, signals=[*rang, *flickered(12)])
+    for wrong in ((3, 7), (21,)):
+        watching = Watched(SPEC)
+        watching.must("hang")
+        assert watching("wait", 20, signals=[signal("Rang", at=instant) for instant in wrong]) is not None
+    watching = Watched(SPEC)
+    watching.must("hang")
+    watching.must("wait", 20, signals=[signal("Rang", at=7)])
+    assert watching("wait", 20, signals=[signal("Rang", at=27)]) is not None
 
 
 def test_calls_at_once_leave_the_same_ways_open() -> None:

@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from conformance.case import Case
+from conformance.divergence import Divergence
 from conformance.shrink import Shrinker, Shrunk
-from conformance.step import Divergence
 from conformance.trace import AtOnce, Call, Given, Played, Step, Trace, play, symbolic
 from tests.conformance.systems import REFERENCE, adapted, thread_job
 from tests.faulty.thread_job.retention import FirstStartedLeaves

@@ -18,6 +18,7 @@ from conformance.references.thread_job import Reply, ThreadJobs
 from conformance.run import MACHINE
 from conformance.stateful import WAITS, Diverged, Driver
 from conformance.trace import symbolic
+from conformance.verdict import Verdict
 from statemachines.candidates import arguments
 from tests.conformance.systems import EVERY_STATUS, REFERENCE, adapted, thread_job, whole_run
 from tests.faulty.thread_job.crashes import ListGivesIds
@@ -146,13 +147,33 @@ def test_while_every_record_is_there_what_merely_looks_like_its_id_is_asked_for(
     _, (result,) = whole_run(FoundByItsBeginning, only=[MACHINE], quick=True)
     found = result.counterexample
     assert found is not None
-    assert "- last = inspect_job(t1, 'job-')" in found.row
-    saved = replay.read(str(replay.save(tmp_path, "thread-job", "Found", result.id, found.row)))
+    assert "- last = inspect_job(t1, '" in found.row  # with what an id begins with
+    saved = replay.read(str(replay.save(tmp_path, "thread-job", "Found", result.id, found)))
     verdicts = []
     for system in (FoundByItsBeginning, REFERENCE):
         with adapted(system) as adapter:
             verdicts += [each.failed for each in replay.replay(saved, adapter)]
     assert verdicts == [True, False]
+
+
+class MintsWhatWasChosen(ThreadJobs):
+    """A minted id is not looked up among those that callers chose."""
+
+    def _mint_id(self) -> str:
+        self._minted += 1
+        return f"job-{self._minted}"
+
+
+def test_an_id_is_chosen_that_looks_as_if_it_came_next() -> None:
+    with adapted(MintsWhatWasChosen) as adapter:
+        driver = Driver(thread_job(), adapter)
+        driver.make("start", {"thread": "t1", "tool_call": "a", "tool": "bash"})
+        asked = [driver.arguments("start_as", number) for number in range(200)]
+        assert "job-2" in {case["job_id"] for case in asked if case is not None}
+    _, (result,) = whole_run(MintsWhatWasChosen, only=[MACHINE])
+    assert result.verdict is Verdict.FAIL
+    assert result.counterexample is not None
+    assert result.counterexample.clause == "entities.Job.id"
 
 
 def test_a_number_says_how_long_to_wait() -> None:

@@ -53,6 +53,42 @@ def test_the_seed_decides_where_a_walk_goes() -> None:
     assert first == again != other
 
 
+def test_after_two_calls_at_once_everybody_looks_and_again_at_the_end(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    looks: list[tuple[dict[str, Any], ...]] = []
+    observe = Driver.observe
+
+    def noting(self: Driver, *calls: dict[str, Any]) -> None:
+        looks.append(calls)
+        observe(self, *calls)
+
+    monkeypatch.setattr(Driver, "observe", noting)
+    with adapted(REFERENCE) as adapter:
+        assert pairs.search(thread_job(), adapter, 0, rounds=20, after=lambda driver: None) is None
+    assert len(looks) >= 30
+    assert {len(calls) for calls in looks[::2]} == {2}
+    assert max(len(calls) for calls in looks[1::2]) == pairs.AFTER
+
+
+def test_each_observer_is_asked_once_about_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[tuple[str, dict[str, Any]]] = []
+    make = Driver.make
+
+    def noting(self: Driver, operation: str, arguments: dict[str, Any]) -> None:
+        asked.append((operation, arguments))
+        make(self, operation, arguments)
+
+    with adapted(REFERENCE) as adapter:
+        driver = Driver(thread_job(), adapter)
+        for name in ("a", "b"):
+            driver.make("start", {"thread": "t1", "tool_call": name, "tool": "bash"})
+        monkeypatch.setattr(Driver, "make", noting)
+        driver.observe({"job": "job-1"}, {"job": "job-2"}, {"job": "job-1"})
+    assert len(asked) == len({repr(each) for each in asked})
+    assert {given["job"] for _, given in asked if "job" in given} == {"job-1", "job-2"}
+
+
 class StartsFailLater(ThreadJobs):
     """After two calls at once no job starts any more, which no observer shows."""
 

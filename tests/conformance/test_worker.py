@@ -6,17 +6,18 @@ import sys
 import threading
 from collections.abc import Iterator
 from functools import partial
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, ClassVar
 
 import pytest
 
-from conformance import run
+from conformance import replay, run
 from conformance.adapter import Broken, HarnessError
 from conformance.case import CallFailed, Case
-from conformance.references.thread_job import Reply
+from conformance.references.thread_job import Reply, ThreadJobs
 from conformance.refused import Refused
-from conformance.verdict import EXIT_HARNESS, EXIT_VIOLATES, UNSURE, Verdict
+from conformance.verdict import EXIT_HARNESS, EXIT_VIOLATES, UNSURE, Counterexample, Verdict
 from conformance.worker import SLICE, Worker, slices
 from tests.conformance.systems import REFERENCE, adapted, explained, row_result, thread_job, whole_run
 from tests.right.thread_job import ActorJobs
@@ -485,6 +486,35 @@ def test_a_failure_that_does_not_come_again_is_flaky_and_not_dropped() -> None:
     Once.failed = False
     code, _ = whole_run(Once, only=["N1"])
     assert code == EXIT_VIOLATES
+
+
+class EveryThirdCaseFails(ThreadJobs):
+    """By chance, as it were: a retry is taken in every third case."""
+
+    cases = 0
+
+    def __init__(self, **words: Any) -> None:
+        super().__init__(**words)
+        type(self).cases += 1
+
+    def retry_job(self, thread: str, job: str) -> None:
+        if self.cases % 3:
+            super().retry_job(thread, job)
+
+
+def test_what_showed_by_chance_is_replayed_until_it_shows(tmp_path: Path) -> None:
+    row = "C1:\n  about: x\n  level: must\n  source: s\n  covers: [operations.retry_job.refuses]\n"
+    row += "  act:\n    - j = start(t1, fresh, bash)\n    - r = retry_job(t1, j.job_id)\n  assert:\n    - r.refused != null\n"
+    for rounds, verdict in ((1, "fixed"), (4, "still fails (1 of 3)")):
+        found = Counterexample(row, 2, "", "", "", rounds=rounds, reproduced=1)
+        saved = replay.read(str(replay.save(tmp_path, "thread-job", "x", "E11", found)))
+        EveryThirdCaseFails.cases = 0
+        with adapted(EveryThirdCaseFails) as adapter:
+            EveryThirdCaseFails.cases = 0
+            assert [each.verdict for each in replay.replay(saved, adapter)] == [verdict]
+    saved = replay.read(str(replay.save(tmp_path, "thread-job", "x", "E11", found)))
+    with adapted(REFERENCE) as adapter:
+        assert [each.verdict for each in replay.replay(saved, adapter)] == ["not reproduced (0 of 16)"]
 
 
 def test_a_search_that_gave_up_could_not_tell(monkeypatch: pytest.MonkeyPatch) -> None:
