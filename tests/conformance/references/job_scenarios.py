@@ -215,6 +215,9 @@ SCENARIOS: dict[type[Lie], str] = {
         "configure(2, 100, 5_000); sink('refuse'); a = register('bash', 'x'); settle(a, 'error', 'owed'); "
         "wait(60_000)"
     ),
+    delivering.EvictionLetsGoTwice: (
+        "a = register('bash', 'x'); watch([a]); settle(a, 'ok', 'x'); wait(300_001)"
+    ),
     delivering.OvertakesAgainstDeclaration: (
         "a = register('bash', 'x'); b = register('bash', 'y'); sink('refuse'); settle(a, 'ok', 'x'); "
         "settle(b, 'ok', 'y')"
@@ -382,6 +385,33 @@ SCENARIOS: dict[type[Lie], str] = {
     limits.DisposeWaitsForBodies: "register('bash', 'x'); dispose()",
     limits.DisposeLeavesRunning: "register('bash', 'x'); dispose()",
     limits.RegisteredAfterDispose: "dispose(); register('bash', 'y')",
+    delivering.CancelOfAllEmptiesQueue: (
+        "a = register('bash', 'x'); sink('refuse'); settle(a, 'ok', 'x'); cancel_all(); sink('accept'); wait(31000)"
+    ),
+    delivering.AcknowledgedTwiceTakesTwo: (
+        "a = register('bash', 'x'); b = register('bash', 'y'); sink('refuse'); settle(a, 'ok', 'x'); "
+        "acknowledge([b, b]); sink('accept'); wait(31000)"
+    ),
+    polling.TimedOutPollAcknowledgesNothing: (
+        "a = register('bash', 'x'); b = register('bash', 'y'); sink('refuse'); settle(b, 'ok', 'x'); tool([a, b]); wait(31000)"
+    ),
+    polling.AbortedPollAcknowledgesNothing: (
+        "a = register('bash', 'x'); b = register('bash', 'y'); sink('refuse'); settle(b, 'ok', 'x'); "
+        "t = tool([a, b]); abort_tool(t); wait(31000)"
+    ),
+    replies.ResultIsCut: f"a = register('bash', 'x'); settle(a, 'ok', '{5000 * 'x'}')",
+    replies.LateWordsAreNotShown: (
+        "configure(15); a = register('bash', 'x'); b = register('bash', 'y'); settle(a, 'ok', 'x'); cancel(b); "
+        "settle(b, 'ok', 'late'); t = tool([b]); tool_result(t)"
+    ),
+    replies.WaitForgetsCancelledHeading: (
+        "configure(15); a = register('bash', 'x'); b = register('bash', 'y'); c = register('bash', 'z'); "
+        "t = tool([a], [a]); tool_result(t); t = tool([c], [b]); tool_result(t); settle(c, 'ok', 'done'); tool_result(t)"
+    ),
+    reuse.RefusedNameIsTaken: (
+        "configure(1); a = register('bash', 'x'); register('bash', 'y', 'build'); settle(a, 'ok', 'x'); "
+        "register('bash', 'y', 'build')"
+    ),
     reuse.SuffixIsCounted: (
         "register('bash', 'x', 'build-3'); register('bash', 'y', 'build'); register('bash', 'z', 'build')"
     ),

@@ -248,3 +248,12 @@ def b20(s: Any) -> None:
     s.wait(1000)
     do.has(s, task, backgrounded=False)
     assert s.background_tasks() == []
+
+
+def b21(s: Any) -> None:
+    one, gone = do.watched(s, auto_background_ms=100), do.watched(s, auto_background_ms=100)
+    s.wait(10)
+    two = do.watched(s, auto_background_ms=100)
+    s.complete(gone, "x")
+    s.wait(1000)
+    assert sorted(s.background_tasks()) == sorted([one, two])

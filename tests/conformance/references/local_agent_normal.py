@@ -128,7 +128,10 @@ def n12(s: Any) -> None:
     do.has(s, task, pending_messages=["one", "one", "two"])
     assert s.drain_messages(task) == ["one", "one", "two"]
     assert s.drain_messages(task) == []
-    assert s.drain_messages(other) == ["foreign"]
+    many = [str(number) for number in range(60)]
+    for text in many:
+        s.queue_message(other, text)
+    assert s.drain_messages(other) == ["foreign", *many]
 
 
 def n13(s: Any) -> None:
@@ -178,6 +181,7 @@ def n17(s: Any) -> None:
 
 def n18(s: Any) -> None:
     kept, other = do.agent(s), do.agent(s)
+    s.retain(kept)
     s.retain(kept)
     s.complete(kept, "x")
     s.complete(other, "x")

@@ -170,18 +170,24 @@ class _Remembers(Lie):
 
 
 class EvictedCancelIsLate(_Remembers):
-    """Cancelling a task whose row left is too late, though there is no such row."""
+    """Cancelling a task whose row left is too late, though there is no such row.
 
-    row, calls = "B7", 131
+    How many rows stay is only recommended: one call more shows that this one left.
+    """
+
+    row, calls = "B7", 132
 
     async def cancel_task(self, task: str) -> bool | None:
         return False if task in self._left else await super().cancel_task(task)
 
 
 class EvictedCanBeSeen(_Remembers):
-    """The history of a task whose row left can still be seen."""
+    """The history of a task whose row left can still be seen.
 
-    row, calls = "B7", 131
+    How many rows stay is only recommended: one call more shows that this one left.
+    """
+
+    row, calls = "B7", 132
 
     async def peek(self, task: str, recent: int | None = None) -> Reply | None:
         return {"blocks": [], "total": 0} if task in self._left else await super().peek(task, recent)

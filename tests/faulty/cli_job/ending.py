@@ -109,3 +109,14 @@ class EndingCreates(Liar):
             fresh = {"wanted": "running", "started_at": self.now, "asked_at": None, "status": chosen.outcome}
             self.state["jobs"][chosen.job] = fresh
         return super().end(chosen)
+
+
+@caught_by("B2", 5)
+class StatusPutsTimeoutOff(Liar):
+    """A job times out when so long nobody has asked for it."""
+
+    def status(self, chosen: argparse.Namespace) -> Answer:
+        job = self.found(chosen.job)
+        if job is not None and job["status"] == "running":
+            job["started_at"] = self.now
+        return super().status(chosen)

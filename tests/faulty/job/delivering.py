@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Collection
 from dataclasses import replace
 
 from conformance.references.job_delivery import Completion
@@ -124,6 +125,19 @@ class EvictionDropsCompletion(Lie):
     def _evict(self, job: Job) -> None:
         super()._evict(job)
         self._remove(job.completion)
+
+
+class EvictionLetsGoTwice(Lie):
+    """An eviction ends the watches of its job, and delivers once for the record and once for the watch."""
+
+    row, calls = "E47", 4
+
+    def _evict(self, job: Job) -> None:
+        super()._evict(job)
+        if job.completion.place == "held":
+            job.completion.watchers = 0
+            self._offer(replace(job.completion))
+            self._offer(job.completion)
 
 
 class OvertakesAgainstDeclaration(Lie):
@@ -260,3 +274,25 @@ class BackoffOverflows(Lie):
 
     def _backoff(self, failures: int) -> int:
         return min(30_000, (500 << (failures - 1)) & 0xFFFFFFFF)
+
+
+class CancelOfAllEmptiesQueue(Lie):
+    """When all jobs are cancelled, what waits to be delivered is dropped."""
+
+    row, calls = "E42", 6
+
+    async def cancel_all(self, owner: str | None = None) -> None:
+        await super().cancel_all(owner)
+        for completion in list(self._queue):
+            self._acknowledge(completion)
+
+
+class AcknowledgedTwiceTakesTwo(Lie):
+    """Each mention of an acknowledged job takes an entry out of the queue: the second one takes another's."""
+
+    row, calls = "E43", 7
+
+    async def acknowledge(self, jobs: Collection[str]) -> None:
+        await super().acknowledge(jobs)
+        if len(jobs) > len(set(jobs)) and self._queue:
+            self._acknowledge(self._queue[0])

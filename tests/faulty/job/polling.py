@@ -262,3 +262,40 @@ class UnknownTokenAbortsAll(Lie):
     async def abort_tool(self, token: str) -> None:
         for each in [token] if token in self._calls else list(self._calls):
             await super().abort_tool(each)
+
+
+class TimedOutPollAcknowledgesNothing(Lie):
+    """A poll whose time is over shows what has ended, and it is delivered all the same."""
+
+    row, calls = "E44", 6
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._ends: dict[str, int] = {}
+
+    async def _poll(self, call: Call, started: int, endings: Endings) -> None:
+        self._ends[call.token] = started + self._poll_wait
+        await super()._poll(call, started, endings)
+
+    def _conclude(self, call: Call) -> None:
+        over = call.token in self._ends and now() >= self._ends[call.token]
+        self._acknowledges = not over
+        super()._conclude(call)
+        self._acknowledges = True
+
+    _acknowledges = True
+
+    def _acknowledge_ended(self, jobs: Iterable[Job]) -> None:
+        if self._acknowledges:
+            super()._acknowledge_ended(jobs)
+
+
+class AbortedPollAcknowledgesNothing(TimedOutPollAcknowledgesNothing):
+    """A poll that is aborted shows what has ended, and it is delivered all the same."""
+
+    row, calls = "E44", 7
+
+    def _conclude(self, call: Call) -> None:
+        self._acknowledges = not call.aborted.done()
+        super(TimedOutPollAcknowledgesNothing, self)._conclude(call)
+        self._acknowledges = True

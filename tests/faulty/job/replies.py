@@ -181,3 +181,33 @@ class ListAcknowledges(Lie):
     def _listing(self, owner: str | None) -> Reply:
         self._acknowledge_ended(self._visible(owner))
         return super()._listing(owner)
+
+
+class ResultIsCut(Lie):
+    """Of a result only 4096 characters are kept."""
+
+    row, calls = "E45", 2
+
+    def _end_work(self, job: Job, outcome: str, text: str) -> None:
+        super()._end_work(job, outcome, text[:4096])
+
+
+class LateWordsAreNotShown(Lie):
+    """In the text of a reply a cancelled job has no words of its own."""
+
+    row, calls = "E45", 8
+
+    def _ended_line(self, job: Job) -> str:
+        return f"- {job.job_id}: cancelled" if job.status == "cancelled" else super()._ended_line(job)
+
+
+class WaitForgetsCancelledHeading(Lie):
+    """A call that cancels some jobs and waits for others does not say in its text what it cancelled."""
+
+    row, calls = "N6", 10
+
+    def _conclude(self, call: Call) -> None:
+        super()._conclude(call)
+        if call.task is not None and call.reply is not None:
+            silent = self._answer(call.watched, [])
+            call.reply = {**call.reply, "text": silent["text"]}

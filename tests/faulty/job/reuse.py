@@ -217,3 +217,23 @@ class OnlyBlanksAreTrimmed(Lie):
 
     def _free_id(self, preferred: str) -> str:
         return super()._free_id(self._wanted if preferred else preferred)
+
+
+class RefusedNameIsTaken(Lie):
+    """A name that was refused for want of room counts as taken from then on."""
+
+    row, calls = "E46", 5
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._refused: set[str] = set()
+
+    async def register(self, type: str, label: str, id: str | None = None, owner: str | None = None) -> Reply:
+        try:
+            return await super().register(type, label, id, owner)
+        except Refused:
+            self._refused.add((id or "").strip())
+            raise
+
+    def _taken(self, job_id: str) -> bool:
+        return job_id in self._refused or super()._taken(job_id)

@@ -178,3 +178,22 @@ class UntoldSessionLeaves(Lie):
 
     def _may_leave(self, task: Task) -> bool:
         return super()._may_leave(task) or (task.main and task.status != "running")
+
+
+class RetainsAreCounted(Lie):
+    """A task that was retained twice has to be released twice."""
+
+    row, calls = "N18", 5
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._retains: dict[str, int] = {}
+
+    def retain(self, task: str) -> None:
+        super().retain(task)
+        self._retains[task] = self._retains.get(task, 0) + 1
+
+    def release(self, task: str) -> None:
+        self._retains[task] = max(0, self._retains.get(task, 0) - 1)
+        if not self._retains[task]:
+            super().release(task)

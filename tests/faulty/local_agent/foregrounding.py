@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from conformance.references.local_agent_rules import Task
+from typing import Any
+
+from conformance.references.local_agent_rules import Reply, Task
 from tests.faulty.local_agent.lie import Lie
 
 
@@ -217,3 +219,30 @@ class TimerRingsAgain(Lie):
     def _time_out(self, task: Task) -> None:
         super()._time_out(task)
         task.background_at = self._now + 1
+
+
+class OneTimerForAll(Lie):
+    """There is one timer, and each task that begins with a time of its own takes it from the one before."""
+
+    row, calls = "B21", 4
+
+    def register_foreground(self, *arguments: Any, **words: Any) -> Reply:
+        found = super().register_foreground(*arguments, **words)
+        with self._locked():
+            own = self._tasks[found["task_id"]]
+            for task in self._tasks.values():
+                if own.background_at is not None and task is not own:
+                    task.background_at = None
+        return found
+
+
+class EndStopsEveryTimer(Lie):
+    """When a task ends, no other goes to the background by its time any more."""
+
+    row, calls = "B21", 5
+
+    def complete(self, task: str, result: str) -> None:
+        super().complete(task, result)
+        with self._locked():
+            for each in self._tasks.values():
+                each.background_at = None

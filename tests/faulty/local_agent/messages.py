@@ -173,3 +173,16 @@ class OldestActivitiesAreKept(Lie):
 
     def _recent(self, activities: Sequence[str]) -> list[str]:
         return list(activities)[: self._activities]
+
+
+class QueueHoldsTen(Lie):
+    """Only the ten messages that were left last wait for the agent."""
+
+    row, calls = "N12", 13
+
+    def queue_message(self, task: str, text: str) -> None:
+        super().queue_message(task, text)
+        with self._locked():
+            found = self._find(task)
+            if found is not None:
+                del found.pending_messages[:-10]

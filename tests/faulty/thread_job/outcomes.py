@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from typing import Any
+
 from conformance.references.thread_job import TERMINAL, Job, Reply
 from conformance.refused import Refused
 from tests.faulty.thread_job.lie import Lie
@@ -155,3 +158,19 @@ class LlmErrorSilencesFinish(Lie):
         with self._locked():
             if job in self._jobs and self._jobs[job].status not in TERMINAL:
                 self._jobs[job].told = True
+
+
+class FifthLlmErrorFailsJob(Lie):
+    """After four retryable HTTP errors one more fails the job."""
+
+    row, calls = "E13", 7
+
+    def __init__(self, **words: Any) -> None:
+        super().__init__(**words)
+        self._errors: Counter[str] = Counter()
+
+    def llm_error(self, job: str, http_status: int) -> None:
+        with self._locked():
+            self._errors[job] += 1
+            if self._errors[job] >= 5 and job in self._jobs and self._jobs[job].status not in TERMINAL:
+                self.finish(job, "failed", f"HTTP {http_status}")
