@@ -174,7 +174,7 @@ class OtherForms:
                 yield from (value[:index] + value[index + 1 :] for index in range(len(value)))
                 yield value[::-1]
             case Text(name=name) if isinstance(value, str) and len(value) > 1 and self._free(name):
-                yield from ("x",)
+                yield from _shorter(value)
 
     def _fixed(self, kind: Ref) -> bool:
         return bool(self._compiled.lifecycle.entities[kind.entity].fixed)
@@ -183,6 +183,16 @@ class OtherForms:
         """Tell whether texts of a type are only carried about, so that a short one is as good."""
         declared = self._compiled.lifecycle.types.get(name)
         return declared is not None and declared.text in ("short", "around")
+
+
+def _shorter(text: str) -> Iterator[str]:
+    """Walk simpler texts: one sign, as many plain ones, then ever longer parts of it."""
+    size = len(text)
+    yield from (each for each in ("x", "x" * size) if each != text)
+    yield text[size // 2 :]
+    while size > 0:
+        yield text[: len(text) - size] or text[:1]
+        size //= 2
 
 
 def _add_up(call: Call, one: object, other: object) -> bool:

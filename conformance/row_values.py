@@ -17,6 +17,7 @@ from statemachines.model import byte_length, line_count, sized_text
 from statemachines.types import Enum, Id, List, Record, Ref, Text, Type, present
 
 LONG = 40  # bytes of a text that is written out
+WIDE = 12  # signs of a piece that a long text repeats
 MANY = 8  # items alike of a list, which are counted
 _PIECES = ("x", "abc", "xyz", "é", "😀")
 _ESCAPES = {"\\": "\\\\", "'": "\\'", "\n": "\\n", "\t": "\\t", "\r": "\\r"}
@@ -222,7 +223,7 @@ def text(value: str) -> str:
     size, lines = byte_length(value), line_count(value)
     if size > LONG:
         end = value.rpartition("\n")[2]
-        for piece in dict.fromkeys((*_PIECES, end[:1], end[:2], end[:3])):
+        for piece in dict.fromkeys((*_PIECES, *(end[:width] for width in range(1, WIDE + 1)))):
             if piece and size >= 2 * lines - 1 and sized_text(piece, size, lines) == value:
                 return f"text({_quoted(piece)}, {size}{f', {lines}' if lines > 1 else ''})"
         if run := max(_RUN.finditer(value), key=lambda each: len(each[0]), default=None):

@@ -149,6 +149,10 @@ SCRIPTS: dict[str, Sequence[Step]] = {
     "QueueOfForty": [*[SPAWN] * 41, *(end(f"#{number}") for number in range(41)), DRAIN],
     "DrainsForty": [*[SPAWN] * 41, *(end(f"#{number}") for number in range(41)), DRAIN],
     "PeeksFifty": [SPAWN, ATTACH, BLOCKS, peek(110)],
+    "LabelIsCut": [call("spawn", label="x" * 81), LIST],
+    "TextIsCut": [SPAWN, call("finish", task="#0", outcome="completed", text="ä"), DRAIN],
+    "EmptyBlocksAreDropped": [SPAWN, ATTACH, call("append_history", task="#0", blocks=[""]), PEEK],
+    "CrashedRowsStay": [*[SPAWN] * 65, *(call("crash", task=f"#{number}") for number in range(65)), LIST],
     "HistoryKeepsThirty": [SPAWN, ATTACH, BLOCKS, peek(110)],
 }
 OTHERWISE = {"OldRowsExpire", "PeekAndSpawnDeadlock", "RefusedTaskLeavesRow", "DrainOfManyYields"}

@@ -117,3 +117,12 @@ class DrainsForty(Lie):
 
     def _drain(self, table: Table) -> list[Reply]:
         return [table.queue.popleft() for _ in range(min(40, len(table.queue)))]
+
+
+class TextIsCut(Lie):
+    """Of a text so many bytes are kept, and not so many signs."""
+
+    row, calls = "X30", 3
+
+    def _outcome(self, row: Row, status: str, text: str) -> Reply:
+        return super()._outcome(row, status, text.encode()[: len(text)].decode(errors="ignore"))

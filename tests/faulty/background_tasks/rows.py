@@ -247,3 +247,23 @@ class EmptyLabelGetsName(Lie):
 
     async def spawn(self, label: str) -> Reply:
         return await super().spawn(label or "unnamed")
+
+
+class LabelIsCut(Lie):
+    """The list shows the first eighty signs of a label."""
+
+    row, calls = "X15", 2
+
+    def _show(self, row: Row) -> Reply:
+        return {**super()._show(row), "label": row.label[:80]}
+
+
+class CrashedRowsStay(Lie):
+    """A row whose task crashed never leaves."""
+
+    row, calls = "X36", 131
+
+    def _evict(self, table: Table) -> None:
+        crashed = {task: row for task, row in table.rows.items() if row.body.exception() is not None}
+        super()._evict(table)
+        table.rows.update(crashed)
