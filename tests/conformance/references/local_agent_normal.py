@@ -168,6 +168,8 @@ def n16(s: Any) -> None:
     do.has(s, task, progress={**none, "tool_uses": 1, "tokens": 100, "activities": ["read"]})
     s.progress(task, 3, 90, ["search", "write"])
     do.has(s, task, progress={**none, "tool_uses": 3, "tokens": 90, "activities": ["search", "write"]})
+    s.progress(task, 0, 0, [])
+    do.has(s, task, progress=none)
 
 
 def n17(s: Any) -> None:

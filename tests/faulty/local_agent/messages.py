@@ -186,3 +186,13 @@ class QueueHoldsTen(Lie):
             found = self._find(task)
             if found is not None:
                 del found.pending_messages[:-10]
+
+
+class NothingIsNoProgress(Lie):
+    """A progress of nothing leaves the counters and the activities as they are."""
+
+    row, calls = "N16", 4
+
+    def progress(self, task: str, tool_uses: int, tokens: int, activities: Sequence[str]) -> None:
+        if tool_uses or tokens or activities:
+            super().progress(task, tool_uses, tokens, activities)
