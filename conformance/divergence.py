@@ -48,6 +48,7 @@ def either(first: Divergence, reasons: Iterable[Divergence]) -> Divergence:
 
 
 NO_SIGNAL: Final = "no such signal"
+LINE = 40  # characters of a text that nobody has to count
 LONG = 200  # signs of a value that is told whole
 MANY = 8  # items of a list that is longer than that
 
@@ -55,9 +56,12 @@ MANY = 8  # items of a list that is longer than that
 def short(value: Any) -> str:
     """Write a value on one line: of one that is long, of each of its items less, and at last its middle left out.
 
-    A long list says how many items it has: two that differ in their middle do not read the same.
+    A long list says how many items it has, and a long text how many characters: two that differ in their middle, or
+    that go on for longer, do not read the same.
     """
     text = repr(value)
+    if isinstance(value, str) and len(value) > LINE:
+        return f"{_cut(text, LONG)} ({len(value)} characters)"
     if len(text) <= LONG:
         return text
     match value:
