@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import json
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
@@ -83,13 +83,12 @@ def save(folder: Path, lifecycle: str, target: str, row_id: str, found: Countere
     return path
 
 
-def clear(folder: Path, lifecycle: str, target: str, row_ids: Iterable[str]) -> None:
-    """Remove the trace files of these rows that an earlier run of the same target wrote, and no others."""
-    for row_id in row_ids:
-        path = _path(folder, lifecycle, row_id)
-        with contextlib.suppress(OSError):  # what is not there, or cannot be read, is no file of ours
-            if path.read_bytes().startswith(_head(lifecycle, target, row_id).encode()):
-                path.unlink()
+def clear(folder: Path, lifecycle: str, target: str, row_id: str) -> None:
+    """Remove the trace file of a row if an earlier run of the same target wrote it."""
+    path = _path(folder, lifecycle, row_id)
+    with contextlib.suppress(OSError):  # what is not there, or cannot be read, is no file of ours
+        if path.read_bytes().startswith(_head(lifecycle, target, row_id).encode()):
+            path.unlink()
 
 
 def _path(folder: Path, lifecycle: str, row_id: str) -> Path:

@@ -36,8 +36,8 @@ def rerun(header: Header, row_id: str) -> str:
 class Saver(Watcher):
     """Writes every counterexample to a file, and knows how to run it again.
 
-    Files that an earlier run of the same target wrote for these rows go first, so that nobody replays a
-    fault that was mended.
+    The file that an earlier run of the same target wrote for a row goes when the row has a result, so that nobody
+    replays a fault that was mended, and a run that is broken off loses nothing.
     """
 
     def __init__(self, folder: Path) -> None:
@@ -45,13 +45,13 @@ class Saver(Watcher):
         self.commands: dict[str, str] = {}  # row → the command that runs its counterexample again, or the row
 
     def header(self, header: Header) -> None:
-        """Forget what an earlier run found of these rows."""
+        """Note what is run against what."""
         self._header = header
-        clear(self._folder, header.called, header.target, [row.id for row in header.rows])
 
     def row(self, result: RowResult) -> None:
-        """Save a counterexample."""
+        """Save a counterexample, and forget what an earlier run found of this row."""
         header = self._header
+        clear(self._folder, header.called, header.target, result.id)
         if result.counterexample is None:
             self.commands[result.id] = rerun(header, result.id)
             return

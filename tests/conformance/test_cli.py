@@ -21,9 +21,21 @@ from conformance import commands, report_reader
 from conformance.__about__ import __version__
 from conformance.cli import main
 from conformance.explain import explain_row
-from conformance.report import dump
+from conformance.replay import save
+from conformance.report import Header, dump
 from conformance.run import ABOUT_MACHINE, MACHINE
-from conformance.verdict import EXIT_CONFORMS, EXIT_HARNESS, EXIT_UNKNOWN, EXIT_USAGE, EXIT_VIOLATES, UNSURE
+from conformance.verdict import (
+    EXIT_CONFORMS,
+    EXIT_HARNESS,
+    EXIT_UNKNOWN,
+    EXIT_USAGE,
+    EXIT_VIOLATES,
+    UNSURE,
+    Counterexample,
+    RowResult,
+    Verdict,
+)
+from conformance.watchers import Saver
 from statemachines.compile import load
 from statemachines.specs import shipped, spec_path
 from tests.conformance.systems import thread_job
@@ -489,6 +501,17 @@ def test_a_counterexample_that_an_earlier_run_of_the_same_target_saved_goes(
     assert (mine.exists(), kept.exists(), by_hand.exists()) == (True, True, True)
     assert ran(*RUN, "python:jobs:Jobs", "--rows", "B7", "--save", str(mine.parent)) == EXIT_CONFORMS
     assert (mine.exists(), kept.exists(), by_hand.exists()) == (False, True, True)
+
+
+def test_a_run_that_is_broken_off_keeps_what_was_saved_of_the_rows_that_it_did_not_come_to(
+    tmp_path: Path,
+) -> None:
+    lifecycle, target, found = "thread-job", "reference", Counterexample("C1:\n  about: x\n", 1, "", "", "")
+    paths = [save(tmp_path, lifecycle, target, row, found) for row in ("B1", "B2")]
+    saver = Saver(tmp_path)
+    saver.header(Header(lifecycle, 1, target, 0))
+    saver.row(RowResult("B1", "x", "must", Verdict.PASS))
+    assert [path.exists() for path in paths] == [False, True]
 
 
 def test_a_saved_report_is_shown_as_the_run_was(elsewhere: Path, capsys: Capture) -> None:
