@@ -20,7 +20,7 @@ class PollWaitsForAll(Lie):
 
     def _endings(self, call: Call) -> Endings:
         aborted, *bodies = super()._endings(call)
-        return [aborted, bodies[0]] if len(bodies) == 1 else [aborted, asyncio.gather(*bodies)]
+        return [aborted, bodies[0]] if len(bodies) == 1 else [aborted, asyncio.gather(*bodies, return_exceptions=True)]
 
 
 class PollShowsOnlySettled(Lie):
