@@ -56,25 +56,23 @@ MANY = 8  # items of a list that is longer than that
 def short(value: Any) -> str:
     """Write a value on one line: of one that is long, of each of its items less, and at last its middle left out.
 
-    A long list says how many items it has, and a long text how many characters: two that differ in their middle, or
-    that go on for longer, do not read the same.
+    A long list says how many items it has, a long text how many characters.
     """
-    text = repr(value)
-    if isinstance(value, str) and len(value) > LINE:
-        return f"{_cut(text, LONG)} ({len(value)} characters)"
-    if len(text) <= LONG:
-        return text
     match value:
-        case list() | tuple() if len(value) > 1:
-            items = [_cut(repr(each), LONG // 2) for each in value]
+        case list() | tuple() if len(repr(value)) > LONG:
+            items = [_part(each, LONG // 2) for each in value]
             shown = items if len(items) <= MANY else [*items[: MANY - 1], "…", items[-1]]
-            return f"{len(value)} items: [{', '.join(shown)}]"
-        case dict():
-            return (
-                f"{{{', '.join(f'{key!r}: {_cut(repr(each), LONG // 2)}' for key, each in value.items())}}}"
-            )
+            return f"{f'{len(value)} items: ' if len(value) > 1 else ''}[{', '.join(shown)}]"
+        case dict() if len(repr(value)) > LONG:
+            return f"{{{', '.join(f'{key!r}: {_part(each, LONG // 2)}' for key, each in value.items())}}}"
         case _:
-            return _cut(text, LONG)
+            return _part(value, LONG)
+
+
+def _part(value: Any, length: int) -> str:
+    """Write a value or a part of it, and how long it is if it is a long text."""
+    counted = f" ({len(value)} characters)" if isinstance(value, str) and len(value) > LINE else ""
+    return _cut(repr(value), length) + counted
 
 
 def _cut(text: str, length: int) -> str:

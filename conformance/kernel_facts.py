@@ -32,12 +32,21 @@ class Facts:
         }
         self.recommended_effects = _recommended_effects(compiled.kernel)
         self.exactly_undone = {message.outlives_clause for message in compiled.kernel.messages}
+        self._leaving_open = {
+            name
+            for name, operation in self._operations.items()
+            if any(require.answer == "avoided" for require in operation.requires)
+        }
         self._documented = {name for name in self._operations if holds_documents(self.gives(name))}
 
     def gives(self, operation: str) -> Type:
         """Give the type of an operation's reply."""
         found = self._operations.get(operation)
         return found.reply.type if found is not None and found.reply is not None else NULL
+
+    def leaves_open(self, operation: str) -> bool:
+        """Tell whether a spec may leave open what an operation does."""
+        return operation in self._leaving_open
 
     def gives_documents(self, operation: str) -> bool:
         """Tell whether an operation's reply can hold documents."""

@@ -35,6 +35,7 @@ class Judge:
 
     blind     ties depend on instants that nobody can see
     unsure    it is blind, or a cap was reached: a divergence need not be a fault
+    gave_up  what comes is not judged any more; the model goes on as it would
     policies  what the system declared; `any` where it did not have to, and did not
     """
 
@@ -49,8 +50,8 @@ class Judge:
         self._left_out: list[str] = []  # what the system does not follow, of what is recommended
         self._past: list[Observed | Group] = []
         self._files: dict[str, Any] = {}
-        self._earlier_findings: list[Divergence] = []
-        self._gave_up = False
+        self._not_followed: list[Divergence] = []  # what each of them came of
+        self.gave_up = False
 
     @property
     def model(self) -> BaseModel:
@@ -60,7 +61,7 @@ class Judge:
     @property
     def findings(self) -> list[Divergence]:
         """What only clauses of level SHOULD forbid."""
-        return [*self._earlier_findings, *self.stepper.findings]
+        return [*self._not_followed, *self.stepper.findings]
 
     def step(self, call: Observed) -> Divergence | None:
         """Judge one call."""
@@ -71,21 +72,24 @@ class Judge:
         return self._follow(group)
 
     def allows(self, call: Observed) -> bool:
-        """Tell whether a call could be explained, without taking it as made."""
-        for configuration in self.configurations:
+        """Tell whether a call could be explained, without taking it as made; it witnesses nothing."""
+        for configuration in self.configurations if not self.gave_up else ():
             model = configuration.model.thawed(configuration.model.freeze())
+            model.seen = bytearray(len(self.seen))
             if any(True for _ in self._explained(Configuration(model, configuration.standing), call, [])):
                 return True
-        return False
+        return self.gave_up
 
     def decision(self, operation: str, arguments: Mapping[str, Any]) -> Decision:
         """Give what a call may be answered now; that it was asked witnesses nothing."""
-        model = self.model
-        model.seen, seen = bytearray(len(self.seen)), model.seen
+        return self._decided(self.model, operation, arguments)
+
+    def _decided(self, model: BaseModel, operation: str, arguments: Mapping[str, Any]) -> Decision:
+        model.seen = bytearray(len(self.seen))
         try:
             return self.stepper.decision(model, operation, arguments)
         finally:
-            model.seen = seen
+            model.seen = self.seen
 
     def copy(self) -> BaseModel:
         """Make a model in the present state, to look what would come of calls; it witnesses nothing here."""
@@ -94,8 +98,12 @@ class Judge:
         return model
 
     def avoids(self, operation: str, arguments: Mapping[str, Any]) -> bool:
-        """Tell whether the spec leaves open what a call would do here."""
-        return operation != "wait" and self.decision(operation, arguments).avoid
+        """Tell whether the spec leaves open what a call would do here, whichever explanation is the right one."""
+        return self.stepper.facts.leaves_open(operation) and any(
+            self._decided(model, operation, arguments).avoid
+            for each in self.configurations
+            for model, _ in self._own_steps(each.model)
+        )
 
     def uncompared(self, operation: str, arguments: Mapping[str, Any]) -> bool:
         """Tell whether the reply of a call is not compared, because nothing follows from it here."""
@@ -128,7 +136,9 @@ class Judge:
     # ── One event on every configuration ──
 
     def _follow(self, event: Observed | Group) -> Divergence | None:
-        if self._gave_up:
+        if self.gave_up:
+            for call in _in_time(event):
+                self.go_on(call)
             return None
         self._past.append(event)
         divergence = self._advance(event)
@@ -258,27 +268,31 @@ class Judge:
         strict = self._carried_on(self._left_out) if facts.recommended_effects else None
         if strict is None:
             return divergence
-        at_work = [path for path in facts.recommended_effects if path in strict.witnessed()]
-        for left_out in self._fewest_first(at_work):
+        witnessed = strict.witnessed()
+        at_work = [path for path in facts.recommended_effects if path in witnessed]
+        for left_out in self._other_choices(at_work):
             loose = self._again(left_out)
-            if loose is not None and loose._advance(self._past[-1]) is None:
+            explained = loose is not None and loose._advance(self._past[-1]) is None
+            self.unsure = self.unsure or (loose is not None and loose.unsure)
+            if loose is not None and explained:
                 self._go_on_with(loose, left_out, divergence)
                 return None
         for path in (each for each in at_work if each not in facts.exactly_undone):
             other = self._carried_on([*self._left_out, path])
-            if path in clauses or (other is not None and other._states() != strict._states()):
+            differs = other is not None and (path in clauses or other._states() != strict._states())
+            if differs or path == divergence.clause:
                 self._give_up(divergence, path)
                 return None
         return divergence
 
-    def _fewest_first(self, at_work: Sequence[str]) -> Iterator[list[str]]:
-        """Walk sentences that may be left out: one more than before, another one instead, or all of them."""
-        before = self._left_out
-        yield from ([*before, path] for path in at_work)
-        if before:
-            yield from ([path] for path in (*at_work, *before))
-        if at_work:
-            yield [*before, *at_work]
+    def _other_choices(self, at_work: Sequence[str]) -> Iterator[list[str]]:
+        """Walk sentences to be left out: one more than now, another one instead, or all of them."""
+        now = self._left_out
+        yield from ([*now, path] for path in at_work)
+        if now:
+            yield from ([path] for path in (*at_work, *now) if [path] != now)
+        if len(at_work) > 1:
+            yield [*now, *at_work]
 
     def _need_not_refuse(self, clause: str) -> bool:
         """Tell whether a refusal is only recommended; of an unknown record, or another's, only its code is."""
@@ -297,7 +311,7 @@ class Judge:
         other = self._again(left_out)
         event = self._past[-1]
         if other is not None:
-            for call in sorted(event.calls, key=_ended) if isinstance(event, Group) else [event]:
+            for call in _in_time(event):
                 other.go_on(call)
         return other
 
@@ -308,7 +322,8 @@ class Judge:
         """Go on as another judge, that has left out some sentences."""
         clause = next((path for path in left_out if path not in self._left_out), left_out[0])
         self._left_out = left_out
-        self._earlier_findings = [*self.findings, replace(divergence, clause=clause, should=True)]
+        known = [each for each in self._not_followed if each.clause in left_out]
+        self._not_followed = [*known, replace(divergence, clause=clause, should=True)]
         self.stepper, self.configurations = loose.stepper, loose.configurations
         for each in self.configurations:
             each.model.seen = self.seen
@@ -317,12 +332,13 @@ class Judge:
         """Judge no further: nobody knows what else a system does that does not follow a recommended sentence."""
         excused = divergence.clause if divergence.clause != clause else ""
         finding = replace(divergence, clause=clause, should=True, excused=excused)
-        self._earlier_findings = [*self._earlier_findings, finding]
-        self._gave_up = True
+        self._not_followed = [*self._not_followed, finding]
+        self.gave_up = True
 
 
-def _ended(call: Observed) -> int:
-    return call.ended
+def _in_time(event: Observed | Group) -> list[Observed]:
+    """List calls in the order in which they ended."""
+    return sorted(event.calls, key=lambda call: call.ended) if isinstance(event, Group) else [event]
 
 
 def _distinct(configurations: Sequence[Configuration]) -> list[Configuration]:

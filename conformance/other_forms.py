@@ -186,13 +186,14 @@ class OtherForms:
 
 
 def _shorter(text: str) -> Iterator[str]:
-    """Walk simpler texts: one sign, as many plain ones, then ever longer parts of it."""
+    """Walk simpler texts: one plain character, as many of them, the second half, then ever longer first parts."""
     size = len(text)
     yield from (each for each in ("x", "x" * size) if each != text)
     yield text[size // 2 :]
-    while size > 0:
-        yield text[: len(text) - size] or text[:1]
-        size //= 2
+    gone = size // 2
+    while gone > 0:
+        yield text[:-gone]
+        gone //= 2
 
 
 def _add_up(call: Call, one: object, other: object) -> bool:

@@ -1,7 +1,7 @@
 """Time that passes on a model, in every way in which a right system may have spent it.
 
 Timers due at one instant fire in any order, each to rest; one whose window is open fires when the system
-says that it did, or when the window closes. A step that it may take unasked it takes when a signal says so.
+says that it did, or when the window closes. A step that it may take unasked it takes at once or when a signal comes.
 What is due at the very end may come before the next call, or after it.
 """
 
@@ -79,18 +79,18 @@ class Passing:
             following = self._after(point, event)
             if following is not None:
                 yield following
-        if point.rest:
+        if model.own_steps():
             yield from self._unasked(point, model, min(bound, end))
 
     def _unasked(self, point: _Point, model: BaseModel, bound: int) -> Iterator[_Point]:
-        """Walk the steps that it may take unasked, now or when a signal came, that sent what was seen."""
+        """Walk the steps that it may take unasked, now or when a signal came."""
         for instant in sorted({model.now, *(each for each in self.at if model.now <= each <= bound)}):
             model.now = instant
             for index, keys, _ in model.own_steps():
                 other = self.model.thawed(point.frozen)
                 other.now = instant
                 taken = [other.take(index, keys), *other.settle()]
-                rest = self._explained(taken, point.rest) if _signals(taken) else None
+                rest = self._explained(taken, point.rest)
                 if rest is not None:
                     yield _Point(other.freeze(), (*point.taken, *taken), rest)
 

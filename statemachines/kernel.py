@@ -385,7 +385,7 @@ class Kernel:
 def without(source: Kernel, paths: frozenset[str]) -> Kernel:
     """Give a kernel that does not do what some clauses say: no effect, no retention, no message that outlives its record.
 
-    What an operation requires, sends, creates and gives stays as it is.
+    What an operation requires, sends, creates and gives stays as it is, but for the state that a record begins in.
     """
 
     def shorter(effects: tuple[Effect, ...]) -> tuple[Effect, ...]:

@@ -558,3 +558,4 @@ def test_long_lists_that_differ_in_their_middle_do_not_read_the_same() -> None:
     assert max(map(len, (short(["x" * 1000] * 50), short({"text": "x" * 1000}), short("x" * 1000)))) < 1200
     assert short([1, 2]) == "[1, 2]"
     assert short("x" * 41).endswith("' (41 characters)")
+    assert short(["x" * 300]) != short(["x" * 900])

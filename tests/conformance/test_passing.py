@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from conformance.observed import SignalKey
 from statemachines.check import check
-from statemachines.compile import compile_text
+from statemachines.compile import compile_text, load
 from tests.conformance.systems import Watched, signal
 
 TEXT = """
@@ -224,6 +224,25 @@ def test_what_may_come_unasked_comes_while_time_passes_and_after_something_else_
     watching.must("hang")
     watching.must("wait", 20, signals=[signal("Rang", at=7)])
     assert watching("wait", 20, signals=[signal("Rang", at=27)]) is not None
+
+
+def test_a_step_that_tells_nothing_opens_the_way_for_one_that_does() -> None:
+    """Of two completions that are held until their records go, the first may go with its record, and the second come."""
+    for waits in ([2000], [700, 1300]):
+        watched = Watched(
+            load("job"), policies={"unwatch_restores": "delivered", "retry_order": "head_of_line"}
+        )
+        watched.must("configure", 15, 1000, 30000)
+        for name in "ab":
+            watched.must("register", "bash", "x", gives={"job_id": name, "handle": f"of {name}"})
+        watched.must("watch", ["a", "b"])
+        watched.must("settle", "of a", "ok", "x")
+        watched.must("wait", 500)
+        watched.must("settle", "of b", "ok", "y")
+        for ms in waits[:-1]:
+            watched.must("wait", ms)
+        told = [signal("delivery_attempted", at=1500, job="b"), signal("delivered", job="b", text="y")]
+        watched.must("wait", waits[-1], signals=told)
 
 
 def test_calls_at_once_leave_the_same_ways_open() -> None:

@@ -10,11 +10,36 @@ from conformance.references.job import Jobs
 from conformance.references.task_progress import TaskProgress
 from conformance.run import MACHINE
 from conformance.verdict import Verdict
-from statemachines.compile import load
+from statemachines.compile import compile_text, load
 from tests.conformance.systems import Watched, explained, whole_run
 
 PROGRESS = load("task-progress")
 UNREGISTERED = "operations.create_task.create.Task.state"
+TWO = compile_text(
+    """
+lifecycle: two
+version: 1
+about: Two sentences are only recommended, and a job is marked by one of them.
+should: [operations.put.set.a, operations.put.set.b, operations.mark.set.job.k]
+variables:
+  a: {type: int, default: 0}
+  b: {type: int, default: 0}
+entities:
+  Job:
+    id: minted
+    fields: {k: {type: int, default: 0}}
+    shows: {job_id: job.id, k: job.k}
+operations:
+  make: {create: {Job: {}}, gives: {job_id: job.id}}
+  mark: {takes: {job: Job}, missing: unchanged, set: {job.k: 1}}
+  look: {gives: {unordered: jobs}}
+  put: {takes: {x: int}, set: {a: 1, b: 1}}
+  sum: {gives: a + b}
+  first: {gives: a}
+matrix: {}
+""",
+    "two.yaml",
+)
 
 
 class ThirdStartIsLost(TaskProgress):
@@ -43,6 +68,16 @@ class NothingIsDisposed(Jobs):
         return
 
 
+class UnregisteredAreAborted(TaskProgress):
+    """What a task without a registration is taken for is only recommended: here it is aborted."""
+
+    def create_task(self, label: str, batch: str | None = None, registers: bool = True) -> Any:
+        made = super().create_task(label, batch, registers)
+        if not registers:
+            self._tasks[made["task_id"]].status = "aborted"
+        return made if registers else {**made, "status": "aborted"}
+
+
 class OnlyNewJobsAreDisposed(Jobs):
     """What runs goes on after dispose, and is still told of; no further job is taken."""
 
@@ -69,6 +104,42 @@ def test_a_fault_is_found_beside_recommendations_that_the_system_follows() -> No
 def test_who_does_not_follow_a_recommendation_is_not_accused_of_what_comes_of_it(system: type) -> None:
     _, (result,) = whole_run(system, load("job"), only=[MACHINE], quick=True)
     assert result.verdict is Verdict.PASS, explained(result)
+
+
+def test_where_no_one_knows_what_comes_the_rows_still_look_for_themselves() -> None:
+    _, results = whole_run(UnregisteredAreAborted, PROGRESS, quick=True)
+    assert [
+        explained(each) for each in results if each.verdict is Verdict.FAIL and each.level == "must"
+    ] == []
+    assert [each.id for each in results if each.verdict is Verdict.NOT_EXERCISED] == []
+
+
+def test_a_sentence_that_the_system_follows_excuses_nothing_elsewhere() -> None:
+    watched = Watched(TWO)
+    for job in "ab":
+        watched.must("make", gives={"job_id": job})
+    watched.must("mark", "a")
+    watched.must("look", gives=[{"job_id": "a", "k": 1}, {"job_id": "b", "k": 0}])
+    assert watched("look", gives=[{"job_id": "a", "k": 1}, {"job_id": "b", "k": 7}]) is not None
+
+
+def test_which_of_two_sentences_a_system_leaves_can_show_later() -> None:
+    watched = Watched(TWO)
+    watched.must("put", 1)
+    watched.must("sum", gives=1)
+    assert [each.clause for each in watched.judge.findings] == ["operations.put.set.a"]
+    watched.must("first", gives=1)
+    assert [each.clause for each in watched.judge.findings] == ["operations.put.set.b"]
+    watched.must("sum", gives=1)
+    assert watched("first", gives=0) is not None
+
+
+def test_asking_whether_a_call_is_allowed_witnesses_nothing() -> None:
+    watched = Watched(PROGRESS)
+    before = watched.judge.witnessed()
+    made = watched.call("create_task", "x", None, False, gives={"task_id": "a", "status": "failed"})
+    watched.judge.allows(made)
+    assert watched.judge.witnessed() == before
 
 
 def test_without_a_recommended_sentence_a_case_goes_on_as_if_it_were_not_there() -> None:

@@ -20,7 +20,11 @@ class PollWaitsForAll(Lie):
 
     def _endings(self, call: Call) -> Endings:
         aborted, *bodies = super()._endings(call)
-        return [aborted, bodies[0]] if len(bodies) == 1 else [aborted, asyncio.gather(*bodies, return_exceptions=True)]
+        return (
+            [aborted, bodies[0]]
+            if len(bodies) == 1
+            else [aborted, asyncio.gather(*bodies, return_exceptions=True)]
+        )
 
 
 class PollShowsOnlySettled(Lie):
