@@ -51,7 +51,7 @@ class UnknownIsEmpty(Lie):
 class ZeroIsAll(Lie):
     """Asked for no block, all are given."""
 
-    row, calls = "B8", 4
+    row, calls = "X37", 4
 
     async def peek(self, task: str, recent: int | None = None) -> Reply | None:
         whole = await super().peek(task, 1_000_000)
@@ -61,7 +61,7 @@ class ZeroIsAll(Lie):
 class ZeroIsNone(Lie):
     """Asked for no block, none is given."""
 
-    row, calls = "B8", 4
+    row, calls = "X37", 4
 
     async def peek(self, task: str, recent: int | None = None) -> Reply | None:
         seen = await super().peek(task, recent)
