@@ -24,6 +24,7 @@ from conformance import kernel_facts
 from conformance.adapter import Adapter
 from conformance.case import CallFailed, Case
 from conformance.divergence import Divergence
+from conformance.odd_texts import odd_values
 from conformance.prefill import prefills
 from conformance.strategies import settings_of
 from statemachines import kernel
@@ -93,7 +94,8 @@ class Driver:
         found = []
         for parameter, chooser in self._choosers[operation]:
             values = worth_trying(parameter, chooser, self.case.judge.model, self.gone)
-            found.append((parameter.name, self._alike(parameter, values)))
+            odd = odd_values(self._compiled, parameter.wire, values)
+            found.append((parameter.name, [*self._alike(parameter, values), *([odd] if odd else [])]))
         return found
 
     def drawn(

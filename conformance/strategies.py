@@ -9,14 +9,13 @@ from hypothesis import HealthCheck, Phase, Verbosity, given, seed, settings
 from hypothesis import strategies as st
 from hypothesis.errors import Flaky
 
+from conformance.odd_texts import ODD, PIECES
 from statemachines.compile import Compiled
 from statemachines.lifecycle import Drawn, TypeUse
 from statemachines.model import sized_text
 from statemachines.rows import RowCompiler, evaluate, positions, values
 from statemachines.types import Bool, Enum, Int, List, Ref, Text
 
-PIECES = ("x", "é", "😀")
-ODD = ("", " x ", "\n x", "a\r\nb", "a\0b", "e\u0301", "\ufeffx")  # texts that somebody may tidy up
 Values = dict[str, Any]
 
 

@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 
 from conformance import prefill, replay, stateful
 from conformance.adapter import Adapter
+from conformance.odd_texts import ODD
 from conformance.references.thread_job import Reply, ThreadJobs
 from conformance.run import MACHINE
 from conformance.stateful import WAITS, Diverged, Driver
@@ -92,9 +93,11 @@ def test_jobs_end_in_another_order_than_they_began() -> None:
 # --- the driver -------------------------------------------------------------------------------------------
 
 
+@pytest.mark.thorough
 @given(st.lists(st.tuples(st.sampled_from(sorted(RULES)), st.integers(0, 2**16)), max_size=8))
 def test_every_combination_of_arguments_worth_trying_has_a_number(calls: list[tuple[str, int]]) -> None:
-    with adapted(REFERENCE) as adapter:
+    with adapted(REFERENCE) as adapter, pytest.MonkeyPatch.context() as patched:
+        patched.setattr(stateful, "odd_values", lambda *_: [])
         driver = Driver(thread_job(), adapter)
         for name, number in calls:
             driver.call(name, number)
@@ -107,6 +110,16 @@ def test_every_combination_of_arguments_worth_trying_has_a_number(calls: list[tu
             assert tried == set(map(repr, worth)), operation.name
             if not worth:
                 assert driver.arguments(operation.name, 0) is None
+
+
+def test_many_of_the_texts_that_are_given_are_odd() -> None:
+    with adapted(REFERENCE) as adapter:
+        driver = Driver(thread_job(), adapter)
+        driver.make("start", {"thread": "t1", "tool_call": "c1", "tool": "bash"})
+        payloads = [(driver.arguments("finish", number) or {})["payload"] for number in range(2**12)]
+        assert set(ODD) < set(payloads)
+        assert sum(each in ODD for each in payloads) >= len(payloads) / 4
+        assert {"c1x"} < {(driver.arguments("start", number) or {})["tool_call"] for number in range(2**12)}
 
 
 ENDING = {"outcome": "failed", "payload": "x"}

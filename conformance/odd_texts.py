@@ -1,0 +1,45 @@
+"""Texts that a system may tidy up or mistake, although it only has to carry them about."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from statemachines.compile import Compiled
+from statemachines.types import List, Text, Type, present
+
+PIECES = ("x", "é", "😀")
+UNTIDY = (" x ", "one\n\n two", "é😀", "<b>&amp; %s {x}</b>", '{"b":1, "a":2}')
+ODD = (
+    "",
+    *UNTIDY,
+    "\n x",
+    "a\r\nb",
+    "a\0b",
+    "e\u0301",
+    "\ufeffx",
+    "\x1b[1mx",
+)  # for what is told sign by sign; elsewhere an empty text may count as none
+
+
+def odd_values(compiled: Compiled, kind: Type, values: Sequence[Any]) -> list[Any]:
+    """List odd values beside those of a type: untidy texts, and a name that begins as another one does."""
+    match present(kind):
+        case Text(name=name) if name in compiled.lifecycle.types:
+            return list(_texts(compiled.lifecycle.types[name].text, values))
+        case List(item=Text() as item):
+            found = odd_values(compiled, item, [])
+            return [found] if found else []
+        case _:
+            return []
+
+
+def _texts(drawn: str, values: Sequence[Any]) -> Sequence[str]:
+    match drawn:
+        case "short":
+            return UNTIDY
+        case "around":
+            return ODD
+        case _:
+            known = [each for each in values if isinstance(each, str)][1:]  # the first one is new
+            return [f"{each}x" for each in known[-1:] if f"{each}x" not in known]
