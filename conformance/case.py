@@ -15,7 +15,7 @@ from conformance.adapter import Adapter, Broken, HarnessError, Raw
 from conformance.concurrent import overlapping
 from conformance.divergence import NO_SIGNAL, Divergence, short
 from conformance.history import Group
-from conformance.lockstep import Judge
+from conformance.judge import Judge
 from conformance.observation import WrongShape, observe
 from conformance.observed import Observed, SignalKey
 from statemachines.compile import Compiled

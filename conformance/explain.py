@@ -31,6 +31,7 @@ def explain_lifecycle(compiled: Compiled) -> str:
         lines.append(f"  {name:<{width}}{limit.default!s:<{wide}}{limit.about}")
     for name, policy in spec.policies.items():
         choices = ", ".join(word.text for word in policy.choices)
+        choices += f". {policy.default.text} is only recommended" if policy.is_recommended else ""
         lines.append(f"  {name:<{width}}{policy.default.text:<{wide}}{policy.about} One of: {choices}.")
     lines += ["", "Operations"]
     for operation in compiled.kernel.operations:

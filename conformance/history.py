@@ -189,8 +189,9 @@ class _Search:
         sent = dict(node.sent).get(index, ())
         if len(sent) < len(call.given):
             message = self.stepper.due_like(model, call, call.given[len(sent)])
-            # The order binds each sender.
-            overtaken = bool(sent) and message is not None and message.key < sent[-1][1]
+            # The order binds each sender, unless it is only recommended.
+            bound = bool(sent) and not self.stepper.recommended(self.facts.order(call))
+            overtaken = bound and message is not None and message.key < sent[-1][1]
             if message is not None and not overtaken:
                 self.facts.send(model, call, message)
                 yield self._after(node, model, [], sent=(index, (*sent, (message.about, message.key))))

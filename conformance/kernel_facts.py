@@ -18,8 +18,9 @@ from statemachines.types import NULL, Id, Record, Time, Type, present
 class Facts:
     """Facts of one lifecycle, looked up by operation.
 
-    recommended_effects  the clauses of level SHOULD that do something, and which a kernel can be without
-    exactly_undone       those that a system can fail to follow in one way only
+    recommended_effects   the clauses of level SHOULD that do something, and which a kernel can be without
+    recommended_policies  the policies of which the source only recommends a choice, as paths: `policies.NAME`
+    exactly_undone        those of all these that a system can fail to follow only in ways that the kernel knows
     """
 
     def __init__(self, compiled: Compiled) -> None:
@@ -31,7 +32,11 @@ class Facts:
             for name, operation in self._operations.items()
         }
         self.recommended_effects = _recommended_effects(compiled.kernel)
-        self.exactly_undone = {message.outlives_clause for message in compiled.kernel.messages}
+        self.recommended_policies = tuple(f"policies.{name}" for name in compiled.kernel.recommended)
+        self.exactly_undone = {
+            *(message.outlives_clause for message in compiled.kernel.messages),
+            *self.recommended_policies,
+        }
         self._leaving_open = {
             name
             for name, operation in self._operations.items()
@@ -189,6 +194,11 @@ class Facts:
         """Give the name of the messages that a call sends."""
         send = self._sends[call.operation]
         return send.variable if send is not None else ""
+
+    def order(self, call: Observed) -> str:
+        """Name the clause that orders the messages which a call sends."""
+        send = self._sends[call.operation]
+        return f"messages.{send.message}.order" if send is not None else ""
 
     def owed(self, model: BaseModel, call: Observed) -> list[Any]:
         """Give the messages that a call would send now."""

@@ -9,11 +9,9 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
 from functools import partial
 from typing import Any
 
-from conformance import kernel_facts
 from conformance.declaration import Declaration, ordered_by_completion
 from conformance.divergence import Divergence, either, said
 from conformance.history import Group, explanations
@@ -27,15 +25,11 @@ MOST = 256  # configurations that are held at once
 WAYS = 2_000  # configurations that steps of the system's own are followed to between two calls
 
 
-class Judge:
-    """Follows one case. `step` and `group` give a divergence, or None; SHOULD findings gather in `findings`.
-
-    A system need not do what a sentence of level SHOULD says. Where what it showed does not tell whether it did, and that
-    makes a difference, a divergence is no fault, and the case is judged no further.
+class Lockstep:
+    """Holds the configurations of one case; `advance` takes what was observed, and gives a divergence, or None.
 
     blind     ties depend on instants that nobody can see
     unsure    it is blind, or a cap was reached: a divergence need not be a fault
-    gave_up  what comes is not judged any more; the model goes on as it would
     policies  what the system declared; `any` where it did not have to, and did not
     """
 
@@ -46,39 +40,21 @@ class Judge:
         self.policies = self.stepper.policies
         self.blind = declaration.clock != "virtual" and not ordered_by_completion(compiled, declaration)
         self.unsure = self.blind
-        self._compiled = compiled
-        self._left_out: list[str] = []  # what the system does not follow, of what is recommended
-        self._past: list[Observed | Group] = []
         self._files: dict[str, Any] = {}
-        self._not_followed: list[Divergence] = []  # what each of them came of
-        self.gave_up = False
 
     @property
     def model(self) -> BaseModel:
         """The model of the first explanation."""
         return self.configurations[0].model
 
-    @property
-    def findings(self) -> list[Divergence]:
-        """What only clauses of level SHOULD forbid."""
-        return [*self._not_followed, *self.stepper.findings]
-
-    def step(self, call: Observed) -> Divergence | None:
-        """Judge one call."""
-        return self._follow(call)
-
-    def group(self, group: Group) -> Divergence | None:
-        """Judge calls that were made at once."""
-        return self._follow(group)
-
     def allows(self, call: Observed) -> bool:
         """Tell whether a call could be explained, without taking it as made; it witnesses nothing."""
-        for configuration in self.configurations if not self.gave_up else ():
+        for configuration in self.configurations:
             model = configuration.model.thawed(configuration.model.freeze())
             model.seen = bytearray(len(self.seen))
             if any(True for _ in self._explained(Configuration(model, configuration.standing), call, [])):
                 return True
-        return self.gave_up
+        return False
 
     def decision(self, operation: str, arguments: Mapping[str, Any]) -> Decision:
         """Give what a call may be answered now; that it was asked witnesses nothing."""
@@ -135,16 +111,13 @@ class Judge:
 
     # ── One event on every configuration ──
 
-    def _follow(self, event: Observed | Group) -> Divergence | None:
-        if self.gave_up:
-            for call in _in_time(event):
-                self.go_on(call)
-            return None
-        self._past.append(event)
-        divergence = self._advance(event)
-        return divergence if divergence is None else self._unless_recommended(divergence)
+    @property
+    def capped(self) -> bool:
+        """Tell whether there were more ways than were looked at."""
+        return self.unsure and not self.blind
 
-    def _advance(self, event: Observed | Group) -> Divergence | None:
+    def advance(self, event: Observed | Group) -> Divergence | None:
+        """Judge one call, or calls that were made at once; after a divergence the configurations are those before."""
         calls = event.calls if isinstance(event, Group) else [event]
         shared = next((found for call in calls if (found := self._shared_file(call)) is not None), None)
         if shared is not None:
@@ -187,10 +160,10 @@ class Judge:
         self, configuration: Configuration, call: Observed, reasons: list[Divergence]
     ) -> Iterator[Configuration]:
         """Walk the configurations that a call leads to, with steps of the system's own before and after it."""
-        for before, taken in self._own_steps(configuration.model):
+        for before, taken in self._own_steps(configuration.model, call):
             for then, outcome in self.stepper.ways(before, call, call.signals, reasons):
                 forced = then.settle()
-                for after, followed in self._own_steps(then):
+                for after, followed in self._own_steps(then, call):
                     came = [*taken, *outcome, *forced, *followed]
                     standing = self._signals(came, call, configuration.standing)
                     if isinstance(standing, Divergence):
@@ -199,8 +172,13 @@ class Judge:
                         yield Configuration(after, standing)
         self.unsure = self.unsure or self.stepper.partial
 
-    def _own_steps(self, model: BaseModel) -> Iterator[tuple[BaseModel, list[Outcome]]]:
-        """Walk the model as it is, then every result of what the system may do unasked, timers that are due included."""
+    def _own_steps(
+        self, model: BaseModel, call: Observed | None = None
+    ) -> Iterator[tuple[BaseModel, list[Outcome]]]:
+        """Walk the model as it is, then every result of what the system may do unasked, timers that are due included.
+
+        Beside a call it has done nothing of which a signal would have been seen.
+        """
         if not (model.own_steps() or model.due()):
             yield model, []
             return
@@ -211,10 +189,12 @@ class Judge:
             frozen, taken = waiting.pop(0)
             yield model.thawed(frozen), taken
             for other, outcomes in unasked(frozen, model):
-                result = other.freeze()
-                if result not in known and len(known) < WAYS:
+                result, steps = other.freeze(), [*taken, *outcomes]
+                if result in known or (call is not None and not self._seen(steps, call)):
+                    continue
+                if len(known) < WAYS:
                     known.add(result)
-                    waiting.append((result, [*taken, *outcomes]))
+                    waiting.append((result, steps))
         self.unsure = self.unsure or len(known) >= WAYS
 
     # ── Signals and files ──
@@ -237,6 +217,18 @@ class Judge:
         extra = next((key for key in rest if not any(matching(each, [key]) for each in allowed)), None)
         return standing | again if extra is None else self.stepper.unseen(call, extra, outcomes, due=False)
 
+    def _seen(self, outcomes: Sequence[Outcome], call: Observed) -> bool:
+        """Tell whether every signal that has to come with some steps came with a call."""
+        rest = list(map(signal_key, call.signals))
+        for signal in (each for outcome in outcomes for each in (*outcome.signals, *outcome.again)):
+            found = self.stepper.facts.matching(
+                signal_key(signal), rest, instants=self.stepper.declaration.instants
+            )
+            if found is None:
+                return False
+            rest.remove(found)
+        return True
+
     def _shared_file(self, call: Observed) -> Divergence | None:
         """Hold every file to the one record that it was told for."""
         facts = self.stepper.facts
@@ -250,95 +242,6 @@ class Judge:
                     "file", clause, call.operation, "a file of its own for every message", f"{file} holds two"
                 )
         return None
-
-    # ── SHOULD ──
-
-    def _unless_recommended(self, divergence: Divergence) -> Divergence | None:
-        """Hold a divergence to be a finding of level SHOULD where it can follow from a recommended sentence.
-
-        The case is judged again without such sentences. If it is explained then, the system does not follow them, and the
-        case goes on from there. If it is refuted earlier, the system does follow them. Or else nobody knows what such a
-        system does, unless they make no difference here, or there is just one way not to follow them.
-        """
-        clauses = (divergence.clause, *divergence.related)
-        if divergence.kind == "accepted" and all(map(self._need_not_refuse, clauses)):
-            self._give_up(divergence, divergence.clause)
-            return None
-        facts = kernel_facts.of(self._compiled)
-        strict = self._carried_on(self._left_out) if facts.recommended_effects else None
-        if strict is None:
-            return divergence
-        witnessed = strict.witnessed()
-        at_work = [path for path in facts.recommended_effects if path in witnessed]
-        for left_out in self._other_choices(at_work):
-            loose = self._again(left_out)
-            explained = loose is not None and loose._advance(self._past[-1]) is None
-            self.unsure = self.unsure or (loose is not None and loose.unsure)
-            if loose is not None and explained:
-                self._go_on_with(loose, left_out, divergence)
-                return None
-        for path in (each for each in at_work if each not in facts.exactly_undone):
-            other = self._carried_on([*self._left_out, path])
-            differs = other is not None and (path in clauses or other._states() != strict._states())
-            if differs or path == divergence.clause:
-                self._give_up(divergence, path)
-                return None
-        return divergence
-
-    def _other_choices(self, at_work: Sequence[str]) -> Iterator[list[str]]:
-        """Walk sentences to be left out: one more than now, another one instead, or all of them."""
-        now = self._left_out
-        yield from ([*now, path] for path in at_work)
-        if now:
-            yield from ([path] for path in (*at_work, *now) if [path] != now)
-        if len(at_work) > 1:
-            yield [*now, *at_work]
-
-    def _need_not_refuse(self, clause: str) -> bool:
-        """Tell whether a refusal is only recommended; of an unknown record, or another's, only its code is."""
-        return self.stepper.recommended(clause) and not clause.endswith((".missing", ".private to"))
-
-    def _again(self, left_out: Sequence[str]) -> Judge | None:
-        """Judge all but the last event again, without some sentences; None where that is refuted."""
-        compiled = self._compiled.without(left_out) if left_out else self._compiled
-        other = Judge(compiled, self.stepper.declaration)
-        lost = any(other._advance(event) is not None for event in self._past[:-1])
-        self.unsure = self.unsure or other.unsure
-        return None if lost else other
-
-    def _carried_on(self, left_out: Sequence[str]) -> Judge | None:
-        """The same, and the last event carried out whatever was seen."""
-        other = self._again(left_out)
-        event = self._past[-1]
-        if other is not None:
-            for call in _in_time(event):
-                other.go_on(call)
-        return other
-
-    def _states(self) -> set[Any]:
-        return {each.model.freeze() for each in self.configurations}
-
-    def _go_on_with(self, loose: Judge, left_out: list[str], divergence: Divergence) -> None:
-        """Go on as another judge, that has left out some sentences."""
-        clause = next((path for path in left_out if path not in self._left_out), left_out[0])
-        self._left_out = left_out
-        known = [each for each in self._not_followed if each.clause in left_out]
-        self._not_followed = [*known, replace(divergence, clause=clause, should=True)]
-        self.stepper, self.configurations = loose.stepper, loose.configurations
-        for each in self.configurations:
-            each.model.seen = self.seen
-
-    def _give_up(self, divergence: Divergence, clause: str) -> None:
-        """Judge no further: nobody knows what else a system does that does not follow a recommended sentence."""
-        excused = divergence.clause if divergence.clause != clause else ""
-        finding = replace(divergence, clause=clause, should=True, excused=excused)
-        self._not_followed = [*self._not_followed, finding]
-        self.gave_up = True
-
-
-def _in_time(event: Observed | Group) -> list[Observed]:
-    """List calls in the order in which they ended."""
-    return sorted(event.calls, key=lambda call: call.ended) if isinstance(event, Group) else [event]
 
 
 def _distinct(configurations: Sequence[Configuration]) -> list[Configuration]:

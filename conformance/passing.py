@@ -15,7 +15,7 @@ from conformance.kernel_facts import Facts
 from conformance.observed import SignalKey, signal_key
 from statemachines.model import BaseModel, Outcome, Signal, Timer
 
-MOST = 2_000  # configurations on the way that are looked at
+MOST = 2_000  # configurations on the way, and timers that fire there, that are looked at
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,6 +43,7 @@ class Passing:
         self.instants = instants
         self.missing: list[Signal] = []
         self.partial = False
+        self._fires = 0
 
     def ways(self, ms: int) -> Iterator[tuple[BaseModel, list[Outcome]]]:
         """Walk the models at the end, each with what was done on its way."""
@@ -56,7 +57,7 @@ class Passing:
                 model.now = end
                 yield model, list(point.taken)
                 model = self.model.thawed(point.frozen)
-            if len(known) > MOST:
+            if max(len(known), self._fires) > MOST:
                 self.partial = True
                 continue
             for following in self._next(point, model, end):
@@ -101,6 +102,7 @@ class Passing:
         return [instant for instant in (*said, last) if instant < end]
 
     def _fired(self, frozen: Any, *events: tuple[int, Timer]) -> tuple[BaseModel, list[Outcome]]:
+        self._fires += len(events)
         model = self.model.thawed(frozen)
         taken: list[Outcome] = []
         for instant, (_, _, index, key) in events:

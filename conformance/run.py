@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from conformance.adapter import Adapter, HarnessError
 from conformance.case import Case
 from conformance.evidence import shrunk
-from conformance.lockstep import Judge
+from conformance.judge import Judge
 from conformance.report import Coverage, Footer, Header, Planned, Watcher, declares, tally
 from conformance.rows import RowRunner, schedules
 from conformance.verdict import UNSURE, RowResult, Verdict, exit_code

@@ -66,7 +66,11 @@ def python_skeleton(compiled: Compiled) -> str:
         code=next((code for code in compiled.words.codes if code != "wrong_state"), "not_found"),
         limits=_literal({name: limit.default for name, limit in spec.limits.items()}),
         policies=_literal(
-            {name: each.default.text for name, each in spec.policies.items() if not each.is_undeclared}
+            {
+                name: each.default.text
+                for name, each in spec.policies.items()
+                if not each.is_undeclared and not each.is_recommended
+            }
         ),
         lacks=_literal(lacking),
         signals="\n".join(_signals(compiled, mandatory)),

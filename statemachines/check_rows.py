@@ -143,6 +143,8 @@ class _Trial:
             yield from self._one_way()
             if self.elsewhere:
                 yield from self._elsewhere(declared)
+            if idle is None and self.row.level == "must":
+                yield from self._too_strict(declared)
 
     def _fitting(self, declared: Sequence[Sequence[BaseModel]]) -> Iterator[BaseModel]:
         """Walk what may be declared with which the row runs; what is witnessed there counts for the row."""
@@ -158,6 +160,18 @@ class _Trial:
                 always = "always" if True in came else "never"
                 message = f"row {self.row.id.text} leaves open what is not: `{each.expr.text}` {always} holds"
                 yield Diagnostic("one-way", each.expr.where, message, _ONE_WAY)
+
+    def _too_strict(self, declared: Sequence[Sequence[BaseModel]]) -> Iterator[Diagnostic]:
+        """Tell of a must that asks for a choice which is only recommended."""
+        standard = vars(self.model.policies)
+        for model in itertools.chain(*declared):
+            other = [name for name, value in vars(model.policies).items() if value != standard[name]]
+            unmet = self.needs.unmet(self.row, model)
+            if unmet is not None and not set(other).isdisjoint(self.compiled.kernel.recommended):
+                message = f"row {self.row.id.text} is a must, and the source only recommends {unmet.text}"
+                hint = "give the row the level should, or let it hold with every choice"
+                yield Diagnostic("row-too-strict", unmet.where, message, hint)
+                return
 
     def _elsewhere(self, declared: Sequence[Sequence[BaseModel]]) -> Iterator[Diagnostic]:
         """Run with other limits and policies, where the row runs at all; give its first fault."""

@@ -346,7 +346,8 @@ class OrderPolicy:
 class Kernel:
     """A whole lifecycle in the verbs.
 
-    undeclared  the policies of which any choice is right where none is declared
+    undeclared   the policies of which any choice is right where none is declared
+    recommended  those of which the default is recommended
     """
 
     name: str
@@ -355,6 +356,7 @@ class Kernel:
     limits: tuple[tuple[str, int | None], ...]
     policies: tuple[tuple[str, str], ...]
     undeclared: tuple[str, ...]
+    recommended: tuple[str, ...]
     orders: tuple[OrderPolicy, ...]
     entities: tuple[Entity, ...]
     variables: tuple[FieldOf, ...]
@@ -385,6 +387,8 @@ class Kernel:
 def without(source: Kernel, paths: frozenset[str]) -> Kernel:
     """Give a kernel that does not do what some clauses say: no effect, no retention, no message that outlives its record.
 
+    Of a recommended policy, `policies.NAME`, any choice is right then.
+
     What an operation requires, sends, creates and gives stays as it is, but for the state that a record begins in.
     """
 
@@ -407,7 +411,15 @@ def without(source: Kernel, paths: frozenset[str]) -> Kernel:
     operations = tuple(replace(each, effects=shorter(each.effects)) for each in source.operations)
     spontaneous = tuple(replace(each, effects=shorter(each.effects)) for each in source.spontaneous)
     return replace(
-        source, messages=messages, entities=entities, operations=operations, spontaneous=spontaneous
+        source,
+        undeclared=(
+            *source.undeclared,
+            *(each for each in source.recommended if f"policies.{each}" in paths),
+        ),
+        messages=messages,
+        entities=entities,
+        operations=operations,
+        spontaneous=spontaneous,
     )
 
 

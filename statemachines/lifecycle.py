@@ -94,7 +94,10 @@ class Limit:
 
 @dataclass(frozen=True, slots=True)
 class Policy:
-    """A choice that the source leaves open: `one of` some words, or an ordering by one of several `keys`."""
+    """A choice that the source leaves open: `one of` some words, or an ordering by one of several `keys`.
+
+    is_recommended  the source recommends the default, and no more; any choice is right where none is declared
+    """
 
     name: Word
     default: Word
@@ -102,6 +105,7 @@ class Policy:
     entity: Word | None = None
     keys: Mapping[str, Expr] = field(default_factory=dict)
     about: str = ""
+    is_recommended: bool = False
 
     @property
     def is_undeclared(self) -> bool:

@@ -88,6 +88,7 @@ def policy(reader: Reader, name: Word, node: Node) -> Policy:
         entity=reader.word_or_none(body.get("of")),
         keys={key.text: expr for key, expr in keys},
         about=reader.text(body.get("about")),
+        is_recommended=reader.true(body.get("recommended")),
     )
 
 

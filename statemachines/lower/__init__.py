@@ -36,6 +36,7 @@ def _whole(low: Lowering, spec: Lifecycle) -> kernel.Kernel:
     limits = tuple((name, limit.default) for name, limit in spec.limits.items())
     policies = tuple((name, policy.standard) for name, policy in spec.policies.items())
     undeclared = tuple(name for name, policy in spec.policies.items() if policy.is_undeclared)
+    recommended = tuple(name for name, policy in spec.policies.items() if policy.is_recommended)
     orders = tuple(order_policy(low, policy) for policy in spec.policies.values() if policy.keys)
     entities = tuple(entity(low, each) for each in spec.entities.values())
     variables = tuple(low.field(name, use) for name, use in spec.variables.items())
@@ -56,6 +57,7 @@ def _whole(low: Lowering, spec: Lifecycle) -> kernel.Kernel:
         limits=limits,
         policies=policies,
         undeclared=undeclared,
+        recommended=recommended,
         orders=orders,
         entities=entities,
         variables=variables,

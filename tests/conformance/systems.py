@@ -12,7 +12,7 @@ from conformance.adapter import Adapter
 from conformance.declaration import Declaration
 from conformance.divergence import Divergence
 from conformance.history import Group
-from conformance.lockstep import Judge
+from conformance.judge import Judge
 from conformance.observed import Observed, SignalKey
 from conformance.references.thread_job import ThreadJobs
 from conformance.rows import RowRunner

@@ -11,7 +11,7 @@ import pytest
 from conformance.adapter import Broken
 from conformance.adapters.calling import Gate
 from conformance.case import GROUPS_OF_A_CASE, Case, case_seed
-from conformance.lockstep import Judge
+from conformance.judge import Judge
 from conformance.verdict import Verdict
 from statemachines.rows import RowFailure
 from tests.conformance.lifecycles import SUITES

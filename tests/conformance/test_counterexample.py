@@ -418,6 +418,7 @@ def cases(draw: st.DrawFn) -> list[tuple[str, int]]:
     return found
 
 
+@pytest.mark.thorough
 @settings(max_examples=60)
 @given(cases())
 def test_a_written_row_makes_the_calls_that_were_made(calls: list[tuple[str, int]]) -> None:
@@ -434,6 +435,7 @@ def test_a_written_row_makes_the_calls_that_were_made(calls: list[tuple[str, int
         assert (made, failure) == (shape_of(trace), ""), text
 
 
+@pytest.mark.thorough
 @settings(max_examples=60, suppress_health_check=[HealthCheck.too_slow])
 @given(
     st.text(st.characters(exclude_categories=["Cs"]), max_size=12)

@@ -148,6 +148,7 @@ ANYTHING = st.recursive(
 )
 
 
+@pytest.mark.thorough
 @given(st.dictionaries(st.sampled_from(WORDS) | st.text(max_size=3), ANYTHING, max_size=4))
 def test_whatever_is_declared_is_taken_or_refused_in_words(words: dict[str, Any]) -> None:
     try:

@@ -8,10 +8,12 @@ import pytest
 
 from conformance.references.job import Jobs
 from conformance.references.task_progress import TaskProgress
+from conformance.refused import Refused
 from conformance.run import MACHINE
 from conformance.verdict import Verdict
 from statemachines.compile import compile_text, load
 from tests.conformance.systems import Watched, explained, whole_run
+from tests.faulty.job.choices import OwnWays, SlotsForEachOwner, TakenIdsAreRefused, choosing
 
 PROGRESS = load("task-progress")
 UNREGISTERED = "operations.create_task.create.Task.state"
@@ -39,6 +41,29 @@ operations:
 matrix: {}
 """,
     "two.yaml",
+)
+
+
+NEWEST = compile_text(
+    """
+lifecycle: newest
+version: 1
+about: Which of two ended jobs stays is only recommended.
+should: [entities.Job.retain]
+entities:
+  Job:
+    id: minted
+    states: {active: [running], terminal: [ended]}
+    retain: {newest: 1, of: terminal, by: job.completion}
+    shows: {job_id: job.id, status: job.state}
+operations:
+  make: {create: {Job: {}}, gives: {job_id: job.id}}
+  end: {takes: {job: Job}, move: running -> ended}
+  has: {takes: {job: Job | null}, gives: job != null}
+  look: {gives: {unordered: jobs}}
+matrix: {}
+""",
+    "newest.yaml",
 )
 
 
@@ -93,6 +118,7 @@ class HalfIsDisposed(Jobs):
             self._cancel(job)
 
 
+@pytest.mark.thorough
 def test_a_fault_is_found_beside_recommendations_that_the_system_follows() -> None:
     _, (result,) = whole_run(ThirdStartIsLost, PROGRESS, only=[MACHINE])
     assert result.verdict is Verdict.FAIL
@@ -100,12 +126,66 @@ def test_a_fault_is_found_beside_recommendations_that_the_system_follows() -> No
     assert result.counterexample.clause in ("operations.status.gives", "operations.start.move")
 
 
-@pytest.mark.parametrize("system", [NothingIsDisposed, OnlyNewJobsAreDisposed, HalfIsDisposed])
+class InWordsOfItsOwn(TakenIdsAreRefused):
+    """The same, and the code is not that of the spec."""
+
+    def _free_id(self, preferred: str) -> str:
+        try:
+            return super()._free_id(preferred)
+        except Refused:
+            raise Refused("id_in_use") from None
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize(
+    "system",
+    [
+        NothingIsDisposed,
+        OnlyNewJobsAreDisposed,
+        HalfIsDisposed,
+        SlotsForEachOwner,
+        InWordsOfItsOwn,
+        OwnWays,
+    ],
+)
 def test_who_does_not_follow_a_recommendation_is_not_accused_of_what_comes_of_it(system: type) -> None:
     _, (result,) = whole_run(system, load("job"), only=[MACHINE], quick=True)
     assert result.verdict is Verdict.PASS, explained(result)
 
 
+@pytest.mark.parametrize("system", [SlotsForEachOwner, InWordsOfItsOwn, OwnWays])
+def test_no_must_is_missed_by_who_only_follows_no_recommendation(system: type) -> None:
+    rows = [
+        "N1",
+        "N15",
+        "N16",
+        "E3",
+        "E13",
+        "E14",
+        "E16",
+        "E24",
+        "E40",
+        "E42",
+        "B1",
+        "B18",
+        "B19",
+        "B23",
+        "B25",
+    ]
+    _, results = whole_run(system, load("job"), only=rows, quick=True)
+    failed = [each for each in results if each.verdict is not Verdict.PASS]
+    assert failed
+    assert [explained(each) for each in failed if each.level == "must"] == []
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize(("choice", "verdict"), [("everyones", Verdict.FAIL), ("the_owners", Verdict.PASS)])
+def test_a_choice_that_is_declared_is_held_to(choice: str, verdict: Verdict) -> None:
+    _, (result,) = whole_run(choosing(SlotsForEachOwner, limit_counts=choice), load("job"), only=[MACHINE])
+    assert result.verdict is verdict, explained(result)
+
+
+@pytest.mark.thorough
 def test_where_no_one_knows_what_comes_the_rows_still_look_for_themselves() -> None:
     _, results = whole_run(UnregisteredAreAborted, PROGRESS, quick=True)
     assert [
@@ -134,6 +214,56 @@ def test_which_of_two_sentences_a_system_leaves_can_show_later() -> None:
     assert watched("first", gives=0) is not None
 
 
+def ended_in_another_order() -> Watched:
+    """Three jobs, the last of which runs; of the others the second one to start was the first to end."""
+    watched = Watched(NEWEST)
+    for job in "abc":
+        watched.must("make", gives={"job_id": job})
+    watched.must("end", "b")
+    watched.must("end", "a")
+    return watched
+
+
+def test_what_stays_instead_of_what_is_recommended_may_show_in_two_replies() -> None:
+    watched = ended_in_another_order()
+    watched.must("has", "b", gives=True)
+    watched.must("look", gives=[{"job_id": "b", "status": "ended"}, {"job_id": "c", "status": "running"}])
+    assert {each.clause for each in watched.judge.findings} == {"entities.Job.retain"}
+
+
+def test_a_fault_that_has_nothing_to_do_with_what_stays_is_one() -> None:
+    watched = ended_in_another_order()
+    watched.must("has", "b", gives=True)
+    assert watched("has", "c", gives=False) is not None
+
+
+def test_two_choices_that_show_in_one_call_are_excused_together() -> None:
+    watched = Watched(load("job"))
+    watched.must("register", "bash", "x", "mine", gives={"job_id": "mine", "handle": "h1"})
+    left = watched.call("register", "bash", "x", "wanted", gives={"job_id": "other", "handle": "h2"})
+    told = [
+        ("delivery_attempted", (("at", 0), ("job", "mine"))),
+        ("delivered", (("job", "mine"), ("text", ""))),
+    ]
+    signals = [("abort_signalled", (("job", "mine"),)), *told]
+    assert watched.group(left, watched.call("cancel", "mine"), signals=signals) is None
+    assert {each.clause for each in watched.judge.findings} <= {
+        "policies.wanted_id",
+        "policies.cancelled_told",
+    }
+
+
+def test_the_order_of_messages_binds_calls_at_once_unless_it_is_only_recommended() -> None:
+    watched = Watched(load("background-tasks"))
+    given = []
+    for task in "ab":
+        watched.must("spawn", "x", gives={"task_id": task})
+        watched.must("finish", task, "completed", "x")
+        given.append({"task_id": task, "label": "x", "result": {"status": "completed", "text": "x"}})
+    drained = watched.call("drain_completed", gives=given[::-1])
+    assert watched.group(drained, watched.call("running_count", gives=0)) is None
+
+
 def test_asking_whether_a_call_is_allowed_witnesses_nothing() -> None:
     watched = Watched(PROGRESS)
     before = watched.judge.witnessed()
@@ -148,7 +278,20 @@ def test_without_a_recommended_sentence_a_case_goes_on_as_if_it_were_not_there()
     (finding,) = watched.judge.findings
     assert (finding.clause, finding.should) == (UNREGISTERED, True)
     watched.must("status", "a", gives="pending")
-    assert watched("status", "a", gives="failed") is not None
+    watched.must("create_task", "y", gives={"task_id": "b", "status": "pending"})
+    assert watched("status", "b", gives="failed") is not None
+
+
+def test_what_a_system_does_later_instead_of_a_recommended_sentence_nobody_knows_either() -> None:
+    watched = Watched(PROGRESS)
+    watched.must("create_task", "x", None, False, gives={"task_id": "a", "status": "pending"})
+    watched.must("status", "a", gives="aborted")
+    (finding,) = watched.judge.findings[1:]
+    assert (finding.clause, finding.should, finding.excused) == (
+        UNREGISTERED,
+        True,
+        "operations.status.gives",
+    )
 
 
 def test_what_else_a_system_does_instead_nobody_knows() -> None:

@@ -368,6 +368,7 @@ def test_the_comparison_sees_a_kernel_in_which(
     assert not agree(source, changed(source.kernel, operation, lie))
 
 
+@pytest.mark.thorough
 def test_the_comparison_sees_every_arrow_that_leads_elsewhere() -> None:
     """Each arrow of the kernel, led in turn to each state that it does not lead to."""
     source = load("thread-job")

@@ -636,6 +636,17 @@ def test_a_policy_is_used_where_it_is_read(how: str) -> None:
     assert "unused-policy" not in {each.code for each in checked(declared, (old, new)).diagnostics}
 
 
+RECOMMENDED = ("types:\n", "policies:\n  way: {one of: [up, down], default: up, recommended: true}\ntypes:\n")
+
+
+@pytest.mark.parametrize(("need", "told"), [("up", True), ("down", False)])
+def test_a_must_holds_with_every_choice_where_one_is_only_recommended(need: str, told: bool) -> None:
+    asks = ("    needs: limits.kept >= 1", f"    needs: [limits.kept >= 1, policies.way == {need}]")
+    assert ("row-too-strict" in {each.code for each in checked(RECOMMENDED, asks).diagnostics}) is told
+    firm = (RECOMMENDED[0], RECOMMENDED[1].replace(", recommended: true", ""))
+    assert "row-too-strict" not in {each.code for each in checked(firm, asks).diagnostics}
+
+
 @pytest.mark.parametrize("use", ["list of: Size", "type: Size", "subset of: Size"])
 def test_a_type_is_used_wherever_it_stands(use: str) -> None:
     declared = ("types:\n", "types:\n  Size: {one of: [small, large]}\n")

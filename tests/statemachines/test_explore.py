@@ -482,6 +482,7 @@ SENDS = r"^    sends: .*\n"
 FIRST = (SENDS, "    sends: {told: due.Ended.take(1)}\n")
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     ("text", "scope", "latest", "left_out"),
     [

@@ -37,7 +37,7 @@ policies:
     of: Job
     keys: {start: job.serial}
     default: start
-  way: {one of: [up, down], default: up}
+  way: {one of: [up, down], default: up, recommended: true}
 define:
   over(job): job.terminal
 types:
@@ -219,6 +219,8 @@ policies | a: {default: b, keys: {b: c}}
     missing-word 2:3 | with keys needs 'of' | of: The entity
 policies | a: {default: b, of: Job, one of: [b]}
     unknown-word 2:19 | 'of' cannot stand beside 'one of' in a policy | together here: about, one of, default
+policies | a: {default: b, one of: [b], recommended: often}
+    wrong-kind 2:45 | 'recommended' takes true or false | another choice is no fault
 types | A: {}
     missing-word 2:3 | a type needs 'one of', 'text', 'id of', 'from' or 'record' | id of: The entity
 types | A: {text: shrt}
@@ -527,6 +529,7 @@ def nodes(node: Node) -> int:
     return 1
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("wrong", ["", "3", "x", "[[x]]", "{x: y}"])
 def test_what_passes_can_be_read_whatever_stands_where(wrong: str) -> None:
     """The reader assumes a right structure: each value in turn is replaced, and what still passes is read."""

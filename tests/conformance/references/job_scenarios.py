@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from tests.faulty.job import (
     cancelling,
+    choices,
     delivering,
     limits,
     outcomes,
@@ -432,4 +433,28 @@ SCENARIOS: dict[type[Lie], str] = {
         "a = register('bash', 'x'); sink('refuse'); settle(a, 'ok', 'x'); wait(900_000)"
     ),
     owners.OwnerIgnoresCase: "register('bash', 'x', owner='Alice'); list('alice')",
+    reuse.IdFromCount: (
+        "configure(15, 1000); a = register('bash', 'x'); register('bash', 'y'); settle(a, 'ok', 'x'); wait(1001); "
+        "register('bash', 'z')"
+    ),
+    reuse.DeliveredIdsAreRemembered: (
+        "configure(15, 1000); a = register('bash', 'x', 'x'); settle(a, 'ok', 'one'); wait(1001); b = register('bash', 'y', 'x'); "
+        "settle(b, 'ok', 'two')"
+    ),
+    reuse.FailuresStayWithTheId: (
+        "configure(2, 1000); sink('refuse'); a = register('bash', 'x', 'x'); settle(a, 'ok', 'one'); acknowledge([a]); "
+        "wait(1001); b = register('bash', 'y', 'x'); settle(b, 'ok', 'two'); sink('accept'); wait(700)"
+    ),
+    suppression.PollAcknowledgesWhatItWaitedFor: (
+        "sink('refuse'); a = register('bash', 'x'); b = register('bash', 'y'); settle(a, 'ok', 'x'); tool(poll=[a, b]); "
+        "settle(b, 'ok', 'y'); wait(60_000)"
+    ),
+    choices.OwnersShareSlots: (
+        "; ".join(15 * ["register('bash', 'x', owner='alice')"]) + "; register('bash', 'y', owner='bob')"
+    ),
+    choices.TakenIdGetsSuffix: "register('bash', 'x', 'build'); register('bash', 'y', 'build')",
+    choices.CancelledIsNotTold: "a = register('bash', 'x'); cancel(a)",
+    choices.FirstAbortEndsEveryPoll: (
+        "a = register('bash', 'x'); b = tool(poll=[a]); c = tool(poll=[a]); abort_tool(b); tool_result(c)"
+    ),
 }

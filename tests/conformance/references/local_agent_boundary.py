@@ -72,7 +72,7 @@ def b6(s: Any) -> None:
 
 def b10(s: Any) -> None:
     children = [do.agent(s, parent="turn-1") for _ in range(3)]
-    others, early = [do.agent(s, parent="turn-2"), do.agent(s)], do.agent(s, parent="turn-1")
+    others, early = [do.agent(s, parent="turn-1b"), do.agent(s)], do.agent(s, parent="turn-1")
     s.complete(early, "x")
     s.abort_parent("turn-1")
     assert [s.aborted(task) for task in children] == [True] * 3

@@ -11,6 +11,7 @@ import pytest
 
 from conformance.references.local_agent import LocalAgents
 from tests.conformance.references import local_agent_boundary, local_agent_edge, local_agent_normal
+from tests.conformance.references import local_agent_steps as do
 from tests.faulty.local_agent import FAULTY, Lie
 from tests.right.local_agent import RIGHT
 
@@ -34,6 +35,8 @@ class Small(LocalAgents):
 
 SYSTEMS: list[Callable[[], Any]] = [LocalAgents, Small, *RIGHT]
 ONE_CALLER = [lie for lie in FAULTY if lie.row in SCENARIOS]
+DECLARING = [lie for lie in FAULTY if hasattr(lie, "right")]
+AT_ONCE = [lie for lie in FAULTY if lie not in ONE_CALLER and lie not in DECLARING]
 
 
 def at_once(*calls: Callable[[], Any]) -> list[Any]:
@@ -66,12 +69,10 @@ def test_lie_shows_in_the_scenario_of_its_row(lie: type[Lie]) -> None:
 
 
 def test_only_calls_at_once_show_the_other_lies() -> None:
-    others = {lie for lie in FAULTY if lie not in ONE_CALLER}
-    assert others
-    assert {lie.__module__ for lie in others} == {"tests.faulty.local_agent.concurrency"}
+    assert {lie.__module__ for lie in AT_ONCE} == {"tests.faulty.local_agent.concurrency"}
 
 
-@pytest.mark.parametrize("lie", [lie for lie in FAULTY if lie not in ONE_CALLER])
+@pytest.mark.parametrize("lie", AT_ONCE)
 @pytest.mark.parametrize("row", SCENARIOS)
 def test_one_caller_does_not_see_a_lie_about_concurrency(lie: type[Lie], row: str) -> None:
     SCENARIOS[row](lie())
@@ -120,3 +121,14 @@ def test_one_of_two_endings_counts(system: Callable[[], Any]) -> None:
     at_once(*[lambda: agents.complete(task, "x"), lambda: agents.fail(task, "y")] * 4)
     assert [each["status"] for each in agents.terminated_events()] == [agents.get(task)["status"]]
     assert agents.notifications() == []
+
+
+@pytest.mark.parametrize("lie", DECLARING)
+def test_who_declares_another_choice_is_held_to_it(lie: Any) -> None:
+    told = []
+    for system in (lie(), lie.right()):
+        task = do.main(system, messages=["one", "two"])
+        system.fail(task, "broken")
+        do.has(system, task, status="failed")
+        told.append(len(system.notifications()))
+    assert told == [1, 0]

@@ -253,3 +253,15 @@ class RefusedTaskLeavesRow(Refusing, Lie):
         if self._handles[0].session.cancelled:
             raise Refused("session_cancelled")
         return reply
+
+
+class CancelOfEndedWakes(Lie):
+    """Whoever cancels a task that has ended wakes who waits."""
+
+    row, calls = "X38", 6
+
+    def _cancel(self, row: Row) -> bool:
+        asked = super()._cancel(row)
+        if not asked:
+            self._wake(self._handles[0])
+        return asked

@@ -264,6 +264,6 @@ class CrashedRowsStay(Lie):
     row, calls = "X36", 131
 
     def _evict(self, table: Table) -> None:
-        crashed = {task: row for task, row in table.rows.items() if row.body.exception() is not None}
+        crashed = {task: row for task, row in table.rows.items() if row.body.done() and row.body.exception()}
         super()._evict(table)
         table.rows.update(crashed)

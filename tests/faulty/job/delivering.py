@@ -247,7 +247,7 @@ class BurstKeepsLast(Lie):
 class QueueOfTwenty(Lie):
     """Twenty completions wait to be delivered at most; the oldest makes room."""
 
-    row, calls = "B23", 44
+    row, calls = "B27", 44
 
     def _offer(self, completion: Completion) -> None:
         super()._offer(completion)

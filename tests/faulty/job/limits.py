@@ -34,7 +34,7 @@ class OneFewerRuns(Lie):
 class LimitIsPerOwner(Lie):
     """Each owner has slots of its own."""
 
-    row, calls = "B1", 16
+    row, calls = "B25", 16
 
     async def register(self, type: str, label: str, id: str | None = None, owner: str | None = None) -> Reply:
         limit, self._max_running = self._max_running, self._max_running + len(self.running())

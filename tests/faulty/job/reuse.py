@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Collection
 
 from conformance.references.job import Call
@@ -237,3 +238,49 @@ class RefusedNameIsTaken(Lie):
 
     def _taken(self, job_id: str) -> bool:
         return job_id in self._refused or super()._taken(job_id)
+
+
+class IdFromCount(Lie):
+    """An automatic id is made of how many records there are, and nobody looks whether one of them has it."""
+
+    row, calls = "E51", 6
+
+    def _free_id(self, preferred: str) -> str:
+        return super()._free_id(preferred) if preferred else f"bg_{len(self._jobs) + 1}"
+
+
+class DeliveredIdsAreRemembered(Lie):
+    """Ids that were delivered are remembered for ever, so whoever gets one again is not told of."""
+
+    row, calls = "E52", 6
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._told: set[str] = set()
+
+    def _delivered(self, completion: Completion) -> None:
+        super()._delivered(completion)
+        self._told.add(completion.job_id)
+
+    def _owe(self, completion: Completion, text: str) -> None:
+        if completion.job_id not in self._told:
+            super()._owe(completion, text)
+
+
+class FailuresStayWithTheId(Lie):
+    """Failed attempts are counted by id, until one succeeds."""
+
+    row, calls = "E53", 10
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._failures: Counter[str] = Counter()
+
+    def _failed(self, completion: Completion) -> None:
+        self._failures[completion.job_id] += 1
+        completion.failures = self._failures[completion.job_id] - 1
+        super()._failed(completion)
+
+    def _delivered(self, completion: Completion) -> None:
+        super()._delivered(completion)
+        del self._failures[completion.job_id]

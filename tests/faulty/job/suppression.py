@@ -169,3 +169,23 @@ class RunningIsNotSilenced(Lie):
     def _acknowledge(self, completion: Completion) -> None:
         if completion.place != "unsettled":
             super()._acknowledge(completion)
+
+
+class PollAcknowledgesWhatItWaitedFor(Lie):
+    """A poll that waited acknowledges what ended meanwhile, and not what had ended before."""
+
+    row, calls = "E54", 7
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._ran: dict[str, list[Job]] = {}
+
+    def _report(self, call: Call) -> None:
+        self._ran.setdefault(call.token, [job for job in call.watched if job.status == "running"])
+        super()._report(call)
+
+    def _conclude(self, call: Call) -> None:
+        call.reply = self._answer(call.watched, call.outcomes)
+        self._acknowledge_ended(self._ran.get(call.token, call.watched))
+        for job in call.watched:
+            self._unwatch(job.completion)

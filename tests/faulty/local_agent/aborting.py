@@ -120,3 +120,14 @@ class AbortMarksChild(Lie):
         super()._abort_named(name)
         for task in self._running():
             task.notified = task.notified or task.parent == name
+
+
+class AbortReachesNamesThatBeginAlike(Lie):
+    """The abort of a parent reaches the children of all parents whose names begin as its does."""
+
+    row, calls = "B10", 3
+
+    def _abort_named(self, name: str) -> None:
+        for task in self._running():
+            if any(each is not None and each.startswith(name) for each in (task.parent, task.controller)):
+                task.aborted = True

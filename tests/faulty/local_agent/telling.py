@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
+from conformance.references.local_agent import LocalAgents
 from conformance.references.local_agent_rules import Reply, Task
 from tests.faulty.local_agent.lie import Lie
 
@@ -143,3 +144,24 @@ class RunningIsNotMarked(Lie):
     def mark_notified(self, task: str) -> None:
         if self._find_running(task) is None:
             super().mark_notified(task)
+
+
+class FailsLikeAgents(LocalAgents):
+    """A right system: a main session that fails tells nothing of itself, and it says so."""
+
+    declares: ClassVar[dict[str, Any]] = {**LocalAgents.declares, "policies": {"main_fails": "as_an_agent"}}
+
+    def fail(self, task: str, error: str) -> None:
+        with self._locked():
+            found = self._find_running(task)
+            if found is not None:
+                found.error = error
+                (self._end if found.main else self._finish)(found, "failed")
+
+
+class FailedMainTellsAgainstDeclaration(Lie):
+    """It says that a main session that fails tells nothing of itself, and notifies."""
+
+    row, calls = "X25", 3
+    right = FailsLikeAgents
+    declares = right.declares

@@ -106,6 +106,7 @@ def compare(*, enough: int = 1, emit: Callable[[Any], str] = emit) -> Comparison
     raise AssertionError("the corpus has no end")
 
 
+@pytest.mark.thorough
 def test_thousands_of_random_expressions_mean_what_their_words_say() -> None:
     done = compare(enough=20)
     print(dict(done.counts), dict(done.used))
@@ -137,6 +138,7 @@ def unbounded(node: Node) -> bool:
     )
 
 
+@pytest.mark.thorough
 def test_what_the_checker_lets_through_means_what_its_words_say() -> None:
     """No value of a wrong type, no null where none was expected, and no part left out."""
     counts: Counter[str] = Counter()
