@@ -147,10 +147,6 @@ BACKGROUND_TASKS = Tolerated(
                     "operations.wait_for_completion.gives.any of.1: "
                     "stored || came > 0 || due.Completion.size() > 0 → came > 0 || due.Completion.size() > 0"
                 ),
-                (
-                    "operations.wait_for_completion.gives.any of.1: "
-                    "stored || came > 0 || due.Completion.size() > 0 → stored || due.Completion.size() > 0"
-                ),
             ),
             "whether wake-ups coalesce is open, and no row can demand that it is",
         ),

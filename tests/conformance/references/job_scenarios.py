@@ -454,7 +454,7 @@ SCENARIOS: dict[type[Lie], str] = {
     ),
     choices.TakenIdGetsSuffix: "register('bash', 'x', 'build'); register('bash', 'y', 'build')",
     choices.CancelledIsNotTold: "a = register('bash', 'x'); cancel(a)",
-    choices.FirstAbortEndsEveryPoll: (
-        "a = register('bash', 'x'); b = tool(poll=[a]); c = tool(poll=[a]); abort_tool(b); tool_result(c)"
+    choices.WatchOutlastsPoll: (
+        "a = register('bash', 'x'); watch([a]); t = tool(poll=[a]); abort_tool(t); settle(a, 'ok', 'x')"
     ),
 }

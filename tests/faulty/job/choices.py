@@ -44,6 +44,14 @@ class CancelledAreTold(Jobs):
         self._owe(job.completion, "")
 
 
+class WatchedOnce(Jobs):
+    """A job is watched or it is not, however many began to watch it."""
+
+    def _unwatch(self, completion: Completion) -> None:
+        completion.watchers = min(completion.watchers, 1)
+        super()._unwatch(completion)
+
+
 class OwnWays(CancelledAreTold):
     """It chooses every id itself, tells of what is cancelled, and of the newest first."""
 
@@ -88,13 +96,9 @@ class CancelledIsNotTold(Lie):
     declares = right.declares
 
 
-class FirstAbortEndsEveryPoll(Lie):
-    """The abort of a poll ends every other one that waits."""
+class WatchOutlastsPoll(Lie):
+    """It says that a watch ends with the first of two, and it goes on when a poll of the job has ended."""
 
     row, calls = "E50", 5
-    right = choosing(Jobs, watching="ends_with_the_first")
+    right = choosing(WatchedOnce, watching="ends_with_the_first")
     declares = right.declares
-
-    async def abort_tool(self, token: str) -> Any:
-        for each in list(self._calls):
-            await super().abort_tool(each)
