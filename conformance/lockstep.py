@@ -1,6 +1,6 @@
 """The model and the system side by side.
 
-The judge holds the configurations of the model that explain everything observed so far. When none is
+Held are the configurations of the model that explain everything observed so far. When none is
 left, the system has done what no right one does: a divergence, with the clause, what was expected and
 what was seen.
 """
