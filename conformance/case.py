@@ -148,7 +148,8 @@ class Case:
     def _hinted(self, divergence: Divergence | None) -> Divergence | None:
         """Say of a signal that did not come what to declare if it only comes late."""
         missing = divergence is not None and divergence.seen == NO_SIGNAL
-        if divergence is None or not missing or self.adapter.declaration.settles:
+        declared = self.adapter.declaration
+        if divergence is None or not missing or declared.settles or declared.rests:
             return divergence
         return replace(divergence, seen=f"{divergence.seen} (if it comes later, declare `settles`)")
 

@@ -26,6 +26,7 @@ class Declaration:
     concurrency  threads: calls may come from several threads; async: several calls may be awaited at
                  once; none: one call at a time
     settles  milliseconds until what a call causes can be seen; 0: at once
+    rests  all that is started comes to rest before anybody looks: on the kit's own loop nothing comes later
     """
 
     limits: Mapping[str, int | None] = field(default_factory=dict)
@@ -34,6 +35,7 @@ class Declaration:
     clock: str = "none"
     concurrency: str = "none"
     settles: int = 0
+    rests: bool = False
 
     @property
     def instants(self) -> bool:
@@ -63,7 +65,8 @@ def declared(
     settles = words.get("settles", 0)
     if isinstance(settles, bool) or not isinstance(settles, int) or settles < 0:
         raise DeclarationError(f"settles is a number of milliseconds, and this is {settles!r}")
-    if settles and clock == "virtual" and not has_wait:
+    rests = clock == "virtual" and not has_wait
+    if settles and rests:
         raise DeclarationError(
             "settles is about real milliseconds, and the virtual clock of the kit stands still meanwhile; leave it out: "
             "all that is started comes to rest before anybody looks"
@@ -75,6 +78,7 @@ def declared(
         clock,
         concurrency,
         settles,
+        rests,
     )
 
 

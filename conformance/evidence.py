@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Any
 
 from conformance.adapter import Adapter, HarnessError
@@ -48,11 +49,19 @@ def shrunk(compiled: Compiled, adapter: Adapter, case: Case, *, rounds: int = 1)
 
 
 def _shrunk(compiled: Compiled, adapter: Adapter, case: Case, rounds: int) -> Counterexample | None:
+    must = case.divergence is not None and not case.divergence.should
+
+    def once(trace: Trace, seed: int) -> Played:
+        """Play a trace: of a fault, what is only a finding of level SHOULD shows nothing."""
+        played = play(compiled, adapter, trace, seed)
+        only_recommended = played.divergence is not None and played.divergence.should
+        return Played(None, Trace(())) if must and only_recommended else played
+
     def attempt(trace: Trace, seconds: float = 0.6, tries: int = rounds) -> Played:
         end = time.monotonic() + seconds
         played = Played(None, Trace(()))
         for number in range(tries):
-            played = play(compiled, adapter, trace, case.seed + number)
+            played = once(trace, case.seed + number)
             if played.divergence is not None or time.monotonic() > end:
                 break
         return played
@@ -65,7 +74,7 @@ def _shrunk(compiled: Compiled, adapter: Adapter, case: Case, rounds: int) -> Co
         adapter.limit = min(adapter.limit, HANG_SECONDS)
     budget = SHRINK_SECONDS * (4 if rounds > 1 else 1) * (5 if adapter.costly else 1)
     best = Shrinker(compiled, attempt, budget).shrink(first)
-    hits, rounds = _reproduced(compiled, adapter, best.trace, rounds, enough=2 if hangs else rounds)
+    hits, rounds = _reproduced(partial(once, best.trace), rounds, enough=2 if hangs else rounds)
     if hangs and not hits:  # what was called a hang was only slow
         best = Shrunk(first.trace, first, best.tries)
     if hits < rounds and not any(each.at_once for each in case.trace):  # what was left out made it sure
@@ -91,13 +100,11 @@ def _shrunk(compiled: Compiled, adapter: Adapter, case: Case, rounds: int) -> Co
     )
 
 
-def _reproduced(
-    compiled: Compiled, adapter: Adapter, trace: Trace, rounds: int, enough: int
-) -> tuple[int, int]:
+def _reproduced(once: Callable[[int], Played], rounds: int, enough: int) -> tuple[int, int]:
     """Count in how many of how many schedules a trace shows a fault: in so many, or more until it does once."""
     hits = 0
     for number in range(MORE * rounds):
-        hits += play(compiled, adapter, trace, number).divergence is not None
+        hits += once(number).divergence is not None
         if hits >= enough or (hits and number + 1 >= rounds):
             return hits, number + 1
     return hits, MORE * rounds

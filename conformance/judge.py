@@ -4,17 +4,28 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 from conformance import kernel_facts
 from conformance.declaration import Declaration
 from conformance.divergence import Divergence
+from conformance.excuses import in_doubt, may_follow
 from conformance.history import Group
 from conformance.lockstep import Lockstep
 from conformance.observed import Observed
+from conformance.step import Configuration
 from statemachines.compile import Compiled
-from statemachines.model import BaseModel, Outcome
+from statemachines.model import BaseModel
+
+
+@dataclass(frozen=True, slots=True)
+class _Beside:
+    """Another judge of the same case: its model before the last event and after it, and what it witnessed."""
+
+    before: BaseModel
+    after: BaseModel
+    witnessed: frozenset[str]
 
 
 class Judge(Lockstep):
@@ -33,6 +44,7 @@ class Judge(Lockstep):
         self._past: list[Observed | Group] = []
         self._left_out: list[str] = []  # what the system does not follow, of what is recommended
         self._not_followed: list[Divergence] = []  # what each of them came of
+        self._uncertain = False  # not every way was looked at when the case was judged again
 
     @property
     def findings(self) -> list[Divergence]:
@@ -53,8 +65,7 @@ class Judge(Lockstep):
 
     def _follow(self, event: Observed | Group) -> Divergence | None:
         if self.gave_up:
-            for call in _in_time(event):
-                self.go_on(call)
+            _carry_on(self, event)
             return None
         self._past.append(event)
         divergence = self.advance(event)
@@ -66,39 +77,42 @@ class Judge(Lockstep):
         """Hold a divergence to be a finding of level SHOULD where it can follow from a recommended sentence.
 
         The case is judged again without such sentences. If it is explained then, the system does not follow them, and the
-        case goes on from there. If it is refuted earlier, the system does follow them. Or else nobody knows what such a
-        system does, unless they make no difference here, or there is just one way not to follow them.
+        case goes on from there. Or else nobody knows what such a system does: what is in doubt then is excused, whether
+        the sentence was left out before or may be left out now.
         """
         clauses = (divergence.clause, *divergence.related)
         if divergence.kind == "accepted" and all(map(self._need_not_refuse, clauses)):
             self._give_up(divergence, divergence.clause)
             return None
         facts = kernel_facts.of(self._compiled)
-        recommended = facts.recommended_effects or facts.recommended_policies
-        strict = self._carried_on(self._left_out) if recommended else None
+        self._uncertain = False
+        strict = (
+            self._beside(self._left_out) if facts.recommended_effects or facts.recommended_policies else None
+        )
         if strict is None:
             return divergence
-        at_work = self._at_work(strict.witnessed())
-        for left_out in self._other_choices(at_work):
-            loose = self._again(left_out)
-            if loose is not None and self._makes_no_difference(loose):
-                continue
-            explained = loose is not None and loose.advance(self._past[-1]) is None
-            self.unsure = self.unsure or (loose is not None and loose.unsure)
-            if loose is not None and explained:
+        at_work = self._at_work(strict.witnessed)
+        for left_out, loose in self._others(at_work):
+            if loose.advance(self._past[-1]) is None:
+                self.unsure = self.unsure or loose.unsure
                 self._go_on_with(loose, left_out, divergence)
                 return None
-        for path in (each for each in at_work if each not in facts.exactly_undone):
-            other = self._carried_on([*self._left_out, path])
-            differs = other is not None and (path in clauses or _states(other) != _states(strict))
-            if differs or path == divergence.clause:
-                self._give_up(divergence, path)
-                return None
-        for path in (each for each in self._left_out if each not in facts.exactly_undone):
-            if self._matters(path):
+            self._uncertain = self._uncertain or loose.capped
+        self.unsure = self.unsure or self._uncertain
+        for path in (each for each in (*at_work, *self._left_out) if each not in facts.exactly_undone):
+            left_before = path in self._left_out
+            other = self._beside(_toggled(self._left_out, path), refuted=left_before)
+            named = not left_before and path in clauses
+            if other is not None and (named or self._in_doubt(divergence, strict, other)):
                 self._give_up(divergence, path)
                 return None
         return divergence
+
+    def _in_doubt(self, divergence: Divergence, strict: _Beside, other: _Beside) -> bool:
+        """Tell whether a divergence is about what is not the same with a sentence and without it."""
+        facts, source = kernel_facts.of(self._compiled), self._compiled.kernel
+        doubts = in_doubt(source, strict.before, other.before) | in_doubt(source, strict.after, other.after)
+        return may_follow(facts, divergence, self._past[-1], strict.before, other.before, doubts)
 
     def _at_work(self, witnessed: frozenset[str]) -> list[str]:
         """List what is recommended and plays a part: sentences that came to pass, and choices that were not declared."""
@@ -109,62 +123,89 @@ class Judge(Lockstep):
         ]
         return [path for path in (*sentences, *choices) if path not in self._left_out]
 
-    def _other_choices(self, at_work: Sequence[str]) -> Iterator[list[str]]:
-        """Walk what is to be left out: one thing more than now, another one instead, two choices, or all sentences.
+    def _others(self, at_work: Sequence[str]) -> Iterator[tuple[list[str], Lockstep]]:
+        """Walk judges of the case so far without something that is recommended, each with what it leaves out.
 
-        Not all choices: every combination of them would be held.
+        One thing more than now, another one instead, or all sentences; then several choices, of which one may have
+        mattered before, and the others matter from now on.
         """
         now = self._left_out
         choices = [path for path in at_work if path in kernel_facts.of(self._compiled).recommended_policies]
+        bases: list[tuple[list[str], Lockstep]] = []
+        for left_out in [now, *self._other_ways(at_work)]:
+            judge = self._again(left_out)
+            if judge is None:
+                continue
+            if left_out is not now:
+                yield left_out, judge
+            if left_out is now or (left_out[-1] in choices and _states(judge) != _states(bases[0][1])):
+                bases.append((left_out, judge))
+        for left_out, judge in bases:
+            free = [path for path in choices if path not in left_out]
+            if self._choosing(judge, free).advance(self._past[-1]) is None:
+                for paths in _subsets(free):
+                    yield [*left_out, *paths], self._choosing(judge, paths)
+
+    def _other_ways(self, at_work: Sequence[str]) -> Iterator[list[str]]:
+        now = self._left_out
         yield from ([*now, path] for path in at_work)
         if now:
             yield from ([path] for path in (*at_work, *now) if [path] != now)
-        sentences = [path for path in at_work if path not in choices]
+        sentences = [path for path in at_work if path in kernel_facts.of(self._compiled).recommended_effects]
         if len(sentences) > 1:
             yield [*now, *sentences]
-        yield from ([*now, *two] for two in itertools.combinations(choices, 2))
 
-    def _need_not_refuse(self, clause: str) -> bool:
-        """Tell whether a refusal is only recommended; of an unknown record, or another's, only its code is."""
-        return self.stepper.recommended(clause) and not clause.endswith((".missing", ".private to"))
-
-    def _again(self, left_out: Sequence[str]) -> Lockstep | None:
-        """Judge all but the last event again, without some sentences; None where that is refuted."""
-        compiled = self._compiled.without(left_out) if left_out else self._compiled
-        other = Lockstep(compiled, self.stepper.declaration)
-        lost = any(other.capped or other.advance(event) is not None for event in self._past[:-1])
-        self.unsure = self.unsure or other.unsure
-        return None if lost else other
-
-    def _carried_on(self, left_out: Sequence[str]) -> Lockstep | None:
-        """The same, and the last event carried out whatever was seen."""
-        other = self._again(left_out)
-        event = self._past[-1]
-        if other is not None:
-            for call in _in_time(event):
-                other.go_on(call)
+    def _choosing(self, judge: Lockstep, paths: Sequence[str]) -> Lockstep:
+        """Let some choices be any from now on."""
+        other = Lockstep(judge.stepper.compiled, self.stepper.declaration)
+        names = [path.removeprefix("policies.") for path in paths]
+        other.configurations = [
+            Configuration(model, each.standing)
+            for each in judge.configurations
+            for model in other.stepper.choosing(each.model, names)
+        ]
+        other.seen[:] = judge.seen
+        for each in other.configurations:
+            each.model.seen = other.seen
         return other
 
-    def _matters(self, path: str) -> bool:
-        """Tell whether a sentence that is left out makes a difference to what is expected now."""
-        kept = [each for each in self._left_out if each != path]
-        follows = Lockstep(self._compiled.without(kept), self.stepper.declaration)
-        for event in self._past[:-1]:
-            if follows.advance(event) is not None:
-                for call in _in_time(event):
-                    follows.go_on(call)
-        event = self._past[-1]
+    def _need_not_refuse(self, clause: str) -> bool:
+        """Tell whether a refusal is only recommended, and follows from no choice that was declared.
+
+        Of an unknown record, or another's, only its code is.
+        """
+        chosen = kernel_facts.of(self._compiled).policies_of(clause)
+        declared = any(name in self.stepper.declaration.policies for name in chosen)
         return (
-            isinstance(event, Group) or _expected(self.model, event)[0] != _expected(follows.model, event)[0]
+            self.stepper.recommended(clause)
+            and not declared
+            and not clause.endswith((".missing", ".private to"))
         )
 
-    def _makes_no_difference(self, loose: Lockstep) -> bool:
-        """Tell whether another judge stands where this one does, and expects the same of the last event."""
-        event = self._past[-1]
-        if isinstance(event, Group):
-            return False
-        ours, others = _outlook(self, event), _outlook(loose, event)
-        return all(each in ours for each in others)
+    def _again(self, left_out: Sequence[str], *, refuted: bool = False) -> Lockstep | None:
+        """Judge all but the last event again, without some sentences; None where that is refuted.
+
+        `refuted` goes on all the same, as that model would have it.
+        """
+        compiled = self._compiled.without(left_out) if left_out else self._compiled
+        other = Lockstep(compiled, self.stepper.declaration)
+        for event in self._past[:-1]:
+            diverges = other.advance(event) is not None
+            self._uncertain = self._uncertain or other.capped
+            if (diverges or other.capped) and not refuted:
+                return None
+            if diverges:
+                _carry_on(other, event)
+        return other
+
+    def _beside(self, left_out: Sequence[str], *, refuted: bool = False) -> _Beside | None:
+        """The same, and where the model stands before the last event and after it, whatever was seen of that."""
+        other = self._again(left_out, refuted=refuted)
+        if other is None:
+            return None
+        before = other.copy()
+        _carry_on(other, self._past[-1])
+        return _Beside(before, other.model, other.witnessed())
 
     def _go_on_with(self, loose: Lockstep, left_out: list[str], divergence: Divergence) -> None:
         """Go on as another judge, that has left out some sentences."""
@@ -185,33 +226,25 @@ class Judge(Lockstep):
         self.gave_up = True
 
 
-def _expected(model: BaseModel, call: Observed) -> tuple[Any, Any]:
-    """Give what a call would be answered now and the signals that would come; and what may follow then."""
-    other = model.thawed(model.freeze())
-    other.seen = bytearray(len(model.seen))  # nothing of it has come to pass
-    if call.operation == "wait":
-        came: list[Outcome] = other.wait(call.arguments["ms"])
-        return [each.signals for each in came], (other.freeze(), other.own_steps())
-    decision = getattr(other, f"may_{call.operation}")(**call.arguments)
-    if not decision.accept:
-        return decision.refuse, None
-    outcome: Outcome = getattr(other, f"do_{call.operation}")(**call.arguments)
-    signals = [each.signals for each in (outcome, *other.settle())]
-    return (outcome.value, signals), (other.freeze(), other.own_steps())
-
-
-def _outlook(judge: Lockstep, call: Observed) -> list[Any]:
-    """List where a judge stands, and what it expects of a call; each once."""
-    found: list[Any] = []
-    for model in (each.model for each in judge.configurations):
-        seen = model.freeze(), model.own_steps(), _expected(model, call)
-        if seen not in found:
-            found.append(seen)
-    return found
+def _subsets(paths: Sequence[str]) -> Iterator[tuple[str, ...]]:
+    """Walk what can be taken of some paths, the fewest first."""
+    return itertools.chain.from_iterable(
+        itertools.combinations(paths, count) for count in range(1, len(paths) + 1)
+    )
 
 
 def _states(judge: Lockstep) -> set[Any]:
     return {each.model.freeze() for each in judge.configurations}
+
+
+def _toggled(left_out: Sequence[str], path: str) -> list[str]:
+    """Leave out one sentence more, or one that was left out no more."""
+    return [each for each in left_out if each != path] if path in left_out else [*left_out, path]
+
+
+def _carry_on(judge: Lockstep, event: Observed | Group) -> None:
+    for call in _in_time(event):
+        judge.go_on(call)
 
 
 def _in_time(event: Observed | Group) -> list[Observed]:

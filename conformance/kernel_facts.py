@@ -10,8 +10,9 @@ from conformance.observation import Difference, differences, holds_documents
 from conformance.observed import Observed, SignalKey
 from statemachines import kernel
 from statemachines.compile import Compiled
-from statemachines.expression.typed import Attribute
+from statemachines.expression.typed import Attribute, Var
 from statemachines.model import BaseModel
+from statemachines.sentences import walked
 from statemachines.types import NULL, Id, Record, Time, Type, present
 
 
@@ -156,6 +157,21 @@ class Facts:
                 return held or not all(isinstance(each, kernel.Set | kernel.Emit) for each in entered)
             case _:
                 return False
+
+    def policies_of(self, clause: str) -> frozenset[str]:
+        """Name the policies that decide whether a call is refused as a clause says."""
+        guards = [
+            require.guard
+            for operation in self._kernel.operations
+            for require in operation.requires
+            if require.clause == clause and require.guard is not None
+        ]
+        parts = [part for guard in guards for part in walked(self._kernel, guard)]
+        return frozenset(
+            part.name.removeprefix("policies.")
+            for part in parts
+            if isinstance(part, Var) and part.name.startswith("policies.")
+        )
 
     def setters(self, kind: Type, difference: Difference) -> tuple[str, ...]:
         """Give the clauses that set the part of a shown record that differs."""

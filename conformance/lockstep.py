@@ -17,6 +17,7 @@ from conformance.divergence import Divergence, either, said
 from conformance.history import Group, explanations
 from conformance.observation import Difference, files
 from conformance.observed import Observed, SignalKey, signal_key
+from conformance.settling import settled
 from conformance.step import Configuration, Stepper, unasked
 from statemachines.compile import Compiled
 from statemachines.model import BaseModel, Decision, Impossible, Outcome
@@ -122,8 +123,11 @@ class Lockstep:
         shared = next((found for call in calls if (found := self._shared_file(call)) is not None), None)
         if shared is not None:
             return shared
+        before = [each.model.freeze() for each in self.configurations]
         after, reason = self._together(event) if isinstance(event, Group) else self._alone(event)
         if not after:
+            for each, frozen in zip(self.configurations, before, strict=True):
+                each.model.thaw(frozen)  # what was tried on it
             return reason
         self.configurations = _distinct(after)
         if len(self.configurations) > MOST:
@@ -162,14 +166,14 @@ class Lockstep:
         """Walk the configurations that a call leads to, with steps of the system's own before and after it."""
         for before, taken in self._own_steps(configuration.model, call):
             for then, outcome in self.stepper.ways(before, call, call.signals, reasons):
-                forced = then.settle()
-                for after, followed in self._own_steps(then, call):
-                    came = [*taken, *outcome, *forced, *followed]
-                    standing = self._signals(came, call, configuration.standing)
-                    if isinstance(standing, Divergence):
-                        reasons.append(standing)
-                    else:
-                        yield Configuration(after, standing)
+                for rested, forced in settled(then):
+                    for after, followed in self._own_steps(rested, call):
+                        came = [*taken, *outcome, *forced, *followed]
+                        standing = self._signals(came, call, configuration.standing)
+                        if isinstance(standing, Divergence):
+                            reasons.append(standing)
+                        else:
+                            yield Configuration(after, standing)
         self.unsure = self.unsure or self.stepper.partial
 
     def _own_steps(

@@ -13,6 +13,7 @@ from typing import Any
 
 from conformance.kernel_facts import Facts
 from conformance.observed import SignalKey, signal_key
+from conformance.settling import settled
 from statemachines.model import BaseModel, Outcome, Signal, Timer
 
 MOST = 2_000  # configurations on the way, and timers that fire there, that are looked at
@@ -77,9 +78,7 @@ class Passing:
             if all(self._commute(point.frozen, first, other) for other in others):
                 events = [first]
         for event in events:
-            following = self._after(point, event)
-            if following is not None:
-                yield following
+            yield from self._after(point, event)
         if model.own_steps():
             yield from self._unasked(point, model, min(bound, end))
 
@@ -90,10 +89,12 @@ class Passing:
             for index, keys, _ in model.own_steps():
                 other = self.model.thawed(point.frozen)
                 other.now = instant
-                taken = [other.take(index, keys), *other.settle()]
-                rest = self._explained(taken, point.rest)
-                if rest is not None:
-                    yield _Point(other.freeze(), (*point.taken, *taken), rest)
+                step = other.take(index, keys)
+                for then, forced in settled(other):
+                    taken = [step, *forced]
+                    rest = self._explained(taken, point.rest)
+                    if rest is not None:
+                        yield _Point(then.freeze(), (*point.taken, *taken), rest)
 
     def _instants(self, model: BaseModel, timer: Timer, end: int) -> list[int]:
         """List the instants before the end at which a timer may have fired, as far as they make a difference."""
@@ -123,11 +124,17 @@ class Passing:
             map(repr, _signals(there))
         )
 
-    def _after(self, point: _Point, event: tuple[int, Timer]) -> _Point | None:
-        """Give the point after an event, unless it would have sent what was not seen."""
-        model, taken = self._fired(point.frozen, event)
-        rest = self._explained(taken, point.rest, self.missing)
-        return None if rest is None else _Point(model.freeze(), (*point.taken, *taken), rest)
+    def _after(self, point: _Point, event: tuple[int, Timer]) -> Iterator[_Point]:
+        """Walk the points after an event, unless it would have sent what was not seen."""
+        self._fires += 1
+        model = self.model.thawed(point.frozen)
+        model.now, (_, _, index, key) = event
+        fired = model.fire(index, key)
+        for then, forced in settled(model):
+            taken = [fired, *forced]
+            rest = self._explained(taken, point.rest, self.missing)
+            if rest is not None:
+                yield _Point(then.freeze(), (*point.taken, *taken), rest)
 
     def _explained(
         self, taken: Sequence[Outcome], seen: Sequence[SignalKey], missing: list[Signal] | None = None

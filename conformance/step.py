@@ -14,6 +14,7 @@ from conformance.divergence import NO_SIGNAL, Divergence, at, either, said, shor
 from conformance.observation import Difference, InOrder, Times, differences
 from conformance.observed import Observed
 from conformance.passing import Passing
+from conformance.settling import settled
 from statemachines.compile import Compiled
 from statemachines.lifecycle import ANY
 from statemachines.model import ANYTHING, AnyOf, BaseModel, Decision, Impossible, Outcome, Signal
@@ -58,12 +59,22 @@ class Stepper:
             model.seen = seen
         return models
 
+    def choosing(self, model: BaseModel, names: Sequence[str]) -> Iterator[BaseModel]:
+        """Walk a model with every choice of some policies that can have made no difference so far: it is at rest."""
+        for chosen in self._chosen(names):
+            other = model.thawed(model.freeze())
+            other.policies = type(model.policies)({**vars(model.policies), **chosen})
+            if not any(must for _, _, must in other.own_steps()):
+                yield other
+
     def _choices(self) -> Iterator[dict[str, Any]]:
         declared = self.declaration.policies
         unknown = [name for name in self.compiled.kernel.undeclared if name not in declared]
-        lists = [[word.text for word in self.compiled.lifecycle.policies[name].choices] for name in unknown]
-        for chosen in itertools.product(*lists):
-            yield {**declared, **dict(zip(unknown, chosen, strict=True))}
+        yield from ({**declared, **chosen} for chosen in self._chosen(unknown))
+
+    def _chosen(self, names: Sequence[str]) -> Iterator[dict[str, Any]]:
+        lists = [[word.text for word in self.compiled.lifecycle.policies[name].choices] for name in names]
+        yield from (dict(zip(names, chosen, strict=True)) for chosen in itertools.product(*lists))
 
     @property
     def policies(self) -> SimpleNamespace:
@@ -279,11 +290,22 @@ class Stepper:
         )
 
     def note_sent(self, model: BaseModel, call: Observed) -> None:
-        """Note what only a recommendation forbids about the messages that a call gave."""
-        for given in call.given if self.facts.sends(call) else ():
-            for message in self.sent_like(model, call, given):
+        """Note what only a recommendation forbids about the messages that a call gave, and about their order."""
+        if not self.facts.sends(call):
+            return
+        first: list[Any] = []
+        for given in call.given:
+            messages = self.sent_like(model, call, given)
+            first += messages[:1]
+            for message in messages:
                 for difference in self._differing(model, call, message, given):
                     self._note(self._differs(call, self._item(call), difference))
+        if self.recommended(self.facts.order(call)):
+            kind = self.facts.gives(call.operation)
+            due = [self.facts.shown(model, call, each) for each in sorted(first, key=lambda each: each.key)]
+            for difference in differences(kind, due, call.given, instants=self.declaration.instants):
+                if isinstance(difference.expected, InOrder):
+                    self._note(self._differs(call, kind, difference))
 
     def _differing(self, model: BaseModel, call: Observed, message: Any, given: Any) -> Iterator[Difference]:
         shown = self.facts.shown(model, call, message)
@@ -322,7 +344,8 @@ def unasked(frozen: Any, like: BaseModel) -> Iterator[tuple[BaseModel, list[Outc
         yield other, [other.take(index, keys)]
     for _, _, index, key in here.due():
         other = like.thawed(frozen)
-        yield other, [other.fire(index, key), *other.settle()]
+        fired = other.fire(index, key)
+        yield from ((then, [fired, *forced]) for then, forced in settled(other))
 
 
 def _times(name: str, ways: Sequence[Sequence[Outcome]]) -> Times:

@@ -19,6 +19,7 @@ from statemachines.expression.typed import Const, Operate, Typed, Var
 from statemachines.influence import Influence
 from statemachines.lifecycle import TypeUse
 from statemachines.model import ABSENT, BaseModel, quotient, remainder
+from statemachines.sentences import walked
 from statemachines.types import (
     BOOL,
     INT,
@@ -73,7 +74,7 @@ def worth_trying(
     late = gone.last(model, parameter.type) if gone is not None else None
     if gone is None or late is None:
         return values
-    chooses = isinstance(present(parameter.type), Id)
+    chooses = not isinstance(present(parameter.type), Ref)
     coming = gone.coming(model, parameter.type) if chooses else None
     kept = values if chooses else values[:-1]
     return [*kept, *(each for each in dict.fromkeys((late, coming)) if each is not None and each not in kept)]
@@ -192,6 +193,9 @@ def _any_ids(source: kernel.Kernel, entity: kernel.Entity) -> Chooser:
     return values
 
 
+_COUNTED = re.compile(r"(.*?)([0-9]+)([^0-9]*)")
+
+
 class Gone:
     """Ids that no record has: those of records that left, by retention or by a restart, and what looks like an id.
 
@@ -204,6 +208,13 @@ class Gone:
         entities = [entity for entity in source.entities if entity.minted]
         self._live = {entity.name: attrgetter(python_name(entity.collection)) for entity in entities}
         self._ids: dict[str, dict[str, None]] = {entity.name: {} for entity in entities}
+        texts = {parameter.type for operation in source.operations for parameter in operation.parameters}
+        self._named = {
+            kind.name: entity.name
+            for kind in map(present, texts)
+            for entity in entities
+            if isinstance(kind, Text) and _names(source, kind, entity)
+        }
 
     def look(self, model: Any) -> None:
         """Note the records that are there."""
@@ -215,19 +226,28 @@ class Gone:
 
         While every record is still there, give one that merely reads like the newest: its beginning.
         """
+        name = self._entity(kind)
+        if not self._ids.get(name):
+            return None
+        live, newest = self._live[name](model), next(reversed(self._ids[name]))
+        known = (each for each in reversed(self._ids[name]) if each not in live)
+        return next(known, newest[:-1] if newest[:-1] not in live else None) or None
+
+    def _entity(self, kind: Type) -> str:
+        """Name the entity whose ids a value of a type may be, or become; an empty text where there is none."""
         match present(kind):
-            case Ref(entity=name) | Id(entity=name) if self._ids.get(name):
-                live, newest = self._live[name](model), next(reversed(self._ids[name]))
-                known = (each for each in reversed(self._ids[name]) if each not in live)
-                return next(known, newest[:-1] if newest[:-1] not in live else None) or None
+            case Ref(entity=name) | Id(entity=name):
+                return name
+            case Text(name=name):
+                return self._named.get(name, "")
             case _:
-                return None
+                return ""
 
     def coming(self, model: Any, kind: Type) -> str | None:
         """Give the id that comes after the newest one, if ids are counted; None where they are not, or where it is there."""
-        name = getattr(present(kind), "entity", "")
-        newest = next(reversed(self._ids.get(name) or {"": None}))
-        counted = re.fullmatch(r"(.*?)([0-9]+)([^0-9]*)", newest)
+        name = self._entity(kind)
+        newest = reversed(self._ids.get(name) or {})
+        counted = next(filter(None, map(_COUNTED.fullmatch, newest)), None)
         if counted is None:
             return None
         before, number, after = counted.groups()
@@ -261,7 +281,8 @@ def _used(source: kernel.Kernel, kind: Type) -> Chooser:
     for entity in source.entities:
         collection = attrgetter(f"{python_name(entity.collection)}.values")
         fields = [field.name for field in entity.fields if _holds(field.type, kind)]
-        fields += ["id"] if kind == Id(entity.name) and (entity.minted or entity.fixed) else []
+        is_id = kind == Id(entity.name) and (entity.minted or entity.fixed)
+        fields += ["id"] if is_id or _names(source, kind, entity) else []
         places += [(collection, attrgetter(python_name(name))) for name in fields]
     for message in source.messages:
         carried = [key for key, value in message.carries if _holds(value.type, kind)]
@@ -274,6 +295,18 @@ def _used(source: kernel.Kernel, kind: Type) -> Chooser:
         return list(found)
 
     return values
+
+
+def _names(source: kernel.Kernel, kind: Type, entity: kernel.Entity) -> bool:
+    """Tell whether what a caller gives as a value of a type may become the id of a new record."""
+    for operation in source.operations:
+        given = {each.name for each in operation.parameters if _holds(each.type, kind)}
+        for effect in kernel.walk(operation.effects):
+            if isinstance(effect, kernel.Create) and effect.entity == entity.name and effect.id is not None:
+                parts = walked(source, effect.id)
+                if any(isinstance(part, Var) and part.name in given for part in parts):
+                    return True
+    return False
 
 
 def _holds(kind: Type, wanted: Type) -> bool:

@@ -638,6 +638,7 @@ def test_the_same_seed_gives_the_same_report_in_every_process(target: str, rows:
     assert settled(one.out).splitlines() == settled(other.out).splitlines()
 
 
+@pytest.mark.thorough
 def test_another_seed_draws_something_else(capsys: Capture) -> None:
     streams = set()
     for seed in "12":

@@ -319,6 +319,7 @@ def test_a_row_goes_on_until_its_calls_overlap(row: str, monkeypatch: pytest.Mon
     assert (result.verdict, result.overlaps > 0) == (Verdict.PASS, True)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("row", AT_ONCE)
 @pytest.mark.parametrize("system", [REFERENCE, SqliteJobs, ActorJobs], ids=lambda system: system.__name__)
 def test_a_row_whose_calls_overlap_says_how_many_did(system: type, row: str) -> None:

@@ -25,7 +25,7 @@ def test_every_must_row_fails_against_a_dead_system_and_no_row_passes(
     suite: Suite, name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     # there is a counterexample; how short is another test's business
-    monkeypatch.setattr(evidence, "SHRINK_SECONDS", 0.3)
+    monkeypatch.setattr(evidence, "SHRINK_SECONDS", 0.02)
     code, results = whole_run(suite.dead[name], suite.compiled)
     results = [declaring_otherwise(suite, name, each) for each in results]
     wrong = [each for each in results if each.level == "must" and each.verdict is not Verdict.FAIL]

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import pytest
+
+from conformance import lockstep, passing
 from conformance.observed import SignalKey
 from statemachines.check import check
 from statemachines.compile import compile_text, load
@@ -251,3 +254,26 @@ def test_calls_at_once_leave_the_same_ways_open() -> None:
     calls = watching.call("look", "a", gives=seen(0)), watching.call("look", "a", gives=seen(1))
     assert watching.group(*calls) is None
     assert watching("look", "a", gives=seen(0)) is not None
+
+
+def test_a_call_without_signals_is_held_against_no_step_that_sends_one(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(lockstep, "WAYS", 50)
+    watching = Watched(SPEC)
+    for _ in range(6):  # in 64 ways some of them have rung
+        watching.must("hang")
+    watching.must("light", gives={"lamp": "a"})
+    assert not watching.judge.unsure
+
+
+@pytest.mark.parametrize(("most", "unsure"), [(20, True), (2_000, False)])
+def test_timers_that_are_held_against_each_other_are_bounded(
+    monkeypatch: pytest.MonkeyPatch, most: int, unsure: bool
+) -> None:
+    monkeypatch.setattr(passing, "MOST", most)
+    watching = Watched(SPEC)
+    for _ in range(5):
+        watching.must("wind")
+    watching.must("wait", 5, signals=[signal("Ticked", at=4)] * 5)
+    assert watching.judge.unsure is unsure

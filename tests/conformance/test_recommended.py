@@ -203,6 +203,58 @@ def test_a_sentence_that_the_system_follows_excuses_nothing_elsewhere() -> None:
     assert watched("look", gives=[{"job_id": "a", "k": 1}, {"job_id": "b", "k": 7}]) is not None
 
 
+def unmarked() -> Watched:
+    """Two jobs, of which the first was marked, and the system does not follow that: it shows what it likes."""
+    watched = Watched(TWO)
+    for job in "ab":
+        watched.must("make", gives={"job_id": job})
+    watched.must("mark", "a")
+    watched.must("look", gives=[{"job_id": "a", "k": 0}, {"job_id": "b", "k": 0}])
+    return watched
+
+
+@pytest.mark.parametrize(
+    "jobs",
+    [
+        [{"job_id": "a", "k": 0}, {"job_id": "b", "k": 7}],
+        [{"job_id": "a", "k": 0}],
+        [{"job_id": "b", "k": 0}],
+    ],
+    ids=["another job is marked", "another job is lost", "the job is lost"],
+)
+def test_a_sentence_that_the_system_leaves_excuses_nothing_about_anything_else(
+    jobs: list[dict[str, Any]],
+) -> None:
+    assert unmarked()("look", gives=jobs) is not None
+
+
+def test_a_sentence_that_the_system_leaves_excuses_calls_at_once_that_show_what_it_is_about() -> None:
+    watched = unmarked()
+    looked = [watched.call("look", gives=[{"job_id": "a", "k": k}, {"job_id": "b", "k": 0}]) for k in (3, 3)]
+    assert watched.group(*looked) is None
+
+
+@pytest.mark.parametrize("lifecycle", ["two", "task-progress"])
+def test_a_sentence_that_the_system_leaves_excuses_nothing_about_other_calls_at_once(lifecycle: str) -> None:
+    if lifecycle == "two":
+        watched = unmarked()
+        made = [watched.call("make", gives={"job_id": "c"}) for _ in range(2)]
+    else:
+        watched = Watched(PROGRESS)
+        watched.must("create_task", "x", None, False, gives={"task_id": "a", "status": "pending"})
+        gives = {"task_id": "c", "status": "pending"}
+        made = [watched.call("create_task", label, gives=gives) for label in "yz"]
+    assert watched.group(*made) is not None
+
+
+def test_after_a_divergence_the_model_stands_where_it_did() -> None:
+    watched = Watched(TWO)
+    before = watched.judge.model.freeze()
+    assert watched("make", gives={"job_id": None}) is not None
+    assert watched("put", 1, refused="never") is not None
+    assert watched.judge.model.freeze() == before
+
+
 def test_which_of_two_sentences_a_system_leaves_can_show_later() -> None:
     watched = Watched(TWO)
     watched.must("put", 1)
@@ -262,6 +314,75 @@ def test_the_order_of_messages_binds_calls_at_once_unless_it_is_only_recommended
         given.append({"task_id": task, "label": "x", "result": {"status": "completed", "text": "x"}})
     drained = watched.call("drain_completed", gives=given[::-1])
     assert watched.group(drained, watched.call("running_count", gives=0)) is None
+    assert [each.clause for each in watched.judge.findings] == ["messages.Completion.order"]
+
+
+def waiting(*jobs: str, **policies: str) -> Watched:
+    """Jobs that have ended, the first of which is in flight."""
+    watched = Watched(load("job"), policies=policies)
+    for job in jobs:
+        watched.must("register", "bash", "x", gives={"job_id": job, "handle": f"of {job}"})
+    watched.must("sink", "block")
+    for job in jobs:
+        watched.must("settle", f"of {job}", "ok", "x", signals=attempted(job) if job == jobs[0] else [])
+    return watched
+
+
+def attempted(*jobs: str) -> list[Any]:
+    return [("delivery_attempted", (("at", 0), ("job", job))) for job in jobs]
+
+
+def arrived(*jobs: str) -> list[Any]:
+    return [("delivered", (("job", job), ("text", "x"))) for job in jobs]
+
+
+@pytest.mark.parametrize("declared", [{}, {"delivery_order": "free"}], ids=["undeclared", "declared"])
+def test_of_steps_that_have_to_be_taken_any_may_come_first_where_the_order_is_free(
+    declared: dict[str, str],
+) -> None:
+    watched = waiting("a", "b", "c", **declared)
+    watched.must("release_sink", signals=[*arrived("a"), *attempted("c")])
+    watched.must("release_sink", signals=[*arrived("c"), *attempted("b")])
+    if not declared:
+        assert [each.clause for each in watched.judge.findings] == ["policies.delivery_order"]
+    held = waiting("a", "b", "c", delivery_order="settled")
+    assert held("release_sink", signals=[*arrived("a"), *attempted("c")]) is not None
+
+
+@pytest.mark.parametrize("arrives", [False, True])
+def test_what_is_in_flight_when_all_is_disposed_may_arrive_or_not(arrives: bool) -> None:
+    watched = waiting("a")
+    watched.must("dispose")
+    watched.must("register", "bash", "y", refused="disposed")
+    watched.must("release_sink", signals=arrived("a") if arrives else [])
+    assert watched("release_sink", signals=arrived("a")) is not None
+
+
+def test_three_choices_that_show_in_one_call_are_excused_together() -> None:
+    watched = Watched(load("job"))
+    for job in "ab":
+        watched.must("register", "bash", "x", gives={"job_id": job, "handle": f"of {job}"})
+    for _ in range(2):
+        watched.must("watch", ["a"])
+    watched.must("unwatch", ["a"])
+    watched.must("sink", "block")
+    watched.must("settle", "of b", "ok", "x", signals=attempted("b"))
+    signals = [("abort_signalled", (("job", "a"),)), *attempted("a")]
+    watched.must("cancel", "a", gives="cancelled", signals=signals)
+
+
+def test_who_declares_a_refusal_is_held_to_it() -> None:
+    watched = Watched(load("job"), policies={"wanted_id": "refused_if_taken"})
+    watched.must("register", "bash", "x", "mine", gives={"job_id": "mine", "handle": "h1"})
+    assert watched("register", "bash", "x", "mine", gives={"job_id": "mine-2", "handle": "h2"}) is not None
+
+
+def test_a_list_under_a_watch_ends_it_for_nobody() -> None:
+    watched = Watched(load("job"), policies={"watching": "ends_with_the_first"})
+    watched.must("register", "bash", "x", gives={"job_id": "a", "handle": "of a"})
+    watched.must("watch", ["a"])
+    watched.must("tool", None, None, True, gives={"token": "t"})
+    assert watched("settle", "of a", "ok", "x", signals=[*attempted("a"), *arrived("a")]) is not None
 
 
 def test_asking_whether_a_call_is_allowed_witnesses_nothing() -> None:

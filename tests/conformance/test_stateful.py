@@ -151,6 +151,7 @@ class FoundByItsBeginning(ThreadJobs):
         return super().inspect_job(thread, next((each for each in self._jobs if each.startswith(job)), job))
 
 
+@pytest.mark.thorough
 def test_while_every_record_is_there_what_merely_looks_like_its_id_is_asked_for(tmp_path: Path) -> None:
     with adapted(FoundByItsBeginning) as adapter:
         driver = Driver(thread_job(), adapter)
@@ -177,6 +178,7 @@ class MintsWhatWasChosen(ThreadJobs):
         return f"job-{self._minted}"
 
 
+@pytest.mark.thorough
 def test_an_id_is_chosen_that_looks_as_if_it_came_next() -> None:
     with adapted(MintsWhatWasChosen) as adapter:
         driver = Driver(thread_job(), adapter)

@@ -117,6 +117,21 @@ class RetriesAfterDispose(Lie):
         return
 
 
+class DisposeTellsWhatIsInFlight(Lie):
+    """Dispose tells of what is in flight, and lets it arrive all the same."""
+
+    row, calls = "E55", 5
+
+    async def _attempt(self, completion: Completion) -> None:
+        self._last = completion
+        await super()._attempt(completion)
+
+    def _stop_delivering(self) -> None:
+        self._queue.clear()
+        if self._last.place == "in_flight":
+            self._delivered(self._last)
+
+
 class EvictionDropsCompletion(Lie):
     """A completion that is owed goes with its record."""
 
@@ -247,7 +262,7 @@ class BurstKeepsLast(Lie):
 class QueueOfTwenty(Lie):
     """Twenty completions wait to be delivered at most; the oldest makes room."""
 
-    row, calls = "B27", 44
+    row, calls = "B27", 49
 
     def _offer(self, completion: Completion) -> None:
         super()._offer(completion)
