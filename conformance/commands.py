@@ -248,6 +248,7 @@ def check(options: argparse.Namespace) -> int:
 def explain(options: argparse.Namespace) -> int:
     """Explain a lifecycle, a row, the random machine or a clause."""
     from conformance.explain import (
+        explain_choice,
         explain_clause,
         explain_lifecycle,
         explain_machine,
@@ -268,11 +269,17 @@ def explain(options: argparse.Namespace) -> int:
         print(found)
     elif clauses := _clauses(compiled, part):
         print("\n".join(explain_clause(compiled, clause) for clause in clauses))
+    elif found := explain_choice(compiled, part):
+        print(found)
     else:
         paths = [clause.path for clause in compiled.kernel.clauses]
-        known = [*compiled.lifecycle.rows, MACHINE, *compiled.lifecycle.operations, *paths]
+        spec = compiled.lifecycle
+        choices = [*spec.limits, *spec.policies, *spec.signals]
+        known = [*spec.rows, MACHINE, *spec.operations, *choices, *paths]
         hint = did_you_mean(part, known) or f"`conformance explain {options.lifecycle}` lists them"
-        raise Unusable(f"{compiled.lifecycle.name} has no row, operation or clause {part!r}; {hint}")
+        raise Unusable(
+            f"{compiled.lifecycle.name} has no row, operation, limit, policy, signal or clause {part!r}; {hint}"
+        )
     return EXIT_CONFORMS
 
 

@@ -59,7 +59,7 @@ def as_row(compiled: Compiled, played: Played, name: str = "C1", *, asserting: b
     out = [
         f"{name}:",
         f"  about: {json.dumps(about, ensure_ascii=False)}",
-        "  level: must",
+        f"  level: {'should' if divergence.should else 'must'}",
         "  source: counterexample",
         f"  covers: [{covers}]",
         "  act:",

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 from conformance import kernel_facts
 from conformance.run import ABOUT_MACHINE, MACHINE
 from statemachines import kernel
 from statemachines.compile import Compiled
-from statemachines.lifecycle import Row
+from statemachines.lifecycle import Policy, Row
 from statemachines.types import NULL, Document, Enum, Id, List, Optional, Record, Ref, Type
 
 WIDTH = 100
@@ -137,6 +138,50 @@ def _source(origin: Path, row: Row) -> list[str]:
     while not found[-1].strip():
         found.pop()
     return found
+
+
+def explain_choice(compiled: Compiled, name: str) -> str:
+    """Give a limit, a policy or a signal: what it is, and the rows and clauses that speak of it; nothing for another name.
+
+    `limits`, `policies` and `signals` are all of them.
+    """
+    spec, plain = compiled.lifecycle, name.rpartition(".")[2]
+    groups = {"limits": spec.limits, "policies": spec.policies, "signals": spec.signals}
+    if name in groups:
+        return "\n".join(explain_choice(compiled, f"{name}.{each}") for each in groups[name])
+    if (policy := spec.policies.get(plain)) is not None and name in (plain, f"policies.{plain}"):
+        word, head = f"policies.{plain}", _policy(policy)
+    elif (limit := spec.limits.get(plain)) is not None and name in (plain, f"limits.{plain}"):
+        word, head = f"limits.{plain}", [limit.about, f"{limit.default} where nothing else is declared"]
+    elif (fields := dict(compiled.kernel.signals).get(plain)) is not None and name in (
+        plain,
+        f"signals.{plain}",
+    ):
+        word, head = f".signal.{plain}", [", ".join(f"{key}: {shape(kind)}" for key, kind in fields)]
+    else:
+        return ""
+    speaks = re.compile(rf"{re.escape(word)}\b")
+    rows = [row.id.text for row in spec.rows.values() if any(speaks.search(need.text) for need in row.needs)]
+    names = [each.name.text for each in spec.definitions.values() if speaks.search(each.body.text)]
+    clauses = [
+        each for each in compiled.kernel.clauses if speaks.search(each.text) or speaks.search(each.path)
+    ]
+    lines = [plain, *(f"  {line}" for line in head)]
+    lines += [f"  needed by {', '.join(rows)}"] if rows else []
+    lines += [f"  read by {', '.join(names)}"] if names else []
+    return "\n".join([*lines, *(explain_clause(compiled, each) for each in clauses)])
+
+
+def _policy(policy: Policy) -> list[str]:
+    """Say what may be chosen."""
+    choices, default = ", ".join(word.text for word in policy.choices), policy.default.text
+    if policy.is_recommended:
+        means = f"{default} is only recommended: who declares nothing may do as any of these says"
+    elif policy.is_undeclared:
+        means = "who declares nothing may do as any of these says"
+    else:
+        means = f"{default} where nothing is declared"
+    return [" ".join(policy.about.split()), f"one of {choices}; {means}"]
 
 
 def explain_operation(compiled: Compiled, name: str) -> str:

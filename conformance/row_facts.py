@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from conformance.adapter import Adapter
-from conformance.declaration import ordered_by_completion
+from conformance.declaration import Declaration, ordered_by_completion
 from conformance.divergence import Divergence
 from statemachines.compile import Compiled
 from statemachines.expression.syntax import Call, Field, Name, Node, children
@@ -32,7 +32,7 @@ def inapplicable(compiled: Compiled, words: RowWords, adapter: Adapter, row: Row
             ):
                 return f"needs {word}, which is optional and lacking"
         elif not evaluate(words, expr, model):
-            return f"needs {expr.text}, and declared is {_declared(expr.node, model)}"
+            return f"needs {expr.text}, and {_declared(expr.node, model, declaration)}"
     waits = "wait" in operations(row, compiled, waits=True)
     if declaration.clock != "virtual" and waits and not ordered_by_completion(compiled, declaration):
         return f"needs a virtual clock: ties are not broken by completion, and clock: {declaration.clock} is declared"
@@ -82,13 +82,17 @@ def _calls(node: Node) -> Iterator[str]:
         yield from _calls(child)
 
 
-def _declared(node: Node, model: Any) -> str:
-    """Say what is declared of the limits that a condition reads."""
+def _declared(node: Node, model: Any, declaration: Declaration) -> str:
+    """Say what is declared of the limits and policies that a condition reads, or what holds for want of that."""
     found: list[str] = []
+    declared = False
     waiting: list[Node] = [node]
     while waiting:
         part = waiting.pop()
         if isinstance(part, Field) and isinstance(part.of, Name):
             found.append(f"{part.name} = {getattr(getattr(model, part.of.name), part.name)}")
+            declared = declared or part.name in {**declaration.limits, **declaration.policies}
         waiting += children(part)
-    return ", ".join(dict.fromkeys(found))
+    return (
+        f"{'declared is' if declared else 'nothing else is declared than'} {', '.join(dict.fromkeys(found))}"
+    )

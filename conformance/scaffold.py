@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from conformance.explain import shape
 from statemachines import kernel
 from statemachines.compile import Compiled
+from statemachines.lifecycle import Policy
 from statemachines.types import NULL, Bool, Enum, Int, List, Optional, Record, Time, Type, optional
 
 _HEAD = '''"""An adapter for {name}: between your system and the kit.
@@ -25,7 +26,7 @@ from conformance import Refused  # raise Refused("{code}")
 
 
 class MyJobs:
-    # What your system says of itself; leave a word out where its default fits.
+    # What your system says of itself; leave a word out where its default fits.{choices}
     declares = {{
         "limits": {limits},
         "policies": {policies},
@@ -73,11 +74,21 @@ def python_skeleton(compiled: Compiled) -> str:
             }
         ),
         lacks=_literal(lacking),
+        choices="".join(map(_choice, spec.policies.values())),
         signals="\n".join(_signals(compiled, mandatory)),
     )
     controls = [_method(compiled, operation) for operation in mandatory if operation.control]
     product = [_method(compiled, operation) for operation in mandatory if not operation.control]
     return "".join([head, *controls, _PRODUCT, *product])
+
+
+def _choice(policy: Policy) -> str:
+    """Tell of a policy that need not be declared; any of its choices is right then."""
+    if not policy.is_undeclared and not policy.is_recommended:
+        return ""
+    words = " | ".join(word.text for word in policy.choices)
+    said = f", {policy.default.text} is only recommended" if policy.is_recommended else ""
+    return f"\n    # One more policy, to declare or not: {policy.name.text} = {words}{said}."
 
 
 def _literal(value: object) -> str:

@@ -157,6 +157,7 @@ def loops(low: Lowering, loops: Iterable[Loop], scope: Scope, path: str) -> list
         kind = over.type.item if isinstance(over.type, List) else UNKNOWN
         inner = scope.with_names({name: local(name, kind)})
         text = f"for each {name} in {loop.over.text}"
+        text += f", where {' '.join(loop.when.text.split())}" if loop.when is not None else ""
         clause = low.clause(f"{path}.for each.{name}", loop.variable.where, text)
         entity = low.lifecycle.entities[kind.entity] if isinstance(kind, Ref) else None
         if loop.effects.removes and entity is None and kind != UNKNOWN:

@@ -212,6 +212,9 @@ SCENARIOS: dict[type[Lie], str] = {
     delivering.RetriesAfterDispose: (
         "sink('refuse'); a = register('bash', 'x'); settle(a, 'ok', 'x'); dispose(); wait(60_000)"
     ),
+    delivering.DisposeTellsWhatIsInFlight: (
+        "sink('block'); a = register('bash', 'x'); settle(a, 'ok', 'x'); dispose(); release_sink()"
+    ),
     delivering.EvictionDropsCompletion: (
         "configure(2, 100, 5_000); sink('refuse'); a = register('bash', 'x'); settle(a, 'error', 'owed'); "
         "wait(60_000)"
@@ -421,10 +424,11 @@ SCENARIOS: dict[type[Lie], str] = {
     reuse.IdLosesOddSigns: "register('bash', 'x', 'a/b')",
     reuse.OnlyBlanksAreTrimmed: "register('bash', 'x', '\\tx')",
     delivering.QueueOfTwenty: (
-        "configure(60); sink('refuse'); "
-        + "; ".join(f"b{number} = register('bash', 'x')" for number in range(21))
+        "configure(60); sink('block'); "
+        + "; ".join(f"b{number} = register('bash', 'x')" for number in range(22))
         + "; "
-        + "; ".join(f"settle(b{number}, 'ok', 'x')" for number in range(21))
+        + "; ".join(f"settle(b{number}, 'ok', 'x')" for number in range(22))
+        + "; sink('accept'); release_sink()"
     ),
     delivering.GivesUpAfterTwenty: (
         "a = register('bash', 'x'); sink('refuse'); settle(a, 'ok', 'x'); wait(900_000)"

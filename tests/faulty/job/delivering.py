@@ -262,7 +262,7 @@ class BurstKeepsLast(Lie):
 class QueueOfTwenty(Lie):
     """Twenty completions wait to be delivered at most; the oldest makes room."""
 
-    row, calls = "B27", 49
+    row, calls = "B27", 48
 
     def _offer(self, completion: Completion) -> None:
         super()._offer(completion)
