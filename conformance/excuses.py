@@ -85,8 +85,10 @@ def _covered(place: Place, disputed: set[Place], doubts: set[str]) -> bool:
     """Tell whether a part of a reply is in doubt: itself, what it is a part of, or which records are listed at all."""
     if any(place[: len(each)] == each for each in disputed):
         return True
-    if place[-1:] == (_LISTED,):
-        return any(each[-1:] == (_LISTED,) and each[:-2] == place[:-2] for each in disputed)
+    if place[-1:] == (_LISTED,):  # another one like those may be there or not
+        return place[-2] in doubts and any(
+            each[-1:] == (_LISTED,) and each[:-2] == place[:-2] for each in disputed
+        )
     return any(part in doubts for part in place)
 
 

@@ -16,7 +16,7 @@ from conformance.lockstep import Lockstep
 from conformance.observed import Observed
 from conformance.step import Configuration
 from statemachines.compile import Compiled
-from statemachines.model import BaseModel
+from statemachines.model import BaseModel, Watched
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +44,7 @@ class Judge(Lockstep):
         self._past: list[Observed | Group] = []
         self._left_out: list[str] = []  # what the system does not follow, of what is recommended
         self._not_followed: list[Divergence] = []  # what each of them came of
+        self._read: set[str] = set()  # the choices that decided something
         self._uncertain = False  # not every way was looked at when the case was judged again
 
     @property
@@ -85,7 +86,7 @@ class Judge(Lockstep):
             self._give_up(divergence, divergence.clause)
             return None
         facts = kernel_facts.of(self._compiled)
-        self._uncertain = False
+        self._uncertain, self._read = False, set()
         strict = (
             self._beside(self._left_out) if facts.recommended_effects or facts.recommended_policies else None
         )
@@ -111,40 +112,56 @@ class Judge(Lockstep):
     def _in_doubt(self, divergence: Divergence, strict: _Beside, other: _Beside) -> bool:
         """Tell whether a divergence is about what is not the same with a sentence and without it."""
         facts, source = kernel_facts.of(self._compiled), self._compiled.kernel
-        doubts = in_doubt(source, strict.before, other.before) | in_doubt(source, strict.after, other.after)
-        return may_follow(facts, divergence, self._past[-1], strict.before, other.before, doubts)
+        before = in_doubt(source, strict.before, other.before)
+        after = in_doubt(source, strict.after, other.after)
+        if divergence.kind == "refused" and after - before:  # what the call would do is in doubt
+            return True
+        return may_follow(facts, divergence, self._past[-1], strict.before, other.before, before | after)
 
     def _at_work(self, witnessed: frozenset[str]) -> list[str]:
         """List what is recommended and plays a part: sentences that came to pass, and choices that were not declared."""
         facts, declared = kernel_facts.of(self._compiled), self.stepper.declaration.policies
         sentences = [path for path in facts.recommended_effects if path in witnessed]
-        choices = [
-            path for path in facts.recommended_policies if path.removeprefix("policies.") not in declared
-        ]
+        choices = [path for path in facts.recommended_policies if _policy(path) not in declared]
         return [path for path in (*sentences, *choices) if path not in self._left_out]
 
     def _others(self, at_work: Sequence[str]) -> Iterator[tuple[list[str], Lockstep]]:
         """Walk judges of the case so far without something that is recommended, each with what it leaves out.
 
         One thing more than now, another one instead, or all sentences; then several choices, of which one may have
-        mattered before, and the others matter from now on.
+        mattered before, and the others matter from now on. A choice that nothing has read cannot have mattered.
         """
-        now = self._left_out
-        choices = [path for path in at_work if path in kernel_facts.of(self._compiled).recommended_policies]
+        now, event = self._left_out, self._past[-1]
         bases: list[tuple[list[str], Lockstep]] = []
         for left_out in [now, *self._other_ways(at_work)]:
+            if not all(map(self._matters, left_out)) and left_out is not now:
+                continue
             judge = self._again(left_out)
             if judge is None:
                 continue
-            if left_out is not now:
+            if left_out is now:
+                judge.advance(event)  # what it reads
+            else:
                 yield left_out, judge
-            if left_out is now or (left_out[-1] in choices and _states(judge) != _states(bases[0][1])):
+            if not bases or (_policy(left_out[-1]) and _states(judge) != _states(bases[0][1])):
                 bases.append((left_out, judge))
         for left_out, judge in bases:
-            free = [path for path in choices if path not in left_out]
-            if self._choosing(judge, free).advance(self._past[-1]) is None:
-                for paths in _subsets(free):
-                    yield [*left_out, *paths], self._choosing(judge, paths)
+            free: list[str] = []
+            while True:
+                before = free
+                free = [
+                    path for path in at_work if path not in left_out and _policy(path) and self._matters(path)
+                ]
+                if free == before:
+                    break
+                if self._choosing(judge, free).advance(event) is None:
+                    yield from (
+                        ([*left_out, *paths], self._choosing(judge, paths)) for paths in _subsets(free)
+                    )
+
+    def _matters(self, path: str) -> bool:
+        """Tell whether a sentence may have mattered, or a choice, which something has read then."""
+        return not _policy(path) or _policy(path) in self._read
 
     def _other_ways(self, at_work: Sequence[str]) -> Iterator[list[str]]:
         now = self._left_out
@@ -158,16 +175,21 @@ class Judge(Lockstep):
     def _choosing(self, judge: Lockstep, paths: Sequence[str]) -> Lockstep:
         """Let some choices be any from now on."""
         other = Lockstep(judge.stepper.compiled, self.stepper.declaration)
-        names = [path.removeprefix("policies.") for path in paths]
         other.configurations = [
             Configuration(model, each.standing)
             for each in judge.configurations
-            for model in other.stepper.choosing(each.model, names)
+            for model in other.stepper.choosing(each.model, list(map(_policy, paths)))
         ]
         other.seen[:] = judge.seen
         for each in other.configurations:
             each.model.seen = other.seen
+        self._watch(other)
         return other
+
+    def _watch(self, other: Lockstep) -> None:
+        """Note from now on which choices are read."""
+        for each in other.configurations:
+            each.model.policies = Watched(vars(each.model.policies), self._read)
 
     def _need_not_refuse(self, clause: str) -> bool:
         """Tell whether a refusal is only recommended, and follows from no choice that was declared.
@@ -189,6 +211,7 @@ class Judge(Lockstep):
         """
         compiled = self._compiled.without(left_out) if left_out else self._compiled
         other = Lockstep(compiled, self.stepper.declaration)
+        self._watch(other)
         for event in self._past[:-1]:
             diverges = other.advance(event) is not None
             self._uncertain = self._uncertain or other.capped
@@ -224,6 +247,11 @@ class Judge(Lockstep):
         finding = replace(divergence, clause=clause, should=True, excused=excused)
         self._not_followed = [*self._not_followed, finding]
         self.gave_up = True
+
+
+def _policy(path: str) -> str:
+    """Name the policy that a path is of; an empty text where it is that of a sentence."""
+    return path.removeprefix("policies.") if path.startswith("policies.") else ""
 
 
 def _subsets(paths: Sequence[str]) -> Iterator[tuple[str, ...]]:

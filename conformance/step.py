@@ -17,7 +17,7 @@ from conformance.passing import Passing
 from conformance.settling import settled
 from statemachines.compile import Compiled
 from statemachines.lifecycle import ANY
-from statemachines.model import ANYTHING, AnyOf, BaseModel, Decision, Impossible, Outcome, Signal
+from statemachines.model import ANYTHING, AnyOf, BaseModel, Decision, Impossible, Outcome, Signal, Values
 from statemachines.types import NULL, Type
 
 
@@ -63,7 +63,7 @@ class Stepper:
         """Walk a model with every choice of some policies that can have made no difference so far: it is at rest."""
         for chosen in self._chosen(names):
             other = model.thawed(model.freeze())
-            other.policies = type(model.policies)({**vars(model.policies), **chosen})
+            other.policies = Values({**vars(model.policies), **chosen})
             if not any(must for _, _, must in other.own_steps()):
                 yield other
 

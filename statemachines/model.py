@@ -367,8 +367,8 @@ class BaseModel:
     def __init__(
         self, limits: Mapping[str, int | None] | None = None, policies: Mapping[str, Any] | None = None
     ) -> None:
-        self.limits = _Values({**self.LIMITS, **(limits or {})})
-        self.policies = _Values({**self.POLICIES, **(policies or {})})
+        self.limits = Values({**self.LIMITS, **(limits or {})})
+        self.policies = Values({**self.POLICIES, **(policies or {})})
         self.seen = bytearray(len(self.CLAUSES))
         self.mint: Callable[..., str] = self.next_ordinal
         self.reset()
@@ -461,7 +461,7 @@ class BaseModel:
         return frozenset(path for path, hit in zip(self.CLAUSES, self.seen, strict=True) if hit)
 
 
-class _Values:
+class Values:
     """Declared numbers or choices, read as attributes."""
 
     def __init__(self, values: Mapping[str, Any]) -> None:
@@ -472,3 +472,18 @@ class _Values:
         if name.endswith("_") and name[:-1] in self.__dict__:
             return self.__dict__[name[:-1]]
         raise AttributeError(name)
+
+
+class Watched(Values):
+    """The same, and which of them were read: what was not read made no difference."""
+
+    __slots__ = ("read",)
+
+    def __init__(self, values: Mapping[str, Any], read: set[str]) -> None:
+        super().__init__(values)
+        self.read = read
+
+    def __getattribute__(self, name: str) -> Any:
+        if not name.startswith("__") and name != "read":
+            self.read.add(name)
+        return super().__getattribute__(name)

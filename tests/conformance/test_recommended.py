@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from conformance.references.background_tasks import BackgroundTasks
 from conformance.references.job import Jobs
 from conformance.references.task_progress import TaskProgress
 from conformance.refused import Refused
@@ -118,6 +119,15 @@ class HalfIsDisposed(Jobs):
             self._cancel(job)
 
 
+class SpawnWakes(BackgroundTasks):
+    """Who waits is woken by a task that starts, too."""
+
+    async def spawn(self, label: str) -> Any:
+        spawned = await super().spawn(label)
+        self._wake(self._handles[0])
+        return spawned
+
+
 @pytest.mark.thorough
 def test_a_fault_is_found_beside_recommendations_that_the_system_follows() -> None:
     _, (result,) = whole_run(ThirdStartIsLost, PROGRESS, only=[MACHINE])
@@ -175,6 +185,13 @@ def test_no_must_is_missed_by_who_only_follows_no_recommendation(system: type) -
     _, results = whole_run(system, load("job"), only=rows, quick=True)
     failed = [each for each in results if each.verdict is not Verdict.PASS]
     assert failed
+    assert [explained(each) for each in failed if each.level == "must"] == []
+
+
+@pytest.mark.thorough
+def test_a_wake_up_with_nothing_to_drain_is_allowed_for_whatever_reason() -> None:
+    _, results = whole_run(SpawnWakes, load("background-tasks"), quick=True)
+    failed = [each for each in results if each.verdict not in (Verdict.PASS, Verdict.NOT_APPLICABLE)]
     assert [explained(each) for each in failed if each.level == "must"] == []
 
 

@@ -156,7 +156,7 @@ SCENARIOS: dict[type[Lie], str] = {
     ),
     replies.DisabledIsRefused: "tool(manager='none')",
     replies.DisabledInOtherWords: "a = tool(manager='none'); tool_result(a)",
-    replies.UnknownIdsAreNotNamed: "a = tool(poll=['nope', 'nada']); tool_result(a)",
+    replies.NothingIsSaid: "a = tool(poll=['nope', 'nada']); tool_result(a)",
     replies.EmptyTextsAreShown: (
         "a = register('bash', 'x'); settle(a, 'ok', ''); b = tool(poll=[a]); tool_result(b)"
     ),

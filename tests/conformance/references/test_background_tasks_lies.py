@@ -66,6 +66,7 @@ SCRIPTS: dict[str, Sequence[Step]] = {
     "FirstStartedLeaves": [*REVERSED, LIST],
     "LastFinishedLeaves": [*FULL, LIST],
     "CanceledLeaveFirst": [*MANY[:65], call("cancel_task", task="#1"), *FULL[65:], LIST],
+    "FirstRowLeaves": [*[SPAWN] * 66, *(end(f"#{number}") for number in range(1, 66)), LIST],
     "EvictionTakesOutcome": [*FULL, DRAIN],
     "QueueIsBounded": [*FULL, DRAIN],
     "EvictedCancelIsLate": [*FULL, CANCEL, PEEK],

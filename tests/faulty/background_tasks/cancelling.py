@@ -258,7 +258,7 @@ class RefusedTaskLeavesRow(Refusing, Lie):
 class CancelOfEndedWakes(Lie):
     """Whoever cancels a task that has ended wakes who waits."""
 
-    row, calls = "X38", 6
+    row, calls = "X39", 6
 
     def _cancel(self, row: Row) -> bool:
         asked = super()._cancel(row)

@@ -133,6 +133,17 @@ class CanceledLeaveFirst(Lie):
             del table.rows[row.task_id]
 
 
+class FirstRowLeaves(Lie):
+    """With a row too many the one that started first leaves, running or not."""
+
+    row, calls = "X40", 132
+
+    def _evict(self, table: Table) -> None:
+        ended = sum(row.status in TERMINAL for row in table.rows.values())
+        for task in list(table.rows)[: max(0, ended - self._retained)]:
+            del table.rows[task]
+
+
 class EvictionTakesOutcome(Lie):
     """The outcome of a row that leaves is gone with it."""
 

@@ -152,15 +152,15 @@ class DisabledInOtherWords(Lie):
         return super()._disabled() | {"text": "No background jobs are available."}
 
 
-class UnknownIdsAreNotNamed(Lie):
-    """A poll of unknown ids says only that nothing runs."""
+class NothingIsSaid(Lie):
+    """A poll of unknown ids, or while nothing runs, says nothing."""
 
     row, calls = "N14", 2
 
     def _nothing_to_watch(
         self, call: Call, poll: Sequence[str] | None, cancel: Sequence[str], owner: str | None
     ) -> Reply:
-        return super()._nothing_to_watch(call, None, cancel, owner)
+        return {**super()._nothing_to_watch(call, poll, cancel, owner), "text": ""}
 
 
 class EmptyTextsAreShown(Lie):
