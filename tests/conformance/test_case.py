@@ -18,7 +18,7 @@ from tests.conformance.lifecycles import SUITES
 from tests.conformance.systems import REFERENCE, adapted, row_result, thread_job, whole_run
 from tests.right.thread_job import ActorJobs
 
-JOB = SUITES["job"]
+JOB = SUITES["thread-job"]
 
 
 class ListsNothing(REFERENCE):
@@ -133,8 +133,8 @@ def test_a_row_that_reads_what_a_reply_lacks_fails_at_once_too() -> None:
 def test_an_argument_that_an_earlier_reply_lacks_is_no_fault_of_the_kit() -> None:
     with adapted(JOB.dead["echo"], JOB.compiled) as adapter:
         case = Case(JOB.compiled, adapter)
-        with pytest.raises(RowFailure, match="tool cannot be called: an earlier reply lacks what it takes"):
-            case.call("tool", {"poll": [None, "bg_1"]})
+        with pytest.raises(RowFailure, match="start cannot be called: an earlier reply lacks what it takes"):
+            case.call("start", {"thread": None, "tool_call": "c1", "tool": "bash"})
 
 
 # --- once, and not again ----------------------------------------------------------------------------------

@@ -43,11 +43,11 @@ LONGER_THAN_KNOWN = {
 
 
 def every_lie() -> Iterator[Any]:
-    """A tenth of thread-job's that one caller can catch and a twentieth of the others; the soak takes the rest."""
+    """A twentieth of thread-job's that one caller can catch and a fortieth of the others; the soak takes the rest."""
     for suite in SUITES.values():
         for number, lie in enumerate(suite.faulty):
             longer = suite.name == "job" and lie.__name__ in LONGER_THAN_KNOWN
-            later = number % (10 if suite.name == "thread-job" and lie in suite.sequential else 20)
+            later = number % (20 if suite.name == "thread-job" and lie in suite.sequential else 40)
             marks = [*([LONGER] if longer else []), *([pytest.mark.soak] if later else [])]
             yield pytest.param(suite, lie, marks=marks, id=f"{suite.name}-{lie.__name__}")
 

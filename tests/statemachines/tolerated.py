@@ -141,11 +141,13 @@ BACKGROUND_TASKS = Tolerated(
                 "entities.Task.entering.terminal.set.wake_ups: wake_ups + 1 → wake_ups",
                 (
                     "operations.wait_for_completion.gives.any of.1: "
-                    "stored || came > 0 || due.Completion.size() > 0 → stored || came > 0"
+                    "stored || came > 0 || due.Completion.size() > 0 || policies.wakes == any_time → "
+                    "stored || came > 0 || policies.wakes == any_time"
                 ),
                 (
                     "operations.wait_for_completion.gives.any of.1: "
-                    "stored || came > 0 || due.Completion.size() > 0 → came > 0 || due.Completion.size() > 0"
+                    "stored || came > 0 || due.Completion.size() > 0 || policies.wakes == any_time → "
+                    "came > 0 || due.Completion.size() > 0 || policies.wakes == any_time"
                 ),
             ),
             "whether wake-ups coalesce is open, and no row can demand that it is",

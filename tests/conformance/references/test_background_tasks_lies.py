@@ -74,6 +74,7 @@ SCRIPTS: dict[str, Sequence[Step]] = {
     "CancelEndsAtOnce": [SPAWN, CANCEL, LIST],
     "CancelledBodyIsLost": [SPAWN, CANCEL, END, DRAIN],
     "CancelledBodyWakesNobody": [SPAWN, CANCEL, END, SOON],
+    "CancelIsDelivered": [SPAWN, CANCEL, DRAIN],
     "CancelOfEndedWakes": [SPAWN, END, DRAIN, SOON, CANCEL, SOON],
     "CancelIsForgotten": [SPAWN, CANCEL, END, LIST],
     "CanceledIsDeliveredAsFailed": [SPAWN, CANCEL, END, DRAIN],

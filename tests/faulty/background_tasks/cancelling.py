@@ -255,6 +255,18 @@ class RefusedTaskLeavesRow(Refusing, Lie):
         return reply
 
 
+class CancelIsDelivered(Lie):
+    """A task that is asked to end is delivered at once, and again when its body has ended."""
+
+    row, calls = "X38", 3
+
+    def _cancel(self, row: Row) -> bool:
+        asked = super()._cancel(row)
+        if asked:
+            self._deliver(self._handles[0], self._outcome(row, "canceled", ""))
+        return asked
+
+
 class CancelOfEndedWakes(Lie):
     """Whoever cancels a task that has ended wakes who waits."""
 
