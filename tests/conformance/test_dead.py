@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
+from typing import Any
 
 import pytest
 
@@ -20,7 +22,14 @@ def test_there_are_five_of_them(suite: Suite) -> None:
     assert set(suite.dead) == {"silent", "constant", "echo", "accepts_everything", "refuses_everything"}
 
 
-@pytest.mark.parametrize(("suite", "name"), pairs(lambda suite: suite.dead), ids=named)
+def systems() -> Iterator[Any]:
+    """All of thread-job and two of each other lifecycle; the soak takes the rest."""
+    for suite, name in pairs(lambda suite: suite.dead):
+        now = suite.name == "thread-job" or name in ("constant", "echo")
+        yield pytest.param(suite, name, marks=() if now else pytest.mark.soak, id=f"{suite.name}-{name}")
+
+
+@pytest.mark.parametrize(("suite", "name"), list(systems()))
 def test_every_must_row_fails_against_a_dead_system_and_no_row_passes(
     suite: Suite, name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
