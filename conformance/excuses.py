@@ -19,9 +19,8 @@ from statemachines.kernel import Kernel
 from statemachines.model import ANYTHING, AnyOf, BaseModel, Decision, Impossible, Outcome, SuchAs
 from statemachines.types import Id, List, Optional, Record, Ref, Type, present
 
-Place = tuple[
-    str, ...
-]  # the way to a part of a reply: names of fields, and in a list of records what identifies one
+# The way to a part of a reply: names of fields, and in a list of records what identifies one.
+Place = tuple[str, ...]
 _ORDER = "in another order"
 _LISTED = "in the list"
 

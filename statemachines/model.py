@@ -485,5 +485,5 @@ class Watched(Values):
 
     def __getattribute__(self, name: str) -> Any:
         if not name.startswith("__") and name != "read":
-            self.read.add(name)
+            self.read.add(name.removesuffix("_"))  # that of a keyword in Python is longer by that
         return super().__getattribute__(name)

@@ -21,6 +21,7 @@ from conformance.stateful import WAITS, Diverged, Driver
 from conformance.trace import symbolic
 from conformance.verdict import Verdict
 from statemachines.candidates import arguments
+from tests.conformance.lifecycles import SUITES
 from tests.conformance.systems import EVERY_STATUS, REFERENCE, adapted, thread_job, whole_run
 from tests.faulty.thread_job.crashes import ListGivesIds
 from tests.faulty.thread_job.retention import FirstStartedLeaves, KeepsOneFewer
@@ -192,6 +193,19 @@ def test_an_id_is_chosen_that_looks_as_if_it_came_next() -> None:
         "entities.Job.id",
         "operations.start",
     )  # alone, or in calls at once
+
+
+def test_an_id_is_wanted_that_is_taken_or_would_come_next() -> None:
+    suite = SUITES["job"]
+    with adapted(suite.reference, suite.compiled) as adapter:
+        driver = Driver(suite.compiled, adapter)
+        driver.make("register", {"type": "bash", "label": "x", "id": "mine"})
+        driver.make("register", {"type": "bash", "label": "x"})
+        taken = list(getattr(driver.case.judge.model, "jobs"))  # noqa: B009 - each model has its own collections
+        asked = [driver.arguments("register", number) for number in range(200)]
+        wanted = {case.get("id") for case in asked if case is not None}
+    number = int(taken[1].rpartition("_")[2])
+    assert {*taken, f"bg_{number + 1}"} <= wanted
 
 
 def test_a_number_says_how_long_to_wait() -> None:

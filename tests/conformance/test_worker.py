@@ -15,10 +15,12 @@ import pytest
 from conformance import replay, run
 from conformance.adapter import Broken, HarnessError
 from conformance.case import CallFailed, Case
+from conformance.references.job import Jobs
 from conformance.references.thread_job import Reply, ThreadJobs
 from conformance.refused import Refused
 from conformance.verdict import EXIT_HARNESS, EXIT_VIOLATES, UNSURE, Counterexample, Verdict
 from conformance.worker import SLICE, Worker, slices
+from statemachines.compile import load
 from tests.conformance.systems import REFERENCE, adapted, explained, row_result, thread_job, whole_run
 from tests.right.thread_job import ActorJobs
 
@@ -418,6 +420,16 @@ def test_of_a_signal_that_does_not_come_it_is_said_what_to_declare_if_it_is_late
     assert result.counterexample is not None
     hint = " (if it comes later, declare `settles`)" if hinted else ""
     assert result.counterexample.seen == f"no such signal{hint}"
+
+
+def test_on_the_kits_own_loop_nothing_comes_late_and_nobody_is_told_to_declare_it() -> None:
+    class Silent(Jobs):
+        def signals(self) -> list[Reply]:
+            return []
+
+    result = row_result(Silent, "N1", load("job"), quick=True)
+    assert result.counterexample is not None
+    assert result.counterexample.seen == "no such signal"
 
 
 def without(system: type, *operations: str, **words: Any) -> type:
