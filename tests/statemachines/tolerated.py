@@ -64,8 +64,6 @@ ONE_STATE = "the group has no other state"
 TASK_PROGRESS = Tolerated(
     survivors={
         "operations.progress.copy": "what the model gives is a value, which nothing can change",
-        "operations.progress.missing": DEFAULT,
-        "operations.status.missing": DEFAULT,
     },
     unmissed={f"operations.{name}.unsaid": OPEN for name in ("finish", "message", "summarize")},
     equivalent={

@@ -380,6 +380,33 @@ SCENARIOS: dict[type[Lie], str] = {
     retention.DeclaredRetentionIsNotKept: (
         "a = register('bash', 'x'); settle(a, 'ok', 'x'); wait(60_001); get(a)"
     ),
+    retention.DeliveryRestartsRetention: (
+        "configure(2, 1_000, 5_000); sink('refuse'); a = register('bash', 'x'); settle(a, 'ok', 'x'); "
+        "sink('accept'); wait(1_001); get(a)"
+    ),
+    retention.ToolCancelRestartsRetention: (
+        "configure(2, 1_000, 5_000); a = register('bash', 'x'); settle(a, 'ok', 'x'); wait(800); "
+        "tool(cancel=[a]); wait(201); get(a)"
+    ),
+    retention.ForgottenWithItsRecord: (
+        "configure(2, 100, 5_000); sink('refuse'); a = register('bash', 'x'); settle(a, 'error', 'owed'); "
+        "wait(1_900); sink('accept'); wait(60_000)"
+    ),
+    replies.CancelledHaveNoEnd: "wait(70); a = register('bash', 'x'); b = tool(cancel=[a]); tool_result(b)",
+    replies.ProgressGetsTired: (
+        "configure(2, 1_000, 60_000); a = register('bash', 'x'); tool(poll=[a], listen=True); wait(59_999)"
+    ),
+    replies.FiftyAreListed: (
+        "configure(100); 51 * register('bash', 'x'); b = tool(list=True); tool_result(b)"
+    ),
+    delivering.LoopEndsWithTheAcknowledged: (
+        "a = register('bash', 'x'); b = register('bash', 'y'); sink('refuse'); settle(a, 'ok', 'x'); "
+        "settle(b, 'error', 'y'); sink('accept'); acknowledge([a]); wait(1_400)"
+    ),
+    delivering.DeliveredComesBack: (
+        "a = register('bash', 'x'); sink('refuse'); settle(a, 'ok', 'x'); sink('accept'); wait(700); "
+        "watch([a]); unwatch([a]); wait(0)"
+    ),
     limits.OneMoreRuns: "15 * register('bash', 'x'); register('bash', 'y', owner='bob')",
     limits.OneFewerRuns: "15 * register('bash', 'x')",
     limits.LimitIsPerOwner: "15 * register('bash', 'x'); register('bash', 'y', owner='bob')",

@@ -257,3 +257,24 @@ def b21(s: Any) -> None:
     s.complete(gone, "x")
     s.wait(1000)
     assert sorted(s.background_tasks()) == sorted([one, two])
+
+
+def x26(s: Any) -> None:
+    task = do.main(s)
+    s.wait(5)
+    s.kill(task)
+    for text in ("late", "later"):
+        s.wait(7)
+        s.complete(task, text)
+    s.fail(task, "latest")
+    do.has(s, task, status="killed", ended_at=5)
+
+
+def x27(s: Any) -> None:
+    task = do.main(s)
+    numbers = [str(each) for each in range(120)]
+    for each in numbers:
+        s.append_message(task, each)
+        s.queue_message(task, each)
+    assert s.foreground(task) == numbers
+    assert s.drain_messages(task) == numbers

@@ -354,8 +354,6 @@ SCRIPTS: dict[str, Sequence[Step]] = {
     "SecondStartResets": [*RUN, said(), START, READ],
     "SecondStartStampsAgain": [*RUN, call("wait", ms=5), START, ON, SUM],
     "PendingCompletes": [MAKE, DONE, STATUS],
-    "UnknownIsPending": [call("status", task="no")],
-    "UnknownHasReportedNothing": [call("progress", task="no")],
     "MessageMakesTask": [said(task="no"), call("status", task="no")],
     "SilenceFails": [*RUN, call("wait", ms=3_600_000), STATUS],
     "InputTokensAdd": TWO_RUNS,
@@ -393,6 +391,7 @@ SCRIPTS: dict[str, Sequence[Step]] = {
     "SummaryWipesActivities": [*RUN, said(use("bash")), SUM, READ],
     "AnnouncesUnasked": [*RUN, SUM],
     "OptingOutIsForgotten": [*RUN, ON, call("subscribe", on=False), SUM],
+    "EachOptInTells": [*RUN, ON, ON, SUM],
     "NeverAnnounces": [*RUN, ON, SUM],
     "AnnouncesMessages": [*RUN, ON, SUM, said()],
     "AnnouncesInputAsTotal": [*RUN, ON, said(), SUM],
@@ -418,7 +417,6 @@ SCRIPTS: dict[str, Sequence[Step]] = {
     "OneFailureCompletes": [MAKE, *RUN, FAIL, BATCH],
     "UnstartedIsNoPart": [MAKE, ABORT, BATCH],
     "UnregisteredIsNoPart": [call("create_task", label="a", batch="b", registers=False), BATCH],
-    "UnusedIsComplete": [BATCH],
     "BatchesAreOne": [MAKE, call("create_task", label="a", batch="c"), ABORT, BATCH],
     "TasksWithoutBatchCount": [MAKE, call("create_task", label="a"), ABORT, BATCH],
     "CompleteBatchIsForgotten": [MAKE, ABORT, BATCH, BATCH],
@@ -433,7 +431,13 @@ SCRIPTS: dict[str, Sequence[Step]] = {
     "SummaryIsCut": [*RUN, call("summarize", task="#0", text="x" * 201), READ],
     "UsesFitAByte": [*RUN, said(*[use("bash", "x")] * 256), READ],
 }
-OTHERWISE = {"MissingCacheCrashes", "ReadingIsLive", "ListIsLive"}
+CRASHES: dict[str, Sequence[Step]] = {
+    "MissingCacheCrashes": [*RUN, cached()],
+    "UnknownCrashes": [call("status", task="no")],
+    "UnknownReadingCrashes": [call("progress", task="no")],
+    "UnusedCrashes": [BATCH],
+}
+OTHERWISE = {*CRASHES, "ReadingIsLive", "ListIsLive"}
 """Those that do not show in what a script comes to, but in a crash and in readings given before."""
 
 
@@ -452,10 +456,13 @@ def test_every_sequential_lie_has_its_script() -> None:
     assert sequential == SCRIPTS.keys() | OTHERWISE
 
 
-def test_missing_cache_fields_crash_the_one_that_needs_them() -> None:
-    (lie,) = (lie for lie in FAULTY if lie.__name__ == "MissingCacheCrashes")
-    with Driver(lie) as wrong, pytest.raises(KeyError):
-        wrong.run([*RUN, cached()])
+@pytest.mark.parametrize("name", CRASHES)
+def test_what_crashes_does_so_where_the_reference_replies(name: str) -> None:
+    (lie,) = (lie for lie in FAULTY if lie.__name__ == name)
+    with Driver(TaskProgress) as right:
+        right.run(CRASHES[name])
+    with Driver(lie) as wrong, pytest.raises((LookupError, ValueError)):
+        wrong.run(CRASHES[name])
 
 
 @pytest.mark.parametrize("name", ["ReadingIsLive", "ListIsLive"])

@@ -311,3 +311,26 @@ class AcknowledgedTwiceTakesTwo(Lie):
         await super().acknowledge(jobs)
         if len(jobs) > len(set(jobs)) and self._queue:
             self._acknowledge(self._queue[0])
+
+
+class LoopEndsWithTheAcknowledged(Lie):
+    """The loop that waits to try the first of all again is ended when that one is acknowledged."""
+
+    row, calls = "E56", 8
+
+    def _acknowledge(self, completion: Completion) -> None:
+        waits = completion.place == "queued" and completion.failures > 0
+        super()._acknowledge(completion)
+        if waits and self._delivering is not None:
+            self._delivering.cancel()
+
+
+class DeliveredComesBack(Lie):
+    """What was delivered at its second attempt is queued again when a watch of it ends."""
+
+    row, calls = "E57", 8
+
+    def _watch(self, completion: Completion) -> None:
+        super()._watch(completion)
+        if completion.place == "delivered" and completion.failures > 0:
+            completion.place = "held"

@@ -211,3 +211,31 @@ class WaitForgetsCancelledHeading(Lie):
         if call.task is not None and call.reply is not None:
             silent = self._answer(call.watched, [])
             call.reply = {**call.reply, "text": silent["text"]}
+
+
+class CancelledHaveNoEnd(Lie):
+    """The duration of a cancelled job is counted to an end that nobody noted."""
+
+    row, calls = "E58", 4
+
+    def _detail(self, job: Job) -> Reply:
+        shown = super()._detail(job)
+        return shown | {"durationMs": -job.started_at} if job.status == "cancelled" else shown
+
+
+class ProgressGetsTired(Lie):
+    """After ten seconds no more progress is told."""
+
+    row, calls = "B29", 4
+
+    def _updates(self, started: int, end: int) -> Iterable[int]:
+        return [*super()._updates(started, end)][:20]
+
+
+class FiftyAreListed(Lie):
+    """A reply of the tool has fifty jobs at most."""
+
+    row, calls = "B30", 54
+
+    def _answer(self, jobs: list[Job], outcomes: Replies | None) -> Reply:
+        return super()._answer(jobs[:50], outcomes)

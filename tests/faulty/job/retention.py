@@ -125,3 +125,37 @@ class PollKeepsLonger(Lie):
         for job in polled:
             if job.status != "running":
                 self._retain(job)
+
+
+class DeliveryRestartsRetention(Lie):
+    """A record is kept from the delivery of its completion, not from its end."""
+
+    row, calls = "B28", 7
+
+    def _delivered(self, completion: Completion) -> None:
+        super()._delivered(completion)
+        job = self._jobs.get(completion.job_id)
+        if job is not None:
+            self._retain(job)
+
+
+class ToolCancelRestartsRetention(Lie):
+    """A record that the tool is to cancel too late is kept longer."""
+
+    row, calls = "B28", 7
+
+    def _cancel_one(self, job_id: str, owner: str | None) -> Reply:
+        outcome = super()._cancel_one(job_id, owner)
+        if outcome["status"] == "already_completed":
+            self._retain(self._jobs[job_id])
+        return outcome
+
+
+class ForgottenWithItsRecord(Lie):
+    """A completion that has failed twice is given up when its record leaves."""
+
+    row, calls = "E32", 7
+
+    def _failed(self, completion: Completion) -> None:
+        if completion.failures < 1 or completion.job_id in self._jobs:
+            super()._failed(completion)

@@ -69,3 +69,23 @@ class LateErrorIsKept(Lie):
             found = self._find(task)
             if found is not None and found.status == "killed":
                 found.error = error
+
+
+class LateEndIsStamped(Lie):
+    """A main session that completes after it was killed ends anew, with the second time it does so."""
+
+    row, calls = "X26", 6
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._late: set[str] = set()
+
+    def complete(self, task: str, result: str) -> None:
+        super().complete(task, result)
+        with self._locked():
+            found = self._find(task)
+            if found is None or found.status != "killed":
+                return
+            if task in self._late:
+                found.ended_at = self._now
+            self._late.add(task)

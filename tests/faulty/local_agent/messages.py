@@ -196,3 +196,16 @@ class NothingIsNoProgress(Lie):
     def progress(self, task: str, tool_uses: int, tokens: int, activities: Sequence[str]) -> None:
         if tool_uses or tokens or activities:
             super().progress(task, tool_uses, tokens, activities)
+
+
+class HundredMessagesAreShown(Lie):
+    """Only the hundred newest messages of a task are shown."""
+
+    row, calls = "X27", 103
+
+    def append_message(self, task: str, text: str) -> None:
+        super().append_message(task, text)
+        with self._locked():
+            found = self._find(task)
+            if found is not None:
+                del found.messages[:-100]

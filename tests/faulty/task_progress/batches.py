@@ -70,14 +70,15 @@ class UnregisteredIsNoPart(Lie):
         return super()._is_complete(tasks) and not unregistered
 
 
-class UnusedIsComplete(Lie):
-    """A batch that nobody used is complete."""
+class UnusedCrashes(Lie):
+    """A batch that nobody used has no first task to look at."""
 
     row, calls = "X2", 1
 
     def batch_status(self, batch: str) -> Reply:
         with self._locked():
-            return {"complete": self._is_complete(self._tasks_of(batch))}
+            _first, *_rest = self._tasks_of(batch)
+        return super().batch_status(batch)
 
 
 class BatchesAreOne(Lie):

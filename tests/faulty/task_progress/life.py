@@ -178,22 +178,24 @@ class PendingCompletes(Lie):
             super()._require_running(task)
 
 
-class UnknownIsPending(Lie):
-    """A task that never was is shown as pending."""
+class UnknownCrashes(Lie):
+    """The status of a task that never was is looked up without a look whether it is there."""
 
     row, calls = "X2", 1
 
     def status(self, task: str) -> str:
-        return super().status(task) if task in self._tasks else "pending"
+        with self._locked():
+            return self._tasks[task].status
 
 
-class UnknownHasReportedNothing(Lie):
-    """A task that never was has an empty reading."""
+class UnknownReadingCrashes(Lie):
+    """The progress of a task that never was is looked up without a look whether it is there."""
 
     row, calls = "X2", 1
 
     def progress(self, task: str) -> Reply:
-        return super().progress(task) if task in self._tasks else self._read(Task(task, "", None))
+        with self._locked():
+            return self._read(self._tasks[task])
 
 
 class MessageMakesTask(Lie):

@@ -58,6 +58,24 @@ class OptingOutIsForgotten(Lie):
         super().subscribe(on or self._subscribed)
 
 
+class EachOptInTells(Lie):
+    """Who opted in twice is told of a summary twice."""
+
+    row, calls = "X26", 5
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._times = 0
+
+    def subscribe(self, on: bool) -> None:
+        super().subscribe(on)
+        self._times = self._times + 1 if on else 0
+
+    def _announce(self, task: Task) -> None:
+        for _ in range(self._times):
+            super()._announce(task)
+
+
 class NeverAnnounces(Lie):
     """A summary is announced to nobody."""
 

@@ -1,0 +1,99 @@
+"""Right systems that keep each sentence in another way than the references do: none of them is accused."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any, ClassVar
+
+import pytest
+
+from conformance.references.job import Jobs
+from conformance.references.job_clock import call_at, now
+from conformance.references.job_delivery import Completion
+from conformance.references.task_progress import TaskProgress
+from conformance.verdict import EXIT_CONFORMS, Verdict
+from statemachines.compile import load
+from tests.conformance.systems import explained, whole_run
+
+pytestmark = pytest.mark.thorough
+
+
+class SleepsOn(Jobs):
+    """The loop sleeps until the next attempt of the first in line, also when that one is acknowledged meanwhile."""
+
+    async def _empty_queue(self) -> None:
+        while self._queue:
+            completion = self._queue[0]
+            if completion.due > now():
+                await asyncio.sleep((completion.due - now()) / 1000)
+            elif completion in self._queue:
+                await self._attempt(completion)
+
+
+class SomeAtOnce(Jobs):
+    """At most so many completions are in flight at a time, the ones that settled first."""
+
+    workers: ClassVar[int] = 2
+    declares: ClassVar[dict[str, Any]] = {
+        **Jobs.declares,
+        "policies": {
+            **Jobs.declares["policies"],
+            "delivery_order": "at_once",
+            "retry_order": "overtaking",
+        },
+    }
+
+    def __init__(self) -> None:
+        super().__init__(retry_order="overtaking")
+        self._busy: dict[Completion, asyncio.Task[None]] = {}
+
+    def _deliver(self) -> None:
+        waiting = [each for each in self._queue if each not in self._busy]
+        ready = [each for each in waiting if each.due <= now()]
+        for completion in ready[: self.workers - len(self._busy)]:
+            self._busy[completion] = asyncio.create_task(self._attempted(completion))
+        later = [each.due for each in waiting if each.due > now()]
+        if later:
+            call_at(min(later), self._deliver)
+
+    async def _attempted(self, completion: Completion) -> None:
+        if completion in self._queue:  # it may have been acknowledged
+            await self._attempt(completion)
+        del self._busy[completion]
+        self._deliver()
+
+    def _stop_delivering(self) -> None:
+        super()._stop_delivering()
+        for task in self._busy.values():
+            task.cancel()
+
+
+class All(SomeAtOnce):
+    """Every completion is attempted as soon as it may be."""
+
+    workers = 1000
+
+
+class UnknownIsNothing(TaskProgress):
+    """Of a task that never was there is no status, and no progress; a batch of none is complete."""
+
+    def status(self, task: str) -> Any:
+        return super().status(task) if task in self._tasks else None
+
+    def progress(self, task: str) -> Any:
+        return super().progress(task) if task in self._tasks else None
+
+    def batch_status(self, batch: str) -> Any:
+        with self._locked():
+            return super().batch_status(batch) if self._tasks_of(batch) else {"complete": True}
+
+
+@pytest.mark.parametrize(
+    ("lifecycle", "system"),
+    [("job", SleepsOn), ("job", SomeAtOnce), ("job", All), ("task-progress", UnknownIsNothing)],
+)
+def test_it_conforms(lifecycle: str, system: type) -> None:
+    code, results = whole_run(system, load(lifecycle), quick=True)
+    held = (Verdict.PASS, Verdict.NOT_APPLICABLE)
+    assert [explained(each) for each in results if each.verdict not in held] == []
+    assert code == EXIT_CONFORMS
