@@ -69,11 +69,15 @@ class Coverage:
 
 @dataclass(frozen=True, slots=True)
 class Footer:
-    """How the run ended: per level how many rows have each verdict, the exit code, and how long it took."""
+    """How the run ended: per level how many rows have each verdict, the exit code, and how long it took.
+
+    strays  the clauses of faults that were seen and that none of the rows asked is about
+    """
 
     verdicts: Mapping[str, Mapping[str, int]]
     exit: int
     seconds: float = 0.0
+    strays: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -276,5 +280,6 @@ def footer_record(footer: Footer) -> dict[str, Any]:
         "record": "footer",
         "verdicts": {level: dict(counts) for level, counts in footer.verdicts.items()},
         "exit": footer.exit,
+        "strays": list(footer.strays),
         "timing": {"seconds": round(footer.seconds, 6)},
     }

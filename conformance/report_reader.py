@@ -227,4 +227,4 @@ def _counterexample(record: _Record) -> Counterexample | None:
 def _footer(record: _Record) -> Footer:
     levels = record.part("verdicts")
     counts = {level: levels.counts(level) for level in levels.fields}
-    return Footer(counts, record.count("exit"), record.seconds())
+    return Footer(counts, record.count("exit"), record.seconds(), record.texts("strays"))

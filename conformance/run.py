@@ -85,10 +85,18 @@ class Run:
             if whole
             else (),
         )
-        footer = Footer(tally(self.results), code, time.monotonic() - began)
+        footer = Footer(tally(self.results), code, time.monotonic() - began, self._strays())
         for watcher in told:
             watcher.finish(coverage, footer)
         return code
+
+    def _strays(self) -> tuple[str, ...]:
+        """Give the clauses of faults that rows saw without being about them, where no machine reports those."""
+        if self.with_machine:
+            return ()
+        told = {each.counterexample.clause for each in self.results if each.counterexample is not None}
+        seen = [case.divergence.clause for case in self._runner.strays if case.divergence is not None]
+        return tuple(sorted({*seen} - told))
 
     def _header(self) -> Header:
         planned = [Planned(row.id.text, row.level, row.about, str(row.id.where)) for row in self.rows]

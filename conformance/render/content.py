@@ -174,7 +174,7 @@ def summary(
         gaps,
         sum(row.seconds for row in results) if footer is None else footer.seconds,
         conclusion,
-        "" if footer is None else beside(results, footer),
+        "" if footer is None else " ".join(filter(None, (beside(results, footer), astray(footer)))),
         None if footer is None else footer.exit,
     )
 
@@ -230,3 +230,11 @@ def beside(results: Sequence[RowResult], footer: Footer) -> str:
         return ""
     fail = "fails" if len(ids) == 1 else "fail"
     return f"{named(ids)} {fail}, which does not count: the level is not must."
+
+
+def astray(footer: Footer) -> str:
+    """Say of which faults the rows asked tell nothing, though they were seen."""
+    if not footer.strays:
+        return ""
+    seen = f"A fault of {named(footer.strays)} was seen, which none of these rows is about"
+    return f"{seen}: ask `machine` for it."

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import itertools
+import json
 import threading
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -11,6 +13,7 @@ import pytest
 from conformance.adapter import Broken
 from conformance.adapters.calling import Gate
 from conformance.case import GROUPS_OF_A_CASE, Case, case_seed
+from conformance.cli import main
 from conformance.judge import Judge
 from conformance.verdict import Verdict
 from statemachines.rows import RowFailure
@@ -155,3 +158,28 @@ def test_what_fails_once_and_then_does_not_is_flaky_and_ends_no_run(row: str, re
 
     code, (result,) = whole_run(Once, only=[row])
     assert (code, result.verdict) == (1, Verdict.FLAKY)
+
+
+@pytest.mark.parametrize(
+    ("asked", "strays"),
+    [(["X15"], ["operations.progress.gives"]), (["X15", "B2"], []), (["X15", "machine"], [])],
+)
+def test_a_fault_that_no_row_asked_is_about_is_named_where_none_tells_of_it(
+    asked: list[str], strays: list[str], tmp_path: Path
+) -> None:
+    report = tmp_path / "report.jsonl"
+    system = "python:tests.faulty.task_progress.counting:TotalLeavesOutputOut"
+    main(
+        [
+            "run",
+            "task-progress",
+            "--against",
+            system,
+            "--quick",
+            "--rows",
+            ",".join(asked),
+            "--report",
+            str(report),
+        ]
+    )
+    assert json.loads(report.read_text("utf-8").splitlines()[-1])["strays"] == strays

@@ -565,3 +565,14 @@ def test_junit_of_a_run_that_went_wrong_is_never_green() -> None:
     assert kinds(junit(replace(report, footer=None))) == {"run": "error"}
     nothing = made_up(ALL_LACK)
     assert kinds(junit(nothing)) == {**dict.fromkeys(ABOUT, "skipped"), "run": "error"}
+
+
+def test_a_fault_that_none_of_the_rows_is_about_is_named() -> None:
+    report = made_up({"N1": PASSES})
+    assert report.footer is not None
+    strayed = replace(report, footer=replace(report.footer, strays=("operations.list.gives",)))
+    words = (
+        "A fault of operations.list.gives was seen, which none of these rows is about: ask `machine` for it."
+    )
+    assert words in " ".join(plain(strayed).split())
+    assert "none of these rows" not in plain(report)

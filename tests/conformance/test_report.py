@@ -56,7 +56,8 @@ HEADER = Header(
     DECLARES,
     tuple(Planned(row.id, row.level, row.about, row.where) for row in ROWS),
 )
-WHOLE = Report(HEADER, ROWS, Coverage({"a": 1, "b": 2, "c": 0}, ("c",)), Footer(tally(ROWS), 1, 1.5))
+FOOTER = Footer(tally(ROWS), 1, 1.5, ("d",))
+WHOLE = Report(HEADER, ROWS, Coverage({"a": 1, "b": 2, "c": 0}, ("c",)), FOOTER)
 
 
 def streamed(whole: Report) -> list[str]:
@@ -119,7 +120,7 @@ def test_two_runs_differ_only_in_timing_and_schedule() -> None:
         WHOLE,
         rows=tuple(map(other, ROWS)),
         coverage=Coverage(dict(sorted(WHOLE.coverage.clauses.items(), reverse=True)), WHOLE.coverage.gaps),
-        footer=Footer(tally(ROWS), 1, 77.0),
+        footer=replace(FOOTER, seconds=77.0),
     )
     assert [settled(line) for line in streamed(again)] == [settled(line) for line in streamed(WHOLE)]
     assert streamed(again) != streamed(WHOLE)
