@@ -234,7 +234,6 @@ CLI_JOB = Tolerated(
 
 JOB = Tolerated(
     survivors={
-        "entities.Job.entering.terminal.set.job.ended_at": "durations are not compared",
         "entities.Call.entering.returned.for each.job": (
             "a job that has ended owes only what is queued, and that is dropped beside it"
         ),
