@@ -174,7 +174,7 @@ def summary(
         gaps,
         sum(row.seconds for row in results) if footer is None else footer.seconds,
         conclusion,
-        "" if footer is None else " ".join(filter(None, (beside(results, footer), astray(footer)))),
+        "" if footer is None else " ".join(filter(None, (beside(results, footer), strayed(footer)))),
         None if footer is None else footer.exit,
     )
 
@@ -232,7 +232,7 @@ def beside(results: Sequence[RowResult], footer: Footer) -> str:
     return f"{named(ids)} {fail}, which does not count: the level is not must."
 
 
-def astray(footer: Footer) -> str:
+def strayed(footer: Footer) -> str:
     """Say of which faults the rows asked tell nothing, though they were seen."""
     if not footer.strays:
         return ""

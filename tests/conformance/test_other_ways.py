@@ -26,7 +26,7 @@ class SleepsOn(Jobs):
             completion = self._queue[0]
             if completion.due > now():
                 await asyncio.sleep((completion.due - now()) / 1000)
-            elif completion in self._queue:
+            else:
                 await self._attempt(completion)
 
 
@@ -68,6 +68,15 @@ class SomeAtOnce(Jobs):
             task.cancel()
 
 
+class InOrder(Jobs):
+    """Completions are delivered in the order of settlement, and that is declared."""
+
+    declares: ClassVar[dict[str, Any]] = {
+        **Jobs.declares,
+        "policies": {**Jobs.declares["policies"], "delivery_order": "settled"},
+    }
+
+
 class All(SomeAtOnce):
     """Every completion is attempted as soon as it may be."""
 
@@ -75,7 +84,7 @@ class All(SomeAtOnce):
 
 
 class UnknownIsNothing(TaskProgress):
-    """Of a task that never was there is no status, and no progress; a batch of none is complete."""
+    """Of a task that never was there is no status and no progress, and nothing to say of a batch without any."""
 
     def status(self, task: str) -> Any:
         return super().status(task) if task in self._tasks else None
@@ -85,12 +94,18 @@ class UnknownIsNothing(TaskProgress):
 
     def batch_status(self, batch: str) -> Any:
         with self._locked():
-            return super().batch_status(batch) if self._tasks_of(batch) else {"complete": True}
+            return super().batch_status(batch) if self._tasks_of(batch) else None
 
 
 @pytest.mark.parametrize(
     ("lifecycle", "system"),
-    [("job", SleepsOn), ("job", SomeAtOnce), ("job", All), ("task-progress", UnknownIsNothing)],
+    [
+        ("job", SleepsOn),
+        ("job", SomeAtOnce),
+        ("job", All),
+        ("job", InOrder),
+        ("task-progress", UnknownIsNothing),
+    ],
 )
 def test_it_conforms(lifecycle: str, system: type) -> None:
     code, results = whole_run(system, load(lifecycle), quick=True)

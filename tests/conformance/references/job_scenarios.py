@@ -396,8 +396,11 @@ SCENARIOS: dict[type[Lie], str] = {
     replies.ProgressGetsTired: (
         "configure(2, 1_000, 60_000); a = register('bash', 'x'); tool(poll=[a], listen=True); wait(59_999)"
     ),
-    replies.FiftyAreListed: (
-        "configure(100); 51 * register('bash', 'x'); b = tool(list=True); tool_result(b)"
+    replies.FiftyAreSaid: "configure(100); 51 * register('bash', 'x'); b = tool(list=True); tool_result(b)",
+    replies.FiftyAreListed: "configure(100); 51 * register('bash', 'x'); running()",
+    delivering.HeldHoldsOthers: (
+        "a = register('bash', 'x'); b = register('bash', 'y'); c = register('bash', 'z'); sink('refuse'); "
+        "settle(a, 'ok', 'x'); sink('accept'); tool(poll=[a, b]); wait(1_000); settle(c, 'ok', 'z')"
     ),
     delivering.LoopEndsWithTheAcknowledged: (
         "a = register('bash', 'x'); b = register('bash', 'y'); sink('refuse'); settle(a, 'ok', 'x'); "

@@ -334,3 +334,13 @@ class DeliveredComesBack(Lie):
         super()._watch(completion)
         if completion.place == "delivered" and completion.failures > 0:
             completion.place = "held"
+
+
+class HeldHoldsOthers(Lie):
+    """As long as one completion is held back, no other is attempted."""
+
+    row, calls = "E59", 9
+
+    def _deliver(self) -> None:
+        if all(each.completion.place != "held" for each in self._jobs.values()):
+            super()._deliver()

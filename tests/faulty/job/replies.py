@@ -232,10 +232,23 @@ class ProgressGetsTired(Lie):
         return [*super()._updates(started, end)][:20]
 
 
-class FiftyAreListed(Lie):
+class FiftyAreSaid(Lie):
     """A reply of the tool has fifty jobs at most."""
 
     row, calls = "B30", 54
 
     def _answer(self, jobs: list[Job], outcomes: Replies | None) -> Reply:
         return super()._answer(jobs[:50], outcomes)
+
+
+class FiftyAreListed(Lie):
+    """A list of what runs has fifty jobs at most."""
+
+    row, calls = "B30", 53
+
+    def running(self, owner: str | None = None) -> Replies:
+        return super().running(owner)[:50]
+
+    def _require_slot(self) -> None:
+        if len(super().running()) >= self._max_running:
+            raise Refused("limit_reached")

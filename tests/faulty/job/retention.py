@@ -152,7 +152,7 @@ class ToolCancelRestartsRetention(Lie):
 
 
 class ForgottenWithItsRecord(Lie):
-    """A completion that has failed twice is given up when its record leaves."""
+    """A completion that fails a second time is given up if its record has left."""
 
     row, calls = "E32", 7
 

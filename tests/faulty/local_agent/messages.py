@@ -209,3 +209,16 @@ class HundredMessagesAreShown(Lie):
             found = self._find(task)
             if found is not None:
                 del found.messages[:-100]
+
+
+class QueueHoldsHundred(Lie):
+    """Only the hundred messages that were left last wait for the agent."""
+
+    row, calls = "X27", 103
+
+    def queue_message(self, task: str, text: str) -> None:
+        super().queue_message(task, text)
+        with self._locked():
+            found = self._find(task)
+            if found is not None:
+                del found.pending_messages[:-100]
