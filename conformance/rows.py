@@ -233,11 +233,18 @@ class RowRunner:
 
     def _counterexample(self, program: Program, failed: Fails) -> Counterexample:
         found = None
-        if self.shortest and (failed.case.divergence is not None or failed.case.judge.findings):
+        if self.shortest and _was_judged(program.row, failed.case):
             several = makes_calls_at_once(program.row)
             rounds = schedules(self.adapter) if several else 1
             found = shrunk(self.compiled, self.adapter, failed.case, rounds=rounds)
         return found or row_itself(self.compiled, program, failed)
+
+
+def _was_judged(row: Row, case: Case) -> bool:
+    """Tell whether the judge saw what a row failed by: that of a MUST row is nothing which is only recommended."""
+    if row.level == "must":
+        return case.divergence is not None and not case.divergence.should
+    return case.divergence is not None or bool(case.judge.findings)
 
 
 def schedules(adapter: Adapter) -> int:

@@ -27,7 +27,8 @@ from statemachines.lifecycle import Row
 from statemachines.model import Document
 from statemachines.rows import Program, RowCompiler, RowFailure, enumerated, witnesses
 from tests.conformance.lifecycles import SUITES
-from tests.conformance.systems import EVERY_STATUS, REFERENCE, adapted, thread_job
+from tests.conformance.systems import EVERY_STATUS, REFERENCE, adapted, explained, row_result, thread_job
+from tests.faulty.job.concurrency import CancelOverwritesSettlement
 
 
 @pytest.fixture(scope="module")
@@ -258,6 +259,13 @@ def test_ids_of_the_run_are_written_as_the_replies_that_they_came_from() -> None
     found = as_row(thread_job(), played)
     assert (found.expected, found.seen) == ("job.job_id in the list", "'job-8'")
     assert "Expected job.job_id in the list; seen 'job-8'." in found.text
+
+
+@pytest.mark.thorough
+def test_a_fault_of_a_must_row_is_not_shown_as_what_is_only_recommended() -> None:
+    result = row_result(CancelOverwritesSettlement, "B19", SUITES["job"].compiled)
+    assert result.counterexample is not None
+    assert "level: must" in result.counterexample.row, explained(result)
 
 
 # --- what should have been --------------------------------------------------------------------------------
