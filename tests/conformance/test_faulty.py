@@ -33,6 +33,7 @@ LONGER_THAN_KNOWN = {
     "AcknowledgedByName",
     "BurstKeepsLast",
     "LastSettledFirst",
+    "LimitIsPerOwner",
     "ListAcknowledges",
     "PollShowsNewHolder",
     "RetriesAfterDispose",
