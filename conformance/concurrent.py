@@ -21,6 +21,7 @@ from types import CodeType, FrameType
 from typing import Any
 
 from conformance.adapter import Broken
+from conformance.thread_state import ThreadState
 from conformance.worker import slices
 
 _LIBRARY = tuple(
@@ -34,6 +35,9 @@ _KIT = tuple(
 )
 _RATES = (0.15, 0.25, 0.5)  # how often a line ends a turn: some faults need many turns, others few
 _PAUSES = (0, 10, 100)  # steps that a thread then rests, where another one can run
+# Every other schedule ends few turns, and then the thread rests until no other can run: most faults need one turn that
+# ends between two lines, and others that are not ended.
+_FEW_RATES, _UNTIL_THE_END = (0.05, 0.1, 0.3), (1_000_000,)
 _FINE = 3  # every third schedule counts instructions instead of lines: some faults lie within a line
 _INSTRUCTIONS = 4  # make a line, or so
 # Turns of a group, and how often a line ends them later, ever more rarely: so many calls meet anyhow.
@@ -41,6 +45,7 @@ _OFTEN, _LEAST, _LESS = 300, 0.03, 3
 _TRIED = 0.7  # how often only a thread that can run is chosen, and none that rests or waits for something
 # Seconds without a step, after which a thread is taken to wait for something; and where one was seen to wait before.
 _MOMENT, _SHORT_MOMENT = 5e-4, 5e-5
+_COMPUTES = 0.1  # seconds without a step, after which one that does not wait is not waited for any longer
 _FORGOTTEN = 0.02  # how often a group forgets such a place: on a busy machine any line looks like one
 _CROWD = 8  # threads; of more, those that only wait look less often whether it is their turn
 Place = tuple[CodeType, int]  # a line of the system's own code
@@ -82,6 +87,7 @@ def run_at_once(
     turns = _Turns(len(bodies), seed, limit / 2, set() if blocking is None else blocking)
 
     def work(index: int) -> None:
+        turns.begin(index)
         sys.settrace(_traced(partial(turns.step, index), own, turns.fine))
         try:
             start.wait()
@@ -128,7 +134,9 @@ class _Turns:
         self.fine = seed % _FINE == _FINE - 1
         self._choice = random.Random(seed)
         scale = _INSTRUCTIONS if self.fine else 1
-        self._rate, self._least = self._choice.choice(_RATES) / scale, _LEAST / scale
+        few = self._choice.random() < 0.5
+        self._rate, self._least = self._choice.choice(_FEW_RATES if few else _RATES) / scale, _LEAST / scale
+        self._pauses = _UNTIL_THE_END if few else _PAUSES
         self._running = list(range(threads))
         self._stuck: set[int] = set()
         # Where each came to last; None where it waits for its turn.
@@ -141,12 +149,17 @@ class _Turns:
         self._tried = [0] * threads  # how often each was given the turn in vain since it could not go on
         self._rests = [0] * threads  # until which step
         self._called = [threading.Event() for _ in self._running]
+        self._states: dict[int, ThreadState] = {}
         self._taking = threading.Lock()
         self._over = False
         self._long = _MOMENT * max(1.0, threads / _CROWD)
         self._until = time.monotonic() + seconds  # then all run: what is slow because of turns is no hang
         self._steps = self._turns = 0
         self._turn = self._choice.choice(self._running)
+
+    def begin(self, index: int) -> None:
+        """Run from now on, on the thread that calls this."""
+        self._states[index] = ThreadState()
 
     def step(self, index: int, place: Place) -> bool:
         """Come to a step; go on when it is this thread's turn. Tell whether there are turns still."""
@@ -167,6 +180,7 @@ class _Turns:
     def end(self, index: int) -> None:
         """Run no more."""
         self._running.remove(index)
+        self._states[index].close()
         if self._turn == index:
             self._hand_over(index)
 
@@ -189,7 +203,7 @@ class _Turns:
         self._turns += 1
         if self._turns >= _OFTEN:
             self._rate = min(self._rate, self._least * (_OFTEN / self._turns) ** _LESS)
-        self._rests[index] = self._steps + self._choice.choice(_PAUSES)
+        self._rests[index] = self._steps + self._choice.choice(self._pauses)
         other = self._choice.choice(others)
         self._turn = other
         self._called[other].set()
@@ -211,12 +225,17 @@ class _Turns:
             called = self._called[index].wait(moment)
             quiet = 0.0 if called or self._steps != steps or self._turn != turn else quiet + moment
             known = turn in self._stuck or self._places[turn] in self._blocking
-            if quiet >= (_SHORT_MOMENT if known else _MOMENT):
+            if quiet >= (_SHORT_MOMENT if known else _MOMENT) and self._waits(turn, quiet):
                 with self._taking:
                     if self._turn == turn:
                         self._is_stuck(turn, surely=quiet >= _MOMENT)
                         self._turn = index
             self._called[index].clear()
+
+    def _waits(self, index: int, quiet: float) -> bool:
+        """Tell whether a thread waits for something; on a busy machine one may just not have come to run yet."""
+        state = self._states.get(index)
+        return state is None or quiet >= _COMPUTES or state.waits
 
     def _is_stuck(self, index: int, *, surely: bool) -> None:
         """Note that a thread waits for something; and where, if that is sure."""

@@ -32,7 +32,16 @@ class Rule:
 
 
 BOTH = ("statemachines", "conformance")
-PLUMBING = ("refused", "adapter", "worker", "virtual", "concurrent", "command_line", "envelope")
+PLUMBING = (
+    "refused",
+    "adapter",
+    "worker",
+    "virtual",
+    "concurrent",
+    "thread_state",
+    "command_line",
+    "envelope",
+)
 FOR_ADAPTERS = tuple(f"conformance.{name}" for name in (*PLUMBING, "declaration"))
 READER = tuple(f"statemachines.{name}" for name in ("source", "structure", "tree", "diagnostics"))
 
