@@ -399,13 +399,15 @@ class GivesUpJustBefore(ConditionTasks):
 
     def __init__(self) -> None:
         super().__init__()
-        self.over = threading.Event()
+        self.begun, self.over = threading.Event(), threading.Event()
 
     def finish(self, task: str, outcome: str, text: str) -> None:
+        self.begun.wait()
         super().finish(task, outcome, text)
         self.over.set()
 
     def wait_for_completion(self, timeout: int) -> bool:
+        self.begun.set()
         self.over.wait()
         return False
 
