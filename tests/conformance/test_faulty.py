@@ -31,6 +31,7 @@ LONGER = pytest.mark.xfail(
 LONGER_THAN_KNOWN = {
     "AcknowledgeDropsFirst",
     "AcknowledgedByName",
+    "BackoffOverflows",
     "BurstKeepsLast",
     "LastSettledFirst",
     "LimitIsPerOwner",
