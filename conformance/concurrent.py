@@ -21,7 +21,7 @@ from types import CodeType, FrameType
 from typing import Any
 
 from conformance.adapter import Broken
-from conformance.thread_state import ThreadState
+from conformance.thread_state import waits
 from conformance.worker import slices
 
 _LIBRARY = tuple(
@@ -149,7 +149,7 @@ class _Turns:
         self._tried = [0] * threads  # how often each was given the turn in vain since it could not go on
         self._rests = [0] * threads  # until which step
         self._called = [threading.Event() for _ in self._running]
-        self._states: dict[int, ThreadState] = {}
+        self._threads: dict[int, int] = {}  # the native id of each that has begun
         self._taking = threading.Lock()
         self._over = False
         self._long = _MOMENT * max(1.0, threads / _CROWD)
@@ -159,7 +159,7 @@ class _Turns:
 
     def begin(self, index: int) -> None:
         """Run from now on, on the thread that calls this."""
-        self._states[index] = ThreadState()
+        self._threads[index] = threading.get_native_id()
 
     def step(self, index: int, place: Place) -> bool:
         """Come to a step; go on when it is this thread's turn. Tell whether there are turns still."""
@@ -180,7 +180,6 @@ class _Turns:
     def end(self, index: int) -> None:
         """Run no more."""
         self._running.remove(index)
-        self._states[index].close()
         if self._turn == index:
             self._hand_over(index)
 
@@ -234,8 +233,8 @@ class _Turns:
 
     def _waits(self, index: int, quiet: float) -> bool:
         """Tell whether a thread waits for something; on a busy machine one may just not have come to run yet."""
-        state = self._states.get(index)
-        return state is None or quiet >= _COMPUTES or state.waits
+        thread = self._threads.get(index)
+        return thread is None or quiet >= _COMPUTES or waits(thread)
 
     def _is_stuck(self, index: int, *, surely: bool) -> None:
         """Note that a thread waits for something; and where, if that is sure."""

@@ -10,28 +10,21 @@ from contextlib import contextmanager
 
 import pytest
 
-from conformance.thread_state import ThreadState
+from conformance.thread_state import waits
 
 OFTEN = 100_000
 KNOWN = sys.platform == "linux"  # elsewhere nobody tells, and each thread is taken to wait
 
 
 @contextmanager
-def state_of(work: Callable[[threading.Event], object]) -> Iterator[ThreadState]:
-    """The state of a thread while it does some work, until it is told to stop."""
-    states: list[ThreadState] = []
-    began, over = threading.Event(), threading.Event()
-
-    def run() -> None:
-        states.append(ThreadState())
-        began.set()
-        work(over)
-
-    thread = threading.Thread(target=run)
+def thread_with(work: Callable[[threading.Event], object]) -> Iterator[int]:
+    """A thread, by its native id, while it does some work, until it is told to stop."""
+    over = threading.Event()
+    thread = threading.Thread(target=work, args=(over,))
     thread.start()
-    began.wait()
+    assert thread.native_id is not None
     try:
-        yield states[0]
+        yield thread.native_id
     finally:
         over.set()
         thread.join()
@@ -42,21 +35,17 @@ def compute(over: threading.Event) -> None:
         hashlib.pbkdf2_hmac("sha256", b"x", b"x", 100_000)  # others can run meanwhile
 
 
-@pytest.mark.parametrize(("work", "waits"), [(threading.Event.wait, True), (compute, not KNOWN)])
-def test_a_thread_that_computes_does_not_wait(work: Callable[[threading.Event], object], waits: bool) -> None:
-    with state_of(work) as state:
-        assert any(state.waits is waits for _ in range(OFTEN))
+@pytest.mark.parametrize(
+    ("work", "expected"), [(threading.Event.wait, True), (compute, not KNOWN)], ids=["waits", "computes"]
+)
+def test_a_thread_that_computes_does_not_wait(
+    work: Callable[[threading.Event], object], expected: bool
+) -> None:
+    with thread_with(work) as thread:
+        assert any(waits(thread) is expected for _ in range(OFTEN))
 
 
-def test_of_a_thread_that_has_ended_it_is_taken_that_it_waits() -> None:
-    with state_of(threading.Event.wait) as state:
+def test_a_thread_that_has_ended_is_taken_to_wait() -> None:
+    with thread_with(threading.Event.wait) as thread:
         pass
-    assert state.waits
-    state.close()
-    state.close()
-    assert state.waits
-
-
-def test_where_no_one_tells_a_thread_is_taken_to_wait(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(threading, "get_native_id", lambda: -1)
-    assert ThreadState().waits
+    assert waits(thread)
