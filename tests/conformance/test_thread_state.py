@@ -13,6 +13,7 @@ import pytest
 from conformance.thread_state import waits
 
 OFTEN = 100_000
+NOBODY = 0  # no thread has this id; one that was joined may still be there for the kernel
 KNOWN = sys.platform == "linux"  # elsewhere nobody tells, and each thread is taken to wait
 
 
@@ -45,7 +46,5 @@ def test_a_thread_that_computes_does_not_wait(
         assert any(waits(thread) is expected for _ in range(OFTEN))
 
 
-def test_a_thread_that_has_ended_is_taken_to_wait() -> None:
-    with thread_with(threading.Event.wait) as thread:
-        pass
-    assert waits(thread)
+def test_a_thread_that_is_not_there_is_taken_to_wait() -> None:
+    assert waits(NOBODY)
