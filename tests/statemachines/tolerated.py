@@ -150,6 +150,9 @@ BACKGROUND_TASKS = Tolerated(
             ),
             "whether wake-ups coalesce is open, and no row can demand that it is",
         ),
+        "operations.wait_for_completion.gives.any of.1: "
+        "stored || came > 0 || due.Completion.size() > 0 || policies.wakes == any_time → "
+        "stored || came > 0 || due.Completion.size() > 0": WIDENS,
         "operations.cancel_task.for each.t.when: t == task && t.state == running → t == task": (
             "nothing reads the token of a task that has ended"
         ),
