@@ -22,8 +22,8 @@ from statemachines.source import read_file
 from statemachines.tree import Mapping, Scalar
 
 ROUNDS = 48  # schedules that a counterexample with calls at once is tried under
-MORE = 4  # times as many rounds as it took before, of one without
-ENOUGH = 3.0  # seconds, after which one that has failed is tried no more: calls that hang take long
+MORE = 4  # times as many while it has not failed; of one without, times as many rounds as it took before
+ENOUGH = 3.0  # seconds, after which no more are tried than have to be: calls that hang take long
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,12 +156,13 @@ def _rounds(
 ) -> Iterator[_Round]:
     """Run a row in several rounds if it makes calls at once; or else until it fails, in so many at most."""
     until, failed, at_once = time.monotonic() + ENOUGH, False, makes_calls_at_once(program.row)
-    for number in range(ROUNDS if at_once else by_chance):
+    for number in range(MORE * ROUNDS if at_once else by_chance):
+        late = time.monotonic() > until
+        if (failed and (late or not at_once)) or (at_once and number >= ROUNDS and (failed or late)):
+            return
         found = _once(compiled, rows, adapter, program, number)
         failed = failed or found.fails
         yield found
-        if failed and (not at_once or time.monotonic() > until):
-            return
 
 
 def _once(compiled: Compiled, rows: RowCompiler, adapter: Adapter, program: Program, seed: int) -> _Round:

@@ -11,7 +11,8 @@ from typing import Any
 
 from conformance.adapter import Adapter, HarnessError
 from conformance.case import Case, case_seed
-from conformance.evidence import Fails, row_itself, shrunk
+from conformance.evidence import SHRINK_SECONDS, Fails, row_itself, shrunk
+from conformance.row_cut import without_idle_steps
 from conformance.row_facts import covers, inapplicable, lacking, makes_calls_at_once
 from conformance.verdict import UNSURE, Counterexample, RowResult, Verdict
 from statemachines.compile import Compiled
@@ -237,7 +238,18 @@ class RowRunner:
             several = makes_calls_at_once(program.row)
             rounds = schedules(self.adapter) if several else 1
             found = shrunk(self.compiled, self.adapter, failed.case, rounds=rounds)
-        return found or row_itself(self.compiled, program, failed)
+        return found or row_itself(self.compiled, *self._cut(program, failed))
+
+    def _cut(self, program: Program, failed: Fails) -> tuple[Program, Fails]:
+        """Leave out the steps of a row that a claim of its own fails without."""
+        if not self.shortest or makes_calls_at_once(program.row):
+            return program, failed
+
+        def once(shorter: Program) -> None:
+            self._once(shorter, failed.values, Tally(), failed.case.seed)
+
+        seconds = SHRINK_SECONDS * (5 if self.adapter.costly else 1)
+        return without_idle_steps(self.compiled, self.adapter.declaration, program, failed, once, seconds)
 
 
 def _was_judged(row: Row, case: Case) -> bool:

@@ -529,6 +529,36 @@ def test_what_showed_by_chance_is_replayed_until_it_shows(tmp_path: Path) -> Non
         assert [each.verdict for each in replay.replay(saved, adapter)] == ["not reproduced (0 of 16)"]
 
 
+class SixtiethCaseFails(EveryThirdCaseFails):
+    """A fault that shows in one schedule of sixty."""
+
+    def retry_job(self, thread: str, job: str) -> None:
+        if self.cases != 60:
+            ThreadJobs.retry_job(self, thread, job)
+
+
+@pytest.mark.parametrize(
+    ("system", "enough", "verdict"),
+    [
+        (SixtiethCaseFails, 60.0, "still fails (1 of 60)"),
+        (SixtiethCaseFails, 0.0, "not reproduced (0 of 48)"),
+        (REFERENCE, 60.0, "not reproduced (0 of 192)"),
+    ],
+)
+def test_calls_at_once_that_do_not_show_a_fault_are_tried_under_more_schedules(
+    system: type, enough: float, verdict: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(replay, "ENOUGH", enough)
+    row = "C1:\n  about: x\n  level: must\n  source: s\n  covers: [operations.retry_job.refuses]\n"
+    row += "  act:\n    - j = start(t1, fresh, bash)\n    - r = together(2, retry_job(t1, j.job_id))\n"
+    row += "  assert:\n    - r[0].refused != null\n"
+    found = Counterexample(row, 3, "", "", "", rounds=40, reproduced=1)
+    saved = replay.read(str(replay.save(tmp_path, "thread-job", "x", "E11", found)))
+    with adapted(system) as adapter:
+        SixtiethCaseFails.cases = 0
+        assert [each.verdict for each in replay.replay(saved, adapter)] == [verdict]
+
+
 def test_a_search_that_gave_up_could_not_tell(monkeypatch: pytest.MonkeyPatch) -> None:
     from conformance import history
 
