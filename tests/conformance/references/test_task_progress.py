@@ -326,7 +326,7 @@ ABORT, SUM, ON = (
     call("subscribe", on=True),
 )
 DONE, FAIL = call("finish", task="#0", outcome="completed"), call("finish", task="#0", outcome="failed")
-OTHER, LONGER = call("batch_status", batch="B"), call("create_task", label="a", batch="bb")
+LONGER = call("create_task", label="a", batch="bb")
 SIX = [use("bash", str(number)) for number in range(6)]
 SYNTHETIC = use("structured_output")
 TWO_RUNS: list[Step] = [*RUN, said(), said(read=4), READ]
@@ -354,7 +354,7 @@ SCRIPTS: dict[str, Sequence[Step]] = {
     "SecondStartResets": [*RUN, said(), START, READ],
     "SecondStartStampsAgain": [*RUN, call("wait", ms=5), START, ON, SUM],
     "PendingCompletes": [MAKE, DONE, STATUS],
-    "MessageMakesTask": [said(task="no"), call("status", task="no")],
+    "MessageMakesTask": [call("status", task="no"), said(task="no"), call("status", task="no")],
     "SilenceFails": [*RUN, call("wait", ms=3_600_000), STATUS],
     "InputTokensAdd": TWO_RUNS,
     "OutputTokensReplace": TWO_RUNS,
@@ -420,11 +420,11 @@ SCRIPTS: dict[str, Sequence[Step]] = {
     "BatchesAreOne": [MAKE, call("create_task", label="a", batch="c"), ABORT, BATCH],
     "TasksWithoutBatchCount": [MAKE, call("create_task", label="a"), ABORT, BATCH],
     "CompleteBatchIsForgotten": [MAKE, ABORT, BATCH, BATCH],
-    "BatchIgnoresCase": [MAKE, call("create_task", label="a", batch="B", registers=False), OTHER],
-    "BatchByBeginning": [call("create_task", label="a", batch="b", registers=False), LONGER, BATCH],
+    "BatchIgnoresCase": [MAKE, ABORT, call("create_task", label="a", batch="B"), BATCH],
+    "BatchByBeginning": [MAKE, ABORT, LONGER, BATCH],
     "BatchLooksAtAHundred": [
-        *[call("create_task", label="a", batch="b", registers=False)] * 100,
-        MAKE,
+        *[MAKE] * 101,
+        *(call("abort", task=f"#{number}") for number in range(100)),
         BATCH,
     ],
     "SummaryIsStripped": [*RUN, call("summarize", task="#0", text=" x "), READ],

@@ -68,7 +68,7 @@ class LabelIsUnique(Lie):
 class IdIsReused(Lie):
     """A task gets the lowest number that no row has: that of an evicted one."""
 
-    row, calls = "X2", 195
+    row, calls = "X2", 131
 
     def _mint_id(self, table: Table) -> str:
         return next(f"task-{n}" for n in range(1, table.spawned + 1) if f"task-{n}" not in table.rows)
@@ -186,7 +186,7 @@ class EvictedCancelIsLate(_Remembers):
     How many rows stay is only recommended: one call more shows that this one left.
     """
 
-    row, calls = "B7", 135
+    row, calls = "B7", 132
 
     async def cancel_task(self, task: str) -> bool | None:
         return False if task in self._left else await super().cancel_task(task)
@@ -272,7 +272,7 @@ class LabelIsCut(Lie):
 class CrashedRowsStay(Lie):
     """A row whose task crashed never leaves."""
 
-    row, calls = "X36", 133
+    row, calls = "X36", 131
 
     def _evict(self, table: Table) -> None:
         crashed = {task: row for task, row in table.rows.items() if row.body.done() and row.body.exception()}

@@ -201,7 +201,7 @@ class UnknownReadingCrashes(Lie):
 class MessageMakesTask(Lie):
     """A message for a task that never was makes one, pending."""
 
-    row, calls = "X9", 4
+    row, calls = "X9", 3
 
     def message(
         self, task: str, role: str, usage: Mapping[str, int | None], tools: Sequence[Mapping[str, Any]]
