@@ -155,14 +155,16 @@ def _rounds(
     compiled: Compiled, rows: RowCompiler, adapter: Adapter, program: Program, by_chance: int
 ) -> Iterator[_Round]:
     """Run a row in several rounds if it makes calls at once; or else until it fails, in so many at most."""
-    until, failed, at_once = time.monotonic() + ENOUGH, False, makes_calls_at_once(program.row)
-    for number in range(MORE * ROUNDS if at_once else by_chance):
-        late = time.monotonic() > until
-        if (failed and (late or not at_once)) or (at_once and number >= ROUNDS and (failed or late)):
-            return
+    until, failed = time.monotonic() + ENOUGH, False
+    at_once = makes_calls_at_once(program.row)
+    must, may = (ROUNDS, MORE * ROUNDS) if at_once else (1, by_chance)
+    for number in range(may):
         found = _once(compiled, rows, adapter, program, number)
         failed = failed or found.fails
         yield found
+        late, tried = time.monotonic() > until, number + 1 >= must
+        if (failed and (late or tried)) or (at_once and late and tried):
+            return
 
 
 def _once(compiled: Compiled, rows: RowCompiler, adapter: Adapter, program: Program, seed: int) -> _Round:

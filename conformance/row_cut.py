@@ -9,13 +9,14 @@ import time
 from collections.abc import Callable
 from dataclasses import replace
 
+from conformance.adapter import HarnessError
 from conformance.counterexample import row_as_it_ran
 from conformance.declaration import Declaration
 from conformance.evidence import Fails
 from statemachines.compile import Compiled
 from statemachines.lifecycle import Expr, Row
 from statemachines.proof import holds
-from statemachines.rows import Program, RowCompiler
+from statemachines.rows import Program, RowCompiler, RowTooLong
 
 
 def without_idle_steps(
@@ -64,8 +65,11 @@ def _is_right(compiled: Compiled, declaration: Declaration, program: Program, fa
 
 
 def _fails(once: Callable[[Program], None], program: Program, claim: Expr) -> Fails | None:
+    """Run a row; give what came of it if this claim fails. What cannot be run tells nothing, and the fault stands."""
     try:
         once(program)
     except Fails as failed:
         return failed if failed.failure is not None and failed.failure.expr is claim else None
+    except (HarnessError, RowTooLong):
+        return None
     return None

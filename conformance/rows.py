@@ -224,11 +224,11 @@ class RowRunner:
             result.reason += f"; tried again {AGAIN} times, it held"
 
     def _again(self, program: Program, failed: Fails) -> bool:
-        """Tell whether a failure shows again."""
+        """Tell whether a failure shows again, or cannot be tried again; it stands then."""
         for _ in range(AGAIN):
             try:
                 self._once(program, failed.values, Tally(), failed.case.seed)
-            except Fails:
+            except (Fails, HarnessError, RowTooLong):
                 return True
         return False
 
