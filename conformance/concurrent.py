@@ -36,7 +36,7 @@ _KIT = tuple(
 _RATES = (0.15, 0.25, 0.5)  # how often a line ends a turn: some faults need many turns, others few
 _PAUSES = (0, 10, 100)  # steps that a thread then rests, where another one can run
 # Every other schedule ends few turns, and then the thread rests until no other can run: most faults need one turn that
-# ends between two lines, and others that are not ended. Not of a crowd: there is no time for as many as it has threads.
+# ends between two lines, and others that are not ended. Not of a crowd: each thread would need such a turn, which takes long.
 _FEW_RATES, _UNTIL_THE_END = (0.05, 0.1, 0.3), (1_000_000,)
 _FINE = 3  # every third schedule counts instructions instead of lines: some faults lie within a line
 _INSTRUCTIONS = 4  # make a line, or so
@@ -47,7 +47,7 @@ _TRIED = 0.7  # how often only a thread that can run is chosen, and none that re
 _MOMENT, _SHORT_MOMENT = 5e-4, 5e-5
 _COMPUTES = 0.1  # seconds without a step, after which one that does not wait is not waited for any longer
 _FORGOTTEN = 0.02  # how often a group forgets such a place: on a busy machine any line looks like one
-_CROWD = 8  # threads; of more, those that wait look less often whether it is their turn, and turns end often
+_CROWD = 8  # threads; of more, those that wait look less often whether it is their turn
 Place = tuple[CodeType, int]  # a line of the system's own code
 
 

@@ -19,8 +19,8 @@ from statemachines.lifecycle import Row
 from statemachines.proof import holds
 from statemachines.rows import Program, RowFailure
 
-SHRINK_SECONDS = 3.0  # for a trace; four times as long with calls at once, five times where calls are costly
-SURE = 2  # times that a trace shows its fault when it is played again, or it depends on chance
+SHRINK_SECONDS = 3.0  # for a trace or a row; four times as long with calls at once
+SURE = 3  # times that a trace or a row shows its fault when it is run again, or it depends on chance
 MORE = 4  # times as many schedules, where a fault has not shown again
 HANG_SECONDS = 0.4  # how long a call may take while a hang is shrunk
 
@@ -35,6 +35,11 @@ class Fails(AssertionError):
         self.values = values
         self.failure = failure
         self.transcript = case.adapter.transcript()
+
+
+def shrink_seconds(adapter: Adapter) -> float:
+    """Give how long a trace or a row may be shortened: five times as long where calls are costly."""
+    return SHRINK_SECONDS * (5 if adapter.costly else 1)
 
 
 def shrunk(compiled: Compiled, adapter: Adapter, case: Case, *, rounds: int = 1) -> Counterexample | None:
@@ -72,8 +77,7 @@ def _shrunk(compiled: Compiled, adapter: Adapter, case: Case, rounds: int) -> Co
         return None
     if hangs:
         adapter.limit = min(adapter.limit, HANG_SECONDS)
-    budget = SHRINK_SECONDS * (4 if rounds > 1 else 1) * (5 if adapter.costly else 1)
-    best = Shrinker(compiled, attempt, budget).shrink(first)
+    best = Shrinker(compiled, attempt, shrink_seconds(adapter) * (4 if rounds > 1 else 1)).shrink(first)
     hits, rounds = _reproduced(partial(once, best.trace), rounds, enough=2 if hangs else rounds)
     if hangs and not hits:  # what was called a hang was only slow
         best = Shrunk(first.trace, first, best.tries)

@@ -11,8 +11,8 @@ from typing import Any
 
 from conformance.adapter import Adapter, HarnessError
 from conformance.case import Case, case_seed
-from conformance.evidence import SHRINK_SECONDS, Fails, row_itself, shrunk
-from conformance.row_cut import without_idle_steps
+from conformance.evidence import Fails, row_itself, shrink_seconds, shrunk
+from conformance.row_cut import without_needless_steps
 from conformance.row_facts import covers, inapplicable, lacking, makes_calls_at_once
 from conformance.verdict import UNSURE, Counterexample, RowResult, Verdict
 from statemachines.compile import Compiled
@@ -224,13 +224,17 @@ class RowRunner:
             result.reason += f"; tried again {AGAIN} times, it held"
 
     def _again(self, program: Program, failed: Fails) -> bool:
-        """Tell whether a failure shows again, or cannot be tried again; it stands then."""
+        """Tell whether a failure shows again; it stands when it cannot be tried again."""
+        held = False
         for _ in range(AGAIN):
             try:
                 self._once(program, failed.values, Tally(), failed.case.seed)
-            except (Fails, HarnessError, RowTooLong):
+                held = True
+            except Fails:
                 return True
-        return False
+            except (HarnessError, RowTooLong):
+                break
+        return not held
 
     def _counterexample(self, program: Program, failed: Fails) -> Counterexample:
         found = None
@@ -248,8 +252,8 @@ class RowRunner:
         def once(shorter: Program) -> None:
             self._once(shorter, failed.values, Tally(), failed.case.seed)
 
-        seconds = SHRINK_SECONDS * (5 if self.adapter.costly else 1)
-        return without_idle_steps(self.compiled, self.adapter.declaration, program, failed, once, seconds)
+        seconds = shrink_seconds(self.adapter)
+        return without_needless_steps(self.compiled, self.adapter.declaration, program, failed, once, seconds)
 
 
 def _was_judged(row: Row, case: Case) -> bool:

@@ -10,7 +10,7 @@ from typing import Any, Final
 from statemachines.compile import Compiled
 from statemachines.kernel import Operation
 from statemachines.lifecycle import Lifecycle
-from statemachines.model import BaseModel, Impossible, Outcome
+from statemachines.model import BaseModel, Impossible, Outcome, ordinal_id
 from statemachines.types import DOCUMENT, List, Optional, Record, Type
 
 MOST_ORDERS: Final = 200
@@ -21,6 +21,9 @@ PATIENCE: Final = 10_000
 
 SMALL: Final = 5
 """Limits below this are tried, the smallest with which a row runs."""
+
+DIGITS: Final = 6
+"""So many digits has an id that is minted before all others, where the spec does not say how long ids are."""
 
 Declared = tuple[dict[str, int | None], dict[str, str]]
 """Limits and policies that an implementation declares."""
@@ -57,6 +60,7 @@ def orders(calls: int) -> Iterator[tuple[int, ...]]:
 def watched(compiled: Compiled) -> type[BaseModel]:
     """Give the model's class, whose instances can be eager, and rest at last.
 
+    descending  mints ids each of which comes before those of the records so far
     telling  operations whose replies may hold documents
     eager    takes every step of its own that it may take, each once between two calls
     could    there was one
@@ -73,6 +77,11 @@ def watched(compiled: Compiled) -> type[BaseModel]:
             super().reset()
             self.could = self.eager = self.fired = False
             self.taken = 0
+
+        def descending(self, entity: str, prefix: str = "", size: int | None = None) -> str:
+            """Mint an id that comes before those of the records so far."""
+            digits = DIGITS if size is None else size - len(prefix)
+            return ordinal_id(entity, prefix, size, 10**digits - 1 - self.serials)
 
         def settle(self) -> list[Outcome]:
             done: list[Any] = []

@@ -208,7 +208,10 @@ class _Trial:
         given = [f"{name} = {spoken(value)}" for name, value in chosen.items()]
         first = self._subject(())
         found = self._either_way(first, arguments, given)
-        fired = self.model.fired
+        fired, several = self.model.fired, self.model.serials > 1
+        if found is None and several:
+            said = [*given, "each id comes before those that were given before it"]
+            found = self._run(self._subject((), descending=True), arguments, said)
         if found is None and eagerly and first.could:
             said = [*given, "the implementation does by itself all that it may"]
             found = self._run(self._subject((), eager=True), arguments, said)
@@ -233,11 +236,19 @@ class _Trial:
         return found
 
     def _subject(
-        self, order: Sequence[int], *, lenient: bool = True, eager: bool = False, prompt: bool = True
+        self,
+        order: Sequence[int],
+        *,
+        lenient: bool = True,
+        eager: bool = False,
+        prompt: bool = True,
+        descending: bool = False,
     ) -> ModelSubject:
         self.model.reset()
         kernel = self.compiled.kernel
-        return ModelSubject(self.model, kernel, order, lenient=lenient, eager=eager, prompt=prompt)
+        return ModelSubject(
+            self.model, kernel, order, lenient=lenient, eager=eager, prompt=prompt, descending=descending
+        )
 
     def _run(self, subject: ModelSubject, arguments: Mapping[str, Any], how: list[str]) -> Diagnostic | None:
         self.runs += 1

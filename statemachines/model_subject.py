@@ -26,6 +26,7 @@ class ModelSubject:
              a code that nobody knows where any code will do
     prompt   a timer fires as soon as it may, else as late
     order    in this order calls run that are made at once
+    descending  each id that it mints comes before those of the records so far, else after them
     chose    there was something to be lenient about, `could`: to be eager about
     astray   a call was made of which the spec does not say what happens
     """
@@ -41,8 +42,10 @@ class ModelSubject:
         lenient: bool,
         eager: bool,
         prompt: bool = True,
+        descending: bool = False,
     ) -> None:
         self.model = model
+        model.mint = model.descending if descending else model.next_ordinal
         self.limits = model.limits
         self.policies = model.policies
         self.order = order

@@ -114,10 +114,9 @@ class Line:
         """Evaluate; what cannot be evaluated is a failure of the row."""
         try:
             return eval(self.code, environment)  # noqa: S307 - the code is our own emitter's
-        except RowFailure as failure:
-            raise RowFailure(failure.message, failure.expr or self.expr) from None
-        except RowTooLong as long:
-            raise RowTooLong(long.message, long.expr or self.expr) from None
+        except (RowFailure, RowTooLong) as failure:
+            failure.expr = failure.expr or self.expr
+            raise
         except UNEVALUABLE as error:
             raise RowFailure(f"cannot be evaluated: {error}", self.expr) from error
 

@@ -26,7 +26,7 @@ ATTEMPTS = 10  # replays of a counterexample that depends on the schedule, of wh
 
 
 WAITS = "it needs a time to wait that no step of the search comes upon"
-CLAIM = "only a claim of the row tells, about more than would do"
+CLAIM = "the claim is about so many records, and cutting a row leaves out steps, not records"
 LONGER_THAN_KNOWN: dict[str, dict[str, str]] = {
     "job": dict.fromkeys(
         (
@@ -88,7 +88,7 @@ def test_the_row_that_names_a_lie_catches_it(suite: Suite, lie: type[Lie]) -> No
 def test_its_counterexample_is_short_and_replays(
     suite: Suite, lie: type[Lie], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    # how far a race shrinks depends on the schedule; all else has the time to, however busy the machine is
+    # how far a race shrinks depends on the schedule; everything else has time enough, however busy the machine is
     monkeypatch.setattr(evidence, "SHRINK_SECONDS", 10.0 if lie in suite.sequential else 1.0)
     result = row_result(lie, lie.row, suite.compiled, limit=LIMIT)
     assert result.verdict is Verdict.FAIL, explained(result)

@@ -6,6 +6,9 @@ from typing import Any
 
 import pytest
 
+from conformance.references.task_progress import TaskProgress
+from conformance.references.thread_job import ThreadJobs
+from conformance.refused import Refused
 from conformance.verdict import Verdict
 from statemachines.compile import load
 from tests.conformance.systems import row_result
@@ -39,6 +42,14 @@ THE_CLAIM_HOLDS_WITHOUT = """
 """
 
 
+def shown(lifecycle: str, system: type, row: str) -> tuple[list[str], int]:
+    """The steps and the claims of the counterexample, and how many calls it makes."""
+    found = row_result(system, row, load(lifecycle)).counterexample
+    assert found is not None
+    lines = found.row.partition("act:\n")[2].splitlines()
+    return [line.strip().removeprefix("- ") for line in lines], found.calls
+
+
 @pytest.mark.parametrize(
     ("lifecycle", "system", "row", "left", "calls"),
     [
@@ -57,30 +68,94 @@ THE_CLAIM_HOLDS_WITHOUT = """
 def test_only_the_steps_that_the_claim_needs_are_left(
     lifecycle: str, system: type, row: str, left: str, calls: int
 ) -> None:
-    found = row_result(system, row, load(lifecycle)).counterexample
-    assert found is not None
-    told = [line.strip().removeprefix("- ") for line in found.row.partition("act:\n")[2].splitlines()]
-    assert told == [line.strip() for line in left.strip().splitlines()]
-    assert found.calls == calls  # those in the claim too
+    steps, made = shown(lifecycle, system, row)
+    assert steps == [line.strip() for line in left.strip().splitlines()]
+    assert made == calls  # those in the claim too
 
 
-def test_steps_without_which_something_else_goes_wrong_stay() -> None:
-    class CrashesUnlessStarted(MessageMakesTask):
-        started = ""
+class Noting(MessageMakesTask):
+    """The same, which notes what was started and finished last."""
 
-        def start(self, task: str) -> None:
-            self.started = task
-            super().start(task)
+    started = finished = ""
 
-        def message(self, task: str, *rest: Any, **named: Any) -> None:
-            if task != self.started:
-                raise RuntimeError("not started")
+    def finish(self, task: str, outcome: str) -> None:
+        self.finished = task
+        super().finish(task, outcome)
+
+    def start(self, task: str) -> None:
+        self.started = task
+        super().start(task)
+
+
+class CrashesUnlessStarted(Noting):
+    def message(self, task: str, *rest: Any, **named: Any) -> None:
+        if task != self.started:
+            raise RuntimeError("not started")
+        super().message(task, *rest, **named)
+
+
+class CrashesInTheClaimUnlessStarted(Noting):
+    messaged = ""
+
+    def message(self, task: str, *rest: Any, **named: Any) -> None:
+        self.messaged = task
+        super().message(task, *rest, **named)
+
+    def status(self, task: str) -> str:
+        if task == self.messaged != self.started:
+            raise RuntimeError("not started")
+        return super().status(task)
+
+
+class OnceOnlyUnlessStarted(Noting):
+    times = 0
+
+    def message(self, task: str, *rest: Any, **named: Any) -> None:
+        if task != self.started:
+            type(self).times += 1
+        if task == self.started or self.times == 1:
             super().message(task, *rest, **named)
+        else:
+            TaskProgress.message(self, task, *rest, **named)
 
-    result = row_result(CrashesUnlessStarted, "X9", load("task-progress"))
+
+@pytest.mark.parametrize(
+    "system", [CrashesUnlessStarted, CrashesInTheClaimUnlessStarted, OnceOnlyUnlessStarted]
+)
+def test_steps_without_which_it_goes_wrong_in_another_way_or_only_now_and_then_stay(system: type) -> None:
+    result = row_result(system, "X9", load("task-progress"))
     assert result.reason.startswith("expected status(unknown).refused == first.refused; seen None")
     assert result.counterexample is not None
     assert "- begun = start(unknown)" in result.counterexample.row
+
+
+def test_steps_without_which_something_else_is_refused_stay() -> None:
+    class RefusesUntilConfigured(ReusedAgainstDeclaration):
+        configured = False
+
+        async def configure(self, *limits: Any, **named: Any) -> None:
+            self.configured = True
+            await super().configure(*limits, **named)
+
+        async def register(self, *of: Any, **named: Any) -> Any:
+            if not self.configured:
+                raise Refused("limit_reached")
+            return await super().register(*of, **named)
+
+    assert shown("job", RefusesUntilConfigured, "E18") == shown("job", ReusedAgainstDeclaration, "E18")
+
+
+class TellsTheTruthUntilFinished(Noting):
+    def status(self, task: str) -> str:
+        if task == self.started != self.finished:
+            raise Refused("not_found")
+        return super().status(task)
+
+
+def test_a_step_that_only_a_step_left_out_needed_goes_too() -> None:
+    assert shown("task-progress", TellsTheTruthUntilFinished, "X9") == shown(
+        "task-progress", MessageMakesTask, "X9"
+    )
 
 
 @pytest.mark.parametrize("instances", [1, 2, 6])
@@ -97,3 +172,43 @@ def test_a_fault_stands_when_no_further_instance_can_be_made(instances: int) -> 
     result = row_result(Exhausted, "X9", load("task-progress"))
     assert result.verdict is Verdict.FAIL
     assert result.reason.startswith("expected status(unknown).refused == first.refused; seen None")
+
+
+def test_the_last_step_stays() -> None:
+    class NoListAndOneInstanceMissing(ThreadJobs):
+        made = 0
+
+        def __init__(self, *arguments: Any, **named: Any) -> None:
+            type(self).made += 1
+            if self.made == 3:  # in which the trace would be played again
+                raise ConnectionError("busy for a moment")
+            super().__init__(*arguments, **named)
+
+        def list_jobs(self, *_: Any, **__: Any) -> Any:
+            raise RuntimeError("boom")
+
+    result = row_result(NoListAndOneInstanceMissing, "E8")
+    assert result.verdict is Verdict.FAIL
+    assert result.reason.startswith("expected an answer; seen list_jobs() raised RuntimeError: boom")
+    assert result.counterexample is not None
+    assert result.counterexample.calls == 2  # one of them in the claim
+
+
+def test_what_held_once_and_then_could_not_be_tried_is_flaky() -> None:
+    class OnceThenExhausted(MessageMakesTask):
+        made = 0
+
+        def __init__(self, *arguments: Any, **named: Any) -> None:
+            type(self).made += 1
+            if self.made > 2:  # one for the row, and one to try it again
+                raise ConnectionError("no more connections")
+            super().__init__(*arguments, **named)
+
+        def message(self, task: str, *rest: Any, **named: Any) -> None:
+            if self.made == 1:
+                super().message(task, *rest, **named)
+            else:
+                TaskProgress.message(self, task, *rest, **named)
+
+    result = row_result(OnceThenExhausted, "X9", load("task-progress"), shortest=False)
+    assert result.verdict is Verdict.FLAKY

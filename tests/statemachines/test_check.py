@@ -382,6 +382,14 @@ def test_a_row_has_to_hold_with_other_limits_too() -> None:
     assert "needs" in fault.hint
 
 
+def test_ids_come_in_any_order() -> None:
+    edits = (
+        ("      - slept = rest(t1)", "      - slept = rest(t1)\n      - other = start(t1, fresh)"),
+        asserting("([job.job_id, other.job_id].sortBy(i, i)) == [job.job_id, other.job_id]"),
+    )
+    assert "each id comes before those that were given before it" in found(*edits)["row-fails"].message
+
+
 def test_calls_at_once_come_in_every_order() -> None:
     steps = (
         "      - told = tell(t1)",

@@ -34,3 +34,12 @@ def test_a_row_holds_when_every_choice_and_what_is_declared_lets_it(
     lines = [*STEPS[steps], "last = messages(t1)"]
     row = HEAD + "".join(f"    - {line}\n" for line in lines) + f"  assert:\n    - {claim}\n"
     assert holds(load("thread-job"), row, {"retained": 2}, {}) == expected
+
+
+@pytest.mark.parametrize(("tie", "expected"), [("completion", True), ("id", False)])
+def test_a_row_that_needs_ids_in_order_does_not_hold(tie: str, expected: bool) -> None:
+    steps = ["one = start(t1, fresh, bash)", "two = start(t1, fresh, bash)"]
+    steps += [f"finish({job}.job_id, completed, 'x')" for job in ("one", "two")]
+    row = HEAD + "".join(f"    - {line}\n" for line in [*steps, "told = turn_boundary(t1)"])
+    row += "  assert:\n    - told.map(m, m.job_id) == [one.job_id, two.job_id]\n"
+    assert holds(load("thread-job"), row, {"retained": 2}, {"tie": tie}) == expected
