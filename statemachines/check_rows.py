@@ -12,7 +12,7 @@ from statemachines.compile import Compiled
 from statemachines.diagnostics import Diagnostic, Where
 from statemachines.expression.syntax import Name
 from statemachines.lifecycle import Expr, Lifecycle, Row
-from statemachines.model import BaseModel, Impossible
+from statemachines.model import BaseModel, Impossible, Values, Watched
 from statemachines.model_subject import ModelSubject
 from statemachines.row_words import RowWords
 from statemachines.rows import (
@@ -120,7 +120,9 @@ class _Trial:
         self.program = program
         self.row = program.row
         self.came: list[set[bool]] = [set() for _ in program.open]
-        self.model: Any = model
+        self.limits_read: set[str] = set()
+        self.policies_read: set[str] = set()
+        self.model: Any = self._watched(model)
         self.runs = 0
         self.elsewhere = elsewhere
 
@@ -131,7 +133,7 @@ class _Trial:
         """
         idle = self.needs.unmet(self.row, self.model)
         if idle is not None:
-            self.model = next(self._fitting(declared), self.model)
+            self.model = self._watched(next(self._fitting(declared), self.model))
         if self.needs.unmet(self.row, self.model) is not None:
             assert idle is not None
             hint = "choose defaults with which every row runs, or weaken the condition"
@@ -145,6 +147,12 @@ class _Trial:
                 yield from self._elsewhere(declared)
             if idle is None and self.row.level == "must":
                 yield from self._too_strict(declared)
+
+    def _watched(self, model: BaseModel) -> BaseModel:
+        """Note from now on which limits and policies are read: with others that are not, all would be the same."""
+        model.limits = Watched(vars(model.limits), self.limits_read)
+        model.policies = Watched(vars(model.policies), self.policies_read)
+        return model
 
     def _fitting(self, declared: Sequence[Sequence[BaseModel]]) -> Iterator[BaseModel]:
         """Walk what may be declared with which the row runs; what is witnessed there counts for the row."""
@@ -178,11 +186,17 @@ class _Trial:
         standard = self.model
         for choices in () if standard.serials > MANY else declared:
             fitting = (model for model in choices if self.needs.unmet(self.row, model) is None)
-            self.model = next(fitting, None)
-            if self.model is not None and (found := self._holds(every=False)):
+            self.model = next(fitting, standard)
+            if self._matters(standard) and (found := self._holds(every=False)):
                 yield Diagnostic("row-needs-more", found.where, found.message, _ELSEWHERE)
                 break
         self.model = standard
+
+    def _matters(self, standard: BaseModel) -> bool:
+        """Tell whether the model declares anything else about what was read."""
+        return _differ(standard.limits, self.model.limits, self.limits_read) or _differ(
+            standard.policies, self.model.policies, self.policies_read
+        )
 
     def _holds(self, *, every: bool) -> Diagnostic | None:
         """Run with every value of the parameters under `each`, or just with the first."""
@@ -194,22 +208,27 @@ class _Trial:
                 self.row.drawn[0].name.where, f"a witness or a bound cannot be evaluated: {error}", []
             )
         for number, chosen in enumerate(enumerated(self.compiled.lifecycle, self.program)):
-            found = self._with({**chosen, **drawn}, chosen, eagerly=every and number == 0)
+            found = self._with(
+                {**chosen, **drawn}, chosen, eagerly=every and number == 0, descending=number == 0
+            )
             if found or not every:
                 return found
         chosen = next(iter(enumerated(self.compiled.lifecycle, self.program)), {})
         told = ({**chosen, **values} for values in far)
-        return next(filter(None, (self._with(values, values, eagerly=False) for values in told)), None)
+        return next(
+            filter(None, (self._with(values, values, eagerly=False, descending=False) for values in told)),
+            None,
+        )
 
     def _with(
-        self, arguments: Mapping[str, Any], chosen: Mapping[str, Any], *, eagerly: bool
+        self, arguments: Mapping[str, Any], chosen: Mapping[str, Any], *, eagerly: bool, descending: bool
     ) -> Diagnostic | None:
         """Run with some values, in every order in which calls made at once can come."""
         given = [f"{name} = {spoken(value)}" for name, value in chosen.items()]
         first = self._subject(())
         found = self._either_way(first, arguments, given)
         fired, several = self.model.fired, self.model.serials > 1
-        if found is None and several:
+        if found is None and descending and several:
             said = [*given, "each id comes before those that were given before it"]
             found = self._run(self._subject((), descending=True), arguments, said)
         if found is None and eagerly and first.could:
@@ -286,6 +305,11 @@ class _Trial:
         said += [(f"policies.{name}", value) for name, value in vars(self.model.policies).items()]
         other = [f"{name} = {spoken(value)}" for name, value in said if value != standard[name]]
         return f", with {', '.join((*other, *how))}" if other or how else ""
+
+
+def _differ(one: Values, other: Values, names: set[str]) -> bool:
+    """Tell whether some of these limits or policies are not the same."""
+    return any(vars(one)[name] != vars(other)[name] for name in names)
 
 
 class _Words(RowWords):

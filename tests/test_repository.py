@@ -252,6 +252,7 @@ TEST_SAYS = "test_it.py::test_skips[[]2[]]: no such tool "
 FILE_SAYS = "test_it.py: could not import 'nowhere'*"
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     ("workers", "allowed", "source", "status", "expected"),
     [

@@ -463,6 +463,7 @@ def test_any_text_can_be_written(payload: str) -> None:
 ROWS = thread_job().lifecycle.rows.values()
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("row", ROWS, ids=lambda row: row.id.text)
 def test_a_row_as_it_ran_is_the_row_with_its_values(row: Row, reference: Adapter) -> None:
     compiled = thread_job()

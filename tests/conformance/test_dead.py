@@ -23,9 +23,9 @@ def test_there_are_five_of_them(suite: Suite) -> None:
 
 
 def systems() -> Iterator[Any]:
-    """All of thread-job and two of each other lifecycle; the soak takes the rest."""
+    """All of thread-job and one of each other lifecycle; the soak takes the rest."""
     for suite, name in pairs(lambda suite: suite.dead):
-        now = suite.name == "thread-job" or name in ("constant", "echo")
+        now = suite.name == "thread-job" or name == "constant"
         yield pytest.param(suite, name, marks=() if now else pytest.mark.soak, id=f"{suite.name}-{name}")
 
 

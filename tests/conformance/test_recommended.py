@@ -163,6 +163,7 @@ def test_who_does_not_follow_a_recommendation_is_not_accused_of_what_comes_of_it
     assert result.verdict is Verdict.PASS, explained(result)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("system", [SlotsForEachOwner, InWordsOfItsOwn, OwnWays])
 def test_no_must_is_missed_by_who_only_follows_no_recommendation(system: type) -> None:
     rows = [
@@ -198,7 +199,8 @@ def test_a_wake_up_with_nothing_to_drain_is_allowed_for_whatever_reason() -> Non
 @pytest.mark.thorough
 @pytest.mark.parametrize(("choice", "verdict"), [("everyones", Verdict.FAIL), ("the_owners", Verdict.PASS)])
 def test_a_choice_that_is_declared_is_held_to(choice: str, verdict: Verdict) -> None:
-    _, (result,) = whole_run(choosing(SlotsForEachOwner, limit_counts=choice), load("job"), only=[MACHINE])
+    system = choosing(SlotsForEachOwner, limit_counts=choice)
+    _, (result,) = whole_run(system, load("job"), only=[MACHINE], quick=True)
     assert result.verdict is verdict, explained(result)
 
 

@@ -499,6 +499,7 @@ class Job:
 ENDINGS = load("thread-job").lifecycle.entities["Job"].states[2:]
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("outcome", ENDINGS)
 @pytest.mark.parametrize("cancel", [False, True])
 @pytest.mark.parametrize("machine_class", [Machine, LockedMachine, GraphMachine])

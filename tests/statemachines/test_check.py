@@ -382,6 +382,15 @@ def test_a_row_has_to_hold_with_other_limits_too() -> None:
     assert "needs" in fault.hint
 
 
+def test_a_row_runs_only_with_other_limits_of_those_that_it_reads() -> None:
+    other = ("limits:\n", "limits:\n  other: {default: 5}\n")
+    assert checked(other).runs == checked().runs
+    read = checked(other, asserting("limits.other >= 0"))
+    assert read.right
+    assert read.runs > checked().runs
+    assert "limits.other = 0" in found(other, asserting("limits.other >= 1"))["row-needs-more"].message
+
+
 def test_ids_come_in_any_order() -> None:
     edits = (
         ("      - slept = rest(t1)", "      - slept = rest(t1)\n      - other = start(t1, fresh)"),

@@ -400,6 +400,7 @@ def test_there_is_a_lie_about_every_function() -> None:
     assert {*LIES, "pick"} == LISTED
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("name", LIES)
 def test_a_difference_in_one_function_is_seen(monkeypatch: pytest.MonkeyPatch, name: str) -> None:
     monkeypatch.setitem(MACROS if name in MACROS else MEANINGS, name, LIES[name])
