@@ -82,5 +82,5 @@ def _fails(once: Callable[[Program], None], program: Program, failed: Fails) -> 
 
 
 def _alike(one: RowFailure | None, other: RowFailure | None) -> bool:
-    """Tell whether the same claim fails in the same way: it is false, or a call in it has no proper answer."""
+    """Tell whether the same claim fails in the same way: it is false, cannot be evaluated, or a call has no answer."""
     return one is not None and other is not None and one.expr is other.expr and type(one) is type(other)

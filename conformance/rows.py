@@ -219,22 +219,20 @@ class RowRunner:
         found = self._counterexample(program, failed)
         result.verdict, result.counterexample = Verdict.FAIL, found
         result.reason = f"expected {found.expected}; seen {found.seen}"
-        if not makes_calls_at_once(program.row) and not self._again(program, failed):
+        if not makes_calls_at_once(program.row) and (held := self._held(program, failed)):
             result.verdict = Verdict.FLAKY
-            result.reason += f"; tried again {AGAIN} times, it held"
+            result.reason += f"; tried again {'once' if held == 1 else f'{held} times'}, it held"
 
-    def _again(self, program: Program, failed: Fails) -> bool:
-        """Tell whether a failure shows again; it stands when it cannot be tried again."""
-        held = False
-        for _ in range(AGAIN):
+    def _held(self, program: Program, failed: Fails) -> int:
+        """Count how often what failed holds when it is tried again; 0 when it fails again, or cannot be tried."""
+        for held in range(AGAIN):
             try:
                 self._once(program, failed.values, Tally(), failed.case.seed)
-                held = True
             except Fails:
-                return True
+                return 0
             except (HarnessError, RowTooLong):
-                break
-        return not held
+                return held
+        return AGAIN
 
     def _counterexample(self, program: Program, failed: Fails) -> Counterexample:
         found = None

@@ -208,27 +208,27 @@ class _Trial:
                 self.row.drawn[0].name.where, f"a witness or a bound cannot be evaluated: {error}", []
             )
         for number, chosen in enumerate(enumerated(self.compiled.lifecycle, self.program)):
-            found = self._with(
-                {**chosen, **drawn}, chosen, eagerly=every and number == 0, descending=number == 0
-            )
+            found = self._with({**chosen, **drawn}, chosen, eagerly=every and number == 0)
             if found or not every:
                 return found
         chosen = next(iter(enumerated(self.compiled.lifecycle, self.program)), {})
         told = ({**chosen, **values} for values in far)
         return next(
-            filter(None, (self._with(values, values, eagerly=False, descending=False) for values in told)),
+            filter(None, (self._with(values, values, eagerly=False) for values in told)),
             None,
         )
 
     def _with(
-        self, arguments: Mapping[str, Any], chosen: Mapping[str, Any], *, eagerly: bool, descending: bool
+        self, arguments: Mapping[str, Any], chosen: Mapping[str, Any], *, eagerly: bool
     ) -> Diagnostic | None:
         """Run with some values, in every order in which calls made at once can come."""
         given = [f"{name} = {spoken(value)}" for name, value in chosen.items()]
         first = self._subject(())
-        found = self._either_way(first, arguments, given)
+        found = self._run(first, arguments, given)
         fired, several = self.model.fired, self.model.serials > 1
-        if found is None and descending and several:
+        found = found or self._refusing(first, arguments, given)
+        fired = fired or self.model.fired
+        if found is None and several:
             said = [*given, "each id comes before those that were given before it"]
             found = self._run(self._subject((), descending=True), arguments, said)
         if found is None and eagerly and first.could:
@@ -247,12 +247,16 @@ class _Trial:
         self, first: ModelSubject, arguments: Mapping[str, Any], how: list[str]
     ) -> Diagnostic | None:
         """Run with what is open carried out; then, if anything was, with what may be refused refused."""
-        found = self._run(first, arguments, how)
-        if found is None and first.chose:
-            said = [*how, "what may be refused is refused"]
-            other = self._subject(first.order, lenient=False, prompt=first.prompt)
-            found = self._run(other, arguments, said)
-        return found
+        return self._run(first, arguments, how) or self._refusing(first, arguments, how)
+
+    def _refusing(
+        self, first: ModelSubject, arguments: Mapping[str, Any], how: list[str]
+    ) -> Diagnostic | None:
+        """Run with what may be refused refused, if something was carried out that may be."""
+        if not first.chose:
+            return None
+        other = self._subject(first.order, lenient=False, prompt=first.prompt)
+        return self._run(other, arguments, [*how, "what may be refused is refused"])
 
     def _subject(
         self,

@@ -477,13 +477,13 @@ class Values:
 class Watched(Values):
     """The same, and which of them were read: what was not read made no difference."""
 
-    __slots__ = ("read",)
+    __slots__ = ("__read",)  # no limit and no policy is called so
 
     def __init__(self, values: Mapping[str, Any], read: set[str]) -> None:
         super().__init__(values)
-        self.read = read
+        self.__read = read
 
     def __getattribute__(self, name: str) -> Any:
-        if not name.startswith("__") and name != "read":
-            self.read.add(name.removesuffix("_"))  # that of a keyword in Python is longer by that
+        if not name.startswith("_"):  # that of a keyword in Python is longer by a stroke
+            self.__read.add(name if name in self.__dict__ else name.removesuffix("_"))
         return super().__getattribute__(name)

@@ -27,6 +27,14 @@ class RowFailure(Exception):
         self.expr = expr
 
 
+class NothingGiven(RowFailure):
+    """A row reads from a reply that was refused."""
+
+
+class NotEvaluable(RowFailure):
+    """A row reads what a reply does not have, or computes what cannot be computed."""
+
+
 class RowTooLong(Exception):
     """A row walks over more than can be walked: with such limits it cannot be run, and says nothing."""
 
@@ -62,7 +70,9 @@ class Answer:
     def value(self) -> Any:
         """The value that was given; a row that reads it from a refusal does not hold."""
         if self.refused is not None:
-            raise RowFailure(f"{self.operation} was refused ({self.refused}), so it gave nothing to look at")
+            raise NothingGiven(
+                f"{self.operation} was refused ({self.refused}), so it gave nothing to look at"
+            )
         return self.given
 
     def __eq__(self, other: object) -> bool:
@@ -118,7 +128,7 @@ class Line:
             failure.expr = failure.expr or self.expr
             raise
         except UNEVALUABLE as error:
-            raise RowFailure(f"cannot be evaluated: {error}", self.expr) from error
+            raise NotEvaluable(f"cannot be evaluated: {error}", self.expr) from error
 
     def held(self, environment: dict[str, Any]) -> bool | None:
         """Tell whether a claim holds; None where the implementation chooses that."""

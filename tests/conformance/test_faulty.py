@@ -37,7 +37,6 @@ LONGER_THAN_KNOWN: dict[str, dict[str, str]] = {
             "LastSettledFirst",
             "LimitIsPerOwner",
             "ListAcknowledges",
-            "PollShowsNewHolder",
             "RetriesAfterDispose",
             "RunningIsAcknowledgedByPoll",
             "ZeroRetentionKeeps",

@@ -129,20 +129,23 @@ def test_steps_without_which_it_goes_wrong_in_another_way_or_only_now_and_then_s
     assert "- begun = start(unknown)" in result.counterexample.row
 
 
-def test_steps_without_which_something_else_is_refused_stay() -> None:
-    class RefusesUntilConfigured(ReusedAgainstDeclaration):
+@pytest.mark.parametrize("number", [1, 2])
+def test_steps_without_which_something_else_is_refused_stay(number: int) -> None:
+    class RefusesOneUntilConfigured(ReusedAgainstDeclaration):
         configured = False
+        registrations = 0
 
         async def configure(self, *limits: Any, **named: Any) -> None:
             self.configured = True
             await super().configure(*limits, **named)
 
         async def register(self, *of: Any, **named: Any) -> Any:
-            if not self.configured:
+            self.registrations += 1
+            if self.registrations == number and not self.configured:
                 raise Refused("limit_reached")
             return await super().register(*of, **named)
 
-    assert shown("job", RefusesUntilConfigured, "E18") == shown("job", ReusedAgainstDeclaration, "E18")
+    assert shown("job", RefusesOneUntilConfigured, "E18") == shown("job", ReusedAgainstDeclaration, "E18")
 
 
 class TellsTheTruthUntilFinished(Noting):
@@ -212,3 +215,4 @@ def test_what_held_once_and_then_could_not_be_tried_is_flaky() -> None:
 
     result = row_result(OnceThenExhausted, "X9", load("task-progress"), shortest=False)
     assert result.verdict is Verdict.FLAKY
+    assert result.reason.endswith("; tried again once, it held")

@@ -391,12 +391,35 @@ def test_a_row_runs_only_with_other_limits_of_those_that_it_reads() -> None:
     assert "limits.other = 0" in found(other, asserting("limits.other >= 1"))["row-needs-more"].message
 
 
-def test_ids_come_in_any_order() -> None:
-    edits = (
-        ("      - slept = rest(t1)", "      - slept = rest(t1)\n      - other = start(t1, fresh)"),
-        asserting("([job.job_id, other.job_id].sortBy(i, i)) == [job.job_id, other.job_id]"),
+@pytest.mark.parametrize("name", ["read", "other_", "class", "limits"])
+def test_a_limit_may_have_any_name(name: str) -> None:
+    other = ("limits:\n", f"limits:\n  {name}: {{default: 5}}\n")
+    assert checked(other, asserting(f"limits.{name} >= 0")).right
+    fault = found(other, asserting(f"limits.{name} >= 1"))["row-needs-more"]
+    assert f"limits.{name} = 0" in fault.message
+
+
+IN_ORDER = "([job.job_id, other.job_id].sortBy(i, i)) == [job.job_id, other.job_id]"
+ANOTHER = ("      - slept = rest(t1)", "      - slept = rest(t1)\n      - other = start(t1, fresh)")
+BACKWARDS = "each id comes before those that were given before it"
+
+
+@pytest.mark.parametrize("claim", [IN_ORDER, f"outcome == done || {IN_ORDER}"])
+def test_ids_come_in_any_order(claim: str) -> None:
+    assert BACKWARDS in found(ANOTHER, asserting(claim))["row-fails"].message
+
+
+def test_ids_come_in_any_order_where_a_call_that_may_be_refused_is_not() -> None:
+    begin = "  begin:\n    takes: {thread: Thread, name: Name}\n    open: {busy: thread.idle}\n    create:\n"
+    begin += "      Job: {thread: thread, name: name}\n    gives: {job_id: job.id}\n"
+    claim = "a.refused != null || b.refused != null || ([a.job_id, b.job_id].sortBy(i, i)) == [a.job_id, b.job_id]"
+    row = "  N2:\n    about: Two begin.\n    level: must\n    source: '2'\n    covers: [operations.begin]\n    act:\n"
+    row += "".join(
+        f"      - {call}\n" for call in ("rest(t1)", "a = begin(t1, fresh)", "b = begin(t1, fresh)")
     )
-    assert "each id comes before those that were given before it" in found(*edits)["row-fails"].message
+    row += f"    assert:\n      - {claim}\n"
+    edits = (("  inspect:\n", f"{begin}  inspect:\n"), ("matrix:\n", f"matrix:\n{row}"))
+    assert BACKWARDS in found(*edits)["row-fails"].message
 
 
 def test_calls_at_once_come_in_every_order() -> None:
