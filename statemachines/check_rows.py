@@ -122,7 +122,7 @@ class _Trial:
         self.came: list[set[bool]] = [set() for _ in program.open]
         self.limits_read: set[str] = set()
         self.policies_read: set[str] = set()
-        self.model: Any = self._watched(model)
+        self.model: Any = self._noting_reads(model)
         self.runs = 0
         self.elsewhere = elsewhere
 
@@ -133,7 +133,7 @@ class _Trial:
         """
         idle = self.needs.unmet(self.row, self.model)
         if idle is not None:
-            self.model = self._watched(next(self._fitting(declared), self.model))
+            self.model = self._noting_reads(next(self._fitting(declared), self.model))
         if self.needs.unmet(self.row, self.model) is not None:
             assert idle is not None
             hint = "choose defaults with which every row runs, or weaken the condition"
@@ -148,7 +148,7 @@ class _Trial:
             if idle is None and self.row.level == "must":
                 yield from self._too_strict(declared)
 
-    def _watched(self, model: BaseModel) -> BaseModel:
+    def _noting_reads(self, model: BaseModel) -> BaseModel:
         """Note from now on which limits and policies are read: with others that are not, all would be the same."""
         model.limits = Watched(vars(model.limits), self.limits_read)
         model.policies = Watched(vars(model.policies), self.policies_read)
@@ -213,10 +213,7 @@ class _Trial:
                 return found
         chosen = next(iter(enumerated(self.compiled.lifecycle, self.program)), {})
         told = ({**chosen, **values} for values in far)
-        return next(
-            filter(None, (self._with(values, values, eagerly=False) for values in told)),
-            None,
-        )
+        return next(filter(None, (self._with(values, values, eagerly=False) for values in told)), None)
 
     def _with(
         self, arguments: Mapping[str, Any], chosen: Mapping[str, Any], *, eagerly: bool
