@@ -1,13 +1,17 @@
 # Every target sets up what it needs first; nothing has to be installed but Python 3.11 or later and make.
 PYTHON ?= python3
 BIN := .venv/bin
+# Two processes; one that has nothing left to do takes over what the other has not begun.
+TESTS := pytest -n 2 --dist worksteal
 SETUP := .venv/.set-up
 
-.PHONY: run test lint types pytest format soak bench clean
+.PHONY: run check test lint types fast pytest format soak bench clean
 .NOTPARALLEL:
 
 run: $(SETUP)     ## every row of one lifecycle against the embedded reference
 	$(BIN)/conformance run thread-job --against reference
+
+check: lint types fast     ## a look while you work: all but the thorough tests and what they reach
 
 test: lint types pytest    ## all that has to hold before a commit
 
@@ -18,19 +22,22 @@ lint: $(SETUP)
 types: $(SETUP)
 	$(BIN)/mypy
 
-pytest: $(SETUP)  ## the tests on two processes, and the branches that they reach
+fast: $(SETUP)    ## the fast tests
+	$(BIN)/$(TESTS) -m 'not thorough and not soak'
+
+pytest: $(SETUP)  ## the fast tests, the branches that they reach, and the thorough tests
 	$(BIN)/coverage erase
-	$(BIN)/coverage run -m pytest -n 2 -m 'not thorough and not soak'
+	$(BIN)/coverage run -m $(TESTS) -m 'not thorough and not soak'
 	$(BIN)/coverage combine --quiet
 	$(BIN)/coverage report
-	$(BIN)/pytest -n 2 -m 'thorough and not soak'
+	$(BIN)/$(TESTS) -m 'thorough and not soak'
 
 format: $(SETUP)
 	$(BIN)/ruff check --fix-only .
 	$(BIN)/ruff format .
 
 soak: $(SETUP)    ## many seeds and all cases, where `make test` takes one seed and a choice
-	$(BIN)/pytest -n 2 -m soak
+	$(BIN)/$(TESTS) -m soak
 	$(BIN)/python -m tests.soak
 
 bench: $(SETUP)

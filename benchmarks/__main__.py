@@ -169,7 +169,7 @@ def _machine() -> dict[str, str]:
 
 
 def _processor() -> str:
-    """Give the name of the processor, where the system tells it."""
+    """Return the name of the processor, where the system tells it."""
     information = Path("/proc/cpuinfo")
     if information.exists():
         for line in information.read_text(encoding="utf-8").splitlines():

@@ -8,7 +8,7 @@ from typing import Any
 
 from benchmarks.measure import MORE, Finding, Pair
 from benchmarks.registry import TERMINAL, LeanRegistry, Registry
-from statemachines.chart import machine
+from statemachines import machine
 from statemachines.compile import Compiled
 
 MOVES = 500
@@ -37,7 +37,7 @@ class PlainMoves:
         self._cancel.once()
 
     def findings(self) -> list[Finding]:
-        """Give a line for each move."""
+        """Return a line for each move."""
         what = "model against a trigger of transitions"
         return [
             _times(f"{what}: report_progress, running → same", self._same, 8, MOVES),
@@ -94,7 +94,7 @@ class Walk:
         self._lean.once()
 
     def findings(self) -> list[Finding]:
-        """Give a line for a registry as `transitions` advises, and one for the leanest there can be."""
+        """Return a line for a registry as `transitions` advises, and one for the leanest there can be."""
         calls = WALKS * (2 * JOBS + 3)
         return [
             _times("model against a registry by transitions: walk beyond retention", self._pair, 4, calls),
@@ -165,7 +165,7 @@ def _compare(model: Any, registry: Registry) -> None:
 
 
 def _model(compiled: Compiled) -> Any:
-    """Give a model; what is generated is unknown to a type checker."""
+    """Return a model; what is generated is unknown to a type checker."""
     return compiled.model()
 
 

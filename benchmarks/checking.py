@@ -8,9 +8,9 @@ import time
 
 from benchmarks.command import CHECK, SPEC, Done, command
 from benchmarks.measure import LESS, Finding, seconds, spread
-from statemachines.check import check_file
+from statemachines.checks.spec import check_file
 
-_WARM, _COMMAND = "check thread-job.yaml in a warm process", "check thread-job.yaml as a command"
+_WARM, _COMMAND = "check thread-job in a warm process", "check thread-job as a command"
 
 
 class Checking:
@@ -39,7 +39,7 @@ class Checking:
         self._python.append(command([sys.executable, "-c", "pass"]).seconds * 1000)
 
     def findings(self) -> list[Finding]:
-        """Give a line for each way."""
+        """Return a line for each way."""
         commands = [done.seconds * 1000 for done in self._done]
         working = statistics.median(done.processor for done in self._done) * 1000
         warm = f"{spread(self._warm, 'ms')}, {statistics.median(self._processor):.0f} ms of processor; "

@@ -14,7 +14,7 @@ from functools import cache
 from pathlib import Path
 
 ROOT = Path(__file__).parent.parent
-SPEC = ROOT / "spec" / "thread-job.yaml"
+SPEC = ROOT / "spec" / "thread-job"
 KIT = (sys.executable, "-m", "conformance")
 CHECK = (*KIT, "check", str(SPEC))
 RUN = (*KIT, "run", "thread-job", "--against", "reference")
@@ -67,7 +67,7 @@ def command(arguments: Sequence[str], awaited: Callable[[str], bool] = lambda li
 
 @cache
 def _environment() -> dict[str, str]:
-    """Give an environment as people have it from the second use on: byte code is written, and is there."""
+    """Return an environment as people have it from the second use on: byte code is written, and is there."""
     folder = tempfile.TemporaryDirectory(prefix="benchmark-code-")
     atexit.register(folder.cleanup)
     paths = [str(ROOT), *filter(None, [os.environ.get("PYTHONPATH")])]

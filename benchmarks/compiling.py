@@ -11,9 +11,9 @@ from typing import Any
 from benchmarks.measure import Finding, seconds
 from statemachines import generate
 from statemachines.compile import Compiled, load, spec_tree
-from statemachines.lower import lower
-from statemachines.read import read_lifecycle
-from statemachines.structure import check_structure
+from statemachines.lower.spec import lower
+from statemachines.surface.spec import read_lifecycle
+from statemachines.surface.structure import check_structure
 
 
 class Compiling:
@@ -44,7 +44,7 @@ class Compiling:
         return found[0]
 
     def findings(self) -> list[Finding]:
-        """Give the time to a compiled lifecycle, to a model of it, and the size of the module."""
+        """Return the time to a compiled lifecycle, to a model of it, and the size of the module."""
         stages = ", ".join(
             f"{name} {statistics.median(times):.1f}"
             for name, times in self._stages.items()

@@ -13,10 +13,10 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, rule, run_state_machine_as_test
 
 from benchmarks.measure import LESS, Finding, seconds, spread
-from conformance.stateful import STEPS
-from conformance.strategies import settings_of
-from statemachines.candidates import choosers
+from conformance.budget import USUAL
+from conformance.search.strategies import settings_of
 from statemachines.compile import Compiled
+from statemachines.explore.candidates import choosers
 from statemachines.model import ABSENT
 
 EXAMPLES = 40
@@ -56,7 +56,7 @@ class HypothesisStep:
         """Run the empty machine; then make its steps on the model."""
         cases: list[Drawn] = []
         machine = seed(self._round)(_machine(self._names, cases))
-        settings = settings_of(EXAMPLES, stateful_step_count=STEPS, phases=(Phase.generate,))
+        settings = settings_of(EXAMPLES, stateful_step_count=USUAL.stateful_steps, phases=(Phase.generate,))
         gc.collect()
         empty = seconds(lambda: run_state_machine_as_test(machine, settings=settings), thread_time)
         steps = sum(map(len, cases))
@@ -70,7 +70,7 @@ class HypothesisStep:
         self._round += 1
 
     def findings(self) -> list[Finding]:
-        """Give the model's share of a step."""
+        """Return the model's share of a step."""
         shares = [own / (empty + own) * 100 for empty, own in zip(self._empty, self._own, strict=True)]
         own, empty = statistics.median(self._own) * 1e6, statistics.median(self._empty) * 1e6
         note = f"{own:.1f} µs beside {empty:.0f} µs of Hypothesis' own; {spread(shares, '%', 2)}"
@@ -118,7 +118,7 @@ class HypothesisStep:
         self._model.settle()
 
     def _made(self, start: Any, moves: list[Move]) -> float:
-        """Give how long the model takes for the steps of one case."""
+        """Return how long the model takes for the steps of one case."""
         model = self._model
         model.thaw(start)
         begin = thread_time()

@@ -31,7 +31,7 @@ class Finding:
 
     @property
     def met(self) -> bool | None:
-        """Tell whether the target is reached; None when nothing can be said."""
+        """Whether the target is reached; None when nothing can be said."""
         if self.value is None or self.target is None:
             return None
         return self.value <= self.target if self.sign == LESS else self.value >= self.target
@@ -46,7 +46,7 @@ class Benchmark(Protocol):
         """Measure one round."""
 
     def findings(self) -> list[Finding]:
-        """Give the lines of the table."""
+        """Return the lines of the table."""
 
 
 @contextmanager
@@ -61,7 +61,7 @@ def no_collection() -> Iterator[None]:
 
 
 def seconds(work: Callable[[], object], clock: Callable[[], float] = time.perf_counter) -> float:
-    """Give how long something takes."""
+    """Return how long something takes."""
     begin = clock()
     work()
     return clock() - begin
@@ -108,5 +108,5 @@ class Pair:
 
 
 def spread(values: Sequence[float], unit: str, places: int = 0) -> str:
-    """Give the lowest and the highest of some values, in words."""
+    """Return the lowest and the highest of some values, in words."""
     return f"{min(values):.{places}f} … {max(values):.{places}f} {unit} in {len(values)} rounds"

@@ -112,7 +112,7 @@ class Registry:
         return list(told)
 
     def list_jobs(self, thread: str, statuses: list[str]) -> list[str]:
-        """Give the ids of a thread's jobs in some statuses."""
+        """Return the ids of a thread's jobs in some statuses."""
         return [job.job_id for job in self._jobs.values() if job.thread == thread and job.state in statuses]
 
     def _enter(self, job: Job) -> None:

@@ -22,7 +22,7 @@ class Running:
         self._done.append(command(RUN, _is_row))
 
     def findings(self) -> list[Finding]:
-        """Give the time to the end, and the time to the first row."""
+        """Return the time to the end, and the time to the first row."""
         whole = [done.seconds for done in self._done]
         working = statistics.median(done.processor for done in self._done)
         firsts = [done.first for done in self._done if done.first is not None]

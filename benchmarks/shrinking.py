@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import statistics
 import time
+from dataclasses import replace
 
 from benchmarks.measure import LESS, Finding, spread
+from conformance.budget import USUAL
+from conformance.counterexample.play import Played, play, symbolic
+from conformance.counterexample.shrink import shrink
 from conformance.demo import EvictsFirstStarted
-from conformance.shrink import Shrinker
-from conformance.stateful import search
-from conformance.targets import open_class
-from conformance.trace import Call, Given, Played, Trace, play, symbolic
+from conformance.search.stateful import search
+from conformance.targets import open_system
 from statemachines.compile import Compiled
+from statemachines.rows import Call, Given, Trace
 
 BUDGET = 60.0  # seconds, so that the shrinker stops when it is done and not before
 SEARCHED = 400  # cases until the machine gives up
@@ -26,7 +29,7 @@ class Shrinking:
 
     def __init__(self, compiled: Compiled) -> None:
         self._compiled = compiled
-        self._adapter = open_class(compiled, EvictsFirstStarted)
+        self._adapter = open_system(compiled, EvictsFirstStarted)
         self._known = self._minimum()
         self._seed = 0
         self._missed = 0
@@ -39,7 +42,11 @@ class Shrinking:
     def once(self) -> None:
         """Find, then shrink."""
         found = search(
-            self._compiled, self._adapter, self._seed, examples=SEARCHED, after=lambda driver: None
+            self._compiled,
+            self._adapter,
+            self._seed,
+            replace(USUAL, stateful_tests=SEARCHED),
+            after=lambda driver: None,
         )
         self._seed += 1
         first = (
@@ -47,19 +54,19 @@ class Shrinking:
             if found is not None
             else None
         )
-        if first is None or first.divergence is None:
+        if first is None or first.finding is None:
             self._missed += 1
             return
         begin, began = time.perf_counter(), time.thread_time()
-        best = Shrinker(self._compiled, self._play, BUDGET).shrink(first)
+        best = shrink(self._compiled, self._play, first, BUDGET)
         self._model.append(time.thread_time() - began)  # the system works on a thread of its own
         self._whole.append(time.perf_counter() - begin)
-        self._lengths.append(len(best.trace))
+        self._lengths.append(len(best.played.trace))
         self._found.append(len(first.trace))
         self._tries.append(best.tries)
 
     def findings(self) -> list[Finding]:
-        """Give how long it takes, and how long the result is."""
+        """Return how long it takes, and how long the result is."""
         missed = f"; NOT FOUND by {self._missed} seeds" if self._missed else ""
         if not self._whole:
             return [Finding(_WHAT, None, "s", LESS, 1, missed[2:])]
@@ -79,7 +86,7 @@ class Shrinking:
         return play(self._compiled, self._adapter, trace)
 
     def _minimum(self) -> int:
-        """Give the length of the shortest trace that can show the bug: one more than retained, and a look."""
+        """Return the length of the shortest trace that can show the bug: one more than retained, and a look."""
         numbers = range(1, RETAINED + 2)
         starts = [
             Call(number, "start", (("thread", "t1"), ("tool_call", f"call-{number}"), ("tool", "bash")))
@@ -96,6 +103,6 @@ class Shrinking:
         ]
         look = Call(200, "inspect_job", (("thread", "t1"), ("job", Given(1, "job_id"))))
         shortest = Trace((*starts, *ends, look))
-        if play(self._compiled, self._adapter, shortest).divergence is None:
+        if play(self._compiled, self._adapter, shortest).finding is None:
             raise AssertionError("the shortest trace does not show the bug")
         return len(shortest)

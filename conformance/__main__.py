@@ -1,5 +1,5 @@
 """`python -m conformance`: the same as the command."""
 
-from conformance.cli import main
+from conformance.command import main
 
 raise SystemExit(main())

@@ -21,7 +21,7 @@ from conformance.references import (
 class EvictsFirstStarted(thread_job.ThreadJobs):
     """The planted bug: with one ended job too many, the one that started first leaves, not the one that ended first."""
 
-    def _leaving(self, thread: str) -> list[thread_job.Job]:
+    def _leaving(self, thread: str) -> list[thread_job.ThreadJob]:
         count = len(super()._leaving(thread))
         return sorted(self._ended_in(thread), key=lambda job: job.serial)[:count]
 
@@ -29,7 +29,7 @@ class EvictsFirstStarted(thread_job.ThreadJobs):
 class WaitsForAborted(task_progress.TaskProgress):
     """The planted bug: a batch waits for a task that was aborted before it started, and so for ever."""
 
-    def _is_complete(self, tasks: Sequence[task_progress.Task]) -> bool:
+    def _is_complete(self, tasks: Sequence[task_progress.DelegatedTask]) -> bool:
         never_ran = any(task.status == "aborted" and task.started_at is None for task in tasks)
         return super()._is_complete(tasks) and not never_ran
 
@@ -37,7 +37,7 @@ class WaitsForAborted(task_progress.TaskProgress):
 class WakesOnlyWhoWaits(background_tasks.BackgroundTasks):
     """The planted bug: a completion wakes those who wait; whoever comes a moment later sleeps on."""
 
-    def _wake(self, table: background_table.Table) -> None:
+    def _wake(self, table: background_table.TaskTable) -> None:
         if table.waiters:
             super()._wake(table)
 
@@ -56,14 +56,14 @@ class ProgressWipesSummary(local_agent.LocalAgents):
 class TellsPolledAgain(job.Jobs):
     """The planted bug: what a poll has shown to be over is delivered once more."""
 
-    def _acknowledge_ended(self, jobs: Iterable[job_records.Job]) -> None:
+    def _acknowledge_ended(self, jobs: Iterable[job_records.JobRecord]) -> None:
         """Forget to."""
 
 
 class PrintsUnquoted(cli_job.CliJobs):
     """The planted bug: the printed commands do not quote the id, so those of a job called `job 3` do not work."""
 
-    class program(cli_program.Program):  # noqa: N801 - the attribute of this name
+    class program(cli_program.JobTool):  # noqa: N801 - the attribute of this name
         def command(self, *words: str) -> str:
             return " ".join([*self.tool, *words])
 

@@ -1,4 +1,4 @@
-"""From the text after `--against` to an adapter: `reference`, `python:module:Class`, or `cli:FILE.yaml`."""
+"""From a system to its adapter: a class, or the text of a target, as it stands after `--against`."""
 
 from __future__ import annotations
 
@@ -6,13 +6,10 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any
 
-from conformance.adapter import Adapter, UnknownTarget
-from conformance.adapters.cli import CommandLineAdapter, tool_of
-from conformance.adapters.cli_file import read_target
-from conformance.adapters.found_class import resolve
-from conformance.adapters.python import PythonAdapter, Signature
-from conformance.declaration import declared
+from conformance.cli_tool import CommandLineAdapter, read_target, tool_of
 from conformance.defaults import CALL_LIMIT
+from conformance.errors import UsageError, faults_told
+from conformance.system import Adapter, PythonAdapter, Signature, declared, resolve
 from statemachines.compile import Compiled
 from statemachines.kernel import Operation
 
@@ -28,15 +25,28 @@ REFERENCES = {
 }
 
 
-def open_target(compiled: Compiled, target: str) -> Adapter:
-    """Give an adapter for a target; raise UnknownTarget, or HarnessError when it cannot be reached.
+def open_system(compiled: Compiled, system: Callable[[], Any] | str) -> Adapter:
+    """Return an adapter for a system; raise HarnessError when it cannot be reached.
 
-    A file of a command line tool that has faults raises SpecError.
+    Raises UsageError for what is no system, for a target that names nothing, and for a file of a command line
+    tool that has faults.
     """
+    if isinstance(system, str):
+        return _open_target(compiled, system)
+    if not callable(system):
+        raise UsageError(
+            f"{system!r} is no system; give a class, a function that makes an object, or the text of a target: "
+            f"{' or '.join(KINDS)}"
+        )
+    where = getattr(system, "__module__", "") or "?"
+    return _python(compiled, system, f"python:{where}:{getattr(system, '__qualname__', system)}")
+
+
+def _open_target(compiled: Compiled, target: str) -> Adapter:
     name = compiled.lifecycle.name
     if target == "reference":
         if name not in REFERENCES:
-            raise UnknownTarget(
+            raise UsageError(
                 f"there is no reference implementation of {name}; there are: {', '.join(REFERENCES)}"
             )
         return _python(compiled, resolve(REFERENCES[name]), target)
@@ -45,18 +55,13 @@ def open_target(compiled: Compiled, target: str) -> Adapter:
         return _python(compiled, resolve(rest), target)
     if kind == "cli" and colon:
         if name != FOR_TOOLS:
-            raise UnknownTarget(f"a command line tool can be run against {FOR_TOOLS}, not against {name}")
+            raise UsageError(f"a command line tool can be run against {FOR_TOOLS}, not against {name}")
+        with faults_told("target"):
+            tool = tool_of(read_target(rest))
         return CommandLineAdapter(
-            tool_of(read_target(rest)), target, _operations(compiled), partial(declared, compiled), CALL_LIMIT
+            tool, target, _operations(compiled), partial(declared, compiled), CALL_LIMIT
         )
-    raise UnknownTarget(f"{target!r} is no target; write {' or '.join(KINDS)}")
-
-
-def open_class(compiled: Compiled, factory: Callable[[], Any]) -> Adapter:
-    """Give an adapter for a class that is at hand."""
-    return _python(
-        compiled, factory, f"python:{factory.__module__}:{getattr(factory, '__qualname__', factory)}"
-    )
+    raise UsageError(f"{target!r} is no target; write {' or '.join(KINDS)}")
 
 
 def _python(compiled: Compiled, factory: Callable[[], Any], name: str) -> Adapter:

@@ -3,43 +3,59 @@
 from __future__ import annotations
 
 import unittest
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from pathlib import Path
 from typing import Any, ClassVar
 
-from conformance.adapter import HarnessError
-from conformance.rows import RowRunner
-from conformance.run import ABOUT_MACHINE, run_machine, selected
-from conformance.targets import open_class
+from conformance.api import System, check_arguments, loaded
+from conformance.budget import USUAL, Budget
+from conformance.errors import faults_told
+from conformance.suite import ABOUT_MACHINE, RowRunner, run_machine, selected
+from conformance.system import HarnessError
+from conformance.targets import open_system
 from conformance.verdict import RowResult, Verdict, gates
-from statemachines.compile import Compiled, load
+from statemachines.compile import Compiled
 from statemachines.lifecycle import Row
 from statemachines.rows import RowCompiler
 
 
-def testcase(lifecycle: str, factory: Callable[[], Any], *, rows: str = "") -> type[unittest.TestCase]:  # noqa: PT028 - it makes tests, and is none
-    """Give a test case with a test for each row of a lifecycle, run against the objects that `factory` makes.
+def testcase(
+    lifecycle: str | Path,
+    system: System,
+    *,
+    rows: str | Sequence[str] | None = None,  # noqa: PT028 - it makes tests, and is none
+    seed: int = 0,  # noqa: PT028 - the same
+    quick: bool = False,  # noqa: PT028 - the same
+) -> type[unittest.TestCase]:
+    """Return a test case with a test for each row of a life cycle and one for the random machine.
 
-    `rows` selects some, such as "N1,E*". A row that the system cannot have is skipped, and says why.
+        TestMyJobs = conformance.testcase("thread-job", MyJobs)
+
+    The arguments are those of `conformance.run`. A row that the system cannot have is skipped, and says why; one
+    that fails shows its counterexample. Raises UsageError for what cannot be used, and HarnessError for what is
+    declared wrongly, both where the test case is made.
     """
-    if not callable(factory):
-        raise TypeError(f"testcase takes a class, or a function that makes an object; {factory!r} is none")
-    compiled = load(lifecycle)
-    only = tuple(part.strip() for part in rows.split(",") if part.strip())
-    adapter = open_class(compiled, factory)  # what is declared wrongly is told where the test case is made
+    check_arguments(seed=seed)
+    compiled = loaded(lifecycle)
+    chosen, with_machine = selected(compiled, rows)
+    adapter = open_system(compiled, system)
     adapter.close()
+    with faults_told("spec"):
+        programs = RowCompiler(compiled.lifecycle).checked()
     body: dict[str, Any] = {
         "__doc__": f"{compiled.lifecycle.name} against {adapter.name}.",
-        "__module__": factory.__module__,
+        "__module__": getattr(system, "__module__", __name__),
         "compiled": compiled,
-        "programs": RowCompiler(compiled.lifecycle).checked(),
-        "factory": staticmethod(factory),
+        "programs": programs,
+        "system": system if isinstance(system, str) else staticmethod(system),
+        "seed": seed,
+        "budget": USUAL.quick() if quick else USUAL,
     }
-    chosen, with_machine = selected(compiled, only)
     for row in chosen:
         body[f"test_{row.id.text}"] = _test(row)
     if with_machine:
         body["test_machine"] = _machine
-    return type(f"Test{getattr(factory, '__name__', 'System')}", (_Rows,), body)
+    return type(f"Test{getattr(system, '__name__', 'System')}", (_Rows,), body)
 
 
 class _Rows(unittest.TestCase):
@@ -47,7 +63,9 @@ class _Rows(unittest.TestCase):
 
     compiled: ClassVar[Compiled]
     programs: ClassVar[RowCompiler]
-    factory: ClassVar[Callable[[], Any]]
+    system: ClassVar[System]
+    seed: ClassVar[int]
+    budget: ClassVar[Budget]
     runner: ClassVar[RowRunner]
     unready: ClassVar[str] = ""  # why nothing can be asked
 
@@ -57,13 +75,13 @@ class _Rows(unittest.TestCase):
 
     @classmethod
     def setUpClass(cls) -> None:
-        adapter = open_class(cls.compiled, cls.factory)
+        adapter = open_system(cls.compiled, cls.system)
         cls.addClassCleanup(adapter.close)
         try:
             adapter.ready()
         except HarnessError as error:
             cls.unready = str(error)
-        cls.runner = RowRunner(cls.compiled, cls.programs, adapter)
+        cls.runner = RowRunner(cls.compiled, cls.programs, adapter, number=cls.seed, budget=cls.budget)
 
 
 def _test(row: Row) -> Callable[[_Rows], None]:

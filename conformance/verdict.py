@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
+from typing import NamedTuple
 
 from statemachines.lifecycle import Level
 
@@ -42,7 +43,15 @@ class Counterexample:
     transcript: tuple[str, ...] = ()
 
 
-@dataclass(slots=True)
+class Judged(NamedTuple):
+    """What is known of a row: the verdict, why it is that, and what shows it."""
+
+    verdict: Verdict
+    reason: str = ""
+    counterexample: Counterexample | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class RowResult:
     """The verdict of one row and what it rests on.
 
@@ -55,7 +64,7 @@ class RowResult:
     verdict: Verdict
     reason: str = ""
     runs: int = 0
-    witnesses: dict[str, int] = field(default_factory=dict)
+    witnesses: Mapping[str, int] = field(default_factory=dict)
     overlaps: int = 0
     counterexample: Counterexample | None = None
     where: str = ""
@@ -63,7 +72,7 @@ class RowResult:
 
 
 def gates(result: RowResult, fail_on: Level = "must") -> bool:
-    """Tell whether a verdict makes a run fail."""
+    """Return whether a verdict makes a run fail."""
     counted = result.level == "must" or (fail_on == "should" and result.level == "should")
     match result.verdict:
         case Verdict.FAIL | Verdict.FLAKY:
@@ -77,7 +86,7 @@ def gates(result: RowResult, fail_on: Level = "must") -> bool:
 
 
 def exit_code(results: Iterable[RowResult], fail_on: Level = "must") -> int:
-    """Give the exit code of a run: 1 violates, 3 harness error, 4 could not tell, 0 conforms."""
+    """Return the exit code of a run: 1 violates, 3 harness error, 4 could not tell, 0 conforms."""
     found = list(results)
     if any(gates(result, fail_on) and result.verdict is not Verdict.HARNESS_ERROR for result in found):
         return EXIT_VIOLATES

@@ -11,22 +11,23 @@ from types import CodeType, ModuleType
 from typing import Any
 
 from statemachines import generate, kernel
+from statemachines.choices import limits_of, policies_of
+from statemachines.diagnostics import Where
 from statemachines.lifecycle import Lifecycle
 from statemachines.lower import lower
 from statemachines.model import BaseModel
-from statemachines.read import read_lifecycle
-from statemachines.source import Mapping, Node, read_file
-from statemachines.source import read as read_text
-from statemachines.specs import shipped, spec_path
-from statemachines.structure import check_structure
+from statemachines.specs import RULES, shipped, spec_path
+from statemachines.surface import check_structure, read_lifecycle, read_spec, rules_of, with_rows
 from statemachines.words import Words
+from statemachines.yaml import Mapping, Node
+from statemachines.yaml import read as read_text
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Compiled:
     """A lifecycle in all its forms: as stated, as the kernel's verbs, and as a model that runs.
 
-    `origin` is the file that it was loaded from, wherever the working directory is by now.
+    `origin` is the file that its rules were loaded from, wherever the working directory is by now.
     """
 
     lifecycle: Lifecycle
@@ -34,12 +35,25 @@ class Compiled:
     words: Words
     origin: Path | None = None
 
+    def __repr__(self) -> str:
+        spec, clauses = self.lifecycle, len(self.kernel.clauses)
+        return f"<life cycle {spec.name}, revision {spec.version}: {clauses} clauses, {len(spec.rows)} rows>"
+
     @property
     def called(self) -> str:
-        """What a command calls the lifecycle: a shipped one by its name, another one by its file."""
+        """What a command calls the lifecycle: a shipped one by its name, another one by its file or folder/."""
         name = self.lifecycle.name
         known = name in shipped() and self.origin == spec_path(name).resolve()
-        return name if known or self.origin is None else self.lifecycle.file
+        if known or self.origin is None:
+            return name
+        folder, _, file = self.lifecycle.file.rpartition("/")
+        return f"{folder}/" if folder and file == RULES else self.lifecycle.file
+
+    def file_of(self, where: Where) -> Path | None:
+        """Return the file of a place, wherever the working directory is by now; None of what was read from a text."""
+        if self.origin is None:
+            return None
+        return self.origin.parent / Path(where.file).relative_to(Path(self.lifecycle.file).parent)
 
     @cached_property
     def source(self) -> str:
@@ -57,11 +71,17 @@ class Compiled:
     def model(
         self, limits: Values[str, int | None] | None = None, policies: Values[str, Any] | None = None
     ) -> BaseModel:
-        """Make a model at the start of a case, with declared limits and policies."""
-        return self.model_class(limits, policies)
+        """Make a model at the start of a case, with declared limits and policies.
+
+        Raises ValueError for a name that the life cycle does not have, and for a value that it does not take.
+        """
+        return self.model_class(
+            limits_of(self.lifecycle, {} if limits is None else limits),
+            policies_of(self.lifecycle, {} if policies is None else policies),
+        )
 
     def without(self, clauses: Iterable[str]) -> Compiled:
-        """Give the same lifecycle with some sentences left out of its kernel; the same one for the same sentences."""
+        """Return the same lifecycle with some sentences left out of its kernel; the same one for the same sentences."""
         paths = frozenset(clauses)
         if paths not in self._without:
             shorter = kernel.without(self.kernel, paths)
@@ -88,36 +108,42 @@ def compile_tree(tree: Node, file: str) -> Compiled:
 
 
 def compile_text(text: str, file: str) -> Compiled:
-    """Compile the text of a spec."""
-    return compile_tree(read_text(text, file), file)
+    """Compile the text of a spec, and the files of rows that it names, below the folder of `file`."""
+    return compile_tree(with_rows(read_text(text, file), Path(file).parent), file)
 
 
 def spec_tree(name: str) -> Mapping:
-    """Read a shipped lifecycle by its name, or a spec by its path; raise LookupError for an unknown name."""
+    """Read a shipped lifecycle by its name, or a spec by its path; raises LookupError for an unknown name."""
     path = path_of(name)
-    tree = read_file(path, name=_shown(path, name))
+    tree = read_spec(path, name=_shown(path, name))
     if not isinstance(tree, Mapping):
         check_structure(tree)
         raise TypeError(tree)  # check_structure has refused it
     return tree
 
 
-def load(name: str) -> Compiled:
-    """Compile a shipped lifecycle by its name, for example `thread-job`; or a spec by its path."""
+def load(lifecycle: str | Path) -> Compiled:
+    """Return a compiled life cycle: a shipped one by its name, for example `thread-job`; or a spec by its path.
+
+    Raises LookupError for a name that there is not, and SpecError with every fault of the spec.
+    """
+    name = str(lifecycle)
     tree = spec_tree(name)
-    return replace(compile_tree(tree, tree.where.file), origin=path_of(name).resolve())
+    return replace(compile_tree(tree, tree.where.file), origin=rules_of(path_of(name)).resolve())
 
 
 def path_of(name: str) -> Path:
-    """Give the file of a spec: of a shipped lifecycle by its name, else the path itself.
+    """Return the file or folder of a spec: of a shipped lifecycle by its name, else the path itself.
 
     What places of a spec call their file leads there, too. Raises LookupError for an unknown name.
     """
-    return Path(name) if name.endswith((".yaml", ".yml")) else spec_path(name)
+    path = Path(name)
+    is_folder = name not in {"", *shipped()} and path.is_dir()
+    return path if is_folder or name.endswith((".yaml", ".yml")) else spec_path(name).parent
 
 
 def _shown(path: Path, name: str) -> str:
-    """Give a file as a person would write it here: a path below this folder, else as it was named."""
+    """Return a path as a person would write it here: one below this folder, else as it was named."""
     try:
         return str(path.resolve().relative_to(Path.cwd()))
     except ValueError:

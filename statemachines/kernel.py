@@ -1,7 +1,7 @@
 """The kernel: a few verbs (require, set, move, create, remove, send, emit), each with the clause it comes from.
 
 What runs, explores or explains a lifecycle reads these values; only the chart reads its sentences a second time. The
-order of the effects of a step is the order in which they happen.
+order of the effects of a step is the order in which they happen. One idea: the verbs make sense only together.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from statemachines.diagnostics import Where
-from statemachines.expression.typed import Const, Minted, Typed, parts
+from statemachines.expression import Const, Minted, Typed, parts
 from statemachines.lifecycle import Level
 from statemachines.types import Type
 
@@ -49,14 +49,14 @@ class Require:
     """Go on only when the guard holds; otherwise give the answer.
 
     answer  'refused' with `code` · 'open': refused with `code`, or carried out, where the guard does NOT
-            hold · 'unchanged': refused or accepted, nothing changes · 'accepted': accepted, nothing changes ·
-            'avoided': anything may happen, so nobody goes there
+            hold · 'unchanged': refused or accepted, nothing changes · 'avoided': anything may happen, so nobody
+            goes there
     guard   None = the record that an argument names exists
     """
 
     clause: str
     guard: Typed | None
-    answer: Literal["refused", "open", "unchanged", "accepted", "avoided"]
+    answer: Literal["refused", "open", "unchanged", "avoided"]
     code: str = ""
     permitted: tuple[Emit, ...] = ()
     parameter: str = ""
@@ -65,13 +65,14 @@ class Require:
 
 @dataclass(frozen=True, slots=True)
 class Set:
-    """Set a field of a record, or a variable when `record` is None."""
+    """Set a field of a record, or a variable when `record` is None; where `when` does not hold, it stays as it is."""
 
     clause: str
     record: Typed | None
     entity: str
     field: str
     value: Typed
+    when: Typed | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,7 +109,7 @@ class Create:
 
     @property
     def mints(self) -> bool:
-        """Tell whether the implementation may choose the id, if there is one."""
+        """Whether the implementation may choose the id, if there is one."""
         return self.id is None or any(isinstance(node, Minted) for node in _nodes(self.id))
 
 
@@ -240,8 +241,6 @@ class Message:
     order_clause: str
     once_clause: str
     outlives_clause: str
-    unless: Typed | None
-    unless_clause: str
     carries: tuple[tuple[str, Typed], ...]
 
 
@@ -292,7 +291,7 @@ class Operation:
 
     @property
     def observes(self) -> bool:
-        """Tell whether it changes nothing and gives something."""
+        """Whether it changes nothing and gives something."""
         return self.reply is not None and not self.effects
 
 
@@ -368,24 +367,24 @@ class Kernel:
     invariants: tuple[Invariant, ...]
 
     def entity(self, name: str) -> Entity:
-        """Give the entity of this name."""
+        """Return the entity of this name."""
         return next(entity for entity in self.entities if entity.name == name)
 
     def message(self, name: str) -> Message:
-        """Give the message of this name."""
+        """Return the message of this name."""
         return next(message for message in self.messages if message.name == name)
 
     def operation(self, name: str) -> Operation:
-        """Give the operation of this name."""
+        """Return the operation of this name."""
         return next(operation for operation in self.operations if operation.name == name)
 
     def clause(self, path: str) -> Clause:
-        """Give the clause of this path."""
+        """Return the clause of this path."""
         return next(clause for clause in self.clauses if clause.path == path)
 
 
 def without(source: Kernel, paths: frozenset[str]) -> Kernel:
-    """Give a kernel that does not do what some clauses say: no effect, no retention, no message that outlives its record.
+    """Return a kernel that does not do what some clauses say: no effect, no retention, no message that outlives its record.
 
     Of a recommended policy, `policies.NAME`, any choice is right then.
 
@@ -445,7 +444,7 @@ def _left(effect: Effect, paths: frozenset[str]) -> Iterator[Effect]:
 
 
 def within(path: str, word: str) -> bool:
-    """Tell whether a clause is the one that a path names, or below it."""
+    """Return whether a clause is the one that a path names, or below it."""
     return path == word or path.startswith(f"{word}.")
 
 

@@ -2,6 +2,7 @@
 
 Nothing here has a meaning yet: names are texts, expressions are syntax trees. `statemachines.words`
 gives the names a meaning, `statemachines.lower` turns the sentences into the kernel's verbs.
+One idea: the words of the language, each as one value.
 """
 
 from __future__ import annotations
@@ -11,8 +12,8 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from statemachines.diagnostics import Where
-from statemachines.expression.syntax import Node
-from statemachines.tree import Scalar
+from statemachines.expression import Node
+from statemachines.yaml import Scalar
 
 Level = Literal["must", "should", "may"]
 
@@ -52,6 +53,7 @@ class TypeUse:
     `subset` is a list that holds each value of its items' type at most once.
 
     `default` is the value of an argument that a call leaves out, or of a field that `create` does not give.
+    `role` is the role that a record has to have, which was written instead of the name of its entity.
     """
 
     name: Word
@@ -61,6 +63,7 @@ class TypeUse:
     choices: tuple[Word, ...] = ()
     subset: bool = False
     bounds: tuple[int, int] | None = None
+    role: Word | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,7 +112,7 @@ class Policy:
 
     @property
     def is_undeclared(self) -> bool:
-        """Tell whether any choice is right where none is declared."""
+        """Whether any choice is right where none is declared."""
         return self.default.text == ANY and all(word.text != ANY for word in self.choices)
 
     @property
@@ -119,7 +122,7 @@ class Policy:
 
 
 @dataclass(frozen=True, slots=True)
-class Definition:
+class DefinitionSpec:
     """A named expression with parameters."""
 
     name: Word
@@ -129,11 +132,12 @@ class Definition:
 
 @dataclass(frozen=True, slots=True)
 class Assignment:
-    """`record.field: value`."""
+    """`record.field: value`, perhaps only `when`; else the old value stays."""
 
     target: Expr
     value: Expr
     key: Word
+    when: Expr | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,7 +160,7 @@ class Creation:
 
 
 @dataclass(frozen=True, slots=True)
-class Move:
+class MoveSpec:
     """`from → to`: from a state or group, to a state, `same`, or an expression that gives a state.
 
     Without a source it starts from whatever state the record is in where the sentence stands.
@@ -171,16 +175,16 @@ class Move:
 class Effects:
     """What happens to a record, and because of it: wherever a spec says that something follows."""
 
-    moves: tuple[Move, ...] = ()
+    moves: tuple[MoveSpec, ...] = ()
     assignments: tuple[Assignment, ...] = ()
     creations: tuple[Creation, ...] = ()
-    loops: tuple[Loop, ...] = ()
+    loops: tuple[ForEachSpec, ...] = ()
     removes: bool = False
     signals: tuple[SignalUse, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
-class Loop:
+class ForEachSpec:
     """`for each name: list`, perhaps only `when`, with effects for each."""
 
     variable: Word
@@ -190,7 +194,7 @@ class Loop:
 
 
 @dataclass(frozen=True, slots=True)
-class Timer:
+class TimerSpec:
     """What happens to a record that has been in a state or group for a time, perhaps only `when`.
 
     `path` is its address below the record's: `after.waiting`, or `after.waiting.1` of several. `within` is the
@@ -227,7 +231,16 @@ class Retention:
 
 
 @dataclass(frozen=True, slots=True)
-class Entity:
+class Role:
+    """Some records of an entity, of which more is said than of the others: those for which `condition` holds."""
+
+    name: Word
+    condition: DefinitionSpec
+    shows: tuple[tuple[Word, Expr], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class EntitySpec:
     """A kind of record."""
 
     name: Word
@@ -239,10 +252,12 @@ class Entity:
     once: bool = False
     unique: tuple[tuple[Word, Word], ...] = ()
     private: Word | None = None
+    missing: Otherwise | None = None
     entering: tuple[Entering, ...] = ()
-    timers: tuple[Timer, ...] = ()
+    timers: tuple[TimerSpec, ...] = ()
     retain: Retention | None = None
     shows: tuple[tuple[Word, Expr], ...] = ()
+    roles: Mapping[str, Role] = field(default_factory=dict)
 
     @property
     def states(self) -> tuple[str, ...]:
@@ -261,25 +276,24 @@ class Owed:
     at_most: Word | None
     order: tuple[Expr, ...]
     outlives: Word | None
-    unless: Expr | None
     carries: tuple[tuple[Word, Expr], ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Otherwise:
-    """The answer where a guard does not hold: a refusal, acceptance without effect, or either.
+    """The answer where a guard does not hold: a refusal, or either a refusal or acceptance, without effect.
 
     'open': the source does not say what happens, so nobody goes there.
     """
 
-    kind: Literal["refused", "accepted", "unchanged", "open"]
+    kind: Literal["refused", "unchanged", "open"]
     code: str
     where: Where
     signals: tuple[SignalUse, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
-class Sending:
+class SendingSpec:
     """Messages that a step sends, bound to a name."""
 
     name: Word
@@ -298,7 +312,7 @@ class Gives:
 
 
 @dataclass(frozen=True, slots=True)
-class Operation:
+class OperationSpec:
     """Something a caller can ask for; a control belongs to whoever tests, and not to the system."""
 
     name: Word
@@ -315,21 +329,21 @@ class Operation:
     only_if: Expr | None = None
     missing: Otherwise | None = None
     otherwise: Otherwise | None = None
-    moves: tuple[Move, ...] = ()
+    moves: tuple[MoveSpec, ...] = ()
     is_table: bool = False
     assignments: tuple[Assignment, ...] = ()
     creations: tuple[Creation, ...] = ()
     removes: tuple[Word, ...] = ()
-    loops: tuple[Loop, ...] = ()
+    loops: tuple[ForEachSpec, ...] = ()
     reads: tuple[tuple[Word, Expr], ...] = ()
     waits: Expr | None = None
-    sends: tuple[Sending, ...] = ()
+    sends: tuple[SendingSpec, ...] = ()
     signals: tuple[SignalUse, ...] = ()
     gives: Gives | None = None
 
 
 @dataclass(frozen=True, slots=True)
-class Spontaneous:
+class SpontaneousSpec:
     """A step that the implementation takes unasked: it may when `when` holds, it has to when `must` does."""
 
     name: Word
@@ -341,13 +355,13 @@ class Spontaneous:
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
+class RowStep:
     """One line of a row: a call, perhaps bound to a name; or a loop over steps."""
 
     expr: Expr
     binding: Word | None = None
     loop: Word | None = None
-    body: tuple[Step, ...] = ()
+    body: tuple[RowStep, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -364,10 +378,29 @@ class Drawn:
 
 
 @dataclass(frozen=True, slots=True)
+class Claim:
+    """What a row asserts, perhaps only `when` a system declares such limits and policies."""
+
+    expr: Expr
+    when: Expr | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class RowGroup:
+    """Rows that belong together: their title, and what all of them share. Rows in no group share nothing."""
+
+    title: str = ""
+    level: str = ""
+    needs: tuple[Expr, ...] = ()
+    arrange: tuple[RowStep, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class Row:
-    """One scenario of the matrix."""
+    """One scenario of the matrix; what its group needs, and how that begins, come first in `needs` and `arrange`."""
 
     id: Word
+    group: RowGroup
     about: str
     level: Level
     source: str
@@ -375,9 +408,9 @@ class Row:
     needs: tuple[Expr, ...]
     each: tuple[tuple[Word, TypeUse], ...]
     drawn: tuple[Drawn, ...]
-    arrange: tuple[Step, ...]
-    act: tuple[Step, ...]
-    asserts: tuple[Expr, ...]
+    arrange: tuple[RowStep, ...]
+    act: tuple[RowStep, ...]
+    asserts: tuple[Claim, ...]
     open: tuple[Expr, ...]
 
 
@@ -392,15 +425,19 @@ class Lifecycle:
     limits: Mapping[str, Limit]
     policies: Mapping[str, Policy]
     should: tuple[Word, ...]
-    definitions: Mapping[str, Definition]
+    definitions: Mapping[str, DefinitionSpec]
     types: Mapping[str, TypeDeclaration]
-    entities: Mapping[str, Entity]
+    entities: Mapping[str, EntitySpec]
     variables: Mapping[str, TypeUse]
     messages: Mapping[str, Owed]
     signals: Mapping[str, Mapping[str, TypeUse]]
-    operations: Mapping[str, Operation]
-    spontaneous: Mapping[str, Spontaneous]
+    operations: Mapping[str, OperationSpec]
+    spontaneous: Mapping[str, SpontaneousSpec]
     invariants: Mapping[str, Expr]
     scope: Mapping[str, int]
     rows: Mapping[str, Row]
     places: Mapping[str, Where]
+
+    def missing(self, operation: str, entity: str) -> Otherwise | None:
+        """Return what an operation answers for such a record that does not exist, if the spec says it."""
+        return self.operations[operation].missing or self.entities[entity].missing

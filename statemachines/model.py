@@ -2,27 +2,27 @@
 
 Standard library only. `conformance generate` copies this text into the file it writes, so that a
 generated module needs nothing beside itself.
+One idea, and so one file: it is copied as one text.
 """
 
 from __future__ import annotations
 
-import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, NoReturn, Self
 
 # ── The listed functions ─────────────────────────────────────────────────────────────────────────
 
 
 def item(values: Sequence[Any], index: int) -> Any:
-    """Give the item at a position counted from 0; a negative position is outside, as in CEL."""
+    """Return the item at a position counted from 0. Raises IndexError outside the list, where negative ones are."""
     if not 0 <= index < len(values):
         raise IndexError(f"there is no position {index} in a list of {len(values)}")
     return values[index]
 
 
 def with_key(records: Mapping[Any, Any], key: Any) -> tuple[Any, ...]:
-    """Give the record of a key, or nothing."""
+    """Return the record of a key, or nothing."""
     record = records.get(key)
     return () if record is None else (record,)
 
@@ -34,12 +34,12 @@ def quotient(left: int, right: int) -> int:
 
 
 def remainder(left: int, right: int) -> int:
-    """Give what `quotient` leaves; it has the sign of `left`."""
+    """Return what `quotient` leaves; it has the sign of `left`."""
     return left - right * quotient(left, right)
 
 
 def distinct(values: Iterable[Any]) -> list[Any]:
-    """Give the values without repetitions, in the order of their first appearance."""
+    """Return the values without repetitions, in the order of their first appearance."""
     try:
         return list(dict.fromkeys(values))
     except TypeError:  # values such as records have no hash
@@ -56,22 +56,22 @@ def flatten(values: Iterable[Iterable[Any]]) -> list[Any]:
 
 
 def take(values: Sequence[Any], count: int) -> list[Any]:
-    """Give the first `count` items, or all there are."""
+    """Return the first `count` items, or all there are."""
     return list(values[: max(count, 0)])
 
 
 def drop(values: Sequence[Any], count: int) -> list[Any]:
-    """Give what follows the first `count` items."""
+    """Return what follows the first `count` items."""
     return list(values[max(count, 0) :])
 
 
 def reversed_(values: Sequence[Any]) -> list[Any]:
-    """Give the items from last to first."""
+    """Return the items from last to first."""
     return list(values[::-1])
 
 
 def same_items(left: Iterable[Any], right: Iterable[Any]) -> bool:
-    """Tell whether two lists hold the same values equally often, in any order."""
+    """Return whether two lists hold the same values equally often, in any order."""
     left, rest = list(left), list(right)
     try:
         return Counter(left) == Counter(rest)
@@ -94,22 +94,15 @@ def line_count(text: str) -> int:
     return text.count("\n") + 1
 
 
-def whole_number(text: str) -> int:
-    """Read a whole number in plain digits, perhaps with a sign, and white space around it."""
-    if re.fullmatch(r"\s*[+-]?[0-9]+\s*", text, re.ASCII) is None:
-        raise ValueError(f"{text!r} is not a whole number")
-    return int(text)
-
-
 def numbers(count: int) -> list[int]:
-    """Give 0, 1, … up to but without `count`."""
+    """Return 0, 1, … up to but without `count`."""
     return list(range(count))
 
 
 def sized_text(piece: str, size: int, lines: int = 1) -> str:
     """Repeat `piece` to a text of exactly `size` UTF-8 bytes in exactly `lines` lines, filling up with x.
 
-    No line is empty and none is broken at the end, so `size` has to be at least 2 · lines − 1.
+    No line is empty and none is broken at the end, so `size` has to be at least 2 · lines − 1. Raises ValueError.
     """
     breaks = lines - 1
     room = size - 2 * breaks
@@ -139,7 +132,8 @@ class Document:
         return hash((self.inline, self.text))
 
     def __repr__(self) -> str:
-        size = f"{byte_length(self.text)} bytes, {line_count(self.text)} lines"
+        counts = (byte_length(self.text), "byte"), (line_count(self.text), "line")
+        size = ", ".join(f"{count} {noun}{'' if count == 1 else 's'}" for count, noun in counts)
         more = "…" if len(self.text) > 12 else ""
         return f"<{'inline' if self.inline else 'file'}: {size}, {self.text[:12]!r}{more}>"
 
@@ -192,7 +186,7 @@ class _Anything(_Sentinel):
         return self
 
     def get(self, part: Any) -> Any:
-        """Give a part of it."""
+        """Return a part of it."""
         return self
 
     def _unknown(self, *_: Any) -> NoReturn:
@@ -230,7 +224,7 @@ class SuchAs:
 
 
 def exemplary(value: Any) -> Any:
-    """Give a value with the examples of all that the implementation chooses; what has none is CHOSEN."""
+    """Return a value with the examples of all that the implementation chooses; what has none is CHOSEN."""
     match value:
         case _ if value is ANYTHING:
             return CHOSEN
@@ -250,19 +244,29 @@ CHOSEN: Any = _Chosen("CHOSEN")  # such a part of a reply, as a row sees it
 ANY_CODE: tuple[str, ...] = ("*",)  # a refusal with whatever code
 
 
-class Decision:
+class _Said:
+    """A value that shows what it says, and leaves out what it does not."""
+
+    __slots__: tuple[str, ...] = ()
+
+    def __repr__(self) -> str:
+        parts = ((name, repr(getattr(self, name))) for name in self.__slots__)
+        said = (f"{name}={value}" for name, value in parts if value not in {"None", "False", "()"})
+        return f"{type(self).__name__}({', '.join(said)})"
+
+
+class Decision(_Said):
     """What an operation is allowed to answer, decided before anything changes.
 
     refuse  codes of which one may be the refusal
     accept  it may be carried out
     idle    it may be refused with any code, or accepted with any reply: either way nothing changes
-    quiet   it has to be accepted, with any reply, and nothing changes
     avoid   anything may happen, so that the call is better not made
     may     signals that may come although nothing changes
     clauses the numbers of all clauses that decided; none where nothing stands in the way
     """
 
-    __slots__ = ("accept", "avoid", "clauses", "idle", "may", "quiet", "refuse")
+    __slots__ = ("accept", "avoid", "clauses", "idle", "may", "refuse")
 
     def __init__(
         self,
@@ -270,7 +274,6 @@ class Decision:
         *,
         accept: bool = False,
         idle: bool = False,
-        quiet: bool = False,
         avoid: bool = False,
         may: tuple[Signal, ...] = (),
         clauses: tuple[int, ...] = (),
@@ -278,7 +281,6 @@ class Decision:
         self.refuse = refuse
         self.accept = accept
         self.idle = idle
-        self.quiet = quiet
         self.avoid = avoid
         self.may = may
         self.clauses = clauses
@@ -287,7 +289,7 @@ class Decision:
 ACCEPT = Decision(accept=True)
 
 
-class Outcome:
+class Outcome(_Said):
     """What carrying out an operation gives: a value, signals that must come, and signals that may.
 
     `again` are signals that came once and may come again, now or later.
@@ -321,7 +323,7 @@ class AnyOf:
 
 
 def declared_keys(declared: Any, fields: Mapping[str, Any]) -> tuple[Any, ...]:
-    """Give the ordering keys of one that orders by shown fields, such as `["started_at", "job_id desc"]`."""
+    """Return the ordering keys of one that orders by shown fields, such as `["started_at", "job_id desc"]`."""
     keys = []
     for word in declared:
         name, _, direction = word.partition(" ")
@@ -382,7 +384,7 @@ class BaseModel:
         raise NotImplementedError
 
     def minted(self, entity: str, prefix: str = "", size: int | None = None) -> str:
-        """Mint the id of a new record, which begins with the prefix and has so many characters, if it is said."""
+        """Mint the id of a new record, with a prefix and a length if they are said. Raises Impossible for another one."""
         found = self.mint(entity, prefix, size)
         if not found.startswith(prefix) or found == prefix or (size is not None and len(found) != size):
             wanted = f"{prefix!r} and more" if size is None else f"{prefix!r} and {size - len(prefix)} more"
@@ -390,7 +392,7 @@ class BaseModel:
         return found
 
     def freeze(self) -> tuple[Any, ...]:
-        """Give the whole state as one value that can be compared, hashed and kept."""
+        """Return the whole state as one value that can be compared, hashed and kept."""
         raise NotImplementedError
 
     def thaw(self, frozen: tuple[Any, ...]) -> None:
@@ -405,9 +407,31 @@ class BaseModel:
         other.thaw(frozen)
         return other
 
+    def fork(self) -> Self:
+        """Return another model in the same state, to look what would come of a step; it witnesses nothing here."""
+        other = self.thawed(self.freeze())
+        other.seen = bytearray(len(self.seen))
+        return other
+
     def broken(self, earlier: Any = None) -> str:
-        """Give the name of an invariant that does not hold, or an empty text; `earlier` is the model one step before."""
+        """Return the name of an invariant that does not hold, or an empty text; `earlier` is the model one step before."""
         raise NotImplementedError
+
+    def decide(self, operation: str, arguments: Mapping[str, Any]) -> Decision:
+        """Return what an operation may answer now, before anything changes."""
+        found: Decision = getattr(self, f"may_{operation}")(**arguments)
+        return found
+
+    def do(
+        self, operation: str, arguments: Mapping[str, Any], mint: Callable[..., str] | None = None
+    ) -> Outcome:
+        """Carry an operation out, with `mint` to choose the ids of new records; raise Impossible where one does not fit."""
+        before, self.mint = self.mint, mint or self.mint
+        try:
+            outcome: Outcome = getattr(self, f"do_{operation}")(**arguments)
+        finally:
+            self.mint = before
+        return outcome
 
     def own_steps(self) -> list[tuple[int, tuple[Any, ...], bool]]:
         """List the steps that may be taken unasked: number, keys of the records, and whether it must be."""
@@ -425,12 +449,18 @@ class BaseModel:
         """Do what follows when a timer is due."""
         raise NotImplementedError
 
+    def forced(self) -> list[tuple[int, tuple[Any, ...]]]:
+        """Return the steps that must be taken now: the number of each, and the keys of its records."""
+        return [(index, keys) for index, keys, must in self.own_steps() if must]
+
+    def to_rest(self) -> Iterator[tuple[int, tuple[Any, ...]]]:
+        """Walk the steps that must be taken until none is left; whoever walks takes each before asking for the next."""
+        while steps := self.forced():
+            yield steps[0]
+
     def settle(self) -> list[Outcome]:
         """Take the steps that must be taken until none is left."""
-        taken: list[Outcome] = []
-        while due := next((step for step in self.own_steps() if step[2]), None):
-            taken.append(self.take(due[0], due[1]))
-        return taken
+        return [self.take(*step) for step in self.to_rest()]
 
     def due(self) -> list[Timer]:
         """List the timers that may fire at this very instant: before a call, or after it."""
@@ -450,14 +480,14 @@ class BaseModel:
         return taken
 
     def next_timer(self, end: int, *, prompt: bool) -> Timer | None:
-        """Give the timer that fires next: before the end, or at the end when it is prompt."""
+        """Return the timer that fires next: before the end, or at the end when it is prompt."""
         if prompt:
             return min((timer for timer in self.deadlines() if timer[0] <= end), default=None)
         late = (timer for timer in self.deadlines() if max(timer[1], self.now) < end)
         return min(late, key=lambda timer: timer[1:], default=None)
 
     def witnessed(self) -> frozenset[str]:
-        """Give the clauses that were witnessed since `seen` was last cleared."""
+        """Return the clauses that were witnessed since `seen` was last cleared."""
         return frozenset(path for path, hit in zip(self.CLAUSES, self.seen, strict=True) if hit)
 
 
@@ -468,7 +498,7 @@ class Values:
         self.__dict__.update(values)
 
     def __getattr__(self, name: str) -> Any:
-        """Give a value whose name is no name in Python, such as `class_`."""
+        """Return a value whose name is no name in Python, such as `class_`."""
         if name.endswith("_") and name[:-1] in self.__dict__:
             return self.__dict__[name[:-1]]
         raise AttributeError(name)

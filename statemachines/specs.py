@@ -7,24 +7,29 @@ installers unpack wheels, and a diagnostic has to name a file that a person can 
 
 import json
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
+
+from statemachines.diagnostics import did_you_mean
+
+RULES: Final = "rules.yaml"
+"""The file of a spec's folder that is read first; it names the files of rows beside it."""
 
 _PACKAGED = Path(__file__).with_name("_spec")
 _CHECKOUT = Path(__file__).parent.parent / "spec"
 
 
 def shipped() -> dict[str, Path]:
-    """Every shipped lifecycle by name (`thread-job`), each with the path of its YAML file, sorted by name."""
-    return {path.stem: path for path in sorted(_folder().glob("*.yaml"))}
+    """Return every shipped lifecycle by name (`thread-job`), each with the path of its rules, sorted by name."""
+    return {path.parent.name: path for path in sorted(_folder().glob(f"*/{RULES}"))}
 
 
 def spec_path(name: str) -> Path:
-    """The YAML file of the shipped lifecycle `name`. Raises LookupError, naming those there are."""
+    """Return the rules of the shipped lifecycle `name`. Raises LookupError, naming those there are."""
     return _named(name, shipped(), "lifecycle")
 
 
 def schema(name: str) -> dict[str, Any]:
-    """The JSON schema `name` (`lifecycle`, `report`), parsed anew at each call.
+    """Return the JSON schema `name` (`lifecycle`, `report`), parsed anew at each call.
 
     Raises LookupError, naming the schemas there are.
     """
@@ -41,4 +46,5 @@ def _named(name: str, known: dict[str, Path], kind: str) -> Path:
     if name in known:
         return known[name]
     names = ", ".join(known) or f"none: {_folder()} holds no {kind}"
-    raise LookupError(f"no {kind} is named {name!r}; known: {names}")
+    hint = did_you_mean(name, known)
+    raise LookupError(f"no {kind} is named {name!r}; known: {names}{f'; {hint}' if hint else ''}")

@@ -89,7 +89,7 @@ class Ref(Type):
 
 
 @dataclass(frozen=True, slots=True)
-class Message(Type):
+class MessageType(Type):
     """A message owed or sent."""
 
     name: str
@@ -99,8 +99,11 @@ class Message(Type):
 
 
 @dataclass(frozen=True, slots=True)
-class Document(Type):
+class DocumentType(Type):
     """A text told inline, or a reference to a file that holds it."""
+
+    def __str__(self) -> str:
+        return "document"
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,7 +125,7 @@ class Several(List):
 
 
 @dataclass(frozen=True, slots=True)
-class Record(Type):
+class RecordType(Type):
     """A plain value with named fields, such as what a caller sees of a job."""
 
     fields: tuple[tuple[str, Type], ...]
@@ -132,7 +135,7 @@ class Record(Type):
         return self.name or "record of " + ", ".join(name for name, _ in self.fields)
 
     def field(self, name: str) -> Type | None:
-        """Give the type of a field, or None."""
+        """Return the type of a field, or None."""
         return next((kind for key, kind in self.fields if key == name), None)
 
 
@@ -147,7 +150,7 @@ class Optional(Type):
 
 
 @dataclass(frozen=True, slots=True)
-class Reply(Type):
+class ReplyType(Type):
     """What a bound step of a row is: the value a call gave, whether it was refused, and its signals."""
 
     operation: str
@@ -162,45 +165,64 @@ class Unknown(Type):
     """The type of a faulty expression, which fits everything, so that one fault is told once."""
 
 
-NULL, BOOL, INT, TIME, TEXT, DOCUMENT, UNKNOWN = Null(), Bool(), Int(), Time(), Text(), Document(), Unknown()
+NULL, BOOL, INT, TIME, TEXT, DOCUMENT, UNKNOWN = (
+    Null(),
+    Bool(),
+    Int(),
+    Time(),
+    Text(),
+    DocumentType(),
+    Unknown(),
+)
 
 
 def optional(item: Type) -> Type:
-    """Give `item` or null; a type that already has null stays as it is."""
+    """Return `item` or null; a type that already has null stays as it is."""
     return item if isinstance(item, (Optional, Null, Unknown)) else Optional(item)
 
 
 def present(kind: Type) -> Type:
-    """Give the type without null."""
+    """Return the type without null."""
     return kind.item if isinstance(kind, Optional) else kind
 
 
 def guarded(kind: Type) -> Type:
-    """Give the type of a value that is known not to be null, be it that of a reply."""
-    return replace(kind, value=present(kind.value)) if isinstance(kind, Reply) else present(kind)
+    """Return the type of a value that is known not to be null, be it that of a reply."""
+    return replace(kind, value=present(kind.value)) if isinstance(kind, ReplyType) else present(kind)
 
 
 def replied(kind: Type) -> Type:
-    """Give the type of the value that a reply gives; any other type stays as it is."""
-    return kind.value if isinstance(kind, Reply) else kind
+    """Return the type of the value that a reply gives; any other type stays as it is."""
+    return kind.value if isinstance(kind, ReplyType) else kind
 
 
 def underlying(kind: Type) -> Type:
-    """Give the type behind null and behind a reply."""
+    """Return the type behind null and behind a reply."""
     return replied(present(kind))
 
 
+def holds_documents(kind: Type) -> bool:
+    """Return whether values of a type can hold documents."""
+    match kind:
+        case Optional(item=item) | List(item=item):
+            return holds_documents(item)
+        case RecordType(fields=fields):
+            return any(holds_documents(field) for _, field in fields)
+        case _:
+            return isinstance(kind, DocumentType)
+
+
 def accepts(wanted: Type, given: Type) -> bool:
-    """Tell whether a value of type `given` may stand where `wanted` is asked for."""
+    """Return whether a value of type `given` may stand where `wanted` is asked for."""
     if wanted == given or UNKNOWN in (wanted, given):
         return True
     if isinstance(wanted, Optional):
         return isinstance(given, Null) or accepts(wanted.item, present(given))
-    if isinstance(given, Reply):
+    if isinstance(given, ReplyType):
         return accepts(wanted, given.value)
     if isinstance(wanted, List) and isinstance(given, List):
         return accepts(wanted.item, given.item)
-    if isinstance(wanted, Record) and isinstance(given, Record):
+    if isinstance(wanted, RecordType) and isinstance(given, RecordType):
         return all(
             (kind := given.field(name)) is not None and accepts(field, kind) for name, field in wanted.fields
         )
@@ -212,17 +234,17 @@ def accepts(wanted: Type, given: Type) -> bool:
 
 
 def _texts_fit(wanted: Text | Id, given: Text | Id) -> bool:
-    """A text without a declared type fits every text; otherwise the names have to be the same."""
+    """Return whether two texts have the same type; one without a declared type fits every text."""
     return Text("") in (wanted, given)
 
 
 def comparable(left: Type, right: Type) -> bool:
-    """Tell whether `left == right` can be true for some values."""
+    """Return whether `left == right` can be true for some values."""
     if isinstance(left, Null) or isinstance(right, Null):
         other = right if isinstance(left, Null) else left
-        return isinstance(other, Optional | Null | Unknown | Reply)
-    left, right = (side.value if isinstance(side, Reply) else present(side) for side in (left, right))
-    if isinstance(left, Record) and isinstance(right, Record):
+        return isinstance(other, Optional | Null | Unknown | ReplyType)
+    left, right = (side.value if isinstance(side, ReplyType) else present(side) for side in (left, right))
+    if isinstance(left, RecordType) and isinstance(right, RecordType):
         names = {name for name, _ in left.fields} & {name for name, _ in right.fields}
         return bool(names) and all(
             comparable(left.field(name) or UNKNOWN, right.field(name) or UNKNOWN) for name in names
@@ -233,7 +255,7 @@ def comparable(left: Type, right: Type) -> bool:
 
 
 def join(left: Type, right: Type) -> Type | None:
-    """Give the narrowest type that holds both, or None."""
+    """Return the narrowest type that holds both, or None."""
     if isinstance(left, Unknown):
         return right
     if isinstance(left, List) and isinstance(right, List):

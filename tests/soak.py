@@ -12,9 +12,10 @@ from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
 
-from conformance.adapter import Adapter
-from conformance.run import Run
-from conformance.targets import open_class, open_target
+from conformance.budget import USUAL
+from conformance.suite.run import Run
+from conformance.system.adapter import Adapter
+from conformance.targets import open_system
 from conformance.verdict import EXIT_CONFORMS, Verdict
 from tests.conformance.lifecycles import SUITES, Lie, Suite, named
 from tests.conformance.systems import explained, row_result
@@ -63,8 +64,8 @@ def verdict(trial: Trial) -> tuple[str, str]:
         return kind, _missed(suite, suite.faulty[index], seed)
     systems = [*suite.right, TOOL] if kind == "right" else list(suite.dead.values())
     with closing(_opened(suite, systems[index])) as adapter:
-        run = Run(suite.compiled, adapter, seed=seed, quick=kind == "right")
-        code = run.go()
+        run = Run(suite.compiled, adapter, seed=seed, budget=USUAL.quick() if kind == "right" else USUAL)
+        code = run.go().exit
     said = f"{named(systems[index])} of {lifecycle}, seed {seed}"
     if kind == "right":
         held = (Verdict.PASS, Verdict.NOT_APPLICABLE)
@@ -84,9 +85,9 @@ def _missed(suite: Suite, lie: type[Lie], seed: int) -> str:
 def _opened(suite: Suite, system: Any) -> Adapter:
     """Open a class, or the reference program of cli-job as processes."""
     if system is not TOOL:
-        return open_class(suite.compiled, system)
+        return open_system(suite.compiled, system)
     os.environ["PATH"] = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
-    adapter = open_target(suite.compiled, TOOL)
+    adapter = open_system(suite.compiled, TOOL)
     adapter.limit = 30.0  # seconds for one process, however busy the machine is
     return adapter
 

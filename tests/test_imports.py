@@ -5,7 +5,9 @@ name given to `import_module`.
 """
 
 import ast
-from collections.abc import Iterator
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from graphlib import CycleError, TopologicalSorter
 from pathlib import Path, PurePosixPath
@@ -28,22 +30,11 @@ class Rule:
     never: tuple[str, ...]
     unless: tuple[str, ...] = ()
     may: tuple[str, ...] = ()
-    lazily: bool = False  # an import inside a function is allowed
+    lazily: bool = False  # an import inside a function, or for types only, is allowed
 
 
 BOTH = ("statemachines", "conformance")
-PLUMBING = (
-    "refused",
-    "adapter",
-    "worker",
-    "virtual",
-    "concurrent",
-    "thread_state",
-    "command_line",
-    "envelope",
-)
-FOR_ADAPTERS = tuple(f"conformance.{name}" for name in (*PLUMBING, "declaration"))
-READER = tuple(f"statemachines.{name}" for name in ("source", "structure", "tree", "diagnostics"))
+READER = ("statemachines.yaml", "statemachines.surface", "statemachines.diagnostics")
 
 RULES = (
     Rule(
@@ -60,19 +51,26 @@ RULES = (
         "a reference is a second, independent reading of the lifecycle",
         who=("conformance/references",),
         never=BOTH,
-        may=("conformance.refused", "conformance.references", "conformance.command_line"),
+        may=("conformance.refused", "conformance.references", "conformance.cli_tool"),
     ),
     Rule(
-        "an adapter never sees an expected answer",
-        who=("conformance/adapters",),
+        "an adapter, and the plumbing below it, never sees an expected answer",
+        who=("conformance/system", "conformance/cli_tool", "conformance/refused.py", "conformance/errors.py"),
+        unless=("conformance/system/declaration.py",),  # what may be declared stands in the spec
         never=BOTH,
-        may=(*FOR_ADAPTERS, *READER, "conformance.adapters"),  # files of targets are read as specs are
+        # files of targets are read as specs are
+        may=(
+            "conformance.system",
+            "conformance.cli_tool",
+            "conformance.refused",
+            "conformance.errors",
+            *READER,
+        ),
     ),
     Rule(
-        "the plumbing below an adapter knows no expected answer either",
-        who=tuple(f"conformance/{name}.py" for name in PLUMBING),
-        never=BOTH,
-        may=FOR_ADAPTERS,
+        "what was observed is the same whoever judges it",
+        who=tuple(f"conformance/judge/{name}.py" for name in ("observation", "differences", "kernel_facts")),
+        never=tuple(f"conformance.judge.{name}" for name in ("judge", "lockstep", "step", "history", "case")),
     ),
     Rule(
         "a right system is built by other means than ours",
@@ -92,16 +90,23 @@ RULES = (
         unless=(
             "conformance/targets.py",
             "conformance/demo.py",
-            "conformance/adapters",
+            "conformance/cli_tool",
             "conformance/references",
         ),
-        never=("conformance.adapters", "conformance.references"),
+        never=("conformance.cli_tool", "conformance.references"),
     ),
     Rule(
         "a command that draws nothing does not pay for hypothesis",
         who=BOTH,
-        unless=("conformance/stateful.py", "conformance/strategies.py"),
+        unless=("conformance/search",),
         never=("hypothesis",),
+    ),
+    Rule(
+        "a command that searches nothing does not pay for hypothesis either",
+        who=("conformance",),
+        unless=("conformance/search",),
+        never=("conformance.search",),
+        lazily=True,
     ),
     Rule(
         "a command that is no test does not pay for pytest",
@@ -110,9 +115,9 @@ RULES = (
         never=("pytest", "_pytest"),
     ),
     Rule(
-        "how a report looks is decided in one folder",
+        "who does not look at a terminal does not pay for rich",
         who=BOTH,
-        unless=("conformance/render",),
+        unless=("conformance/report/terminal.py",),
         never=("rich",),
     ),
     Rule(
@@ -123,10 +128,14 @@ RULES = (
     ),
 )
 
+# Folders that other folders may look into, past the door.
+OPEN = {"conformance.references": "each module is opened by its name, as anybody's system is"}
+MODULES_IN_A_FOLDER = 15  # beside its door
+
 
 @dataclass(frozen=True, slots=True)
 class Import:
-    """One import: the full name (`package.module.Name`), its line, and whether a function delays it."""
+    """One import: the full name (`package.module.Name`), its line, and whether it is delayed."""
 
     name: str
     line: int
@@ -144,13 +153,18 @@ def imports(path: str, text: str) -> list[Import]:
 
 
 def walk(node: ast.AST, *, lazy: bool) -> Iterator[tuple[ast.stmt | ast.expr, bool]]:
-    """Every statement and expression below `node`, with whether it stands in a function."""
+    """Every statement and expression below `node`, with whether it is run only later, or never."""
     for child in ast.iter_child_nodes(node):
         if isinstance(child, ast.stmt | ast.expr):
             yield child, lazy
-        yield from walk(
-            child, lazy=lazy or isinstance(child, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda)
-        )
+        yield from walk(child, lazy=lazy or delays(child))
+
+
+def delays(node: ast.AST) -> bool:
+    """Whether what stands in a node is not run when the module is imported."""
+    if isinstance(node, ast.If):
+        return ast.unparse(node.test) == "TYPE_CHECKING"
+    return isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda)
 
 
 def imported_names(node: ast.AST, package: tuple[str, ...]) -> list[str]:
@@ -251,11 +265,133 @@ def test_no_import_closes_a_circle() -> None:
     assert not found, "each imports the next: " + ", ".join(reversed(found))
 
 
+# --- folders and their doors ------------------------------------------------------------------------------
+
+
+def folder_of(module: str, doors: set[str]) -> str:
+    """The folder that a module belongs to; what lies right in a package is a floor of its own."""
+    above = module if module in doors else module.rpartition(".")[0]
+    return above if "." in above else module
+
+
+def past_doors(sources: dict[str, str]) -> list[str]:
+    """Every import that reaches into a folder of another floor, past what its door offers."""
+    names = {dotted(path): path for path in sources}
+    doors = {name for name, path in names.items() if path.endswith("/__init__.py") and "." in name}
+    found = []
+    for path, text in sources.items():
+        for what in imports(path, text):
+            target = nearest(what.name, names)
+            if target is None or target in doors:
+                continue
+            there, here = folder_of(target, doors), folder_of(dotted(path), doors)
+            if (
+                there in doors
+                and there not in OPEN
+                and there != here
+                and not offered(what, target, sources, names)
+            ):
+                found.append(f"{path}:{what.line} imports {what.name}: import it from {there}")
+    return found
+
+
+def offered(what: Import, target: str, sources: dict[str, str], names: dict[str, str]) -> bool:
+    """Whether what is imported is a module that the door itself offers by name."""
+    door = target.rpartition(".")[0]
+    return what.name == target and any(
+        each.name == target for each in imports(names[door], sources[names[door]])
+    )
+
+
+def floors(sources: dict[str, str]) -> dict[str, set[str]]:
+    """Folder → the other folders that it imports from."""
+    doors = {dotted(path) for path in sources if path.endswith("/__init__.py")}
+    graph: dict[str, set[str]] = {}
+    for module, targets in import_graph(sources).items():
+        here = folder_of(module, doors)
+        graph.setdefault(here, set()).update({folder_of(each, doors) for each in targets} - {here})
+    return graph
+
+
+def layout() -> list[str]:
+    """The folders and modules in the order of the table in ARCHITECTURE.md: each imports only from those before it."""
+    table = (
+        (ROOT / "ARCHITECTURE.md").read_text(encoding="utf-8").partition("## Layout")[2].partition("\n## ")[0]
+    )
+    names, package = [], ""
+    for line in table.splitlines():
+        cell = line.split("|")[1] if line.count("|") > 2 else ""
+        package = heading[1] if (heading := re.search(r"\*\*`(\w+)/`\*\*", cell)) else package
+        names += [
+            f"{package}.{name}" for name in re.findall(r"`(\w+)/?`", cell) if package in BOTH and not heading
+        ]
+    return names
+
+
+def upwards(graph: dict[str, set[str]], order: list[str]) -> list[str]:
+    """The imports of a floor from one that stands further up in the house."""
+    level = {name: number for number, name in enumerate(order)}
+    return sorted(
+        f"{floor} imports from {other}"
+        for floor, others in graph.items()
+        for other in others
+        if floor in level and other in level and level[other] > level[floor]
+    )
+
+
+def crowded(paths: Iterable[str]) -> list[str]:
+    """The folders that hold more modules than one can keep in mind."""
+    counts = Counter(
+        str(PurePosixPath(path).parent) for path in paths if not path.endswith(("__init__.py", "__main__.py"))
+    )
+    return [
+        f"{folder} holds {count} modules" for folder, count in counts.items() if count > MODULES_IN_A_FOLDER
+    ]
+
+
+def test_other_floors_are_entered_by_their_doors() -> None:
+    found = past_doors(modules("statemachines", "conformance"))
+    assert not found, "\n".join(found)
+
+
+def test_every_open_folder_exists() -> None:
+    assert [name for name in OPEN if not (ROOT / name.replace(".", "/")).is_dir()] == []
+
+
+def test_no_folder_closes_a_circle() -> None:
+    found = circle(floors(modules("statemachines", "conformance")))
+    assert not found, "each imports from the next: " + ", ".join(reversed(found))
+
+
+def test_the_layout_in_the_architecture_goes_from_the_bottom_to_the_top() -> None:
+    assert upwards(floors(modules(*BOTH)), layout()) == []
+
+
+def test_an_import_from_further_up_is_seen() -> None:
+    assert upwards({"p.low": {"p.high"}, "p.high": {"p.low"}}, ["p.low", "p.high"]) == [
+        "p.low imports from p.high"
+    ]
+
+
+def test_no_folder_is_crowded() -> None:
+    assert crowded(modules("statemachines", "conformance")) == []
+
+
+@pytest.mark.parametrize("path", [path for path in modules(*BOTH) if path.endswith("/__init__.py")])
+def test_a_door_says_what_the_floor_is_for_and_names_what_it_offers(path: str) -> None:
+    text = (ROOT / path).read_text(encoding="utf-8")
+    tree = ast.parse(text)
+    docstring = ast.get_docstring(tree) or ""
+    assert len(re.findall(r"[.:](?:\s|$)", docstring)) >= 2, "two sentences: what it is for, and its door"
+    if len(PurePosixPath(path).parts) > 2:
+        assert [node for node in tree.body if isinstance(node, ast.FunctionDef | ast.ClassDef)] == []
+
+
 # --- the checker itself -----------------------------------------------------------------------------------
 
 VIOLATIONS = {
     "at the top": ("statemachines/model.py", "import conformance"),
-    "of a part": ("statemachines/expression/emit.py", "from conformance.report import Report"),
+    "of a part": ("statemachines/expression/emitter.py", "from conformance.report import Report"),
     "in a function": ("statemachines/model.py", "def f():\n    if True:\n        import conformance.rows"),
     "in a method": ("statemachines/model.py", "class C:\n    async def f(self):\n        import conformance"),
     "for types only": (
@@ -268,39 +404,48 @@ VIOLATIONS = {
     ),
     "by its name alone": ("statemachines/model.py", "x = __import__('conformance')"),
     "with an alias, in a list": ("statemachines/model.py", "import json, conformance as c"),
-    "the kit its tests": ("conformance/rows.py", "from tests.faulty import thread_job"),
+    "the kit its tests": ("conformance/suite/rows.py", "from tests.faulty import thread_job"),
     "a reference the model": ("conformance/references/job.py", "from statemachines import compile"),
-    "a reference, relatively": ("conformance/references/job.py", "from ..lockstep import run"),
-    "a reference, the whole kit": ("conformance/references/job.py", "from conformance import lockstep"),
-    "an adapter the oracle": ("conformance/adapters/stdio.py", "from conformance.lockstep import run"),
-    "an adapter a star": ("conformance/adapters/stdio.py", "from conformance import *"),
-    "the plumbing the model": ("conformance/worker.py", "from statemachines.model import Model"),
+    "a reference, relatively": ("conformance/references/job.py", "from ..judge import run"),
+    "a reference, the whole kit": ("conformance/references/job.py", "from conformance import judge"),
+    "an adapter the oracle": ("conformance/system/stdio.py", "from conformance.judge import run"),
+    "observation the judge": (
+        "conformance/judge/observation.py",
+        "from conformance.judge.lockstep import Lockstep",
+    ),
+    "an adapter a star": ("conformance/system/stdio.py", "from conformance import *"),
+    "the plumbing the model": ("conformance/system/worker.py", "from statemachines.model import Model"),
     "a right system a reference": ("tests/right/job.py", "from conformance.references.job import Jobs"),
     "a faulty system the rows": ("tests/faulty/job.py", "from conformance import rows"),
-    "the runner a reference": ("conformance/rows.py", "def f():\n    from conformance.references import job"),
-    "hypothesis in passing": ("conformance/cli.py", "def f():\n    from hypothesis import settings"),
-    "pytest in passing": ("conformance/rows.py", "import pytest"),
-    "rich outside render": ("conformance/cli.py", "from rich.console import Console"),
-    "jsonschema for everyone": ("statemachines/read.py", "from jsonschema import Draft7Validator"),
-    "jsonschema in a class body": ("statemachines/read.py", "class C:\n    import jsonschema"),
+    "the runner a reference": (
+        "conformance/suite/rows.py",
+        "def f():\n    from conformance.references import job",
+    ),
+    "hypothesis in passing": ("conformance/command/cli.py", "def f():\n    from hypothesis import settings"),
+    "the search at the top": ("conformance/suite/run.py", "from conformance.search import walks"),
+    "pytest in passing": ("conformance/suite/rows.py", "import pytest"),
+    "rich outside render": ("conformance/command/cli.py", "from rich.console import Console"),
+    "jsonschema for everyone": ("statemachines/surface/spec.py", "from jsonschema import Draft7Validator"),
+    "jsonschema in a class body": ("statemachines/surface/spec.py", "class C:\n    import jsonschema"),
 }
 
 ALLOWED = {
     "a name that only looks alike": ("statemachines/model.py", "import conformance_of_others"),
     "the word in a text": ("statemachines/model.py", "x = 'import conformance'  # import conformance"),
-    "the kit the compiler": ("conformance/lockstep.py", "from statemachines import Model"),
+    "the kit the compiler": ("conformance/judge/lockstep.py", "from statemachines import Model"),
     "a reference the refusal": ("conformance/references/job.py", "from conformance.refused import Refused"),
     "a reference its neighbour": ("conformance/references/job.py", "from . import clock"),
-    "an adapter its declaration": ("conformance/adapters/stdio.py", "import conformance.declaration"),
+    "an adapter its declaration": ("conformance/system/stdio.py", "import conformance.system.declaration"),
     "a right system the refusal": ("tests/right/job.py", "from conformance import Refused"),
     "a faulty system the reference": ("tests/faulty/job.py", "from conformance.references.job import Jobs"),
     "the front door a reference": (
         "conformance/targets.py",
         "def f():\n    from conformance.references import job",
     ),
-    "hypothesis where it belongs": ("conformance/stateful.py", "import hypothesis"),
-    "rich where it belongs": ("conformance/render/terminal.py", "from rich.table import Table"),
-    "jsonschema where it is used": ("statemachines/read.py", "def f():\n    import jsonschema"),
+    "hypothesis where it belongs": ("conformance/search/stateful.py", "import hypothesis"),
+    "the search where it is used": ("conformance/suite/run.py", "def f():\n    import conformance.search"),
+    "rich where it belongs": ("conformance/report/terminal.py", "from rich.table import Table"),
+    "jsonschema where it is used": ("statemachines/surface/spec.py", "def f():\n    import jsonschema"),
 }
 
 
@@ -330,3 +475,48 @@ def test_a_circle_is_seen_when_a_function_hides_half_of_it() -> None:
     assert graph == {"p": {"p.a"}, "p.a": {"p.b"}, "p.b": {"p.a"}}
     assert set(circle(graph)) == {"p.a", "p.b"}
     assert circle(graph | {"p.b": set()}) == []
+
+
+SAMPLE = {
+    "p/__init__.py": "",
+    "p/values.py": "",
+    "p/low/__init__.py": "from p.low.inner import f\nfrom p.low import plain",
+    "p/low/inner.py": "from p.low.plain import g\nfrom p.values import V",
+    "p/low/plain.py": "",
+    "p/high/__init__.py": "from p.high.top import h",
+}
+
+
+@pytest.mark.parametrize(
+    "text", ["from p.low.inner import f", "import p.low.inner", "def h():\n    from p.low import inner"]
+)
+def test_an_import_past_a_door_is_seen(text: str) -> None:
+    assert len(past_doors({**SAMPLE, "p/high/top.py": text})) == 1
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "from p.low import f",
+        "import p.low",
+        "from p.low import plain",
+        "from p.values import V",
+        "from p.high.x import y",
+    ],
+)
+def test_an_import_by_a_door_is_no_fault(text: str) -> None:
+    assert past_doors({**SAMPLE, "p/high/x.py": "", "p/high/top.py": text}) == []
+
+
+def test_a_circle_of_folders_is_seen_where_no_modules_make_one() -> None:
+    back = {**SAMPLE, "p/high/top.py": "from p.low import f", "p/high/other.py": ""}
+    assert circle(floors(back)) == []
+    back["p/low/plain.py"] = "from p.high.other import x"
+    assert circle(import_graph(back)) == []
+    assert set(circle(floors(back))) == {"p.low", "p.high"}
+
+
+def test_a_crowded_folder_is_seen() -> None:
+    paths = ["p/low/__init__.py", *(f"p/low/m{number}.py" for number in range(MODULES_IN_A_FOLDER))]
+    assert crowded(paths) == []
+    assert crowded([*paths, "p/low/one_more.py"]) == ["p/low holds 16 modules"]

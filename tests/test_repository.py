@@ -72,6 +72,24 @@ def test_every_relative_link_leads_somewhere() -> None:
     assert not dead
 
 
+def test_every_link_to_a_heading_leads_to_one() -> None:
+    dead = [
+        f"{path.relative_to(ROOT)} → {target}#{heading}"
+        for path in MARKDOWN
+        for target, heading in re.findall(
+            r"\]\(([^)#\s:]*\.md)?#([^)\s]+)\)", path.read_text(encoding="utf-8")
+        )
+        if heading not in headings(path.parent / target if target else path)
+    ]
+    assert not dead
+
+
+def headings(path: Path) -> set[str]:
+    """Return the names under which the headings of a document can be linked to."""
+    titles = re.findall(r"^#+ (.+)$", path.read_text(encoding="utf-8"), re.MULTILINE)
+    return {re.sub(r"[^\w\- ]", "", title.lower()).replace(" ", "-") for title in titles}
+
+
 def test_every_make_target_that_a_document_names_exists() -> None:
     targets = set(re.findall(r"^([a-z]+):", (ROOT / "Makefile").read_text(encoding="utf-8"), re.MULTILINE))
     named = {
@@ -116,8 +134,10 @@ def test_work_left_open_is_seen() -> None:
 
 def modules_of(package: str) -> list[str]:
     """The modules and folders of modules of a package, by name."""
-    found = [path for path in (ROOT / package).iterdir() if path.suffix == ".py" or path.is_dir()]
-    return sorted({path.stem for path in found if not path.name.startswith("__") and path.stem != "py"})
+    found = [
+        path for path in (ROOT / package).iterdir() if path.suffix == ".py" or (path / "__init__.py").exists()
+    ]
+    return sorted({path.stem for path in found if not path.name.startswith("__")})
 
 
 @pytest.mark.parametrize("package", ["statemachines", "conformance"])
@@ -279,7 +299,9 @@ def test_a_skip_that_is_not_listed_fails_the_run(
 
 
 def test_every_file_of_spec_is_found_by_name() -> None:
-    assert specs.shipped() == {path.stem: path for path in (ROOT / "spec").glob("*.yaml")}
+    assert specs.shipped() == {
+        path.name: path / specs.RULES for path in (ROOT / "spec").iterdir() if path.is_dir()
+    }
     assert "thread-job" in specs.shipped()
     assert specs.spec_path("thread-job").read_text(encoding="utf-8").count("lifecycle: thread-job")
     for path in (ROOT / "spec").glob("*.schema.json"):
@@ -336,7 +358,9 @@ def run(command: list[str], folder: Path, **variables: str) -> str:
 def test_the_wheel_carries_both_packages_their_types_and_the_specs(wheel: Path) -> None:
     names = set(zipfile.ZipFile(wheel).namelist())
     data = {
-        f"statemachines/_spec/{p.name}" for p in (ROOT / "spec").iterdir() if p.suffix in {".yaml", ".json"}
+        f"statemachines/_spec/{p.relative_to(ROOT / 'spec').as_posix()}"
+        for p in (ROOT / "spec").rglob("*")
+        if p.suffix in {".yaml", ".json"}
     }
     code = {
         p.relative_to(ROOT).as_posix()
@@ -352,6 +376,7 @@ def test_the_wheel_carries_both_packages_their_types_and_the_specs(wheel: Path) 
     }
 
 
+@pytest.mark.thorough
 def test_the_installed_wheel_finds_its_specs(installed: Path, tmp_path: Path) -> None:
     code = (
         "from statemachines import specs\n"
@@ -360,7 +385,7 @@ def test_the_installed_wheel_finds_its_specs(installed: Path, tmp_path: Path) ->
     )
     printed = run([sys.executable, "-c", code], tmp_path, PYTHONPATH=str(installed))
     folder = installed / "statemachines" / "_spec"
-    assert printed.splitlines() == [f"{name} {folder / path.name}" for name, path in specs.shipped().items()]
+    assert printed.splitlines() == [f"{name} {folder / name / specs.RULES}" for name in specs.shipped()]
 
 
 def test_the_installed_command_says_its_version(installed: Path, tmp_path: Path) -> None:

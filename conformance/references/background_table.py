@@ -39,7 +39,7 @@ class CancelToken:
 
 
 @dataclass(slots=True, eq=False)
-class Row:
+class TaskRow:
     """What the table knows of one task."""
 
     task_id: str
@@ -56,11 +56,11 @@ class Row:
 
 
 @dataclass(slots=True, eq=False)
-class Table:
+class TaskTable:
     """What all handles share. Rows and outcomes have lifetimes of their own."""
 
     session: CancelToken = field(default_factory=CancelToken)
-    rows: dict[str, Row] = field(default_factory=dict)
+    rows: dict[str, TaskRow] = field(default_factory=dict)
     queue: deque[Reply] = field(default_factory=deque)
     permit: bool = False
     """A wake-up that nobody has waited for yet."""

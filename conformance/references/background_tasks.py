@@ -5,7 +5,7 @@ not from the generated model: two independent readings that must agree. Where th
 choice open, this implementation refuses and leaves everything as it was.
 
 Each task is an asyncio task that waits for its body; what the body does is in the hands of the kit. All
-handles share one `Table`, and nothing between two awaits can come in between. Methods that start with an
+handles share one `TaskTable`, and nothing between two awaits can come in between. Methods that start with an
 underscore are each one rule, so that a wrong implementation is a small subclass.
 """
 
@@ -22,8 +22,8 @@ from conformance.references.background_table import (
     Replies,
     Reply,
     Returned,
-    Row,
-    Table,
+    TaskRow,
+    TaskTable,
 )
 from conformance.refused import Refused
 
@@ -51,19 +51,19 @@ class BackgroundTasks:
     def __init__(self, *, retained: int = 64, recent: int = 10, **policies: str) -> None:
         self._retained, self._recent = retained, recent
         self._policies: dict[str, str] = {**BackgroundTasks.declares["policies"], **policies}
-        self._handles = [Table()]
+        self._handles = [TaskTable()]
         self._turns = 0
 
     # What becomes of a task.
 
     async def spawn(self, label: str) -> Reply:
-        """Give a running task under a fresh id. May refuse `session_cancelled`."""
+        """Return a running task under a fresh id. Raises Refused (`session_cancelled`)."""
         table = self._turn()
         if table.session.cancelled and self._policies["spawn_after_cancel"] == "refused":
             raise Refused("session_cancelled", "The session has been cancelled")
         table.spawned += 1
         body: asyncio.Future[Returned] = asyncio.get_running_loop().create_future()
-        row = Row(self._mint_id(table), label, table.spawned, CancelToken(table.session), body)
+        row = TaskRow(self._mint_id(table), label, table.spawned, CancelToken(table.session), body)
         table.rows[row.task_id] = row
         row.supervisor = asyncio.create_task(self._supervise(table, row))
         table.supervisors.add(row.supervisor)
@@ -94,7 +94,7 @@ class BackgroundTasks:
         self._cancel_session(self._turn())
 
     async def session_cancelled(self) -> None:
-        """The session itself was cancelled: the same."""
+        """Note that the session itself was cancelled: the same."""
         self._cancel_session(self._turn())
 
     # Completions.
@@ -104,7 +104,7 @@ class BackgroundTasks:
         return self._drain(self._turn())
 
     async def has_completed(self) -> bool:
-        """Whether there are outcomes to drain."""
+        """Return whether there are outcomes to drain."""
         return bool(self._turn().queue)
 
     async def wait_for_completion(
@@ -118,15 +118,15 @@ class BackgroundTasks:
     # What callers see.
 
     async def running_count(self) -> int:
-        """How many rows are running."""
+        """Return how many rows are running."""
         return sum(row.status == "running" for row in self._turn().rows.values())
 
     async def list(self) -> Replies:
-        """All rows in the order of their ids; histories are not read."""
+        """Return all rows in the order of their ids; histories are not read."""
         return [self._show(row) for row in sorted(self._turn().rows.values(), key=self._order)]
 
     async def peek(self, task: str, recent: int | None = None) -> Reply | None:
-        """The newest blocks of a task's history, oldest first, and how many there are; None: no row."""
+        """Return the newest blocks of a task's history, oldest first, and how many there are; None: no row."""
         row = self._turn().rows.get(task)
         if row is None:
             return None
@@ -136,12 +136,12 @@ class BackgroundTasks:
     # Controls of the kit.
 
     async def attach_history(self, task: str) -> None:
-        """Give a task a history, if it has none. Refuses `not_found`."""
+        """Return a task a history, if it has none. Refuses `not_found`."""
         row = self._find(self._turn(), task)
         row.history = row.history or []
 
     async def append_history(self, task: str, blocks: Sequence[str]) -> None:
-        """Add to a history. Refuses `not_found`, and `wrong_state` where there is none."""
+        """Add to a history. Raises Refused: `not_found`, and `wrong_state` where there is none."""
         row = self._find(self._turn(), task)
         if row.history is None:
             raise Refused("wrong_state", "The task has no history")
@@ -160,34 +160,34 @@ class BackgroundTasks:
 
     # Rules of rows and ids.
 
-    def _turn(self) -> Table:
-        """The table as the handle whose turn it is sees it."""
+    def _turn(self) -> TaskTable:
+        """Return the table as the handle whose turn it is sees it."""
         self._turns += 1
         return self._handles[self._turns % len(self._handles)]
 
-    def _share(self, table: Table) -> Table:
-        """A clone is the same table."""
+    def _share(self, table: TaskTable) -> TaskTable:
+        """Return the same table for a clone."""
         return table
 
-    def _mint_id(self, table: Table) -> str:
+    def _mint_id(self, table: TaskTable) -> str:
         return f"task-{table.spawned}"
 
-    def _find(self, table: Table, task: str) -> Row:
+    def _find(self, table: TaskTable, task: str) -> TaskRow:
         row = table.rows.get(task)
         if row is None:
             raise Refused("not_found", "No such task")
         return row
 
-    def _find_running(self, table: Table, task: str) -> Row:
+    def _find_running(self, table: TaskTable, task: str) -> TaskRow:
         row = self._find(table, task)
         if row.body.done():
             raise Refused("wrong_state", "The body has already ended")
         return row
 
-    def _order(self, row: Row) -> Any:
+    def _order(self, row: TaskRow) -> Any:
         return row.serial if self._policies["id_order"] == "numeric" else row.task_id
 
-    def _show(self, row: Row) -> Reply:
+    def _show(self, row: TaskRow) -> Reply:
         shown = {"task_id": row.task_id, "label": row.label, "status": row.status}
         return {**shown, "block_count": 0, "recent": []}
 
@@ -197,7 +197,7 @@ class BackgroundTasks:
 
     # Rules of ending.
 
-    async def _supervise(self, table: Table, row: Row) -> None:
+    async def _supervise(self, table: TaskTable, row: TaskRow) -> None:
         try:
             outcome, text = await row.body
         except Crash as crash:
@@ -206,12 +206,12 @@ class BackgroundTasks:
         else:
             self._return(table, row, outcome, text)
 
-    async def _settled(self, row: Row) -> None:
+    async def _settled(self, row: TaskRow) -> None:
         """Whoever lets a body end goes on when the table knows it, and ends nothing by giving up."""
         if row.supervisor is not None:
             await asyncio.wait([row.supervisor])
 
-    def _return(self, table: Table, row: Row, outcome: str, text: str) -> None:
+    def _return(self, table: TaskTable, row: TaskRow, outcome: str, text: str) -> None:
         if row.token.cancelled and self._policies["cancelled_body"] == "canceled":
             said = self._policies["canceled_outcome"]
             reported = self._outcome(row, outcome if said == "as_returned" else said, text)
@@ -219,33 +219,33 @@ class BackgroundTasks:
         else:
             self._end(table, row, outcome, self._outcome(row, outcome, text))
 
-    def _outcome(self, row: Row, status: str, text: str) -> Reply:
+    def _outcome(self, row: TaskRow, status: str, text: str) -> Reply:
         return {"task_id": row.task_id, "label": row.label, "result": {"status": status, "text": text}}
 
-    def _end(self, table: Table, row: Row, status: str, outcome: Reply) -> None:
-        """A row ends once: its outcome is queued, old rows leave, somebody is woken."""
+    def _end(self, table: TaskTable, row: TaskRow, status: str, outcome: Reply) -> None:
+        """End a row, once: its outcome is queued, old rows leave, somebody is woken."""
         table.finished += 1
         row.status, row.finish = status, table.finished
         self._deliver(table, outcome)
         self._evict(table)
         self._wake(table)
 
-    def _evict(self, table: Table) -> None:
+    def _evict(self, table: TaskTable) -> None:
         """Rows alone leave; what they brought is still drained."""
         ended = sorted((row for row in table.rows.values() if row.status in TERMINAL), key=self._age)
         for row in ended[: max(0, len(ended) - self._retained)]:
             del table.rows[row.task_id]
 
-    def _age(self, row: Row) -> int:
+    def _age(self, row: TaskRow) -> int:
         return row.finish
 
-    def _cancel(self, row: Row) -> bool:
+    def _cancel(self, row: TaskRow) -> bool:
         if row.status in TERMINAL:
             return False
         row.token.cancel()
         return True
 
-    def _cancel_session(self, table: Table) -> None:
+    def _cancel_session(self, table: TaskTable) -> None:
         if self._policies["spawn_after_cancel"] != "runs":
             table.session.cancel()
         for row in table.rows.values():
@@ -253,26 +253,26 @@ class BackgroundTasks:
 
     # Rules of delivery.
 
-    def _deliver(self, table: Table, outcome: Reply) -> None:
+    def _deliver(self, table: TaskTable, outcome: Reply) -> None:
         table.queue.append(outcome)
 
-    def _drain(self, table: Table) -> Replies:
+    def _drain(self, table: TaskTable) -> Replies:
         taken = [*table.queue]
         table.queue.clear()
         return taken
 
-    def _wake(self, table: Table) -> None:
+    def _wake(self, table: TaskTable) -> None:
         """One waiter, or else a permit for the next one; there is never more than one permit."""
         if table.waiters:
             table.waiters.popleft().set_result(None)
         else:
             table.permit = True
 
-    def _take_permit(self, table: Table) -> bool:
+    def _take_permit(self, table: TaskTable) -> bool:
         taken, table.permit = table.permit, False
         return taken
 
-    async def _wait(self, table: Table, ms: int) -> bool:
+    async def _wait(self, table: TaskTable, ms: int) -> bool:
         """Wait in line. A wake-up for a caller that gave up goes to the next one."""
         waiter = asyncio.get_running_loop().create_future()
         table.waiters.append(waiter)

@@ -8,8 +8,8 @@ from __future__ import annotations
 import threading
 from typing import Any, ClassVar
 
-from conformance.command_line import CommandLine, Commands, Finished
-from conformance.references.cli_program import POLL, TIMEOUT, Program, State
+from conformance.cli_tool import CommandLine, Commands, Finished
+from conformance.references.cli_program import POLL, TIMEOUT, JobTool, State
 
 TOOL = "jobs"
 COMMANDS = Commands(
@@ -41,7 +41,7 @@ class CliJobs(CommandLine):
             "ends": "complete_and_failed",
         },
     }
-    program: ClassVar[type[Program]] = Program
+    program: ClassVar[type[JobTool]] = JobTool
 
     def __init__(self) -> None:
         super().__init__(COMMANDS, self._call)

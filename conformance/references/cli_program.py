@@ -71,7 +71,7 @@ class Help(Exception):
     """Somebody asked how to call a command."""
 
 
-class Program:
+class JobTool:
     """The tool: arguments in, an exit code and a text for stdout out. `state` is all that it knows between calls.
 
     Each method is one rule, so that a wrong tool is a small subclass.
@@ -157,13 +157,13 @@ class Program:
     # What a job is.
 
     def mint(self, key: str) -> str:
-        """A fresh id."""
+        """Return a fresh id."""
         self.state["started"] += 1
         number = self.state["started"]
         return SHAPES[(number - 1) % len(SHAPES)].format(number)
 
     def found(self, job_id: str) -> Job | None:
-        """The job as it stands now."""
+        """Return the job as it stands now."""
         job: Job | None = self.state["jobs"].get(job_id)
         if job is not None and job["status"] == "running":
             due = [each for each in self.endings(job) if each[0] <= self.now]
@@ -172,7 +172,7 @@ class Program:
         return job
 
     def endings(self, job: Job) -> Iterator[tuple[int, str]]:
-        """All ways in which a running job is about to end, and when; the first one counts."""
+        """Yield all ways in which a running job is about to end, and when; the first one counts."""
         if job["wanted"] != "running":
             yield job["started_at"] + WORK, job["wanted"]
         if job["asked_at"] is not None:
@@ -187,12 +187,12 @@ class Program:
     # What is printed.
 
     def declaration(self) -> dict[str, Any]:
-        """What `--schema` prints."""
+        """Return what `--schema` prints."""
         codes = {"complete": COMPLETE, "running": RUNNING, "failed": FAILED, "not_found": NOT_FOUND}
         return {"command": "work", "async": True, "job_descriptor_schema": SCHEMA, "exit_codes": codes}
 
     def descriptor(self, job_id: str, job: Job) -> dict[str, Any]:
-        """The seven fields."""
+        """Return the seven fields."""
         return {
             "job_id": job_id,
             "status": job["status"],
@@ -204,23 +204,23 @@ class Program:
         }
 
     def command(self, *words: str) -> str:
-        """A command as a caller can paste it into a shell."""
+        """Return a command as a caller can paste it into a shell."""
         return shlex.join([*self.tool, *words])
 
     def exit_of(self, status: str) -> int:
-        """The exit code of a status; a cancelled job did not do its work."""
+        """Return the exit code of a status; a cancelled job did not do its work."""
         return {"complete": COMPLETE, "running": RUNNING}.get(status, FAILED)
 
     def error_of(self, job: Job) -> str | None:
-        """What the envelope says where the exit code is not 0."""
+        """Return what the envelope says where the exit code is not 0."""
         return None if job["status"] == "complete" else f"the job is {job['status']}"
 
     def not_found(self, job_id: str) -> Answer:
-        """The answer for an id that was never handed out."""
+        """Return the answer for an id that was never handed out."""
         return NOT_FOUND, None, f"there is no job {job_id!r}"
 
     def envelope(self, code: int, data: Any, error: str | None) -> dict[str, Any]:
-        """What goes to stdout, whatever the command."""
+        """Return what goes to stdout, whatever the command."""
         message = None if error is None else {"message": error}
         return {"ok": code == 0, "data": data, "error": message, "warnings": [], "meta": {"duration_ms": 0}}
 
@@ -232,7 +232,7 @@ class Program:
 # ── Arguments ────────────────────────────────────────────────────────────────────────────────────
 
 
-class _Parser(argparse.ArgumentParser):
+class _ArgumentParser(argparse.ArgumentParser):
     def error(self, message: str) -> NoReturn:
         raise Usage(message)
 
@@ -242,14 +242,14 @@ class _Parser(argparse.ArgumentParser):
 
 @cache
 def _parser() -> argparse.ArgumentParser:
-    parser = _Parser(prog="jobs", allow_abbrev=False)
-    commands = parser.add_subparsers(required=True, parser_class=_Parser)
+    parser = _ArgumentParser(prog="jobs", allow_abbrev=False)
+    commands = parser.add_subparsers(required=True, parser_class=_ArgumentParser)
     work = commands.add_parser("work")
     work.set_defaults(command="work")
     work.add_argument("--schema", action="store_true")
     work.add_argument("--outcome", choices=["complete", "failed", "running"])
     work.add_argument("--key", default="")
-    jobs = commands.add_parser("job").add_subparsers(required=True, parser_class=_Parser)
+    jobs = commands.add_parser("job").add_subparsers(required=True, parser_class=_ArgumentParser)
     for name in ("status", "cancel", "end"):
         command = jobs.add_parser(name)
         command.set_defaults(command=name)
@@ -271,7 +271,7 @@ def _parser() -> argparse.ArgumentParser:
 
 @contextlib.contextmanager
 def kept(folder: Path) -> Iterator[State]:
-    """The state in a folder, for one process at a time; written back whole, or not at all."""
+    """Hold the state in a folder, for one process at a time; written back whole, or not at all."""
     folder.mkdir(parents=True, exist_ok=True)
     with (folder / "lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
@@ -282,8 +282,8 @@ def kept(folder: Path) -> Iterator[State]:
         fresh.replace(file)
 
 
-def main(program: type[Program] = Program, module: str = MODULE) -> int:
-    """Carry out the command of this process; give its exit code."""
+def main(program: type[JobTool] = JobTool, module: str = MODULE) -> int:
+    """Carry out the command of this process; return its exit code."""
     clock = None if os.environ.get("JOBS_CLOCK") == "virtual" else lambda: int(time.time() * 1000)
     with kept(Path(os.environ.get("JOBS_DIR", "."))) as state:
         code, text = program(state, [sys.executable, "-m", module], clock).run(sys.argv[1:])

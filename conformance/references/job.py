@@ -18,7 +18,7 @@ from typing import Any, ClassVar
 
 from conformance.references.job_clock import any_done_by, now
 from conformance.references.job_delivery import Reply
-from conformance.references.job_records import POLL_WAITS, Job, Replies
+from conformance.references.job_records import POLL_WAITS, JobRecord, Replies
 from conformance.references.job_replies import JobReplies
 from conformance.refused import Refused
 
@@ -29,12 +29,12 @@ PROGRESS = 500
 
 
 @dataclass(slots=True, eq=False)
-class Call:
+class ToolCall:
     """One call of the tool. It holds on to the jobs that it watches, not to their ids."""
 
     token: str
     listen: bool
-    watched: list[Job]
+    watched: list[JobRecord]
     outcomes: Replies | None
     aborted: asyncio.Future[None] = field(default_factory=lambda: asyncio.get_running_loop().create_future())
     task: asyncio.Task[None] | None = None
@@ -90,7 +90,7 @@ class Jobs(JobReplies):
         )
         self._poll_wait = self._allowed_wait(poll_wait)
         self._list_acknowledges, self._owner_scope = list_acknowledges, owner_scope
-        self._calls: dict[str, Call] = {}
+        self._calls: dict[str, ToolCall] = {}
 
     async def configure(
         self, max_running: int = 15, retention_ms: int = 300_000, poll_wait: int = 30_000
@@ -113,7 +113,7 @@ class Jobs(JobReplies):
         Cancels are carried out before it returns; only the wait of a poll goes on afterwards.
         """
         self._require_exclusive(list, poll, cancel)
-        call = Call(f"call-{len(self._calls) + 1}", listen, [], None)
+        call = ToolCall(f"call-{len(self._calls) + 1}", listen, [], None)
         self._calls[call.token] = call
         if manager == "none":
             call.reply = self._disabled()
@@ -124,11 +124,11 @@ class Jobs(JobReplies):
         return {"token": call.token}
 
     def tool_result(self, token: str) -> Reply | None:
-        """The reply to a call, or nothing while it waits."""
+        """Return the reply to a call, or nothing while it waits."""
         return self._calls[token].reply if token in self._calls else None
 
     async def abort_tool(self, token: str) -> None:
-        """Give up waiting: the call returns what there is. No job is cancelled."""
+        """Return up waiting: the call returns what there is. No job is cancelled."""
         call = self._calls.get(token)
         if call is not None and call.task is not None:
             if not call.aborted.done():
@@ -162,13 +162,13 @@ class Jobs(JobReplies):
         """Whose jobs cancel and poll see."""
         return owner if self._owner_scope == "all_calls" else None
 
-    def _select(self, ids: Iterable[str], owner: str | None) -> list[Job]:
-        """The jobs of these names that the caller may see, each once."""
+    def _select(self, ids: Iterable[str], owner: str | None) -> list[JobRecord]:
+        """Return the jobs of these names that the caller may see, each once."""
         seen = {job.job_id: job for job in self._visible(self._scope(owner))}
         return [seen[each] for each in dict.fromkeys(ids) if each in seen]
 
     def _cancel_and_poll(
-        self, call: Call, poll: Sequence[str] | None, cancel: Sequence[str], owner: str | None
+        self, call: ToolCall, poll: Sequence[str] | None, cancel: Sequence[str], owner: str | None
     ) -> None:
         if cancel:
             call.outcomes = [self._cancel_one(each, owner) for each in cancel]
@@ -194,7 +194,9 @@ class Jobs(JobReplies):
         self._cancel(found[0])
         return {"id": job_id, "status": "cancelled"}
 
-    def _watch_set(self, poll: Sequence[str] | None, cancel: Sequence[str], owner: str | None) -> list[Job]:
+    def _watch_set(
+        self, poll: Sequence[str] | None, cancel: Sequence[str], owner: str | None
+    ) -> list[JobRecord]:
         if poll is not None:
             return self._select(poll, owner)
         if cancel:
@@ -202,7 +204,7 @@ class Jobs(JobReplies):
         return [job for job in self._visible(self._scope(owner)) if job.status == "running"]
 
     def _nothing_to_watch(
-        self, call: Call, poll: Sequence[str] | None, cancel: Sequence[str], owner: str | None
+        self, call: ToolCall, poll: Sequence[str] | None, cancel: Sequence[str], owner: str | None
     ) -> Reply:
         if cancel:
             return self._answer(self._select(cancel, owner), call.outcomes)
@@ -216,11 +218,11 @@ class Jobs(JobReplies):
 
     # Rules of waiting.
 
-    def _is_over(self, call: Call) -> bool:
-        """Whether there is nothing to wait for."""
+    def _is_over(self, call: ToolCall) -> bool:
+        """Return whether there is nothing to wait for."""
         return all(job.status != "running" for job in call.watched)
 
-    async def _poll(self, call: Call, started: int, endings: Endings) -> None:
+    async def _poll(self, call: ToolCall, started: int, endings: Endings) -> None:
         """Wait from the instant of the call, for what could end the wait then: both are known by now."""
         end = started + self._poll_wait
         for instant in [*self._updates(started, end), end]:
@@ -229,28 +231,28 @@ class Jobs(JobReplies):
             self._report(call)
         self._conclude(call)
 
-    def _endings(self, call: Call) -> Endings:
-        """What ends a poll before its time: a body that ends, of a job that runs when it begins; the abort."""
+    def _endings(self, call: ToolCall) -> Endings:
+        """Return what ends a poll before its time: a body that ends, of a job that runs when it begins; the abort."""
         bodies = [job.body for job in call.watched if job.status == "running" and job.body is not None]
         return [call.aborted, *bodies]
 
     def _updates(self, started: int, end: int) -> Iterable[int]:
-        """The instants at which progress is told; the first one is told before the wait."""
+        """Return the instants at which progress is told; the first one is told before the wait."""
         return range(started + PROGRESS, end, PROGRESS)
 
-    def _report(self, call: Call) -> None:
+    def _report(self, call: ToolCall) -> None:
         """Show how far the jobs are, to a caller who listens."""
         if call.listen:
             self._signal("progress", token=call.token, jobs=[self._detail(job) for job in call.watched])
 
-    def _conclude(self, call: Call) -> None:
+    def _conclude(self, call: ToolCall) -> None:
         """Reply. What the caller has now is acknowledged before it is let go."""
         call.reply = self._answer(call.watched, call.outcomes)
         self._acknowledge_ended(call.watched)
         for job in call.watched:
             self._unwatch(job.completion)
 
-    def _acknowledge_ended(self, jobs: Iterable[Job]) -> None:
+    def _acknowledge_ended(self, jobs: Iterable[JobRecord]) -> None:
         for job in jobs:
             if job.status != "running":
                 self._acknowledge(job.completion)
@@ -262,7 +264,7 @@ class Jobs(JobReplies):
         return {"text": text, "jobs": [], "cancelled": None}
 
     def _listing(self, owner: str | None) -> Reply:
-        """A snapshot; only that policy makes it more."""
+        """Return a snapshot, or more where the policy says so."""
         jobs = [*self._visible(owner)]
         if self._list_acknowledges == "yes":
             self._acknowledge_ended(jobs)

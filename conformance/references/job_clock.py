@@ -12,12 +12,12 @@ from typing import Any
 
 
 def now() -> int:
-    """The instant in milliseconds."""
+    """Return the instant in milliseconds."""
     return round(asyncio.get_running_loop().time() * 1000)
 
 
 def call_at(instant: int, callback: Callable[[], None]) -> asyncio.TimerHandle:
-    """A timer that calls back at an instant."""
+    """Return a timer that calls back at an instant."""
     return asyncio.get_running_loop().call_at(instant / 1000, callback)
 
 

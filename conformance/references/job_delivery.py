@@ -96,7 +96,7 @@ class Deliveries:
     # Rules of what is owed.
 
     def _owe(self, completion: Completion, text: str) -> None:
-        """A job has completed or failed."""
+        """Note that a job has completed or failed."""
         self._settlements += 1
         completion.text, completion.settlement = text, self._settlements
         self._offer(completion)
@@ -111,7 +111,7 @@ class Deliveries:
             self._deliver()
 
     def _withhold(self, completion: Completion) -> None:
-        """A watched one may come back when the watch ends; an acknowledged one never does."""
+        """Hold back a watched one, which may come back when the watch ends; an acknowledged one never does."""
         kept = not completion.acknowledged and self._unwatch_restores == "delivered"
         completion.place = "held" if kept else "dropped"
 
@@ -158,7 +158,7 @@ class Deliveries:
                 await set_by(completion.due, self._changed)
 
     def _next(self) -> Completion:
-        """The one to be attempted next: the first, or the first that need not wait."""
+        """Return the one to be attempted next: the first, or the first that need not wait."""
         if self._retry_order == "head_of_line":
             return self._queue[0]
         return min(self._queue, key=lambda each: (max(each.due, now()), each.settlement))
@@ -184,7 +184,7 @@ class Deliveries:
         self._signal("delivered", job=completion.job_id, text=completion.text)
 
     def _backoff(self, failures: int) -> int:
-        """The shortest delay after so many failures of one completion."""
+        """Return the shortest delay after so many failures of one completion."""
         return min(30_000, 500 << min(failures - 1, 8))
 
     def _jitter(self) -> int:
@@ -209,7 +209,7 @@ class Deliveries:
         self._sink.release()
 
     def signals(self) -> list[Reply]:
-        """What was done beside replying since the last call."""
+        """Return what was done beside replying since the last call."""
         taken, self._signals = self._signals, []
         return taken
 

@@ -22,7 +22,7 @@ class BodyFailed(Exception):
 
 
 @dataclass(slots=True, eq=False)
-class Job:
+class JobRecord:
     """One background job; instants in integer milliseconds."""
 
     job_id: str
@@ -54,8 +54,8 @@ class JobRecords(Deliveries):
         super().__init__(**delivery)
         self._max_running, self._retention = max_running, retention
         self._late_settlement, self._id_reuse = late_settlement, id_reuse
-        self._jobs: dict[str, Job] = {}
-        self._handles: dict[str, Job] = {}
+        self._jobs: dict[str, JobRecord] = {}
+        self._handles: dict[str, JobRecord] = {}
         self._minted = self._registered = 0
         self._issued: set[str] = set()
 
@@ -69,7 +69,7 @@ class JobRecords(Deliveries):
         self._require_open()
         self._require_slot()
         job_id = self._free_id((id or "").strip())
-        job = Job(job_id, type, label, owner, now(), Completion(job_id))
+        job = JobRecord(job_id, type, label, owner, now(), Completion(job_id))
         self._jobs[job_id] = job
         self._issued.add(job_id)
         self._registered += 1
@@ -123,16 +123,16 @@ class JobRecords(Deliveries):
     # Observers.
 
     def get(self, job: str) -> Reply | None:
-        """The record, or nothing."""
+        """Return the record, or nothing."""
         found = self._jobs.get(job)
         return None if found is None else self._record(found)
 
     def list(self, owner: str | None = None) -> Replies:
-        """All records, or those of an owner."""
+        """Return all records, or those of an owner."""
         return [self._record(job) for job in self._visible(owner)]
 
     def running(self, owner: str | None = None) -> Replies:
-        """The records of running jobs."""
+        """Return the records of running jobs."""
         return [self._record(job) for job in self._visible(owner) if job.status == "running"]
 
     # Rules of starting.
@@ -148,7 +148,7 @@ class JobRecords(Deliveries):
             raise Refused("limit_reached", message + "Wait for running jobs to finish or cancel one.")
 
     def _free_id(self, preferred: str) -> str:
-        """The preferred id, with a suffix where it is taken; or one of ours."""
+        """Return the preferred id, with a suffix where it is taken; or one of ours."""
         job_id, suffix = preferred or self._mint_id(), 1
         while self._taken(job_id):
             suffix += 1
@@ -162,14 +162,14 @@ class JobRecords(Deliveries):
     def _taken(self, job_id: str) -> bool:
         return job_id in self._jobs or (self._id_reuse == "no" and job_id in self._issued)
 
-    def _named(self, ids: Iterable[str]) -> Iterable[Job]:
+    def _named(self, ids: Iterable[str]) -> Iterable[JobRecord]:
         return [self._jobs[each] for each in dict.fromkeys(ids) if each in self._jobs]
 
-    def _visible(self, owner: str | None) -> Iterable[Job]:
-        """The jobs of an owner; without one there is no filter."""
+    def _visible(self, owner: str | None) -> Iterable[JobRecord]:
+        """Return the jobs of an owner; without one there is no filter."""
         return [job for job in self._jobs.values() if owner is None or job.owner == owner]
 
-    def _record(self, job: Job) -> Reply:
+    def _record(self, job: JobRecord) -> Reply:
         return {
             "job_id": job.job_id,
             "type": job.type,
@@ -183,14 +183,14 @@ class JobRecords(Deliveries):
 
     # Rules of ending.
 
-    def _end_work(self, job: Job, outcome: str, text: str) -> None:
+    def _end_work(self, job: JobRecord, outcome: str, text: str) -> None:
         if outcome == "ok":
             job.work.set_result(text)
         else:
             job.work.set_exception(BodyFailed(text))
 
-    async def _work(self, job: Job) -> None:
-        """The body: it ends when its work does, whatever was asked of it meanwhile."""
+    async def _work(self, job: JobRecord) -> None:
+        """Run the body: it ends when its work does, whatever was asked of it meanwhile."""
         try:
             text = await job.work
         except BodyFailed as failure:
@@ -200,34 +200,34 @@ class JobRecords(Deliveries):
             job.result_text = text
             self._settled(job, "completed", text)
 
-    def _settled(self, job: Job, status: str, text: str) -> None:
+    def _settled(self, job: JobRecord, status: str, text: str) -> None:
         if job.status == "running":
             self._end(job, status)
             self._owe(job.completion, text)
         else:
             self._settled_late(job)
 
-    def _settled_late(self, job: Job) -> None:
+    def _settled_late(self, job: JobRecord) -> None:
         """After a cancel: the status stays, nothing is owed."""
         if self._late_settlement == "anew":
             self._retain(job)
 
-    def _cancel(self, job: Job) -> None:
-        """The body is told to stop, and not waited for."""
+    def _cancel(self, job: JobRecord) -> None:
+        """Tell the body to stop, and do not wait for it."""
         self._end(job, "cancelled")
         self._signal("abort_signalled", job=job.job_id)
 
-    def _end(self, job: Job, status: str) -> None:
+    def _end(self, job: JobRecord, status: str) -> None:
         job.status, job.ended_at = status, now()
         self._retain(job)
 
-    def _retain(self, job: Job) -> None:
+    def _retain(self, job: JobRecord) -> None:
         """Start the time after which the record goes, anew where it ran; a record that went stays gone."""
         if job.eviction is not None:
             job.eviction.cancel()
         if self._jobs.get(job.job_id) is job:
             job.eviction = call_at(now() + self._retention, lambda: self._evict(job))
 
-    def _evict(self, job: Job) -> None:
-        """The record goes, and all marks with it; what is queued for delivery stays owed."""
+    def _evict(self, job: JobRecord) -> None:
+        """Drop the record, and all marks with it; what is queued for delivery stays owed."""
         del self._jobs[job.job_id]

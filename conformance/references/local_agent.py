@@ -16,7 +16,7 @@ import copy
 from collections.abc import Sequence
 from typing import Any, ClassVar
 
-from conformance.references.local_agent_rules import Reply, Task, TaskRules
+from conformance.references.local_agent_rules import AgentTask, Reply, TaskRules
 
 
 class LocalAgents(TaskRules):
@@ -81,7 +81,7 @@ class LocalAgents(TaskRules):
     def register_other(self, kind: str) -> Reply:
         """Begin a task of another kind, which is none of our business."""
         with self._locked():
-            return self._register(Task(self._mint_id(kind[0], 8), kind, kind, kind))
+            return self._register(AgentTask(self._mint_id(kind[0], 8), kind, kind, kind))
 
     def start_background_session(self, messages: Sequence[str], description: str) -> Reply:
         """Begin a main session with a query of its own, on a transcript of its own."""
@@ -234,50 +234,50 @@ class LocalAgents(TaskRules):
     # What can be seen.
 
     def get(self, task: str) -> Reply | None:
-        """The task as shown, of whatever kind, or None."""
+        """Return the task as shown, of whatever kind, or None."""
         with self._locked():
             found = self._tasks.get(task)
             return None if found is None else self._show(found)
 
     def background_tasks(self) -> list[str]:
-        """Those that run and are not explicitly in the foreground."""
+        """Return those that run and are not explicitly in the foreground."""
         with self._locked():
             return [task.task_id for task in self._tasks.values() if self._in_background(task)]
 
     def panel_tasks(self) -> list[str]:
-        """The agents, ended ones included."""
+        """Return the agents, ended ones included."""
         with self._locked():
             return [task.task_id for task in self._tasks.values() if self._in_panel(task)]
 
     def notifications(self) -> list[Reply]:
-        """All that were sent so far, oldest first."""
+        """Return all that were sent so far, oldest first."""
         with self._locked():
             return copy.deepcopy(self._notifications)
 
     def terminated_events(self) -> list[Reply]:
-        """All that were sent so far, oldest first."""
+        """Return all that were sent so far, oldest first."""
         with self._locked():
             return copy.deepcopy(self._terminated)
 
     def foregrounded_id(self) -> str | None:
-        """The task that is shown."""
+        """Return the task that is shown."""
         with self._locked():
             return self._foregrounded
 
     def signal_resolved(self, task: str) -> bool:
-        """Whether whoever waits for the task to go to the background was told."""
+        """Return whether whoever waits for the task to go to the background was told."""
         with self._locked():
             found = self._tasks.get(task)
             return found is not None and found.signal_resolved
 
     def aborted(self, task: str) -> bool:
-        """Whether the task was told to stop."""
+        """Return whether the task was told to stop."""
         with self._locked():
             found = self._tasks.get(task)
             return found is not None and found.aborted
 
     def output(self, task: str) -> list[str]:
-        """The task's own transcript, as long as it runs."""
+        """Return the task's own transcript, as long as it runs."""
         with self._locked():
             found = self._tasks.get(task)
             return [] if found is None else list(found.output)

@@ -43,7 +43,7 @@ Reply = dict[str, Any]
 
 
 @dataclass(slots=True, eq=False)
-class Task:
+class AgentTask:
     """One task; instants in integer milliseconds of the virtual clock."""
 
     task_id: str
@@ -91,7 +91,7 @@ class TaskRules:
         self._lock = threading.RLock()
         self._now = 0
         self._minted = 0
-        self._tasks: dict[str, Task] = {}
+        self._tasks: dict[str, AgentTask] = {}
         self._foregrounded: str | None = None
         self._notifications: list[Reply] = []
         self._terminated: list[Reply] = []
@@ -101,17 +101,17 @@ class TaskRules:
     def _locked(self) -> AbstractContextManager[bool]:
         return self._lock
 
-    def _find(self, task: str | None) -> Task | None:
-        """The task, if it is ours."""
+    def _find(self, task: str | None) -> AgentTask | None:
+        """Return the task, if it is ours."""
         found = self._tasks.get(task or "")
         return found if found is not None and found.type == AGENT else None
 
-    def _find_running(self, task: str) -> Task | None:
+    def _find_running(self, task: str) -> AgentTask | None:
         found = self._find(task)
         return found if found is not None and found.status == "running" else None
 
-    def _running(self) -> list[Task]:
-        """All of ours that run."""
+    def _running(self) -> list[AgentTask]:
+        """Return all of ours that run."""
         return [task for task in self._tasks.values() if task.type == AGENT and task.status == "running"]
 
     def _mint_id(self, prefix: str, length: int) -> str:
@@ -122,58 +122,60 @@ class TaskRules:
             digits = DIGITS[digit] + digits
         return prefix + digits
 
-    def _agent(self, description: str, prompt: str, agent_type: str | None, tool_use_id: str | None) -> Task:
-        task = Task(self._mint_id("a", 8), AGENT, agent_type or "general-purpose", description, prompt)
+    def _agent(
+        self, description: str, prompt: str, agent_type: str | None, tool_use_id: str | None
+    ) -> AgentTask:
+        task = AgentTask(self._mint_id("a", 8), AGENT, agent_type or "general-purpose", description, prompt)
         task.tool_use_id = tool_use_id
         return task
 
-    def _main(self, description: str, messages: Sequence[str]) -> Task:
-        task = Task(self._mint_id("s", 8), AGENT, MAIN, description)
+    def _main(self, description: str, messages: Sequence[str]) -> AgentTask:
+        task = AgentTask(self._mint_id("s", 8), AGENT, MAIN, description)
         task.messages, task.output = list(messages), list(messages)
         return task
 
-    def _register(self, task: Task) -> Reply:
+    def _register(self, task: AgentTask) -> Reply:
         self._tasks[task.task_id] = task
         return {"task_id": task.task_id}
 
     # Rules of background and foreground.
 
-    def _background(self, task: Task) -> None:
+    def _background(self, task: AgentTask) -> None:
         if not task.backgrounded:
             task.backgrounded = task.signal_resolved = True
 
-    def _time_out(self, task: Task) -> None:
+    def _time_out(self, task: AgentTask) -> None:
         """Only a task that runs; what the user did before makes no difference."""
         task.background_at = None
         self._background(task)
 
-    def _foreground(self, task: Task) -> list[str]:
+    def _foreground(self, task: AgentTask) -> list[str]:
         previous = self._find(self._foregrounded)
         if previous is not None and previous is not task:
             self._send_back(previous)
         task.backgrounded, self._foregrounded = False, task.task_id
         return list(task.messages)
 
-    def _send_back(self, task: Task) -> None:
+    def _send_back(self, task: AgentTask) -> None:
         task.backgrounded = True
 
-    def _in_background(self, task: Task) -> bool:
+    def _in_background(self, task: AgentTask) -> bool:
         return task.status == "running" and task.backgrounded
 
-    def _in_panel(self, task: Task) -> bool:
+    def _in_panel(self, task: AgentTask) -> bool:
         return task.type == AGENT and not task.main
 
     # Rules of ending.
 
-    def _finish(self, task: Task, status: str) -> None:
+    def _finish(self, task: AgentTask, status: str) -> None:
         if task.main:
             self._finish_main(task, status)
         else:
             self._end(task, status)
             self._begin_grace(task)
 
-    def _finish_main(self, task: Task, status: str) -> None:
-        """The user who watched it needs no notification, but the surroundings are told."""
+    def _finish_main(self, task: AgentTask, status: str) -> None:
+        """Tell the surroundings; the user who watched it needs no notification."""
         task.messages = task.messages[-1:]
         self._end(task, status)
         if task.backgrounded:
@@ -182,20 +184,20 @@ class TaskRules:
             task.notified = True
             self._announce(task, status, "Background session")
 
-    def _end(self, task: Task, status: str) -> None:
+    def _end(self, task: AgentTask, status: str) -> None:
         task.status, task.ended_at = status, self._now
         task.output.clear()
 
-    def _begin_grace(self, task: Task) -> None:
+    def _begin_grace(self, task: AgentTask) -> None:
         task.evict_after = None if task.retain else self._now + self._grace
 
-    def _kill(self, task: Task) -> None:
+    def _kill(self, task: AgentTask) -> None:
         self._abort(task)
         self._end(task, "killed")
         self._begin_grace(task)
 
-    def _abort(self, task: Task) -> None:
-        """A controller that others use too is aborted for all of them."""
+    def _abort(self, task: AgentTask) -> None:
+        """Abort a controller, for all who use it."""
         task.aborted = True
         if task.controller is not None:
             self._abort_named(task.controller)
@@ -205,39 +207,39 @@ class TaskRules:
             if name in (task.parent, task.controller):
                 task.aborted = True
 
-    def _clean_up(self, task: Task) -> None:
+    def _clean_up(self, task: AgentTask) -> None:
         if task.main:
             del self._tasks[task.task_id]
         else:
             self._kill(task)
 
-    def _release(self, task: Task) -> None:
+    def _release(self, task: AgentTask) -> None:
         task.retain = False
         if task.status != "running":
             self._begin_grace(task)
 
-    def _may_leave(self, task: Task) -> bool:
+    def _may_leave(self, task: AgentTask) -> bool:
         if task.status == "running" or not task.notified:
             return False
         return task.main or self._grace_is_over(task)
 
-    def _grace_is_over(self, task: Task) -> bool:
+    def _grace_is_over(self, task: AgentTask) -> bool:
         """No end of grace, no leaving: that is a retained task."""
         return task.evict_after is not None and task.evict_after <= self._now
 
     # Rules of telling.
 
-    def _notify(self, task: Task, **about: Any) -> None:
+    def _notify(self, task: AgentTask, **about: Any) -> None:
         if self._claim(task):
             self._notifications.append(self._notification(task) | copy.deepcopy(about))
 
-    def _claim(self, task: Task) -> bool:
-        """Whether the task is the caller's to tell of; it is one caller's at most, ever."""
+    def _claim(self, task: AgentTask) -> bool:
+        """Return whether the task is the caller's to tell of; it is one caller's at most, ever."""
         claimed = not task.notified
         task.notified = True
         return claimed
 
-    def _notification(self, task: Task) -> Reply:
+    def _notification(self, task: AgentTask) -> Reply:
         return {
             "task_id": task.task_id,
             "status": task.status,
@@ -247,32 +249,32 @@ class TaskRules:
             "error": task.error,
         }
 
-    def _announce(self, task: Task, status: str, summary: str) -> None:
+    def _announce(self, task: AgentTask, status: str, summary: str) -> None:
         event = {"task_id": task.task_id, "status": status, "tool_use_id": task.tool_use_id}
         self._terminated.append({**event, "summary": summary})
 
     # Rules of messages and progress.
 
-    def _drain(self, task: Task) -> list[str]:
+    def _drain(self, task: AgentTask) -> list[str]:
         drained, task.pending_messages = task.pending_messages, []
         return drained
 
-    def _append(self, task: Task, text: str) -> None:
+    def _append(self, task: AgentTask, text: str) -> None:
         task.messages.append(text)
         if task.main and task.status == "running":
             task.output.append(text)
         if task.session and task.aborted:
             self._notice_abort(task)
 
-    def _notice_abort(self, task: Task) -> None:
-        """The query sees at its next event that it was aborted; somebody may have told that before."""
+    def _notice_abort(self, task: AgentTask) -> None:
+        """See, at the next event of the query, that it was aborted; somebody may have told that before."""
         if self._claim(task):
             self._announce(task, "stopped", task.description)
 
     def _recent(self, activities: Sequence[str]) -> list[str]:
         return list(activities)[-self._activities :] if self._activities else []
 
-    def _show(self, task: Task) -> Reply:
+    def _show(self, task: AgentTask) -> Reply:
         shown = {name: copy.copy(getattr(task, name)) for name in SHOWN}
         progress = {name: copy.copy(getattr(task, name)) for name in PROGRESS}
         return {**shown, "progress": progress}

@@ -29,7 +29,7 @@ Reply = dict[str, Any]
 
 
 @dataclass(slots=True, eq=False)
-class Task:
+class DelegatedTask:
     """One delegated task with what it has reported; the instant in milliseconds of the virtual clock."""
 
     task_id: str
@@ -67,16 +67,16 @@ class TaskProgress:
         self._lock = threading.RLock()
         self._now = 0
         self._minted = 0
-        self._tasks: dict[str, Task] = {}
+        self._tasks: dict[str, DelegatedTask] = {}
         self._subscribed = False
         self._signals: list[Reply] = []
 
     # How a task lives.
 
     def create_task(self, label: str, batch: str | None = None, registers: bool = True) -> Reply:
-        """Give a new task, pending; one whose registration fails has failed at once."""
+        """Return a new task, pending; one whose registration fails has failed at once."""
         with self._locked():
-            task = Task(self._mint_id(), label, batch)
+            task = DelegatedTask(self._mint_id(), label, batch)
             self._tasks[task.task_id] = task
             if not registers:
                 self._end(task, "failed")
@@ -129,17 +129,17 @@ class TaskProgress:
     # What callers see.
 
     def progress(self, task: str) -> Reply:
-        """A reading of its own: later messages leave it as it is. Refuses `not_found`."""
+        """Return a reading of its own: later messages leave it as it is. Refuses `not_found`."""
         with self._locked():
             return copy.deepcopy(self._read(self._find(task)))
 
     def status(self, task: str) -> str:
-        """Where the task stands. Refuses `not_found`."""
+        """Return where the task stands. Refuses `not_found`."""
         with self._locked():
             return self._find(task).status
 
     def batch_status(self, batch: str) -> Reply:
-        """Whether each task of the batch has ended. Refuses `not_found` for one that nobody used."""
+        """Return whether each task of the batch has ended. Raises Refused (`not_found`) for one that nobody used."""
         with self._locked():
             tasks = self._tasks_of(batch)
             if not tasks:
@@ -154,7 +154,7 @@ class TaskProgress:
             self._now += ms
 
     def signals(self) -> list[Reply]:
-        """What was announced since the last call."""
+        """Return what was announced since the last call."""
         with self._locked():
             taken, self._signals = self._signals, []
             return taken
@@ -168,35 +168,35 @@ class TaskProgress:
         self._minted += 1
         return f"task-{self._minted}"
 
-    def _find(self, task: str) -> Task:
+    def _find(self, task: str) -> DelegatedTask:
         found = self._tasks.get(task)
         if found is None:
             raise Refused("not_found", "No such task")
         return found
 
-    def _require_running(self, task: Task) -> None:
+    def _require_running(self, task: DelegatedTask) -> None:
         if task.status != "running":
             raise Refused("wrong_state", f"The task is {task.status}")
 
-    def _start(self, task: Task) -> None:
+    def _start(self, task: DelegatedTask) -> None:
         if task.status != "pending":
             raise Refused("wrong_state", f"The task is already {task.status}")
         task.status, task.started_at = "running", self._now
 
-    def _abort(self, task: Task) -> None:
+    def _abort(self, task: DelegatedTask) -> None:
         if task.status in TERMINAL:
             raise Refused("wrong_state", f"The task is already {task.status}")
         self._end(task, "aborted")
 
-    def _end(self, task: Task, outcome: str) -> None:
+    def _end(self, task: DelegatedTask, outcome: str) -> None:
         if outcome not in TERMINAL:
             raise ValueError(f"not an outcome: {outcome!r}")
         task.status = outcome
 
-    def _tasks_of(self, batch: str) -> list[Task]:
+    def _tasks_of(self, batch: str) -> list[DelegatedTask]:
         return [task for task in self._tasks.values() if task.batch == batch]
 
-    def _is_complete(self, tasks: Sequence[Task]) -> bool:
+    def _is_complete(self, tasks: Sequence[DelegatedTask]) -> bool:
         """Pending is not ended; aborted before the start is."""
         return all(task.status in TERMINAL for task in tasks)
 
@@ -205,33 +205,33 @@ class TaskProgress:
     def _counts(self, role: str) -> bool:
         return role == "assistant"
 
-    def _count_tokens(self, task: Task, usage: Mapping[str, int | None]) -> None:
+    def _count_tokens(self, task: DelegatedTask, usage: Mapping[str, int | None]) -> None:
         task.input_tokens = self._input(usage)
         task.output_tokens += usage["output"] or 0
 
     def _input(self, usage: Mapping[str, int | None]) -> int:
-        """All that was read, from a cache or not; a part that is not said is nothing."""
+        """Return all that was read, from a cache or not; a part that is not said is nothing."""
         return sum(usage.get(part) or 0 for part in ("input", "cache_creation", "cache_read"))
 
-    def _count_use(self, task: Task, use: Mapping[str, Any]) -> None:
+    def _count_use(self, task: DelegatedTask, use: Mapping[str, Any]) -> None:
         synthetic = use["name"] == SYNTHETIC
         if not synthetic or self._synthetic_counts == "counted":
             task.tool_uses += 1
         if not synthetic:
             self._list(task, use)
 
-    def _list(self, task: Task, use: Mapping[str, Any]) -> None:
-        """The newest stay; the caller may go on to change what it gave."""
+    def _list(self, task: DelegatedTask, use: Mapping[str, Any]) -> None:
+        """Return the newest stay; the caller may go on to change what it gave."""
         task.last_activity = copy.deepcopy({"name": use["name"], "input": use["input"]})
         task.activities.append(task.last_activity)
         del task.activities[: max(0, len(task.activities) - self._activities)]
 
     # Rules of telling.
 
-    def _summarize(self, task: Task, text: str) -> None:
+    def _summarize(self, task: DelegatedTask, text: str) -> None:
         task.summary = text
 
-    def _read(self, task: Task) -> Reply:
+    def _read(self, task: DelegatedTask) -> Reply:
         return {
             "tool_use_count": task.tool_uses,
             "latest_input_tokens": task.input_tokens,
@@ -242,15 +242,15 @@ class TaskProgress:
             "summary": task.summary,
         }
 
-    def _total(self, task: Task) -> int:
+    def _total(self, task: DelegatedTask) -> int:
         return task.input_tokens + task.output_tokens
 
-    def _announce(self, task: Task) -> None:
+    def _announce(self, task: DelegatedTask) -> None:
         """Only those who opted in are told."""
         if self._subscribed:
             self._signals.append(self._announcement(task))
 
-    def _announcement(self, task: Task) -> Reply:
+    def _announcement(self, task: DelegatedTask) -> Reply:
         return {
             "signal": "announced",
             "task": task.task_id,

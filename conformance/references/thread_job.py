@@ -6,6 +6,7 @@ a choice open, this implementation refuses and leaves everything as it was.
 
 One lock guards everything: an operation is one atomic step. Methods that start with an underscore
 expect the lock to be held; each is one rule, so that a wrong implementation is a small subclass.
+One idea: the whole implementation, as its users would write it.
 """
 
 from __future__ import annotations
@@ -33,7 +34,7 @@ Reply = dict[str, Any]
 
 
 @dataclass(slots=True, eq=False)
-class Job:
+class ThreadJob:
     """One background job; instants in integer milliseconds of the virtual clock."""
 
     job_id: str
@@ -73,8 +74,8 @@ class ThreadJobs:
         self._now = 0
         self._minted = self._starts = self._endings = self._spills = 0
         self._calls: dict[str, str] = {}  # tool call → the mode it resolved to
-        self._jobs: dict[str, Job] = {}
-        self._due: defaultdict[str, list[Job]] = defaultdict(list)
+        self._jobs: dict[str, ThreadJob] = {}
+        self._due: defaultdict[str, list[ThreadJob]] = defaultdict(list)
         self._transcripts: defaultdict[str, list[Reply]] = defaultdict(list)
         self._idle: set[str] = set()
         self._signals: list[Reply] = []
@@ -96,7 +97,7 @@ class ThreadJobs:
             return self._begin(thread, tool_call, tool, self._mint_id())
 
     def start_as(self, thread: str, tool_call: str, tool: str, job_id: str) -> Reply:
-        """The same under an id of the caller's. Refuses `already_resolved`, `duplicate_job_id`."""
+        """Return the same under an id of the caller's. Refuses `already_resolved`, `duplicate_job_id`."""
         with self._locked():
             self._require_unresolved(tool_call)
             self._require_unused(job_id)
@@ -111,7 +112,7 @@ class ThreadJobs:
         """Survive a retryable HTTP error of the session's model call: it is no outcome."""
 
     def finish(self, job: str, outcome: str, payload: object) -> None:
-        """End a job; its message becomes due, and arrives at once on an idle thread.
+        """End a job; its message becomes due, and arrives at once on an idle thread. Raises Refused.
 
         Refuses `not_found` (evicted jobs too) and `wrong_state` (it has already ended).
         """
@@ -139,17 +140,17 @@ class ThreadJobs:
             return self._show(found)
 
     def list_jobs(self, thread: str, statuses: Collection[str] = ACTIVE) -> list[Reply]:
-        """The thread's jobs in these statuses, as shown."""
+        """Return the thread's jobs in these statuses, as shown."""
         with self._locked():
             return [self._show(job) for job in self._jobs_in(thread) if job.status in statuses]
 
     def inspect_job(self, thread: str, job: str) -> Reply:
-        """The job as shown. Refuses `not_found`."""
+        """Return the job as shown. Refuses `not_found`."""
         with self._locked():
             return self._show(self._find(thread, job))
 
     def retry_job(self, thread: str, job: str) -> None:
-        """Always refuse, whatever the id."""
+        """Raise Refused, whatever the id."""
         raise Refused("manual_retry_not_supported", "Manual retry is not supported for background jobs")
 
     # Telling.
@@ -190,7 +191,7 @@ class ThreadJobs:
             self._now += ms
 
     def signals(self) -> list[Reply]:
-        """What was done beside replying since the last call."""
+        """Return what was done beside replying since the last call."""
         with self._locked():
             taken, self._signals = self._signals, []
             return taken
@@ -217,7 +218,7 @@ class ThreadJobs:
             raise Refused("duplicate_job_id", "The job id is in use")
 
     def _mint_id(self) -> str:
-        """A fresh id; numbers are never used twice, not even after a restart."""
+        """Return a fresh id; numbers are never used twice, not even after a restart."""
         while True:
             self._minted += 1
             job_id = f"job-{self._minted}"
@@ -226,22 +227,22 @@ class ThreadJobs:
 
     def _begin(self, thread: str, tool_call: str, tool: str, job_id: str) -> Reply:
         self._starts += 1
-        job = Job(job_id, thread, tool_call, tool, started_at=self._now, serial=self._starts)
+        job = ThreadJob(job_id, thread, tool_call, tool, started_at=self._now, serial=self._starts)
         self._calls[tool_call] = "background"
         self._jobs[job_id] = job
         return {"mode": "background", "job_id": job_id, "status": job.status}
 
-    def _find(self, thread: str, job: str) -> Job:
-        """The job, if this thread may know of it; foreign and unknown are refused alike."""
+    def _find(self, thread: str, job: str) -> ThreadJob:
+        """Return the job, if this thread may know of it; foreign and unknown are refused alike."""
         found = self._jobs.get(job)
         if found is None or found.thread != thread:
             raise Refused("not_found", "Job not found in this thread")
         return found
 
-    def _jobs_in(self, thread: str) -> list[Job]:
+    def _jobs_in(self, thread: str) -> list[ThreadJob]:
         return [job for job in self._jobs.values() if job.thread == thread]
 
-    def _show(self, job: Job) -> Reply:
+    def _show(self, job: ThreadJob) -> Reply:
         return {
             "job_id": job.job_id,
             "thread": job.thread,
@@ -255,14 +256,14 @@ class ThreadJobs:
 
     # Rules of ending.
 
-    def _cancel(self, job: Job) -> None:
+    def _cancel(self, job: ThreadJob) -> None:
         if job.status != "running":
             raise Refused("wrong_state", f"The job is already {job.status}")
         job.status = "pending_cancel"
         job.cancel_requested_at = self._now
         self._signal("CancelSent", job_id=job.job_id)
 
-    def _complete(self, job: Job, outcome: str, payload: object) -> None:
+    def _complete(self, job: ThreadJob, outcome: str, payload: object) -> None:
         if outcome not in TERMINAL:
             raise ValueError(f"not an outcome: {outcome!r}")
         text = payload if isinstance(payload, str) else json.dumps(payload)
@@ -270,8 +271,8 @@ class ThreadJobs:
         job.status, job.payload = outcome, text
         job.completed_at, job.completion = self._now, self._endings
 
-    def _order(self, job: Job) -> tuple[int, int]:
-        """Which of two ended jobs is first, to be told and to leave."""
+    def _order(self, job: ThreadJob) -> tuple[int, int]:
+        """Return which of two ended jobs is first, to be told and to leave."""
         assert job.completed_at is not None
         return job.completed_at, job.completion
 
@@ -279,22 +280,22 @@ class ThreadJobs:
         for job in self._leaving(thread):
             del self._jobs[job.job_id]
 
-    def _leaving(self, thread: str) -> list[Job]:
-        """The ended jobs beyond the limit, first to complete first."""
+    def _leaving(self, thread: str) -> list[ThreadJob]:
+        """Return the ended jobs beyond the limit, first to complete first."""
         ended = self._ended_in(thread)
         return ended[: max(0, len(ended) - self._retained)]
 
-    def _ended_in(self, thread: str) -> list[Job]:
+    def _ended_in(self, thread: str) -> list[ThreadJob]:
         return sorted((job for job in self._jobs_in(thread) if job.status in TERMINAL), key=self._order)
 
     # Rules of telling.
 
-    def _owe(self, job: Job) -> None:
-        """The message becomes due. It holds on to the job, so retention cannot lose it."""
+    def _owe(self, job: ThreadJob) -> None:
+        """Make the message due. It holds on to the job, so retention cannot lose it."""
         self._due[job.thread].append(job)
 
     def _wake(self, thread: str) -> None:
-        """An idle thread has no boundary of its own to wait for."""
+        """Ask for a boundary of an idle thread, which has none of its own to wait for."""
         if thread in self._idle:
             self._signal("BoundaryRequested", thread=thread)
             self._boundary(thread)
@@ -305,10 +306,10 @@ class ThreadJobs:
             self._signal("TurnTriggered", thread=thread)
         return told
 
-    def _due_in(self, thread: str) -> list[Job]:
+    def _due_in(self, thread: str) -> list[ThreadJob]:
         return sorted(self._due[thread], key=self._order)
 
-    def _tell(self, job: Job) -> Reply | None:
+    def _tell(self, job: ThreadJob) -> Reply | None:
         """Put the job's message into the transcript, unless somebody did.
 
         Made before it is claimed: a file that cannot be written leaves the message due.
@@ -319,15 +320,15 @@ class ThreadJobs:
         self._transcripts[job.thread].append(message)
         return message
 
-    def _claim(self, job: Job) -> bool:
-        """Whether the message is the caller's to tell; it is at most one caller's, ever."""
+    def _claim(self, job: ThreadJob) -> bool:
+        """Return whether the message is the caller's to tell; it is at most one caller's, ever."""
         if job.told:
             return False
         job.told = True
         self._due[job.thread].remove(job)
         return True
 
-    def _message(self, job: Job) -> Reply:
+    def _message(self, job: ThreadJob) -> Reply:
         return {
             "job_id": job.job_id,
             "tool": job.tool,

@@ -1,5 +1,99 @@
 """Expressions: a strict, typed subset of CEL with a few listed functions, compiled to Python source.
 
-`parse` gives a syntax tree, `check` gives it types and refuses what cannot mean anything, `emit` turns
-it into Python. Each knows only the one before it.
+`parse` makes a syntax tree, `check` types it and refuses what cannot mean anything, `emit` turns it into
+Python; each knows only the one before it.
 """
+
+from __future__ import annotations
+
+from statemachines.expression.checker import check, path_of
+from statemachines.expression.emitter import class_name, emit, emit_iterable, group_constant, python_name
+from statemachines.expression.functions import ALONE
+from statemachines.expression.narrowing import facts
+from statemachines.expression.parser import RESERVED, parse
+from statemachines.expression.scope import Checker, Scope, Vocabulary
+from statemachines.expression.syntax import (
+    Binary,
+    Conditional,
+    ExpressionError,
+    Field,
+    FunctionCall,
+    ListOf,
+    Literal,
+    Name,
+    Node,
+    children,
+)
+from statemachines.expression.typed import (
+    Apply,
+    At,
+    Attribute,
+    Build,
+    Choose,
+    Const,
+    Defined,
+    Each,
+    Found,
+    Fresh,
+    InGroup,
+    Invoke,
+    Items,
+    Member,
+    Minted,
+    Operate,
+    Repeat,
+    Together,
+    Typed,
+    Var,
+    parts,
+    renamed,
+)
+
+__all__ = [
+    "ALONE",
+    "RESERVED",
+    "Apply",
+    "At",
+    "Attribute",
+    "Binary",
+    "Build",
+    "Checker",
+    "Choose",
+    "Conditional",
+    "Const",
+    "Defined",
+    "Each",
+    "ExpressionError",
+    "Field",
+    "Found",
+    "Fresh",
+    "FunctionCall",
+    "InGroup",
+    "Invoke",
+    "Items",
+    "ListOf",
+    "Literal",
+    "Member",
+    "Minted",
+    "Name",
+    "Node",
+    "Operate",
+    "Repeat",
+    "Scope",
+    "Together",
+    "Typed",
+    "Var",
+    "Vocabulary",
+    "check",
+    "children",
+    "class_name",
+    "emit",
+    "emit_iterable",
+    "facts",
+    "group_constant",
+    "parse",
+    "parts",
+    "path_of",
+    "python_name",
+    "renamed",
+]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from statemachines.diagnostics import did_you_mean
 from statemachines.expression.macros import MACROS
 from statemachines.expression.scope import Checker, Scope
-from statemachines.expression.syntax import Call, Node
+from statemachines.expression.syntax import FunctionCall, Node
 from statemachines.expression.typed import Apply, Minted, Typed
 from statemachines.types import (
     BOOL,
@@ -38,9 +38,6 @@ _OF_TEXT: dict[str, tuple[tuple[Type, ...], Type]] = {
     "size": ((), INT),
     "contains": ((TEXT,), BOOL),
     "startsWith": ((TEXT,), BOOL),
-    "endsWith": ((TEXT,), BOOL),
-    "bytes": ((), INT),
-    "lines": ((), INT),
     "trim": ((), TEXT),
 }
 _ALONE: dict[str, tuple[tuple[Type, ...], int, Type]] = {  # name → (arguments, how many are needed, result)
@@ -48,14 +45,13 @@ _ALONE: dict[str, tuple[tuple[Type, ...], int, Type]] = {  # name → (arguments
     "text": ((TEXT, INT, INT), 2, TEXT),
     "document": ((TEXT, Optional(INT), Optional(INT)), 3, DOCUMENT),
     "string": ((INT,), 1, TEXT),
-    "number": ((TEXT,), 1, INT),
 }
 _BY_ITEM = ("sum", "min", "max", "flatten", "sameItems", "join", "contains")  # the items' type decides
-ALONE = (*_ALONE, "pick", "such_as", "minted")
+ALONE = (*_ALONE, "such_as", "minted")
 KNOWN = sorted({*_OF_LIST, *_OF_TEXT, *ALONE, *_BY_ITEM, *MACROS})
 
 
-def method(checker: Checker, node: Call, receiver: Node, scope: Scope) -> Typed:
+def method(checker: Checker, node: FunctionCall, receiver: Node, scope: Scope) -> Typed:
     """Type a listed function of a value: `value.function(…)`."""
     of = checker.visit(receiver, scope)
     kind = underlying(of.type)
@@ -90,19 +86,19 @@ def _method_hint(name: str, kind: Type) -> str:
     )
 
 
-def _visited(checker: Checker, node: Call, scope: Scope) -> None:
+def _visited(checker: Checker, node: FunctionCall, scope: Scope) -> None:
     """Type the arguments of a faulty call: their own faults are told as well."""
     for part in node.arguments:
         checker.visit(part, scope)
 
 
-def function(checker: Checker, node: Call, scope: Scope) -> Typed:
+def function(checker: Checker, node: FunctionCall, scope: Scope) -> Typed:
     """Type a listed function that stands alone: `function(…)`."""
     if node.name in _ALONE:
         wanted, least, result = _ALONE[node.name]
         return Apply(result, node.at, node.name, _arguments(checker, node, scope, wanted, least))
     _visited(checker, node, scope)
-    known = [*_ALONE, "pick", "such_as", *scope.words.callables()]
+    known = [*_ALONE, "such_as", *scope.words.callables()]
     hint = did_you_mean(node.name, known)
     if node.name == "minted":
         hint = "only an id of `create` is minted"
@@ -112,7 +108,7 @@ def function(checker: Checker, node: Call, scope: Scope) -> Typed:
     return checker.fault("unknown-function", node.at, f"there is no function {node.name!r}", hint)
 
 
-def minted(checker: Checker, node: Call, scope: Scope, new: Typed) -> Typed:
+def minted(checker: Checker, node: FunctionCall, scope: Scope, new: Typed) -> Typed:
     """Type `minted(prefix)` or `minted(prefix, size)`, where a new record gets its id."""
     arguments = _arguments(checker, node, scope, (TEXT, INT), 1)
     kind = new.type
@@ -121,7 +117,7 @@ def minted(checker: Checker, node: Call, scope: Scope, new: Typed) -> Typed:
 
 
 def _arguments(
-    checker: Checker, node: Call, scope: Scope, wanted: tuple[Type, ...], least: int
+    checker: Checker, node: FunctionCall, scope: Scope, wanted: tuple[Type, ...], least: int
 ) -> tuple[Typed, ...]:
     """Type the arguments, of which at least so many have to be given."""
     given = len(node.arguments)
@@ -135,7 +131,7 @@ def _arguments(
     )
 
 
-def _by_item(checker: Checker, node: Call, scope: Scope, of: Typed, kind: List) -> Typed:
+def _by_item(checker: Checker, node: FunctionCall, scope: Scope, of: Typed, kind: List) -> Typed:
     """Type the functions whose result, or argument, depends on what the list holds."""
     match node.name:
         case "sameItems":
@@ -157,7 +153,7 @@ def _by_item(checker: Checker, node: Call, scope: Scope, of: Typed, kind: List) 
     return Apply(INT if isinstance(kind.item, Unknown) else kind.item, node.at, node.name, (of,))
 
 
-def _alike(checker: Checker, node: Call, scope: Scope, of: Typed, expected: Type) -> Typed:
+def _alike(checker: Checker, node: FunctionCall, scope: Scope, of: Typed, expected: Type) -> Typed:
     """Type a comparison of a list, or of its items, with one argument, which need not be of the same type."""
     if len(node.arguments) != 1:
         return Apply(BOOL, node.at, node.name, (of, *_arguments(checker, node, scope, (expected,), 1)))
@@ -171,7 +167,7 @@ def _alike(checker: Checker, node: Call, scope: Scope, of: Typed, expected: Type
     return Apply(BOOL, node.at, node.name, (of, other))
 
 
-def _flatten(checker: Checker, node: Call, of: Typed, kind: List) -> Typed:
+def _flatten(checker: Checker, node: FunctionCall, of: Typed, kind: List) -> Typed:
     inner = replied(kind.item)
     if not isinstance(inner, List | Unknown):
         message = f"flatten needs lists in the list, not {inner}"

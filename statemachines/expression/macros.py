@@ -1,10 +1,9 @@
-"""Macros, whose arguments are typed one after the other: a body for every item, a value by a condition."""
+"""Macros, whose arguments are typed one after the other: a body for every item of a list."""
 
 from __future__ import annotations
 
-from statemachines.expression.facts import facts
 from statemachines.expression.scope import Checker, Scope
-from statemachines.expression.syntax import Call, Name, Node
+from statemachines.expression.syntax import FunctionCall, Name, Node
 from statemachines.expression.typed import Apply, Each, Typed, Var, local_name
 from statemachines.types import (
     BOOL,
@@ -19,14 +18,13 @@ from statemachines.types import (
     Time,
     Type,
     Unknown,
-    join,
     replied,
 )
 
-MACROS = ("all", "exists", "exists_one", "filter", "map", "sortBy")
+MACROS = ("all", "exists", "filter", "map", "sortBy")
 
 
-def macro(checker: Checker, node: Call, receiver: Node, scope: Scope) -> Typed:
+def macro(checker: Checker, node: FunctionCall, receiver: Node, scope: Scope) -> Typed:
     """Type `list.macro(name, body)`."""
     over = checker.visit(receiver, scope)
     kind = replied(over.type)
@@ -54,7 +52,7 @@ def macro(checker: Checker, node: Call, receiver: Node, scope: Scope) -> Typed:
     return Each(_result(node.name, kind, body.type), node.at, node.name, over, name, body)
 
 
-def _unknown_items(checker: Checker, node: Call, scope: Scope) -> None:
+def _unknown_items(checker: Checker, node: FunctionCall, scope: Scope) -> None:
     """Type a body whose list is faulty: its own faults are told as well."""
     match node.arguments:
         case (Name(at=at, name=name), written):
@@ -77,7 +75,7 @@ def _key(checker: Checker, written: Node, scope: Scope) -> Typed:
     kind = replied(key.type)
     if isinstance(kind, Optional):
         message = "this may be null, and null has no order"
-        checker.fault("field-of-null", key.at, message, "guard it first: pick(… != null, …, …)")
+        checker.fault("field-of-null", key.at, message, "guard it first: if … != null then … else …")
     elif not _has_order(kind):
         message = f"{kind} has no order"
         checker.fault("expression-type", key.at, message, "sort by numbers, times, texts or lists of them")
@@ -100,27 +98,10 @@ def _result(name: str, kind: List, body: Type) -> Type:
             return BOOL
 
 
-def such_as(checker: Checker, node: Call, scope: Scope, expected: Type) -> Typed:
+def such_as(checker: Checker, node: FunctionCall, scope: Scope, expected: Type) -> Typed:
     """Type `such_as(value)`: an example of what the implementation may choose."""
     if len(node.arguments) != 1:
         message = "such_as takes one value"
         return checker.fault("expression-type", node.at, message, "such_as(an example)")
     example = checker.visit(node.arguments[0], scope, expected)
     return Apply(example.type, node.at, "such_as", (example,))
-
-
-def pick(checker: Checker, node: Call, scope: Scope, expected: Type) -> Typed:
-    """Type `pick(condition, then, otherwise)`: each value knows what the condition has settled for it."""
-    if len(node.arguments) != 3:
-        message = "pick takes a condition and two values"
-        return checker.fault("expression-type", node.at, message, "pick(condition, then, otherwise)")
-    guard, then, other = node.arguments
-    condition = checker.expect(guard, scope, BOOL)
-    first = checker.visit(then, scope.with_present(facts(guard, True)), expected)
-    wanted = expected if expected != UNKNOWN else first.type
-    second = checker.visit(other, scope.with_present(facts(guard, False)), wanted)
-    kind = join(replied(first.type), replied(second.type))
-    if kind is None:
-        message = f"pick gives {first.type} or {second.type}"
-        return checker.fault("expression-type", node.at, message, "both values need one type")
-    return Apply(kind, node.at, "pick", (condition, first, second))

@@ -1,16 +1,17 @@
-"""The types of operators: which values can be compared, ordered, joined and calculated with."""
+"""The types of operators: which values can be compared, ordered, joined, calculated with and chosen from."""
 
 from __future__ import annotations
 
-from statemachines.expression.facts import facts
+from statemachines.expression.narrowing import facts
 from statemachines.expression.scope import Checker, Scope
-from statemachines.expression.syntax import Binary, ListOf, Name, Node, Unary
-from statemachines.expression.typed import Operate, Typed
+from statemachines.expression.syntax import Binary, Conditional, ListOf, Name, Node, Unary
+from statemachines.expression.typed import Choose, Operate, Typed
 from statemachines.types import (
     BOOL,
     INT,
     TEXT,
     TIME,
+    UNKNOWN,
     Int,
     List,
     Optional,
@@ -49,6 +50,19 @@ def binary(checker: Checker, node: Binary, scope: Scope) -> Typed:
         _ordered(checker, node, left, right)
         return Operate(BOOL, node.at, node.operator, left, right)
     return _arithmetic(checker, node, left, right)
+
+
+def conditional(checker: Checker, node: Conditional, scope: Scope, expected: Type) -> Typed:
+    """Type `if condition then value else otherwise`: each value knows what the condition has settled for it."""
+    condition = checker.expect(node.condition, scope, BOOL)
+    first = checker.visit(node.value, scope.with_present(facts(node.condition, True)), expected)
+    wanted = expected if expected != UNKNOWN else first.type
+    second = checker.visit(node.otherwise, scope.with_present(facts(node.condition, False)), wanted)
+    kind = join(replied(first.type), replied(second.type))
+    if kind is None:
+        message = f"this gives {first.type} or {second.type}"
+        return checker.fault("expression-type", node.at, message, "both values need one type")
+    return Choose(kind, node.at, condition, first, second)
 
 
 def _logic(checker: Checker, node: Binary, scope: Scope) -> Typed:

@@ -6,8 +6,8 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Protocol
 
-from statemachines.expression.facts import path_of
-from statemachines.expression.syntax import Call, ExpressionError, Node
+from statemachines.expression.narrowing import path_of
+from statemachines.expression.syntax import ExpressionError, FunctionCall, Node
 from statemachines.expression.typed import Const, Typed
 from statemachines.types import UNKNOWN, Bool, Enum, Null, Optional, Type, accepts, guarded
 
@@ -22,7 +22,7 @@ class Vocabulary(Protocol):
         """List the fields that a value of this type has, for hints."""
 
     def constant(self, name: str, expected: Type, at: int) -> Typed | None:
-        """Give the state, group, enum member or policy choice of this name, or None.
+        """Return the state, group, enum member or policy choice of this name, or None.
 
         With an expected type only that type's words are meant; without one the word has to be
         unambiguous, or ExpressionError is raised.
@@ -31,14 +31,14 @@ class Vocabulary(Protocol):
     def constants(self) -> Iterable[str]:
         """List every such word, for hints."""
 
-    def called(self, checker: Checker, node: Call, scope: Scope) -> Typed | None:
-        """Give the use of what the lifecycle itself names: a named expression, an operation; or None."""
+    def called(self, checker: Checker, node: FunctionCall, scope: Scope) -> Typed | None:
+        """Return the use of what the lifecycle itself names: a named expression, an operation; or None."""
 
     def callables(self) -> Iterable[str]:
         """List what can be called by name, for hints."""
 
     def narrowed(self, macro: str, over: Typed, variable: str, body: Typed) -> tuple[Typed, Typed]:
-        """Give the same records and condition, looking records up by their key where that is possible."""
+        """Return the same records and condition, looking records up by their key where that is possible."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,11 +50,11 @@ class Scope:
     present: frozenset[str] = frozenset()
 
     def with_names(self, names: Mapping[str, Typed]) -> Scope:
-        """Give this scope with more names."""
+        """Return this scope with more names."""
         return replace(self, names={**self.names, **names})
 
     def with_present(self, paths: Iterable[str]) -> Scope:
-        """Give this scope, knowing that these nullables hold a value."""
+        """Return this scope, knowing that these nullables hold a value."""
         return replace(self, present=self.present | frozenset(paths))
 
 

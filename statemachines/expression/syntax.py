@@ -54,7 +54,7 @@ class Index(Node):
 
 
 @dataclass(frozen=True, slots=True)
-class Call(Node):
+class FunctionCall(Node):
     """`name(arguments)`, or `receiver.name(arguments)`."""
 
     name: str
@@ -86,14 +86,23 @@ class Binary(Node):
     right: Node
 
 
+@dataclass(frozen=True, slots=True)
+class Conditional(Node):
+    """`if condition then value else otherwise`."""
+
+    condition: Node
+    value: Node
+    otherwise: Node
+
+
 def children(node: Node) -> tuple[Node, ...]:
-    """Give the direct parts of a node, in the order they are written."""
+    """Return the direct parts of a node, in the order they are written."""
     match node:
         case Field(of=of):
             return (of,)
         case Index(of=of, index=index):
             return (of, index)
-        case Call(receiver=receiver, arguments=arguments):
+        case FunctionCall(receiver=receiver, arguments=arguments):
             return arguments if receiver is None else (receiver, *arguments)
         case ListOf(items=items):
             return items
@@ -101,5 +110,7 @@ def children(node: Node) -> tuple[Node, ...]:
             return (operand,)
         case Binary(left=left, right=right):
             return (left, right)
+        case Conditional(condition=condition, value=value, otherwise=otherwise):
+            return (condition, value, otherwise)
         case _:
             return ()

@@ -12,24 +12,14 @@ from statemachines.types import Type
 _TAKEN = frozenset(
     (
         *("self", "seen", "all", "any", "int", "len", "list", "max", "min", "sorted", "str", "sum"),
-        *(
-            "byte_length",
-            "distinct",
-            "document",
-            "drop",
-            "flatten",
-            "item",
-            "line_count",
-            "numbers",
-            "quotient",
-        ),
-        *("remainder", "reversed_", "same_items", "sized_text", "take", "whole_number", "with_key"),
+        *("distinct", "document", "drop", "flatten", "item", "numbers", "quotient"),
+        *("remainder", "reversed_", "same_items", "sized_text", "take", "with_key"),
     )
 )
 
 
 def local_name(name: str) -> str:
-    """Give a Python name for a variable of a spec."""
+    """Return a Python name for a variable of a spec."""
     return f"{name}_" if keyword.iskeyword(name) or name in _TAKEN else name
 
 
@@ -113,6 +103,15 @@ class Operate(Typed):
 
 
 @dataclass(frozen=True, slots=True)
+class Choose(Typed):
+    """One value where a condition holds, else another one."""
+
+    condition: Typed
+    value: Typed
+    otherwise: Typed
+
+
+@dataclass(frozen=True, slots=True)
 class Apply(Typed):
     """A listed function on its arguments, the receiver first."""
 
@@ -184,36 +183,30 @@ class Together(Typed):
 
 
 def parts(value: Typed) -> tuple[Typed, ...]:
-    """Give the direct parts of a typed tree."""
+    """Return the direct parts of a typed tree."""
     match value:
-        case Attribute(of=of) | InGroup(of=of) | Member(of=of):
-            return (of,)
-        case At(of=of, index=index):
-            return (of, index)
-        case Items(items=items):
-            return items
-        case Operate(left=None, right=right):
-            return (right,)
-        case Operate(left=Typed() as left, right=right):
-            return (left, right)
-        case Apply(arguments=arguments) | Defined(arguments=arguments) | Minted(arguments=arguments):
-            return arguments
-        case Found(key=key):
-            return (key,)
-        case Each(over=over, body=body):
-            return (over, body)
+        case Operate(left=None, right=one) | Found(key=one):
+            return (one,)
+        case Attribute(of=one) | InGroup(of=one) | Member(of=one):
+            return (one,)
+        case Operate(left=Typed() as one, right=other) | At(of=one, index=other):
+            return (one, other)
+        case Each(over=one, body=other) | Repeat(count=one, body=other):
+            return (one, other)
+        case Choose(condition=condition, value=one, otherwise=other):
+            return (condition, one, other)
+        case Items(items=several) | Together(bodies=several):
+            return several
+        case Apply(arguments=several) | Defined(arguments=several) | Minted(arguments=several):
+            return several
         case Invoke(arguments=named) | Build(given=named):
             return tuple(argument for _, argument in named)
-        case Repeat(count=count, body=body):
-            return (count, body)
-        case Together(bodies=bodies):
-            return bodies
         case _:
             return ()
 
 
 def renamed(value: Typed, old: str, new: str) -> Typed:
-    """Give the same tree with one name replaced by another."""
+    """Return the same tree with one name replaced by another."""
 
     def part(of: Any) -> Any:
         if isinstance(of, tuple):

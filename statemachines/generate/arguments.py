@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from statemachines import kernel
-from statemachines.expression.emit import emit, python_name
+from statemachines.expression import emit, python_name
 from statemachines.generate.page import Page
-from statemachines.types import List, Optional, Record, Type
+from statemachines.types import List, Optional, RecordType, Type
 
 
 def declared(operation: kernel.Operation) -> str:
@@ -37,7 +37,7 @@ def looked_up(page: Page, operation: kernel.Operation, *, witness: bool = False)
 def _whole(source: str, kind: Type) -> str:
     """Write a plain value with null for every field that the caller left out."""
     match kind:
-        case Record(fields=fields) if any(_may_lack(each) for _, each in fields):
+        case RecordType(fields=fields) if any(_may_lack(each) for _, each in fields):
             parts = (
                 f"{name!r}: {_whole(f'{source}.get({name!r})' if isinstance(each, Optional) else f'{source}[{name!r}]', each)}"
                 for name, each in fields
@@ -52,5 +52,5 @@ def _whole(source: str, kind: Type) -> str:
 
 
 def _may_lack(kind: Type) -> bool:
-    """Tell whether a caller may leave out a value of this type, or a part of it."""
+    """Return whether a caller may leave out a value of this type, or a part of it."""
     return isinstance(kind, Optional) or _whole("value", kind) != "value"

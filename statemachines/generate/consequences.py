@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from statemachines import kernel
-from statemachines.expression.emit import class_name, emit, python_name
-from statemachines.expression.typed import Operate, renamed
+from statemachines.expression import Operate, class_name, emit, python_name, renamed
 from statemachines.generate.effects import consequential, effects
 from statemachines.generate.named import ordering_key
 from statemachines.generate.page import Page, enters, inside, key_of
@@ -28,21 +27,10 @@ def entered(page: Page, entity: kernel.Entity) -> None:
         for message in page.source.messages:
             if message.entity == entity.name:
                 with page.block(f"if {enters(entity, variable, message.states)}:"):
-                    _owed(page, message)
+                    _due(page, message)
         if entity.retain is not None:
             with page.block(f"if {inside(entity, variable, entity.retain.states)}:"):
                 _retained(page, entity, entity.retain)
-
-
-def _owed(page: Page, message: kernel.Message) -> None:
-    """Write that a message becomes due, unless something speaks against it."""
-    if message.unless is None:
-        _due(page, message)
-        return
-    with page.block(f"if {emit(message.unless)}:"):
-        page.saw(message.unless_clause)
-    with page.block("else:"):
-        _due(page, message)
 
 
 def _due(page: Page, message: kernel.Message) -> None:

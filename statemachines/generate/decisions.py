@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from statemachines import kernel
-from statemachines.expression.emit import python_name
-from statemachines.expression.typed import Attribute, Const, Operate, Typed, Var
+from statemachines.expression import Attribute, Const, Operate, Typed, Var, python_name
 from statemachines.generate.arguments import looked_up
 from statemachines.generate.effects import begin_lists, signal
 from statemachines.generate.page import Page, outside
@@ -42,7 +41,7 @@ def decides(page: Page, operation: kernel.Operation) -> None:
                 f"return Decision({codes}, clauses=tuple(refused))"
             )  # what is open excuses nothing else
     for require in others:
-        if require.answer in ("unchanged", "accepted"):
+        if require.answer == "unchanged":
             _answers_at_once(page, require)
     if opens:
         with page.block("if left_open:"):
@@ -52,17 +51,17 @@ def decides(page: Page, operation: kernel.Operation) -> None:
 
 
 def _is_lookup(require: kernel.Require) -> bool:
-    """Tell whether a guard asks if a record exists, for this caller."""
+    """Return whether a guard asks if a record exists, for this caller."""
     return require.guard is None or ".private to" in require.clause
 
 
 def _is_always(require: kernel.Require) -> bool:
-    """Tell whether an operation is refused come what may."""
+    """Return whether an operation is refused come what may."""
     return isinstance(require.guard, Const) and require.guard.value is False
 
 
 def _fails(page: Page, require: kernel.Require) -> Typed | None:
-    """Give the condition under which a guard does not hold; None for always."""
+    """Return the condition under which a guard does not hold; None for always."""
     match require.guard:
         case None:
             return Var(BOOL, 0, "", f"{python_name(require.parameter)} is None")
@@ -109,4 +108,4 @@ def _answers_at_once(page: Page, require: kernel.Require) -> None:
         page.line(f"return Decision({how}{permitted}, {clauses})")
 
 
-_HOW = {"unchanged": "idle=True", "accepted": "quiet=True", "avoided": "idle=True, avoid=True"}
+_HOW = {"unchanged": "idle=True", "avoided": "idle=True, avoid=True"}

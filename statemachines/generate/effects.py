@@ -5,11 +5,21 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable
 
 from statemachines import kernel
-from statemachines.expression.emit import class_name, emit, emit_iterable, python_name
-from statemachines.expression.typed import Attribute, Const, InGroup, Typed, Var, parts
+from statemachines.expression import (
+    Attribute,
+    Const,
+    InGroup,
+    Typed,
+    Var,
+    class_name,
+    emit,
+    emit_iterable,
+    parts,
+    python_name,
+)
 from statemachines.generate.page import Page, inside, key_of, negated
 from statemachines.generate.shown import seen
-from statemachines.types import Enum
+from statemachines.types import BOOL, Enum
 
 LISTS: dict[kernel.How, str] = {"once": "signals", "permitted": "may", "repeats": "again"}
 """The local lists, and arguments of an Outcome, that gather signals by how they come."""
@@ -70,7 +80,7 @@ def step(page: Page, wanted: tuple[kernel.Effect, ...]) -> None:
 
 
 def lists_of(source: kernel.Kernel, wanted: tuple[kernel.Effect, ...]) -> list[str]:
-    """Give the local lists that a step gathers its signals in."""
+    """Return the local lists that a step gathers its signals in."""
     found = {LISTS[effect.how] for effect in kernel.walk(wanted) if isinstance(effect, kernel.Emit)}
     if any(_enters(source, effect) for effect in kernel.walk(wanted)):
         found.add("signals")
@@ -91,7 +101,7 @@ def returned(given: str, lists: list[str]) -> str:
 
 
 def consequential(source: kernel.Kernel, name: str) -> set[str]:
-    """Give the states of an entity from which something follows when a record has entered one."""
+    """Return the states of an entity from which something follows when a record has entered one."""
     entity = source.entity(name)
     rules = [rule.states for rule in entity.entered]
     rules += [message.states for message in source.messages if message.entity == name]
@@ -100,7 +110,7 @@ def consequential(source: kernel.Kernel, name: str) -> set[str]:
 
 
 def _enters(source: kernel.Kernel, effect: kernel.Effect) -> bool:
-    """Tell whether an effect can bring a record into a state from which something follows."""
+    """Return whether an effect can bring a record into a state from which something follows."""
     match effect:
         case kernel.Move() if not _stays(effect):
             targets: list[Typed | None] = [target for _, target in effect.arrows]
@@ -113,7 +123,7 @@ def _enters(source: kernel.Kernel, effect: kernel.Effect) -> bool:
 
 
 def _reached(entity: kernel.Entity, target: Typed | None) -> Collection[str]:
-    """Give the states that a target may be: the first one where a record is created without any."""
+    """Return the states that a target may be: the first one where a record is created without any."""
     match target:
         case None:
             return entity.states[:1]
@@ -126,28 +136,33 @@ def _reached(entity: kernel.Entity, target: Typed | None) -> Collection[str]:
 
 
 def _stays(effect: kernel.Move) -> bool:
-    """Tell whether a move never leaves the state it is in."""
+    """Return whether a move never leaves the state it is in."""
     return all(isinstance(target, Const) and target.value == state for state, target in effect.arrows)
 
 
 def _taken_before(page: Page, wanted: tuple[kernel.Effect, ...]) -> dict[str, str]:
-    """Write the values to set that the effects before them would change; give their names by clause."""
+    """Write the values to set that the effects before them would change; return their names by clause."""
     changed: set[str] = set()
     taken: dict[str, str] = {}
     for effect in wanted:
         match effect:
             case kernel.Move():
                 changed.add("state")
-            case kernel.Set(clause=clause, field=field, value=value):
-                if changed & _reads(value):
+            case kernel.Set(clause=clause, field=field, value=value, when=when):
+                if changed & (_reads(value) | (_reads(when) if when is not None else set())):
                     taken[clause] = f"new_{python_name(field)}"
-                    page.line(f"{taken[clause]} = {emit(value)}")
+                    page.line(f"{taken[clause]} = {_taken(value, when)}")
                 changed.add(field)
     return taken
 
 
+def _taken(value: Typed, when: Typed | None) -> str:
+    """Write a value that is set later, if its condition holds now."""
+    return emit(value) if when is None else f"{emit(value)} if {emit(when)} else ABSENT"
+
+
 def _reads(value: Typed) -> set[str]:
-    """Give the names of the fields and variables that an expression reads."""
+    """Return the names of the fields and variables that an expression reads."""
     found = {name for part in parts(value) for name in _reads(part)}
     match value:
         case Attribute(name=name) | Var(name=name):
@@ -176,7 +191,7 @@ def _move(page: Page, effect: kernel.Move) -> None:
 
 
 def _is_one(effect: kernel.Move) -> bool:
-    """Tell whether a move leads to one state from wherever it starts."""
+    """Return whether a move leads to one state from wherever it starts."""
     return not effect.sentences and len({emit(target) for _, target in effect.arrows}) == 1
 
 
@@ -195,8 +210,12 @@ def _moved(page: Page, effect: kernel.Move, record: str) -> None:
 
 def _set(page: Page, effect: kernel.Set, taken: str | None) -> None:
     holder = "self" if effect.record is None else emit(effect.record)
-    page.saw(effect.clause)
-    page.line(f"{holder}.{python_name(effect.field)} = {taken or emit(effect.value)}")
+    when = effect.when
+    if taken and when is not None:
+        when = Var(BOOL, 0, "", f"{taken} is not ABSENT")
+    with page.where(when):
+        page.saw(effect.clause)
+        page.line(f"{holder}.{python_name(effect.field)} = {taken or emit(effect.value)}")
 
 
 def _create(page: Page, effect: kernel.Create) -> None:

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from statemachines import kernel
-from statemachines.expression.emit import class_name, python_name
+from statemachines.expression import class_name, python_name
 from statemachines.generate.page import Page, key_of
 from statemachines.generate.records import message_names, record_names
 from statemachines.generate.state import issued
-from statemachines.types import List, Optional, Record, Ref, Type
+from statemachines.types import List, Optional, RecordType, Ref, Type
 
 _Fields = list[tuple[str, Type | None]]
 
@@ -24,7 +24,7 @@ def freezing(page: Page) -> None:
 
 
 def _parts(source: kernel.Kernel) -> Iterator[str]:
-    """Give the source of every part of a frozen state."""
+    """Yield the source of every part of a frozen state."""
     yield from ("self.now", "self.serials", "self.completions")
     for variable in source.variables:
         yield _frozen(f"self.{python_name(variable.name)}", variable.type)
@@ -106,9 +106,9 @@ def _message_fields(message: kernel.Message) -> _Fields:
 
 
 def _rebuilt(kind: Type | None) -> bool:
-    """Tell whether a value has to be rebuilt when a model is thawed."""
+    """Return whether a value has to be rebuilt when a model is thawed."""
     match kind:
-        case Ref() | List() | Record():
+        case Ref() | List() | RecordType():
             return True
         case Optional(item=item):
             return _rebuilt(item)
@@ -125,7 +125,7 @@ def _frozen(source: str, kind: Type | None, depth: int = 0) -> str:
             return f"({source} and {source}.serial)"
         case Optional(item=inner) if _rebuilt(inner):
             return f"(None if {source} is None else {_frozen(source, inner, depth)})"
-        case Record(fields=fields):
+        case RecordType(fields=fields):
             parts = ", ".join(_frozen(f"{source}[{name!r}]", each, depth) for name, each in fields)
             whole = f"({parts}{',' if len(fields) == 1 else ''})"
             return f"({source} if {source} is ANYTHING else {whole})"
@@ -147,7 +147,7 @@ def _thawed(source: str, kind: Type | None, depth: int = 0) -> str:
             return f"{source} and found[{source}]"
         case Optional(item=inner) if _rebuilt(inner):
             return f"None if {source} is None else {_thawed(source, inner, depth)}"
-        case Record(fields=fields):
+        case RecordType(fields=fields):
             parts = (
                 f"{name!r}: {_thawed(f'{source}[{index}]', each, depth)}"
                 for index, (name, each) in enumerate(fields)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from statemachines import kernel
-from statemachines.expression.emit import class_name
+from statemachines.expression import class_name
 from statemachines.generate.page import Page
 
 

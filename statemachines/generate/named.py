@@ -1,11 +1,10 @@
-"""Expressions with a name: definitions and ordering keys."""
+"""Expressions with a name: definitions, ordering keys and invariants."""
 
 from __future__ import annotations
 
 from statemachines import kernel
-from statemachines.expression.emit import emit, python_name
-from statemachines.expression.typed import Typed
-from statemachines.generate.page import Page
+from statemachines.expression import Typed, emit, python_name
+from statemachines.generate.page import Page, negated
 from statemachines.generate.shown import seen
 
 
@@ -40,3 +39,27 @@ def ordering_key(order: tuple[Typed | str, ...], variable: str) -> str:
         f"*self.{python_name(part)}_key({record})" if isinstance(part, str) else emit(part) for part in order
     ]
     return f"({', '.join(parts)}{',' if len(parts) == 1 else ''})"
+
+
+def invariants(page: Page) -> None:
+    """Write the check of every invariant; `earlier` is the model one step before."""
+    with page.method("broken", "earlier: Model | None = None", "str"):
+        backs = {invariant.looks_back for invariant in page.source.invariants if invariant.looks_back}
+        for name in sorted(backs):
+            entity = page.source.entity(name)
+            records = f"earlier.{python_name(entity.collection)}.values()"
+            earlier = f"{{each.serial: each for each in {records}}}"
+            page.line(f"were_{entity.variable} = {earlier} if earlier else {{}}")
+        for invariant in page.source.invariants:
+            with page.for_each(invariant.loops):
+                _invariant(page, invariant)
+        page.line('return ""')
+
+
+def _invariant(page: Page, invariant: kernel.Invariant) -> None:
+    if invariant.looks_back:
+        record = python_name(page.source.entity(invariant.looks_back).variable)
+        page.line(f"was = were_{record}.get({record}.serial, {record})")
+    page.saw(invariant.clause)
+    with page.block(f"if {negated(invariant.holds)}:"):
+        page.line(f"return {invariant.name!r}")

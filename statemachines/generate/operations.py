@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from statemachines import kernel, model
-from statemachines.expression.emit import emit, python_name
+from statemachines.expression import emit, python_name
 from statemachines.generate.arguments import declared, looked_up
 from statemachines.generate.decisions import decides
 from statemachines.generate.effects import begin_lists, lists_of, returned, step
@@ -31,7 +31,7 @@ def operation(page: Page, source: kernel.Operation) -> None:
 
 
 def _name(source: kernel.Kernel, operation: str) -> str:
-    """Give an operation's method a name that nothing else of the model has."""
+    """Return an operation's method a name that nothing else of the model has."""
     taken = {entity.collection for entity in source.entities} | {each.name for each in source.variables}
     taken |= vars(model.BaseModel).keys()
     return f"{operation}_" if operation in taken else python_name(operation)
@@ -50,7 +50,7 @@ def _does(page: Page, operation: kernel.Operation) -> None:
 
 
 def _reply(page: Page, reply: kernel.Reply | None) -> str:
-    """Give the source of a reply: a dict, the first branch whose guard holds, or several that are right."""
+    """Return the source of a reply: a dict, the first branch whose guard holds, or several that are right."""
     if reply is None:
         return "None"
     page.saw(reply.clause)

@@ -6,10 +6,9 @@ from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 
 from statemachines import kernel
-from statemachines.expression.emit import emit, group_constant, python_name
-from statemachines.expression.typed import Operate, Typed
+from statemachines.expression import Operate, Typed, emit, group_constant, python_name
+from statemachines.generate.writer import Writer
 from statemachines.types import BOOL
-from statemachines.writer import Writer
 
 
 class Page(Writer):
@@ -42,7 +41,7 @@ class Page(Writer):
                 yield
 
     def collection(self, entity: str) -> str:
-        """Give the source of the dict of an entity's records."""
+        """Return the source of the dict of an entity's records."""
         return f"self.{python_name(self.source.entity(entity).collection)}"
 
     @contextmanager

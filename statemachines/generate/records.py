@@ -3,21 +3,21 @@
 from __future__ import annotations
 
 from statemachines import kernel
-from statemachines.expression.emit import class_name, python_name
-from statemachines.writer import Writer
+from statemachines.expression import class_name, python_name
+from statemachines.generate.writer import Writer
 
 _KEPT = ("state", "completion")  # what no one gives to a new record that has states
 
 
 def record_names(entity: kernel.Entity) -> list[str]:
-    """Give the attributes of a record: the built-in ones around those that the spec declares."""
+    """Return the attributes of a record: the built-in ones around those that the spec declares."""
     names = ["serial", "id"] if entity.minted or entity.fixed else ["serial"]
     declared = [python_name(field.name) for field in entity.fields]
     return [*names, *declared, *(_KEPT if entity.states else ())]
 
 
 def message_names(message: kernel.Message) -> list[str]:
-    """Give the attributes of a message."""
+    """Return the attributes of a message."""
     return ["about", "to", "key", *(python_name(key) for key, _ in message.carries)]
 
 

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from statemachines import kernel
-from statemachines.expression.emit import class_name, emit, emit_iterable, python_name
-from statemachines.expression.typed import Apply, Typed, Var
+from statemachines.expression import Apply, Typed, Var, class_name, emit, emit_iterable, python_name
 from statemachines.generate.page import Page, key_of
-from statemachines.types import List, Message, Optional, Ref, Type
+from statemachines.types import List, MessageType, Optional, Ref, Type
 
 
 def shown_record(page: Page, entity: kernel.Entity) -> None:
@@ -44,7 +43,7 @@ def _seen(page: Page, source: str, kind: Type) -> str:
         case Ref(entity=name):
             entity = page.source.entity(name)
             return f"self.shown_{python_name(entity.variable)}({source})" if entity.shows else f"{source}.id"
-        case Message(name=name):
+        case MessageType(name=name):
             return f"self.shown_{name.lower()}({source})"
         case List(item=item) if (each := _seen(page, "each", item)) != "each":
             return f"[{each} for each in {source}]"

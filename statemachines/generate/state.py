@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from statemachines import kernel
-from statemachines.expression.emit import class_name, emit, python_name
+from statemachines.expression import class_name, emit, python_name
 from statemachines.generate.page import Page
 
 
@@ -19,7 +19,7 @@ def slots(page: Page) -> None:
 
 
 def issued(source: kernel.Kernel) -> list[str]:
-    """Give the names of the sets of ids that are never given again."""
+    """Return the names of the sets of ids that are never given again."""
     return [f"issued_{python_name(entity.collection)}" for entity in source.entities if entity.once]
 
 

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from statemachines import kernel
-from statemachines.expression.emit import emit, python_name
-from statemachines.expression.typed import Const, Operate, Typed, Var
+from statemachines.expression import Const, Operate, Typed, Var, emit, python_name
 from statemachines.generate.effects import LISTS, begin_lists, effects, lists_of, returned, step
 from statemachines.generate.page import Page, inside, key_of
 from statemachines.generate.shown import passed
@@ -84,7 +83,7 @@ def timers(page: Page) -> None:
 
 
 def _runs(entity: kernel.Entity, record: str, timer: kernel.Timer) -> Typed:
-    """Give the condition under which a timer runs: one without a beginning or a duration does not."""
+    """Return the condition under which a timer runs: one without a beginning or a duration does not."""
     condition: Typed = Var(BOOL, 0, "", inside(entity, record, timer.states))
     parts = [part for part in _terms(timer.deadline) if isinstance(part.type, Optional)]
     for part in (*(Operate(BOOL, 0, "!=", part, Const(NULL, 0, None)) for part in parts), timer.when):
@@ -93,5 +92,5 @@ def _runs(entity: kernel.Entity, record: str, timer: kernel.Timer) -> Typed:
 
 
 def _terms(deadline: Typed) -> tuple[Typed, ...]:
-    """Give the instant that a timer counts from, and how long it runs."""
+    """Return the instant that a timer counts from, and how long it runs."""
     return (deadline.left, deadline.right) if isinstance(deadline, Operate) and deadline.left else ()

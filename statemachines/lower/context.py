@@ -6,11 +6,8 @@ from collections.abc import Collection
 
 from statemachines import kernel
 from statemachines.diagnostics import Diagnostic, Where, did_you_mean
-from statemachines.expression.check import check
-from statemachines.expression.scope import Scope
-from statemachines.expression.syntax import ExpressionError, Name, Node
-from statemachines.expression.typed import Typed
-from statemachines.lifecycle import Entity, Expr, Lifecycle, TypeUse, Word
+from statemachines.expression import ExpressionError, Name, Node, Scope, Typed, check
+from statemachines.lifecycle import EntitySpec, Expr, Lifecycle, TypeUse, Word
 from statemachines.types import BOOL, UNKNOWN, Type
 from statemachines.words import Words
 
@@ -44,7 +41,7 @@ class Lowering:
         return path
 
     def place(self, path: str, word: Word) -> Where:
-        """Give the place of a key by its path, or that of a word where the key is not written."""
+        """Return the place of a key by its path, or that of a word where the key is not written."""
         return self.lifecycle.places.get(path, word.where)
 
     # ── Expressions ──
@@ -78,15 +75,15 @@ class Lowering:
 
     # ── Names ──
 
-    def known_entity(self, word: Word) -> Entity | None:
-        """Give the entity of a name, or tell that there is none."""
+    def known_entity(self, word: Word) -> EntitySpec | None:
+        """Return the entity of a name, or tell that there is none."""
         entities = self.lifecycle.entities
         if word.text not in entities:
             self.unknown("unknown-entity", word, f"there is no entity {word.text!r}", entities)
         return entities.get(word.text)
 
-    def states(self, entity: Entity, word: Word) -> tuple[str, ...]:
-        """Give the states that a state or group name means."""
+    def states(self, entity: EntitySpec, word: Word) -> tuple[str, ...]:
+        """Return the states that a state or group name means."""
         if word.text in entity.groups:
             return tuple(state.text for state in entity.groups[word.text])
         if word.text not in entity.states:

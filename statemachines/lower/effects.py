@@ -7,27 +7,24 @@ from dataclasses import dataclass
 
 from statemachines import kernel
 from statemachines.diagnostics import did_you_mean
-from statemachines.expression.facts import facts
-from statemachines.expression.scope import Scope
-from statemachines.expression.syntax import Name
-from statemachines.expression.typed import Attribute, Typed, Var
+from statemachines.expression import Attribute, Name, Scope, Typed, Var, facts
 from statemachines.lifecycle import (
     Assignment,
     Creation,
     Effects,
-    Entity,
+    EntitySpec,
     Expr,
-    Loop,
-    Move,
-    Sending,
+    ForEachSpec,
+    MoveSpec,
+    SendingSpec,
     SignalUse,
     TypeUse,
     Word,
 )
 from statemachines.lower.context import Lowering
 from statemachines.lower.terms import local, state, state_type
-from statemachines.types import UNKNOWN, List, Message, Ref
-from statemachines.words.types import variable_of
+from statemachines.types import UNKNOWN, List, MessageType, Ref
+from statemachines.words import variable_of
 
 _BUILT_IN = ("serial", "completion")  # fields that no `create` gives
 
@@ -37,13 +34,14 @@ def sets(low: Lowering, assignments: Iterable[Assignment], scope: Scope, path: s
     found = []
     for assignment in assignments:
         key, expr = assignment.key, assignment.value
-        target = low.typed(assignment.target, scope)
-        clause = low.clause(f"{path}.set.{key.text}", key.where, f"set {key.text} = {expr.text}")
-        value = low.typed(expr, scope, target.type)
+        target, when = low.typed(assignment.target, scope), low.condition(assignment.when, scope)
+        text = f"set {key.text} = {expr.text}{f', when {assignment.when.text}' if assignment.when else ''}"
+        clause = low.clause(f"{path}.set.{key.text}", key.where, text)
+        value = low.typed(expr, _knowing(scope, assignment.when), target.type)
         if isinstance(target, Attribute) and isinstance(target.of.type, Ref):
-            found.append(kernel.Set(clause, target.of, target.of.type.entity, target.name, value))
+            found.append(kernel.Set(clause, target.of, target.of.type.entity, target.name, value, when))
         elif isinstance(target, Var) and target.name in low.lifecycle.variables:
-            found.append(kernel.Set(clause, None, "", target.name, value))
+            found.append(kernel.Set(clause, None, "", target.name, value, when))
         elif target.type != UNKNOWN:
             message = f"{key.text!r} cannot be set"
             low.fault("bad-target", key.where, message, "set record.field, or a variable")
@@ -89,16 +87,16 @@ def _how(use: SignalUse) -> kernel.How:
 
 
 @dataclass(frozen=True, slots=True)
-class Record:
+class RecordOfSentence:
     """The record that a sentence is about: its name there, its kind, and the states that it is in."""
 
     name: str
-    entity: Entity
+    entity: EntitySpec
     states: tuple[str, ...]
 
 
 def block(
-    low: Lowering, effects: Effects, scope: Scope, path: str, record: Record | None
+    low: Lowering, effects: Effects, scope: Scope, path: str, record: RecordOfSentence | None
 ) -> list[kernel.Effect]:
     """Lower what follows from something: moves and removal are of the record that it is about."""
     found: list[kernel.Effect] = []
@@ -117,7 +115,9 @@ def block(
     return found
 
 
-def _moved(low: Lowering, moves: tuple[Move, ...], record: Record, scope: Scope, path: str) -> kernel.Move:
+def _moved(
+    low: Lowering, moves: tuple[MoveSpec, ...], record: RecordOfSentence, scope: Scope, path: str
+) -> kernel.Move:
     """Lower a `move` that no operation has asked about: the record moves if it is in such a state."""
     found = arrows(low, moves, record.entity, scope, record.states)
     entity = record.entity.name.text
@@ -129,9 +129,9 @@ def _moved(low: Lowering, moves: tuple[Move, ...], record: Record, scope: Scope,
 
 
 def arrows(
-    low: Lowering, moves: tuple[Move, ...], entity: Entity, scope: Scope, now: tuple[str, ...] = ()
+    low: Lowering, moves: tuple[MoveSpec, ...], entity: EntitySpec, scope: Scope, now: tuple[str, ...] = ()
 ) -> dict[str, Typed]:
-    """Give the state that a record goes to, by the state that it is in; `now` are those that it can be in."""
+    """Return the state that a record goes to, by the state that it is in; `now` are those that it can be in."""
     found: dict[str, Typed] = {}
     for each in moves:
         for source in now if each.source is None else low.states(entity, each.source):
@@ -142,13 +142,13 @@ def arrows(
     return found
 
 
-def _target(low: Lowering, expr: Expr, source: str, entity: Entity, scope: Scope) -> Typed:
+def _target(low: Lowering, expr: Expr, source: str, entity: EntitySpec, scope: Scope) -> Typed:
     if isinstance(expr.node, Name) and expr.node.name == "same":
         return state(entity, source)
     return low.typed(expr, scope, state_type(entity))
 
 
-def loops(low: Lowering, loops: Iterable[Loop], scope: Scope, path: str) -> list[kernel.ForEach]:
+def loops(low: Lowering, loops: Iterable[ForEachSpec], scope: Scope, path: str) -> list[kernel.ForEach]:
     """Lower `for each`: effects for every item of a list."""
     found = []
     for loop in loops:
@@ -164,14 +164,14 @@ def loops(low: Lowering, loops: Iterable[Loop], scope: Scope, path: str) -> list
             message = f"records are removed, and this is a list of {kind}"
             low.fault("expression-type", loop.over.where, message, "walk over records, for example jobs")
         when = low.condition(loop.when, inner)
-        record = Record(name, entity, entity.states) if entity else None
+        record = RecordOfSentence(name, entity, entity.states) if entity else None
         effects = block(low, loop.effects, _knowing(inner, loop.when), clause, record)
         found.append(kernel.ForEach(clause, name, over, when, tuple(effects)))
     return found
 
 
 def _knowing(scope: Scope, when: Expr | None) -> Scope:
-    """Give a scope in which a condition is known to hold."""
+    """Return a scope in which a condition is known to hold."""
     return scope if when is None else scope.with_present(facts(when.node, True))
 
 
@@ -194,7 +194,9 @@ def creations(
     return found, scope
 
 
-def _creation(low: Lowering, creation: Creation, entity: Entity, scope: Scope, path: str) -> kernel.Create:
+def _creation(
+    low: Lowering, creation: Creation, entity: EntitySpec, scope: Scope, path: str
+) -> kernel.Create:
     name = entity.name.text
     given = _fields(low, creation, entity, scope)
     for key, use in entity.fields.items():
@@ -211,7 +213,7 @@ def _creation(low: Lowering, creation: Creation, entity: Entity, scope: Scope, p
     return kernel.Create(clause, name, variable_of(name), tuple(given.items()), chosen, state, elsewhere)
 
 
-def _fields(low: Lowering, creation: Creation, entity: Entity, scope: Scope) -> dict[str, Typed]:
+def _fields(low: Lowering, creation: Creation, entity: EntitySpec, scope: Scope) -> dict[str, Typed]:
     kinds = low.words.types.record_fields(entity.name.text)
     known = [field for field in kinds if field not in _BUILT_IN]
     given: dict[str, Typed] = {}
@@ -241,13 +243,13 @@ def removal(low: Lowering, word: Word, path: str) -> kernel.Remove:
     return kernel.Remove(clause, "due", message)
 
 
-def sendings(low: Lowering, sendings: Iterable[Sending], scope: Scope, path: str) -> list[kernel.Send]:
+def sendings(low: Lowering, sendings: Iterable[SendingSpec], scope: Scope, path: str) -> list[kernel.Send]:
     """Lower `sends`."""
     found = []
     for sending in sendings:
         name, expr = sending.name, sending.messages
         value = low.typed(expr, scope)
-        if not (isinstance(value.type, List) and isinstance(value.type.item, Message)):
+        if not (isinstance(value.type, List) and isinstance(value.type.item, MessageType)):
             message = f"messages are sent, and this is {value.type}"
             low.fault("expression-type", expr.where, message, "for example due.Ended.filter(m, …)")
             continue

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from statemachines import kernel
-from statemachines.expression.scope import Scope
-from statemachines.lifecycle import Entering, Entity, Timer
+from statemachines.expression import Scope
+from statemachines.lifecycle import Entering, EntitySpec, TimerSpec
 from statemachines.lower.context import Lowering
-from statemachines.lower.effects import Record, block
+from statemachines.lower.effects import RecordOfSentence, block
 from statemachines.lower.terms import later
 from statemachines.types import INT, TIME, Ref, optional
-from statemachines.words.types import variable_of
+from statemachines.words import variable_of
 
 
-def entity(low: Lowering, declared: Entity) -> kernel.Entity:
+def entity(low: Lowering, declared: EntitySpec) -> kernel.Entity:
     """Lower a kind of record."""
     name = declared.name.text
     path, variable = f"entities.{name}", variable_of(name)
@@ -54,7 +54,7 @@ def entity(low: Lowering, declared: Entity) -> kernel.Entity:
     )
 
 
-def _unique(low: Lowering, entity: Entity) -> None:
+def _unique(low: Lowering, entity: EntitySpec) -> None:
     """Register the clauses of `unique`; the guards come with each operation that creates a record."""
     name = entity.name.text
     for key, code in entity.unique:
@@ -65,16 +65,16 @@ def _unique(low: Lowering, entity: Entity) -> None:
         low.clause(path, key.where, f"a {key.text} in use: refused {code.text}")
 
 
-def _entered(low: Lowering, entity: Entity, entering: Entering, scope: Scope) -> kernel.Entered:
+def _entered(low: Lowering, entity: EntitySpec, entering: Entering, scope: Scope) -> kernel.Entered:
     path, states = (
         f"entities.{entity.name.text}.entering.{entering.states.text}",
         low.states(entity, entering.states),
     )
-    record = Record(variable_of(entity.name.text), entity, states)
+    record = RecordOfSentence(variable_of(entity.name.text), entity, states)
     return kernel.Entered(path, states, tuple(block(low, entering.effects, scope, path, record)))
 
 
-def _retain(low: Lowering, entity: Entity, scope: Scope) -> kernel.Retain | None:
+def _retain(low: Lowering, entity: EntitySpec, scope: Scope) -> kernel.Retain | None:
     rule = entity.retain
     if rule is None:
         return None
@@ -85,7 +85,7 @@ def _retain(low: Lowering, entity: Entity, scope: Scope) -> kernel.Retain | None
     return kernel.Retain(path, newest, low.states(entity, rule.of), per, low.order(rule.by, scope))
 
 
-def _timer(low: Lowering, entity: Entity, timer: Timer, scope: Scope) -> kernel.Timer:
+def _timer(low: Lowering, entity: EntitySpec, timer: TimerSpec, scope: Scope) -> kernel.Timer:
     name = entity.name.text
     text = (
         f"{timer.duration.text} after {timer.since.text}{f', when {timer.when.text}' if timer.when else ''}"
@@ -95,6 +95,6 @@ def _timer(low: Lowering, entity: Entity, timer: Timer, scope: Scope) -> kernel.
     since = low.typed(timer.since, scope, optional(TIME))
     states = low.states(entity, timer.states)
     within = low.typed(timer.within, scope, INT) if timer.within else None
-    effects = block(low, timer.effects, scope, path, Record(variable_of(name), entity, states))
+    effects = block(low, timer.effects, scope, path, RecordOfSentence(variable_of(name), entity, states))
     when = low.condition(timer.when, scope)
     return kernel.Timer(path, states, later(since, duration), within, when, tuple(effects))

@@ -2,12 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
 from statemachines import kernel
-from statemachines.expression.scope import Scope
-from statemachines.expression.typed import Attribute, Const, Each, Typed
-from statemachines.lifecycle import Entity, Expr, Move, Operation, Otherwise, Word
+from statemachines.expression import (
+    Attribute,
+    Binary,
+    Const,
+    Each,
+    FunctionCall,
+    Literal,
+    Name,
+    Node,
+    Scope,
+    Typed,
+)
+from statemachines.lifecycle import EntitySpec, Expr, MoveSpec, OperationSpec, Otherwise, Word
 from statemachines.lower.context import Lowering
 from statemachines.lower.effects import arrows, signals
 from statemachines.lower.terms import equal, in_one_of, local, negated
@@ -18,7 +29,9 @@ ANY = "*"  # a refusal with whatever code
 Parameters = tuple[kernel.Parameter, ...]
 
 
-def lookups(low: Lowering, operation: Operation, parameters: Parameters, path: str) -> list[kernel.Require]:
+def lookups(
+    low: Lowering, operation: OperationSpec, parameters: Parameters, path: str
+) -> list[kernel.Require]:
     """Require that the records an operation is about exist, and are visible to the caller."""
     found = []
     names = {parameter.name for parameter in parameters}
@@ -27,7 +40,8 @@ def lookups(low: Lowering, operation: Operation, parameters: Parameters, path: s
         if entity is None or entity.fixed or parameter.type != Ref(parameter.entity):
             continue
         where = low.place(f"{path}.takes.{parameter.name}", operation.name)
-        answer = operation.missing or Otherwise("refused", "not_found", where)
+        said = low.lifecycle.missing(operation.name.text, parameter.entity)
+        answer = said or Otherwise("refused", "not_found", where)
         text = f"no such {parameter.name}: {_answered(answer)}"
         clause = low.clause(f"{path}.missing", answer.where, text)
         found.append(_require(clause, None, answer, parameter.name, parameter.entity))
@@ -39,8 +53,22 @@ def lookups(low: Lowering, operation: Operation, parameters: Parameters, path: s
     return found
 
 
+def unused_missing(low: Lowering, operations: Iterable[kernel.Operation]) -> None:
+    """Tell of a `missing` of a kind of record that no operation answers with."""
+    answered = {
+        require.entity
+        for operation in operations
+        for require in operation.requires
+        if low.lifecycle.operations[operation.name].missing is None
+    }
+    for name, entity in low.lifecycle.entities.items():
+        if entity.missing and name not in answered:
+            message = f"no operation takes a {name} that could be missing, or each says what it answers"
+            low.fault("unused-missing", entity.missing.where, message, "remove it")
+
+
 def _visible(
-    low: Lowering, entity: Entity, owner: Word, record: kernel.Parameter, answer: Otherwise
+    low: Lowering, entity: EntitySpec, owner: Word, record: kernel.Parameter, answer: Otherwise
 ) -> kernel.Require:
     """Require that a record is the caller's own; for anybody else it does not exist."""
     clause = f"entities.{entity.name.text}.private to"
@@ -54,9 +82,25 @@ def _visible(
     return _require(clause, equal(field, local(owner.text, kind)), answer, record.name)
 
 
-def guards(low: Lowering, operation: Operation, scope: Scope, path: str) -> list[kernel.Require]:
-    """Lower `refuses`, `requires` and `open`."""
-    found = []
+def _roles(low: Lowering, operation: OperationSpec, scope: Scope) -> Iterator[kernel.Require]:
+    """Require that the records which an operation takes have the role that it takes: of others nothing is said."""
+    for key, use in operation.takes.items():
+        if use.role is not None:
+            entity, condition = (
+                use.name.text,
+                low.lifecycle.entities[use.name.text].roles[use.role.text].condition,
+            )
+            path = f"entities.{entity}.roles.{use.role.text}"
+            clause = low.clause(path, low.lifecycle.places[path], f"of any other {entity} nothing is said")
+            node: Node = FunctionCall(0, condition.name.text, None, (Name(0, key),))
+            if use.nullable:
+                node = Binary(0, "||", Binary(0, "==", Name(0, key), Literal(0, None)), node)
+            yield kernel.Require(clause, low.part(condition.body, node, scope, BOOL), "avoided")
+
+
+def guards(low: Lowering, operation: OperationSpec, scope: Scope, path: str) -> list[kernel.Require]:
+    """Lower the roles that are taken, `refuses`, `requires`, `open`, `unsaid` and `only if`."""
+    found = [*_roles(low, operation, scope)]
     if operation.refuses:
         code = operation.refuses
         clause = low.clause(f"{path}.refuses", code.where, f"always refused {code.text}")
@@ -80,7 +124,7 @@ def guards(low: Lowering, operation: Operation, scope: Scope, path: str) -> list
     return found
 
 
-def _only_if(low: Lowering, operation: Operation, expr: Expr, scope: Scope, path: str) -> kernel.Require:
+def _only_if(low: Lowering, operation: OperationSpec, expr: Expr, scope: Scope, path: str) -> kernel.Require:
     """Lower `only if`: where it does not hold, the answer is that of `otherwise`."""
     place = low.place(f"{path}.only if", operation.name)
     answer = operation.otherwise or Otherwise("refused", "wrong_state", place)
@@ -90,7 +134,7 @@ def _only_if(low: Lowering, operation: Operation, expr: Expr, scope: Scope, path
 
 
 def move(
-    low: Lowering, operation: Operation, parameters: Parameters, scope: Scope, path: str
+    low: Lowering, operation: OperationSpec, parameters: Parameters, scope: Scope, path: str
 ) -> tuple[kernel.Require, kernel.Move] | None:
     """Lower `move` and `otherwise`: the state that a record has to be in, and the one that it goes to."""
     first = operation.moves[0]
@@ -115,8 +159,8 @@ def move(
     return require, kernel.Move(clause, moved.name, moved.entity, tuple(found.items()), sentences)
 
 
-def _sentences(low: Lowering, moves: tuple[Move, ...], entity: Entity, path: str) -> tuple[str, ...]:
-    """Register the arrows of a table, each as a clause of its own; give those of the states in order."""
+def _sentences(low: Lowering, moves: tuple[MoveSpec, ...], entity: EntitySpec, path: str) -> tuple[str, ...]:
+    """Register the arrows of a table, each as a clause of its own; return those of the states in order."""
     found: dict[str, str] = {}
     for each in moves:
         if each.source is not None:
@@ -126,11 +170,11 @@ def _sentences(low: Lowering, moves: tuple[Move, ...], entity: Entity, path: str
     return tuple(found.values())
 
 
-def _source(move: Move) -> str:
+def _source(move: MoveSpec) -> str:
     return move.source.text if move.source is not None else "any state"
 
 
-def unique(low: Lowering, entity: Entity, create: kernel.Create) -> list[kernel.Require]:
+def unique(low: Lowering, entity: EntitySpec, create: kernel.Create) -> list[kernel.Require]:
     """Require that what has to be unique about a new record is not in use."""
     found = []
     kinds = low.words.types.record_fields(entity.name.text)
@@ -144,7 +188,7 @@ def unique(low: Lowering, entity: Entity, create: kernel.Create) -> list[kernel.
     return found
 
 
-def _unused(low: Lowering, value: Typed, entity: Entity, field: str, kind: Type) -> Typed:
+def _unused(low: Lowering, value: Typed, entity: EntitySpec, field: str, kind: Type) -> Typed:
     """Ask whether no record has this value in a field."""
     name, plural = entity.name.text, entity.plural
     every = low.words.model_scope().names[plural]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from statemachines import kernel
 from statemachines.lifecycle import Owed
 from statemachines.lower.context import Lowering
-from statemachines.words.types import variable_of
+from statemachines.words import variable_of
 
 
 def message(low: Lowering, owed: Owed) -> kernel.Message:
@@ -14,7 +14,7 @@ def message(low: Lowering, owed: Owed) -> kernel.Message:
     entity = low.known_entity(owed.about)
     scope = low.words.scopes.about(name) if entity else low.words.model_scope()
     states = tuple(state for word in owed.due for state in (low.states(entity, word) if entity else ()))
-    _known_words(low, owed)
+    _known_at_most(low, owed)
 
     def sentence(word: str, text: str) -> str:
         return low.clause(f"{path}.{word}", low.place(f"{path}.{word}", owed.name), text)
@@ -39,17 +39,12 @@ def message(low: Lowering, owed: Owed) -> kernel.Message:
         if owed.at_most
         else "",
         outlives_clause=sentence("outlives", "stays owed when its record leaves") if owed.outlives else "",
-        unless=low.condition(owed.unless, scope),
-        unless_clause=sentence("unless", f"dropped when {owed.unless.text}") if owed.unless else "",
         carries=carries,
     )
 
 
-def _known_words(low: Lowering, owed: Owed) -> None:
-    """Tell which words of `at most` and `outlives` have no meaning."""
+def _known_at_most(low: Lowering, owed: Owed) -> None:
+    """Tell of an `at most` that has no meaning."""
     once = f"once per {variable_of(owed.about.text)}"
     if owed.at_most and owed.at_most.text != once:
         low.fault("bad-at-most", owed.at_most.where, f"{owed.at_most.text!r} is not known", f"write: {once}")
-    if owed.outlives and owed.outlives.text not in ("eviction", "expiry"):
-        message = f"{owed.outlives.text!r} is not known"
-        low.fault("bad-outlives", owed.outlives.where, message, "write eviction or expiry")

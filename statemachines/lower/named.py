@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from statemachines import kernel
-from statemachines.expression.check import check
-from statemachines.expression.syntax import Name, Node, children
+from statemachines.expression import Name, Node, check, children
 from statemachines.lifecycle import Expr, Policy
 from statemachines.lower.context import Lowering
 from statemachines.types import BOOL, INT, Optional, Ref, Type
-from statemachines.words.types import variable_of
+from statemachines.words import variable_of
 
 
 def order_policy(low: Lowering, policy: Policy) -> kernel.OrderPolicy:

@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from statemachines import kernel
-from statemachines.expression.facts import facts
-from statemachines.expression.scope import Scope
-from statemachines.expression.typed import Typed
-from statemachines.lifecycle import Gives, Operation, TypeUse
+from statemachines.expression import Scope, Typed, facts
+from statemachines.lifecycle import Gives, OperationSpec, TypeUse
 from statemachines.lower.context import Lowering
 from statemachines.lower.effects import creations, loops, removal, sendings, sets, signals
 from statemachines.lower.guards import Parameters, guards, lookups, move, unique
+from statemachines.lower.terms import local
 from statemachines.types import INT, Ref, present
 
 
-def operation(low: Lowering, declared: Operation) -> kernel.Operation:
+def operation(low: Lowering, declared: OperationSpec) -> kernel.Operation:
     """Lower one operation."""
     name, path = declared.name.text, f"operations.{declared.name.text}"
     parameters = tuple(_parameter(low, path, key, use) for key, use in declared.takes.items())
@@ -31,17 +32,25 @@ def operation(low: Lowering, declared: Operation) -> kernel.Operation:
         copies=low.clause(f"{path}.copy", copies, "what was given stays as it was") if copies else "",
         parameters=parameters,
         requires=tuple(requires),
-        reads=tuple((key.text, low.typed(expr, before)) for key, expr in declared.reads),
+        reads=tuple(_reads(low, declared, before)),
         waits=low.typed(declared.waits, before, INT) if declared.waits else None,
         effects=tuple(effects),
         reply=_reply(low, declared, scope, path),
     )
 
 
+def _reads(low: Lowering, operation: OperationSpec, scope: Scope) -> Iterator[tuple[str, Typed]]:
+    """Lower `reads`: values under names, of which each may use those before it."""
+    for key, expr in operation.reads:
+        value = low.typed(expr, scope)
+        scope = scope.with_names({key.text: local(key.text, value.type)})
+        yield key.text, value
+
+
 def _steps(
-    low: Lowering, operation: Operation, parameters: Parameters, path: str
+    low: Lowering, operation: OperationSpec, parameters: Parameters, path: str
 ) -> tuple[list[kernel.Require], list[kernel.Effect], Scope]:
-    """Lower what has to hold and what is done; give the scope of what comes after, too.
+    """Lower what has to hold and what is done; return the scope of what comes after, too.
 
     What is set and created can use the parameters alone; whatever follows knows new records as well.
     """
@@ -70,7 +79,7 @@ def _steps(
     return requires, effects, after
 
 
-def _in_order(low: Lowering, declared: Operation, path: str) -> None:
+def _in_order(low: Lowering, declared: OperationSpec, path: str) -> None:
     """Tell of what has to be given behind what may be left out: arguments stand in the order of `takes`."""
     left_out = ""
     for name, use in declared.takes.items():
@@ -94,7 +103,7 @@ def _parameter(low: Lowering, path: str, name: str, use: TypeUse) -> kernel.Para
     return kernel.Parameter(name, kind, low.words.types.passed(use), default, clause, entity)
 
 
-def _reply(low: Lowering, operation: Operation, scope: Scope, path: str) -> kernel.Reply | None:
+def _reply(low: Lowering, operation: OperationSpec, scope: Scope, path: str) -> kernel.Reply | None:
     gives = operation.gives
     if gives is None:
         return None

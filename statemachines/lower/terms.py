@@ -2,27 +2,27 @@
 
 from __future__ import annotations
 
-from statemachines.expression.typed import Attribute, Const, Operate, Typed, Var
-from statemachines.lifecycle import Entity
+from statemachines.expression import Attribute, Const, Operate, Typed, Var, python_name
+from statemachines.lifecycle import EntitySpec
 from statemachines.types import BOOL, TIME, Enum, List, Ref, Type
 
 
 def local(name: str, kind: Type) -> Typed:
     """Read a local name."""
-    return Var(kind, 0, name, name)
+    return Var(kind, 0, name, python_name(name))
 
 
-def state_type(entity: Entity) -> Enum:
-    """Give the type of a state of an entity's records."""
+def state_type(entity: EntitySpec) -> Enum:
+    """Return the type of a state of an entity's records."""
     return Enum(f"{entity.name.text}.state", entity.states)
 
 
-def state(entity: Entity, name: str) -> Const:
+def state(entity: EntitySpec, name: str) -> Const:
     """Name one state."""
     return Const(Enum(f"{entity.name.text}.state", (name,)), 0, name)
 
 
-def in_one_of(entity: Entity, name: str, states: tuple[str, ...]) -> Typed:
+def in_one_of(entity: EntitySpec, name: str, states: tuple[str, ...]) -> Typed:
     """Ask whether a record is in one of some states."""
     kind = state_type(entity)
     record = local(name, Ref(entity.name.text))
@@ -40,5 +40,5 @@ def negated(value: Typed) -> Typed:
 
 
 def later(instant: Typed, duration: Typed) -> Typed:
-    """Give the instant that a duration ends."""
+    """Return the instant that a duration ends."""
     return Operate(TIME, 0, "+", instant, duration)

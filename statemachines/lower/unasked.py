@@ -4,16 +4,14 @@ from __future__ import annotations
 
 from statemachines import kernel
 from statemachines.diagnostics import did_you_mean
-from statemachines.expression.scope import Scope
-from statemachines.expression.syntax import Call
-from statemachines.expression.typed import Typed
-from statemachines.lifecycle import Expr, Spontaneous
+from statemachines.expression import FunctionCall, Scope, Typed
+from statemachines.lifecycle import Expr, SpontaneousSpec
 from statemachines.lower.context import Lowering
-from statemachines.lower.effects import Record, block
+from statemachines.lower.effects import RecordOfSentence, block
 from statemachines.types import BOOL, Ref
 
 
-def own_step(low: Lowering, step: Spontaneous) -> kernel.Spontaneous:
+def own_step(low: Lowering, step: SpontaneousSpec) -> kernel.Spontaneous:
     """Lower one step of `on its own`."""
     name, path = step.name.text, f"on its own.{step.name.text}"
     loops = tuple((variable.text, entity.text) for variable, entity in step.loops if low.known_entity(entity))
@@ -34,19 +32,19 @@ def own_step(low: Lowering, step: Spontaneous) -> kernel.Spontaneous:
     )
 
 
-def _record(low: Lowering, loops: tuple[tuple[str, str], ...]) -> Record | None:
-    """Give the record that a step is about, if it is about just one."""
+def _record(low: Lowering, loops: tuple[tuple[str, str], ...]) -> RecordOfSentence | None:
+    """Return the record that a step is about, if it is about just one."""
     if len(loops) != 1:
         return None
     entity = low.lifecycle.entities[loops[0][1]]
-    return Record(loops[0][0], entity, entity.states)
+    return RecordOfSentence(loops[0][0], entity, entity.states)
 
 
 def _does(low: Lowering, expr: Expr, scope: Scope) -> tuple[str, tuple[Typed, ...]]:
     """Lower the call of an operation: its name, and its arguments."""
     call, operations = expr.node, low.lifecycle.operations
-    name = call.name if isinstance(call, Call) else expr.text
-    if not isinstance(call, Call) or call.receiver is not None or name not in operations:
+    name = call.name if isinstance(call, FunctionCall) else expr.text
+    if not isinstance(call, FunctionCall) or call.receiver is not None or name not in operations:
         hint = did_you_mean(name, operations) or "write operation(argument, …)"
         low.fault("unknown-operation", expr.where, f"there is no operation {name!r}", hint)
         return "", ()

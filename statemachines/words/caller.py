@@ -2,11 +2,20 @@
 
 from __future__ import annotations
 
-from statemachines.expression.check import check
-from statemachines.expression.facts import facts
-from statemachines.expression.scope import Scope
-from statemachines.lifecycle import Expr, Operation, Word
-from statemachines.types import NULL, Id, List, Message, Optional, Record, Ref, Type, optional, present
+from statemachines.expression import Scope, check, facts
+from statemachines.lifecycle import Expr, OperationSpec, Word
+from statemachines.types import (
+    NULL,
+    Id,
+    List,
+    MessageType,
+    Optional,
+    RecordType,
+    Ref,
+    Type,
+    optional,
+    present,
+)
 from statemachines.words.scopes import Scopes
 from statemachines.words.types import Types, variable_of
 
@@ -19,17 +28,17 @@ class Caller:
         self._scopes = scopes
         self._lifecycle = types.lifecycle
         self._carried: dict[str, dict[str, Type]] = {}
-        self._shown: dict[str, Record] = {}
+        self._shown: dict[str, RecordType] = {}
 
     def sees(self, kind: Type) -> Type:
-        """Give the type of a value as a caller sees it: a record as what it shows, or by its id."""
+        """Return the type of a value as a caller sees it: a record as what it shows, or by its id."""
         match kind:
             case Ref(entity=entity) if self._lifecycle.entities[entity].shows:
                 return self._record(entity)
             case Ref(entity=entity) if not self._lifecycle.entities[entity].fixed:
                 return Id(entity)
-            case Message(name=name):
-                return Record(
+            case MessageType(name=name):
+                return RecordType(
                     tuple((key, self.sees(value)) for key, value in self.carried(name).items()), name
                 )
             case List(item=item, unordered=unordered):
@@ -39,19 +48,19 @@ class Caller:
             case _:
                 return kind
 
-    def _record(self, entity: str) -> Record:
+    def _record(self, entity: str) -> RecordType:
         if entity not in self._shown:
-            self._shown[entity] = Record((), entity)  # a record that shows itself ends here
+            self._shown[entity] = RecordType((), entity)  # a record that shows itself ends here
             scope = self._scopes.model({variable_of(entity): Ref(entity)})
             shows = self._lifecycle.entities[entity].shows
             self._shown[entity] = self._fields(shows, scope, entity)
         return self._shown[entity]
 
-    def _fields(self, pairs: tuple[tuple[Word, Expr], ...], scope: Scope, name: str) -> Record:
-        return Record(tuple((key.text, self.sees(_kind(expr, scope))) for key, expr in pairs), name)
+    def _fields(self, pairs: tuple[tuple[Word, Expr], ...], scope: Scope, name: str) -> RecordType:
+        return RecordType(tuple((key.text, self.sees(_kind(expr, scope))) for key, expr in pairs), name)
 
     def carried(self, message: str) -> dict[str, Type]:
-        """Give the types of what a message carries."""
+        """Return the types of what a message carries."""
         if message not in self._carried:
             self._carried[message] = {}  # a message that carries itself ends here
             scope = self._scopes.about(message)
@@ -60,12 +69,12 @@ class Caller:
         return self._carried[message]
 
     def receiver(self, message: str) -> Type:
-        """Give the type of a message's receiver."""
+        """Return the type of a message's receiver."""
         to = self._lifecycle.messages[message].to
         return NULL if to is None else _kind(to, self._scopes.about(message))
 
-    def given(self, operation: Operation) -> Type:
-        """Give the type of what an operation replies; null when nothing is compared."""
+    def given(self, operation: OperationSpec) -> Type:
+        """Return the type of what an operation replies; null when nothing is compared."""
         gives = operation.gives
         if gives is None:
             return NULL
@@ -83,13 +92,13 @@ class Caller:
         first = next((present(kind) for kind in kinds if kind != NULL), NULL)
         return optional(first) if any(isinstance(kind, Optional) or kind == NULL for kind in kinds) else first
 
-    def signals(self) -> Record:
-        """Give the type of the signals that come with a reply: by name, the fields of each that came."""
+    def signals(self) -> RecordType:
+        """Return the type of the signals that come with a reply: by name, the fields of each that came."""
         kinds = []
         for signal, fields in self._lifecycle.signals.items():
             seen = tuple((key, self.sees(self._types.resolve(use))) for key, use in fields.items())
-            kinds.append((signal, List(Record(seen, signal))))
-        return Record(tuple(kinds), "the signals")
+            kinds.append((signal, List(RecordType(seen, signal))))
+        return RecordType(tuple(kinds), "the signals")
 
 
 def _kind(expr: Expr, scope: Scope) -> Type:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from functools import cached_property
 
-from statemachines.expression.syntax import ExpressionError
+from statemachines.expression import ExpressionError
 from statemachines.types import Enum, List, Ref, Type, present
 from statemachines.words.types import Types
 
@@ -24,7 +24,7 @@ class Constants:
         return self._meanings
 
     def meaning(self, name: str, expected: Type, at: int) -> Meaning | None:
-        """Give what a word means, or None; without an expected type it has to be unambiguous."""
+        """Return what a word means, or None. Raises ExpressionError where it is ambiguous without an expected type."""
         meanings = self._meanings.get(name, [])
         wanted = present(expected)
         certain = [meaning for meaning in meanings if _same_words(wanted, meaning[0])]
@@ -38,7 +38,7 @@ class Constants:
         return fitting[0] if fitting else None
 
     def _word_of(self, wanted: Enum, name: str) -> list[Meaning]:
-        """Give a word of a type that no declaration gives, or another constant of a constant's type."""
+        """Return a word of a type that no declaration gives, or another constant of a constant's type."""
         if name in wanted.members:
             return [(Enum(wanted.name, (name,)), name)]
         if len(wanted.members) != 1:
@@ -72,12 +72,12 @@ class Constants:
 
 
 def _unexpected(name: str, meanings: list[Meaning]) -> list[Meaning]:
-    """Give what a word may mean where none of its types is expected: a code only if it is nothing else."""
+    """Return what a word may mean where none of its types is expected: a code only if it is nothing else."""
     return [meaning for meaning in meanings if meaning[0] != Enum("refusal", (name,))] or meanings
 
 
 def _same_words(wanted: Type, found: Type) -> bool:
-    """Tell whether a constant of type `found` belongs to the enum or entity that is wanted."""
+    """Return whether a constant of type `found` belongs to the enum or entity that is wanted."""
     if isinstance(wanted, Enum) and isinstance(found, Enum):
         return wanted.name == found.name and found.members[0] in wanted.members
     if isinstance(wanted, List) and isinstance(found, List):

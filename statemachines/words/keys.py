@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from statemachines.expression.typed import Attribute, Const, Found, Operate, Typed, Var, parts
+from statemachines.expression import Attribute, Const, Found, Operate, Typed, Var, parts
 from statemachines.types import BOOL, List, Ref
 
 
 def looked_up(
     macro: str, over: Typed, variable: str, body: Typed, key_of: Callable[[str], str]
 ) -> tuple[Typed, Typed]:
-    """Give the same records and condition, looking records up by their key where that is possible."""
+    """Return the same records and condition, looking records up by their key where that is possible."""
     if (
         macro not in ("exists", "filter")
         or not isinstance(over, Var)

@@ -4,14 +4,12 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from statemachines.expression.scope import Checker, Scope
-from statemachines.expression.syntax import Call, ExpressionError
-from statemachines.expression.typed import Build, Const, Typed
-from statemachines.types import NULL, Optional, Record
+from statemachines.expression import Build, Checker, Const, ExpressionError, FunctionCall, Scope, Typed
+from statemachines.types import NULL, Optional, RecordType
 
 
-def record_literal(checker: Checker, node: Call, scope: Scope, kind: Record) -> Typed:
-    """Type a record that is written out; values that may be null can be left out at its end."""
+def record_literal(checker: Checker, node: FunctionCall, scope: Scope, kind: RecordType) -> Typed:
+    """Type a record that is written out; nulls can be left out at its end. Raises ExpressionError."""
     least = max(
         (index for index, (_, each) in enumerate(kind.fields, 1) if not isinstance(each, Optional)), default=0
     )
@@ -28,8 +26,8 @@ def record_literal(checker: Checker, node: Call, scope: Scope, kind: Record) -> 
 
 
 def filled(value: Typed) -> Typed:
-    """Give a record that is written out with null for what is left out."""
-    if not isinstance(value, Build) or not isinstance(value.type, Record):
+    """Return a record that is written out with null for what is left out."""
+    if not isinstance(value, Build) or not isinstance(value.type, RecordType):
         return value
     rest = value.type.fields[len(value.given) :]
     return replace(value, given=(*value.given, *((name, Const(NULL, value.at, None)) for name, _ in rest)))

@@ -5,12 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from functools import cached_property
 
-from statemachines.expression.check import check
-from statemachines.expression.emit import python_name
-from statemachines.expression.scope import Scope, Vocabulary
-from statemachines.expression.typed import Typed, Var
-from statemachines.lifecycle import Lifecycle, Operation
-from statemachines.types import INT, TIME, Enum, List, Message, Ref, Type, optional
+from statemachines.expression import Scope, Typed, Var, Vocabulary, check, python_name
+from statemachines.lifecycle import Lifecycle, OperationSpec
+from statemachines.types import INT, TIME, Enum, List, MessageType, Ref, Type, optional
 from statemachines.words.types import Types, variable_of
 
 
@@ -23,33 +20,34 @@ class Scopes:
         self._lifecycle: Lifecycle = types.lifecycle
 
     def model(self, names: Mapping[str, Type] | None = None) -> Scope:
-        """Give the scope of an expression of the model, with local names of these types."""
+        """Return the scope of an expression of the model, with local names of these types."""
         found = {**self.declared, **self._state}
         for name, kind in (names or {}).items():
             found[name] = Var(kind, 0, name, python_name(name))
         return Scope(self._words, found)
 
     def about(self, message: str) -> Scope:
-        """Give the scope of a message's expressions: the record that it is about."""
+        """Return the scope of a message's expressions: the record that it is about."""
         entity = self._lifecycle.messages[message].about.text
         return self.model({variable_of(entity): Ref(entity)})
 
     def definition(self, name: str, kinds: tuple[Type, ...]) -> Scope:
-        """Give the scope of a named expression's body, for arguments of these types."""
+        """Return the scope of a named expression's body, for arguments of these types."""
         parameters = self._lifecycle.definitions[name].parameters
         return self.model({word.text: kind for word, kind in zip(parameters, kinds, strict=True)})
 
-    def arguments(self, operation: Operation) -> Scope:
-        """Give the scope of what an operation asks and sets: its parameters, and what it reads before its effects."""
+    def arguments(self, operation: OperationSpec) -> Scope:
+        """Return the scope of what an operation asks and sets: its parameters, and what it reads before its effects."""
         return self.model(self._given(operation))
 
-    def _given(self, operation: Operation) -> dict[str, Type]:
+    def _given(self, operation: OperationSpec) -> dict[str, Type]:
         names: dict[str, Type] = {name: self._types.resolve(use) for name, use in operation.takes.items()}
-        scope = self.model(names)
-        return names | {word.text: check(expr.node, scope)[0].type for word, expr in operation.reads}
+        for word, expr in operation.reads:  # each may use those before it
+            names[word.text] = check(expr.node, self.model(names))[0].type
+        return names
 
-    def operation(self, operation: Operation) -> Scope:
-        """Give the scope of an operation's effects and reply: its parameters, what it creates and sends."""
+    def operation(self, operation: OperationSpec) -> Scope:
+        """Return the scope of an operation's effects and reply: its parameters, what it creates and sends."""
         names = self._given(operation)
         for creation in operation.creations:
             entity = creation.entity.text
@@ -86,5 +84,5 @@ class Scopes:
         for name in self._lifecycle.messages:
             for box in ("due", "sent"):
                 source = f"self.{box}_{name.lower()}"
-                found[f"{box}.{name}"] = Var(List(Message(name)), 0, f"{box}.{name}", source)
+                found[f"{box}.{name}"] = Var(List(MessageType(name)), 0, f"{box}.{name}", source)
         return found

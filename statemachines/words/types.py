@@ -18,7 +18,7 @@ from statemachines.types import (
     Id,
     List,
     Optional,
-    Record,
+    RecordType,
     Ref,
     Text,
     Type,
@@ -37,7 +37,7 @@ class Types:
         self.faults: list[Diagnostic] = []
 
     def resolve(self, use: TypeUse) -> Type:
-        """Give the type that is meant; an unknown one is told."""
+        """Return the type that is meant; an unknown one is told."""
         return self._resolved(use, self.declared)
 
     def _resolved(self, use: TypeUse, declared: Mapping[str, Type]) -> Type:
@@ -71,17 +71,40 @@ class Types:
         for name, policy in self.lifecycle.policies.items():
             found[f"policies.{name}"] = Enum(f"policies.{name}", _texts(policy.choices))
         for name, declaration in self.lifecycle.types.items():
+            self._known_entity(declaration.entity)
             found[name] = (
                 _declared(name, declaration) if declaration.of is None else self._some_of(declaration, found)
             )
-        for name, declaration in self.lifecycle.types.items():
-            if declaration.kind == "record":  # a record may use all other types
-                fields = ((key, self._resolved(use, found)) for key, use in declaration.fields.items())
-                found[name] = Record(tuple(fields), name)
+        for name in self._nested():  # a record may use all other types
+            fields = self.lifecycle.types[name].fields.items()
+            found[name] = RecordType(tuple((key, self._resolved(use, found)) for key, use in fields), name)
+        return found
+
+    def _known_entity(self, word: Word | None) -> None:
+        """Tell of `id of:` where there is no such entity."""
+        entities = self.lifecycle.entities
+        if word is not None and word.text not in entities:
+            hint = did_you_mean(word.text, entities) or f"known: {', '.join(entities)}"
+            message = f"there is no entity {word.text!r}"
+            self.faults.append(Diagnostic("unknown-entity", word.where, message, hint))
+
+    def _nested(self) -> dict[str, None]:
+        """Return the names of the records, each behind those that it holds, wherever they are declared."""
+        found: dict[str, None] = {}
+
+        def visit(name: str, holders: frozenset[str]) -> None:
+            for use in self.lifecycle.types[name].fields.values():
+                held = (use.item or use).name.text
+                if held in self.records and held not in holders and held not in found:
+                    visit(held, holders | {held})
+            found[name] = None
+
+        for name in self.records:
+            visit(name, frozenset([name]))
         return found
 
     def _some_of(self, declaration: TypeDeclaration, found: Mapping[str, Type]) -> Type:
-        """Give the type of some states."""
+        """Return the type of some states."""
         word = declaration.of
         assert word is not None
         whole = found.get(word.text)
@@ -105,7 +128,7 @@ class Types:
         return [name for name, each in self.lifecycle.types.items() if each.kind == "record"]
 
     def wire(self, kind: Type) -> Type:
-        """Give the type of an argument as a caller passes it: a record by its id."""
+        """Return the type of an argument as a caller passes it: a record by its id."""
         match kind:
             case Ref(entity=entity) if not self.lifecycle.entities[entity].fixed:
                 return Id(entity)
@@ -117,12 +140,12 @@ class Types:
                 return kind
 
     def passed(self, use: TypeUse) -> Type:
-        """Give the type of a parameter as a caller passes it; `Job | null` is any id, of a record or of none."""
+        """Return the type of a parameter as a caller passes it; `Job | null` is any id, of a record or of none."""
         kind = self.resolve(use)
         return self.wire(present(kind) if self.is_any_id(use) else kind)
 
     def is_any_id(self, use: TypeUse) -> bool:
-        """Tell whether a parameter is a record that need not exist: nobody passes null for it."""
+        """Return whether a parameter is a record that need not exist: nobody passes null for it."""
         entity = self.lifecycle.entities.get(use.name.text)
         return (
             use.nullable
@@ -133,7 +156,7 @@ class Types:
         )
 
     def record_fields(self, entity: str) -> dict[str, Type]:
-        """Give the types of a record's fields, the built-in ones included."""
+        """Return the types of a record's fields, the built-in ones included."""
         declared = self.lifecycle.entities[entity]
         found = {name: self.resolve(use) for name, use in declared.fields.items()}
         found["serial"] = INT
@@ -145,7 +168,7 @@ class Types:
         return found
 
     def key(self, entity: str) -> str:
-        """Give the field by which records are kept: the id, the only unique field, or the serial."""
+        """Return the field by which records are kept: the id, the only unique field, or the serial."""
         declared = self.lifecycle.entities[entity]
         if declared.minted or declared.fixed:
             return "id"
@@ -161,11 +184,12 @@ class Types:
             found += [part.code for part in (operation.missing, operation.otherwise) if part and part.code]
         for entity in self.lifecycle.entities.values():
             found += [code.text for _, code in entity.unique]
+            found += [entity.missing.code] if entity.missing and entity.missing.code else []
         return tuple(dict.fromkeys(found))
 
 
 def _declared(name: str, declaration: TypeDeclaration) -> Type:
-    """Give the type of a declaration; that of a record has to wait until all others are known."""
+    """Return the type of a declaration; that of a record has to wait until all others are known."""
     match declaration.kind:
         case "one of":
             return Enum(name, _texts(declaration.members))
@@ -184,7 +208,7 @@ def _texts(words: tuple[Word, ...]) -> tuple[str, ...]:
 
 
 def variable_of(entity: str) -> str:
-    """Give the name under which a record of an entity is known where there is just one."""
+    """Return the name under which a record of an entity is known where there is just one."""
     return "".join(
         f"_{sign.lower()}" if sign.isupper() and index else sign.lower() for index, sign in enumerate(entity)
     )

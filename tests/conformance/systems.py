@@ -2,26 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from functools import cache
 from typing import Any
 
-from conformance import kernel_facts
-from conformance.adapter import Adapter
-from conformance.declaration import Declaration
-from conformance.divergence import Divergence
-from conformance.history import Group
-from conformance.judge import Judge
-from conformance.observed import Observed, SignalKey
+from conformance.budget import USUAL, Budget
+from conformance.judge.finding import Finding
+from conformance.judge.history import History
+from conformance.judge.judge import Judge
 from conformance.references.thread_job import ThreadJobs
-from conformance.rows import RowRunner
-from conformance.run import Run
-from conformance.targets import open_class
+from conformance.suite.rows import RowRunner
+from conformance.suite.run import Run
+from conformance.system.adapter import Adapter
+from conformance.system.declaration import Declaration
+from conformance.targets import open_system
 from conformance.verdict import RowResult
 from statemachines.compile import Compiled, load
-from statemachines.model import Document
-from statemachines.rows import RowCompiler
+from statemachines.model import Document, Signal
+from statemachines.rows import Observed, RowCompiler
 
 REFERENCE = ThreadJobs
 EVERY_STATUS = ("running", "pending_cancel", "completed", "failed", "cancelled", "timed_out")
@@ -38,13 +38,18 @@ def adapted(
     system: Any, compiled: Compiled | None = None, *, limit: float | None = None
 ) -> Iterator[Adapter]:
     """An adapter of a system, closed at the end; `limit` is how long a call may take, in seconds."""
-    adapter = open_class(compiled or thread_job(), system)
+    adapter = open_system(compiled or thread_job(), system)
     if limit is not None:
         adapter.limit = limit
     try:
         yield adapter
     finally:
         adapter.close()
+
+
+def shrinking(seconds: float) -> Budget:
+    """A budget with so much time for each counterexample; four times as much for calls at once."""
+    return replace(USUAL, shrink_seconds=seconds, shrink_seconds_at_once=4 * seconds)
 
 
 def row_result(
@@ -54,6 +59,7 @@ def row_result(
     *,
     seed: int = 0,
     quick: bool = False,
+    budget: Budget = USUAL,
     limit: float | None = None,
     shortest: bool = True,
 ) -> RowResult:
@@ -61,7 +67,8 @@ def row_result(
     compiled = compiled or thread_job()
     with adapted(system, compiled, limit=limit) as adapter:
         rows = RowCompiler(compiled.lifecycle)
-        runner = RowRunner(compiled, rows, adapter, number=seed, quick=quick, shortest=shortest)
+        budget = budget.quick() if quick else budget
+        runner = RowRunner(compiled, rows, adapter, number=seed, budget=budget, shortest=shortest)
         return runner.run(compiled.lifecycle.rows[row])
 
 
@@ -71,25 +78,26 @@ def whole_run(
     *,
     seed: int = 0,
     quick: bool = False,
-    only: Sequence[str] = (),
+    budget: Budget = USUAL,
+    only: Sequence[str] | None = None,
 ) -> tuple[int, list[RowResult]]:
     """The exit code and the results of a run."""
     compiled = compiled or thread_job()
     with adapted(system, compiled) as adapter:
-        run = Run(compiled, adapter, only=only, seed=seed, quick=quick)
-        return run.go(), run.results
+        run = Run(compiled, adapter, rows=only, seed=seed, budget=budget.quick() if quick else budget)
+        return run.go().exit, run.results
 
 
 class Watched:
     """A judge, told by hand what might have been observed: `watched("start", "t1", "c1", "bash", gives=…)`."""
 
-    def __init__(self, compiled: Compiled | None = None, **declared: Any) -> None:
+    def __init__(self, compiled: Compiled | None = None, budget: Budget = USUAL, **declared: Any) -> None:
         self.compiled = compiled or thread_job()
         words: dict[str, Any] = {"clock": "virtual", "concurrency": "threads", **declared}
-        self.judge = Judge(self.compiled, Declaration(**words))
+        self.judge = Judge(self.compiled, Declaration(**words), budget)
         self._instant = 0
 
-    def __call__(self, operation: str, *arguments: Any, **came: Any) -> Divergence | None:
+    def __call__(self, operation: str, *arguments: Any, **came: Any) -> Finding | None:
         return self.judge.step(self.call(operation, *arguments, **came))
 
     def call(
@@ -98,8 +106,7 @@ class Watched:
         *arguments: Any,
         gives: Any = None,
         refused: str | None = None,
-        signals: Sequence[SignalKey] = (),
-        caller: int = 0,
+        signals: Sequence[Signal] = (),
         during: tuple[int, int] | None = None,
     ) -> Observed:
         """A call as it was observed; `during` says when, for calls made at once."""
@@ -111,26 +118,24 @@ class Watched:
             dict(zip(takes, arguments, strict=False)),
             gives,
             refused,
-            list(signals),
-            kernel_facts.of(self.compiled).minted(operation, gives),
-            caller,
-            began,
-            ended,
+            tuple(signals),
+            began=began,
+            ended=ended,
         )
 
-    def group(self, *calls: Observed, signals: Sequence[SignalKey] = ()) -> Divergence | None:
-        """Calls that were made at once; those without a time of their own all overlap."""
+    def group(self, *calls: Observed, signals: Sequence[Signal] = ()) -> Finding | None:
+        """Calls that were made at once, each by a caller of its own; those without a time of their own all overlap."""
         first = self._instant - len(calls)
-        for caller, call in enumerate(calls):
-            call.caller = caller
-            if call.began == call.ended:
-                call.began, call.ended = first, self._instant
-        return self.judge.group(Group(list(calls), list(signals)))
+        made = (
+            replace(call, began=first, ended=self._instant) if call.began == call.ended else call
+            for call in calls
+        )
+        return self.judge.step(at_once(made, signals))
 
     def must(self, operation: str, *arguments: Any, **came: Any) -> None:
         """The same, where nothing is wrong."""
-        divergence = self(operation, *arguments, **came)
-        assert divergence is None, divergence
+        finding = self(operation, *arguments, **came)
+        assert finding is None, finding
 
     def start(self, job: str, thread: str = "t1", **came: Any) -> None:
         """A start, under this id, that nobody objects to."""
@@ -140,6 +145,11 @@ class Watched:
         """A start and an end that nobody objects to."""
         self.start(job, thread)
         self.must("finish", job, "completed", payload)
+
+
+def at_once(calls: Iterable[Observed], signals: Sequence[Signal] = ()) -> History:
+    """Calls that were made at once, each by a caller of its own."""
+    return History(tuple((call,) for call in calls), tuple(signals))
 
 
 def started(job: str) -> dict[str, Any]:
@@ -168,12 +178,12 @@ def message(job: str, text: str = "x", *, file: str | None = None, **other: Any)
     return {"job_id": job, "tool": "bash", "status": "completed", "content": content} | other
 
 
-def signal(name: str, **fields: Any) -> SignalKey:
+def signal(name: str, **fields: Any) -> Signal:
     """A signal as the judge sees it."""
     return name, tuple(sorted(fields.items()))
 
 
-def turn(thread: str = "t1") -> SignalKey:
+def turn(thread: str = "t1") -> Signal:
     """The signal that a turn was triggered."""
     return signal("TurnTriggered", thread=thread)
 

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 import conformance
-from conformance.run import MACHINE, NoSuchRow
+from conformance.suite.run import MACHINE
 from tests.conformance.systems import REFERENCE, thread_job
 from tests.faulty.thread_job.retention import EvictionLosesMessage, FirstStartedLeaves
 from tests.faulty.thread_job.telling import TurnTriggeredByNothing
@@ -37,7 +37,8 @@ def test_there_is_a_test_for_each_row_and_one_for_the_machine() -> None:
     for row in rows.values():
         about = getattr(case, f"test_{row.id.text}").__doc__
         assert about.startswith(f"{row.id.text}: {row.about} (")
-        assert about.endswith(f"thread-job.yaml:{row.id.where.line}:{row.id.where.column})")
+        where = row.id.where
+        assert about.endswith(f"/rows/{Path(where.file).name}:{where.line}:{where.column})")
 
 
 def test_a_right_system_passes() -> None:
@@ -51,7 +52,7 @@ def test_a_wrong_system_fails_with_the_counterexample() -> None:
     ((test, told),) = result.failures
     assert (result.testsRun, result.errors, name_of(test)) == (2, [], "test_B7")
     assert "B7 fail: The ending that is one too many evicts the job that ended first" in told
-    assert "thread-job.yaml:" in told
+    assert "thread-job/rows/boundary.yaml:" in told
     assert "started = repeat(21, start(t1, fresh, bash))" in told
     assert "expected " in told
     assert "seen " in told
@@ -103,7 +104,9 @@ def test_a_method_that_takes_something_else_is_told_and_is_no_crash_of_the_syste
 
 
 def test_rows_that_there_are_not_are_refused_at_once() -> None:
-    with pytest.raises(NoSuchRow, match=r"no row of thread-job is called 'N99'; did you mean 'N9'\?"):
+    with pytest.raises(
+        conformance.UsageError, match=r"no row of thread-job is called 'N99'; did you mean 'N9'\?"
+    ):
         conformance.testcase("thread-job", REFERENCE, rows="N1,N99")
 
 
@@ -117,6 +120,7 @@ TestWrong = conformance.testcase("thread-job", TurnTriggeredByNothing, rows="N1,
 """
 
 
+@pytest.mark.thorough
 def test_pytest_collects_and_runs_them(pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PYTHONPATH", str(Path(__file__).parents[2]))
     pytester.makepyfile(test_jobs=TEST_FILE)

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import ast
+import re
 import sys
 from collections.abc import Callable, Mapping
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from statemachines import model
+from statemachines.compile import Compiled, load
 from statemachines.model import (
     ABSENT,
     ACCEPT,
@@ -47,6 +50,7 @@ from statemachines.model import (
     take,
     with_key,
 )
+from statemachines.rows.programs import shown
 
 # ── The listed functions ─────────────────────────────────────────────────────────────────────────
 
@@ -248,6 +252,13 @@ def test_a_document_is_inline_within_both_limits(
     assert (told.text, told.inline, told.file) == (text, inline, None)
 
 
+def test_a_long_value_is_not_cut_within_a_short_word() -> None:
+    document = Document("x", inline=True)
+    told = shown(["y" * 90, document, document, document, document, document])
+    assert told == f"['{'y' * 90}', … byte, 1 line, 'x'>, <inline: 1 byte, 1 line, 'x'>]"
+    assert shown("y" * 200) == f"'{'y' * 99} … {'y' * 49}'"
+
+
 def test_documents_are_equal_by_their_text_and_how_it_is_told() -> None:
     inline, filed = Document("a", inline=True), Document("a", inline=False, file="one")
     assert inline == Document("a", inline=True)
@@ -261,7 +272,8 @@ def test_documents_are_equal_by_their_text_and_how_it_is_told() -> None:
 
 def test_a_document_is_shown_by_its_size_and_how_its_text_begins() -> None:
     assert repr(Document("é\n", inline=True)) == r"<inline: 3 bytes, 2 lines, 'é\n'>"
-    assert repr(Document("x" * 5000, inline=False)) == "<file: 5000 bytes, 1 lines, 'xxxxxxxxxxxx'…>"
+    assert repr(Document("x" * 5000, inline=False)) == "<file: 5000 bytes, 1 line, 'xxxxxxxxxxxx'…>"
+    assert repr(Document("x", inline=True)) == "<inline: 1 byte, 1 line, 'x'>"
 
 
 # ── Order ────────────────────────────────────────────────────────────────────────────────────────
@@ -293,8 +305,8 @@ def test_declared_keys_read_shown_fields_up_or_down() -> None:
 
 def test_a_decision_allows_nothing_that_it_does_not_name() -> None:
     nothing = Decision()
-    assert (nothing.refuse, nothing.accept, nothing.idle, nothing.quiet, nothing.may, nothing.clauses) == (
-        *((), False, False, False, ()),
+    assert (nothing.refuse, nothing.accept, nothing.idle, nothing.may, nothing.clauses) == (
+        *((), False, False, ()),
         (),
     )
     refusal = Decision(("gone",), may=(("Told", (("job", 1),)),), clauses=(3, 5))
@@ -307,10 +319,9 @@ def test_a_decision_allows_nothing_that_it_does_not_name() -> None:
 
 
 def test_accepting_is_one_decision_for_all() -> None:
-    assert (ACCEPT.refuse, ACCEPT.accept, ACCEPT.idle, ACCEPT.quiet, ACCEPT.may, ACCEPT.clauses) == (
+    assert (ACCEPT.refuse, ACCEPT.accept, ACCEPT.idle, ACCEPT.may, ACCEPT.clauses) == (
         (),
         True,
-        False,
         False,
         (),
         (),
@@ -400,6 +411,47 @@ def test_a_model_takes_its_limits_and_policies_from_the_spec_unless_they_are_dec
     assert (vars(plain.policies), vars(declared.policies)) == ({"tie": "id"}, {"tie": "start"})
     assert Lamp.LIMITS == {"burns": 10, "most": None}
     assert plain.mint("job") == "job-0"
+
+
+@cache
+def thread_job() -> Compiled:
+    return load("thread-job")
+
+
+@pytest.mark.parametrize(
+    ("limits", "policies", "said"),
+    [
+        ({"retaned": 3}, None, "thread-job has no limit 'retaned'; did you mean 'retained'?"),
+        ({"zzz": 3}, None, "thread-job has no limit 'zzz'; known: retained, max_bytes, max_lines"),
+        ({"retained": "3"}, None, "limit retained is a whole number from 0 on, and this is '3'"),
+        ({"retained": -1}, None, "limit retained is a whole number from 0 on, and this is -1"),
+        ({"retained": True}, None, "limit retained is a whole number from 0 on, and this is True"),
+        ([3], None, "limits is a mapping from names to values, and this is [3]"),
+        (None, {"ties": "id"}, "thread-job has no policy 'ties'; did you mean 'tie'?"),
+        (None, {"tie": "coin"}, "policy tie is one of "),
+        (None, "tie", "policies is a mapping from names to values, and this is 'tie'"),
+    ],
+)
+def test_a_model_is_not_made_with_limits_or_policies_that_the_life_cycle_does_not_have(
+    limits: Any, policies: Any, said: str
+) -> None:
+    with pytest.raises(ValueError, match=f"^{re.escape(said)}"):
+        thread_job().model(limits, policies)
+
+
+def test_what_is_looked_at_in_a_prompt_fits_on_a_line() -> None:
+    compiled = thread_job()
+    clauses, rows = len(compiled.kernel.clauses), len(compiled.lifecycle.rows)
+    assert repr(compiled) == f"<life cycle thread-job, revision 1: {clauses} clauses, {rows} rows>"
+    assert repr(NOTHING) == "Outcome()"
+    assert repr(Outcome(0, may=(("told", ()),))) == "Outcome(may=(('told', ()),), value=0)"
+    assert repr(ACCEPT) == "Decision(accept=True)"
+    assert repr(Decision(("busy",), clauses=(1, 4))) == "Decision(clauses=(1, 4), refuse=('busy',))"
+    asked = {"thread": "t1", "tool_call": "call-1", "tool": "bash"}
+    shown = repr(compiled.model({"retained": 3}).do("start", asked))
+    assert re.fullmatch(
+        r"Outcome\(value=\{'mode': 'background', 'job_id': 'job-\d', 'status': 'running'\}\)", shown
+    )
 
 
 def test_a_minted_id_begins_as_it_has_to_and_has_so_many_characters() -> None:

@@ -40,8 +40,6 @@ THREAD_JOB = Tolerated(
     },
     unmissed={"operations.emit.missing": OPEN, "operations.emit.unsaid": OPEN},
     equivalent={
-        "operations.finish.set.job.thread.boundary_requested: "
-        "job.thread.idle || job.thread.boundary_requested → job.thread.idle": STANDS_IDLE,
         "operations.emit.sends.told: due.Ended.filter(m, m.job_id == job.id && m.to == thread) → "
         "due.Ended.filter(m, m.job_id == job.id)": "a job is private to its thread",
         "on its own.busy_after_restart.when: thread.restarted && thread.idle → thread.restarted": (
@@ -83,7 +81,7 @@ LOCAL_AGENT = Tolerated(
     survivors={
         "operations.background.set.task.place_open": WIDENS,
         "operations.kill.set.cancelled": WIDENS,
-        "operations.kill_all.set.cancelled": WIDENS,
+        "operations.kill_all.for each.t.set.cancelled": WIDENS,
         "operations.abort_parent.set.cancelled": WIDENS,
         "operations.append_message.set.task.messages_open": WIDENS,
         "operations.foreground.for each.t.set.t.place_open": WIDENS,
@@ -98,10 +96,8 @@ LOCAL_AGENT = Tolerated(
     unmissed={
         f"operations.{name}.unsaid": OPEN
         for name in (
-            *("register_async", "register_main", "register_other", "background", "foreground", "clear"),
-            *("complete", "fail", "kill", "aborted", "process_exit", "evict", "retain", "release"),
-            *("notify", "mark_notified", "queue_message", "drain_messages", "append_message", "output"),
-            *("progress", "summarize", "signal_resolved"),
+            *("register_async", "register_main", "register_other", "foreground", "clear", "complete", "fail"),
+            *("process_exit", "evict", "append_message", "summarize", "signal_resolved"),
         )
     },
 )
@@ -136,7 +132,6 @@ BACKGROUND_TASKS = Tolerated(
         **dict.fromkeys(
             (
                 "entities.Task.entering.terminal.set.wake_ups: wake_ups + 1 → 1",
-                "entities.Task.entering.terminal.set.wake_ups: wake_ups + 1 → wake_ups",
                 (
                     "operations.wait_for_completion.gives.any of.1: "
                     "stored || came > 0 || due.Completion.size() > 0 || policies.wakes == any_time → "
@@ -159,13 +154,13 @@ BACKGROUND_TASKS = Tolerated(
     },
 )
 
-LUCK = "what the tool does unasked nobody sees, so no row can demand that it is asked anew"
+UNSEEN = "what the tool does unasked nobody sees, so no row can demand that it is asked anew"
 EITHER = "refused or ignored, both are right"
 LATER = "the next status says the same"
 CLI_JOB = Tolerated(
     survivors={
-        "operations.status.set.luck": LUCK,
-        "operations.cancel_stranger.set.luck": LUCK,
+        "operations.status.set.unseen": UNSEEN,
+        "operations.cancel_of_unknown_id.set.unseen": UNSEEN,
         "operations.status.missing": DEFAULT,
         "operations.cancel.missing": EITHER,
         "operations.cancel.move": LATER,
@@ -175,13 +170,13 @@ CLI_JOB = Tolerated(
         "invariants.cancelled was asked": INVARIANT,
     },
     unmissed={
-        "operations.schema.set.luck": LUCK,
-        "operations.cancel.set.luck": LUCK,
-        "operations.status_of_stranger.set.luck": LUCK,
-        "operations.end.set.luck": LUCK,
-        "operations.cancel.set.job.from": WIDENS,
-        "operations.start.create.Job.state": LUCK,
-        "operations.start_again.create.Job.state": LUCK,
+        "operations.schema.set.unseen": UNSEEN,
+        "operations.cancel.set.unseen": UNSEEN,
+        "operations.status_of_unknown_id.set.unseen": UNSEEN,
+        "operations.end.set.unseen": UNSEEN,
+        "operations.cancel.set.job.earliest_end": WIDENS,
+        "operations.start.create.Job.state": UNSEEN,
+        "operations.start_again.create.Job.state": UNSEEN,
         "operations.start_again.missing": OPEN,
     },
     equivalent={
@@ -189,49 +184,68 @@ CLI_JOB = Tolerated(
             (
                 f"operations.{name}: unchanged → {other}"
                 for name in ("cancel.missing", "end.missing", "end.otherwise")
-                for other in ("refused", "refused not_found", "refused wrong_state", "accepted")
+                for other in ("refused", "refused not_found", "refused wrong_state")
             ),
             EITHER,
         ),
         **dict.fromkeys(
             (
                 (
-                    "define.ends_in_time(job): limits.timeout == null || (job.wanted != running && limits.settle <= "
-                    "limits.timeout) || (job.asked_at != null && job.asked_at + limits.settle <= job.started_at + "
-                    "limits.timeout) → limits.timeout == null || (job.asked_at != null && job.asked_at + limits.settle <= "
+                    "define.ends_before_timeout(job): limits.timeout == null || (job.own_end != running && limits.settle <= "
+                    "limits.timeout) || (job.cancel_asked_at != null && job.cancel_asked_at + limits.settle <= job.started_at + "
+                    "limits.timeout) → limits.timeout == null || (job.cancel_asked_at != null && job.cancel_asked_at + limits.settle <= "
                     "job.started_at + limits.timeout)"
                 ),
                 (
-                    "define.ends_in_time(job): limits.timeout == null || (job.wanted != running && limits.settle <= "
-                    "limits.timeout) || (job.asked_at != null && job.asked_at + limits.settle <= job.started_at + "
-                    "limits.timeout) → limits.timeout == null || (job.wanted != running && limits.settle <= limits.timeout)"
+                    "define.ends_before_timeout(job): limits.timeout == null || (job.own_end != running && limits.settle <= "
+                    "limits.timeout) || (job.cancel_asked_at != null && job.cancel_asked_at + limits.settle <= job.started_at + "
+                    "limits.timeout) → limits.timeout == null || (job.own_end != running && limits.settle <= limits.timeout)"
                 ),
                 (
-                    "define.is_overdue(job): limits.timeout != null && is_late(job) && now >= job.started_at + "
+                    "define.timeout_is_due(job): limits.timeout != null && timeout_is_over(job) && now >= job.started_at + "
                     "limits.timeout + limits.settle → limits.timeout != null && now >= job.started_at + limits.timeout + "
                     "limits.settle"
                 ),
-                (
-                    "define.has_run(job): job.wanted != running && now >= job.started_at + limits.settle → "
-                    "job.wanted != running"
+                "operations.cancel.set.job.cancel_asked_at.to: now → 0",
+                *(
+                    f"operations.cancel.set.job.cancel_asked_at.when: job.state == running && job.cancel_asked_at == null → {other}"
+                    for other in ("job.state == running", "true")
                 ),
                 (
-                    "define.can_end(job): job.wanted != running || job.asked_at != null || is_late(job) → "
-                    "job.asked_at != null || is_late(job)"
+                    "define.own_end_is_due(job): job.own_end != running && now >= job.started_at + limits.settle → "
+                    "job.own_end != running"
                 ),
                 (
-                    "define.can_end(job): job.wanted != running || job.asked_at != null || is_late(job) → "
-                    "job.wanted != running || is_late(job)"
+                    "define.may_have_ended(job): job.own_end != running || job.cancel_asked_at != null || timeout_is_over(job) → "
+                    "job.cancel_asked_at != null || timeout_is_over(job)"
                 ),
                 (
-                    "define.can_end(job): job.wanted != running || job.asked_at != null || is_late(job) → "
-                    "job.wanted != running || job.asked_at != null"
+                    "define.may_have_ended(job): job.own_end != running || job.cancel_asked_at != null || timeout_is_over(job) → "
+                    "job.own_end != running || timeout_is_over(job)"
+                ),
+                (
+                    "define.may_have_ended(job): job.own_end != running || job.cancel_asked_at != null || timeout_is_over(job) → "
+                    "job.own_end != running || job.cancel_asked_at != null"
                 ),
             ),
             "by when a job has ended is open within the settle time, and no row can demand that it is",
         ),
-        "define.may_be_misread(stranger): stranger in [none, empty, dash, option, help] → "
-        "!(stranger in [none, empty, dash, option, help])": "how strange ids may be misread no row can demand",
+        "operations.cancel.set.job.cancel_asked_at.when: job.state == running && job.cancel_asked_at == null → job.cancel_asked_at == null": (
+            "when somebody asked for the end of a job that had ended nothing reads"
+        ),
+        **dict.fromkeys(
+            (
+                "operations.cancel.set.job.earliest_end.to: now → now + 1",
+                *(f"operations.{name}.set.job.earliest_end.to: now → 0" for name in ("cancel", "end")),
+                *(
+                    f"operations.{name}.set.job.earliest_end.when: job.earliest_end == null → true"
+                    for name in ("cancel", "end")
+                ),
+            ),
+            "from when on a job may be gone is open, and no row can demand that it is",
+        ),
+        "define.may_be_misread(unknown_id): unknown_id in [no_argument, empty, dash, option, help] → "
+        "!(unknown_id in [no_argument, empty, dash, option, help])": "how strange ids may be misread no row can demand",
     },
 )
 
@@ -255,7 +269,7 @@ JOB = Tolerated(
         "invariants.a body ends once": INVARIANT,
         "invariants.it ends once": INVARIANT,
         "invariants.one at a time": INVARIANT,
-        "invariants.nothing is watched": INVARIANT,
+        "invariants.each job is shown once": INVARIANT,
     },
     unmissed={f"operations.{name}.unsaid": OPEN for name in ("unwatch", "list", "tool", "configure")},
 )

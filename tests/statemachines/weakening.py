@@ -39,7 +39,8 @@ def _end(node: yaml.Node) -> int:
     if isinstance(node, yaml.CollectionNode) and not node.flow_style and node.value:
         last = node.value[-1]
         return _end(last[1] if isinstance(last, tuple) else last)
-    return int(node.end_mark.index)
+    folded = isinstance(node, yaml.ScalarNode) and node.style in ("|", ">")
+    return int(node.end_mark.index) - folded  # PyYAML ends such a one where the next line begins
 
 
 def places(text: str) -> list[Place]:
@@ -170,6 +171,11 @@ def _below(name: str) -> Callable[[Place], bool]:
     return lambda place: len(place.keys) > 1 and place.keys[-2] == name
 
 
+def _is_set(place: Place) -> bool:
+    """Tell of a value that a field gets, perhaps under a condition."""
+    return place.keys[-2:-1] == ("set",) or (place.keys[-1] == "to" and place.keys[-3] == "set")
+
+
 def _more_or_less(value: str, _: Spec) -> list[str]:
     return [f"{value} + 1", f"{value} - 1"]
 
@@ -211,7 +217,7 @@ def _other_moves(value: str, spec: Spec) -> list[str]:
 
 
 def _other_answers(value: str, _: Spec) -> list[str]:
-    answers = ["accepted", "unchanged", "refused", "refused not_found", "refused wrong_state"]
+    answers = ["unchanged", "refused", "refused not_found", "refused wrong_state"]
     return [answer for answer in answers if answer != value]
 
 
@@ -229,13 +235,14 @@ TABLE: tuple[tuple[Callable[[Place], bool], Callable[[str, Spec], list[str]]], .
     (_named("when", "must", "only if", "unsaid"), _negated),
     (lambda place: place.keys[0] == "define" or "open" in place.keys or "requires" in place.keys, _negated),
     (lambda place: not {"about", "move"} & set(place.keys), _parts),
-    (_below("set"), _terms),
+    (_is_set, _terms),
+    (lambda place: place.keys[-1] == "when" and place.keys[-3] == "set", lambda _, __: ["true"]),
     (_named("move"), _other_moves),
     (_below("move"), _other_states),
     (_named("missing", "otherwise", "answer"), _other_answers),
     (_named("due"), _other_states),
     (lambda place: place.keys[-1] == "of" and "retain" in place.keys, _other_states),
-    (_below("set"), _other_values),
+    (_is_set, _other_values),
     (lambda place: "default" in place.keys and "statuses" in place.keys, _other_states),
     (_below("gives"), lambda value, _: ["null"] if value != "null" else []),
 )
@@ -247,7 +254,7 @@ def removable(place: Place) -> bool:
     if not above or above[0] not in ("entities", "messages", "operations", "on its own", "should"):
         return False
     return (
-        last in ("when", "must", "times", "optional", "per")
+        (last in ("when", "must", "times", "optional", "per") and "set" not in above[-2:-1])
         or above[-1] in ("by", "order", "shows", "gives", "should")
         or last in ("by", "plural")
     )

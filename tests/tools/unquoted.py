@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import sys
 
-from conformance.references.cli_program import Program, main
+from conformance.references.cli_program import JobTool, main
 
 
-class Unquoted(Program):
+class Unquoted(JobTool):
     """The reference program with one lie."""
 
     def command(self, *words: str) -> str:

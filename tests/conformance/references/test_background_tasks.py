@@ -8,9 +8,9 @@ from typing import Any, ClassVar
 
 import pytest
 
-from conformance.concurrent import run_at_once
 from conformance.references.background_tasks import BackgroundTasks
 from conformance.refused import Refused
+from conformance.system.concurrent import run_at_once
 from tests.conformance.references.driving import Call, Driver, call
 from tests.right.background_tasks import RIGHT, ConditionTasks
 

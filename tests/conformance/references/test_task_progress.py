@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
-from conformance.concurrent import run_at_once
 from conformance.references.task_progress import TaskProgress
 from conformance.refused import Refused
+from conformance.system.concurrent import run_at_once
 from tests.conformance.references.driving import Driver, Step, call, length
 from tests.faulty.task_progress import FAULTY, Lie, concurrency
 from tests.right.task_progress import RIGHT

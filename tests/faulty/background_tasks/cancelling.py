@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, ClassVar
 
-from conformance.references.background_table import Reply, Row, Table
+from conformance.references.background_table import Reply, TaskRow, TaskTable
 from conformance.references.background_tasks import BackgroundTasks
 from conformance.refused import Refused
 from tests.faulty.background_tasks.lie import Lie
@@ -15,7 +15,7 @@ class CancelEndsAtOnce(Lie):
 
     row, calls = "N4", 3
 
-    def _cancel(self, row: Row) -> bool:
+    def _cancel(self, row: TaskRow) -> bool:
         asked = super()._cancel(row)
         if asked:
             row.status = "canceled"
@@ -27,7 +27,7 @@ class CancelledBodyIsLost(Lie):
 
     row, calls = "N4", 4
 
-    def _end(self, table: Table, row: Row, status: str, outcome: Reply) -> None:
+    def _end(self, table: TaskTable, row: TaskRow, status: str, outcome: Reply) -> None:
         super()._end(table, row, status, outcome)
         if status == "canceled":
             table.queue.pop()
@@ -38,7 +38,7 @@ class CancelledBodyWakesNobody(Lie):
 
     row, calls = "N4", 4
 
-    def _wake(self, table: Table) -> None:
+    def _wake(self, table: TaskTable) -> None:
         if not any(row.finish == table.finished and row.status == "canceled" for row in table.rows.values()):
             super()._wake(table)
 
@@ -48,7 +48,7 @@ class CancelIsForgotten(Lie):
 
     row, calls = "E2", 4
 
-    def _cancel(self, row: Row) -> bool:
+    def _cancel(self, row: TaskRow) -> bool:
         return row.status == "running"
 
 
@@ -66,7 +66,7 @@ class CanceledTextIsLost(Lie):
 
     row, calls = "E2", 4
 
-    def _return(self, table: Table, row: Row, outcome: str, text: str) -> None:
+    def _return(self, table: TaskTable, row: TaskRow, outcome: str, text: str) -> None:
         super()._return(table, row, outcome, "" if row.token.cancelled else text)
 
 
@@ -75,7 +75,7 @@ class StubbornNeverEnds(Lie):
 
     row, calls = "E2", 4
 
-    def _return(self, table: Table, row: Row, outcome: str, text: str) -> None:
+    def _return(self, table: TaskTable, row: TaskRow, outcome: str, text: str) -> None:
         if not (row.token.cancelled and outcome == "completed"):
             super()._return(table, row, outcome, text)
 
@@ -103,7 +103,7 @@ class EndedIsCancelled(Lie):
 
     row, calls = "E1", 3
 
-    def _cancel(self, row: Row) -> bool:
+    def _cancel(self, row: TaskRow) -> bool:
         row.token.cancel()
         return True
 
@@ -113,7 +113,7 @@ class SecondCancelIsLate(Lie):
 
     row, calls = "E1", 3
 
-    def _cancel(self, row: Row) -> bool:
+    def _cancel(self, row: TaskRow) -> bool:
         return not row.token.cancelled and super()._cancel(row)
 
 
@@ -122,7 +122,7 @@ class CancelStopsItsLabel(Lie):
 
     row, calls = "X3", 5
 
-    def _cancel(self, row: Row) -> bool:
+    def _cancel(self, row: TaskRow) -> bool:
         for other in self._handles[0].rows.values():
             if other.label == row.label:
                 other.token.cancel()
@@ -134,7 +134,7 @@ class CancelStopsByPrefix(Lie):
 
     row, calls = "X3", 13
 
-    def _cancel(self, row: Row) -> bool:
+    def _cancel(self, row: TaskRow) -> bool:
         for other in self._handles[0].rows.values():
             if other.task_id.startswith(row.task_id):
                 other.token.cancel()
@@ -146,7 +146,7 @@ class CancelStopsSession(Lie):
 
     row, calls = "X3", 5
 
-    def _cancel(self, row: Row) -> bool:
+    def _cancel(self, row: TaskRow) -> bool:
         if super()._cancel(row):
             self._handles[0].session.cancel()
             return True
@@ -158,7 +158,7 @@ class CancelAllStopsFirst(Lie):
 
     row, calls = "X4", 5
 
-    def _cancel_session(self, table: Table) -> None:
+    def _cancel_session(self, table: TaskTable) -> None:
         for row in table.rows.values():
             if self._cancel(row):
                 return
@@ -169,7 +169,7 @@ class CancelAllStopsTen(Lie):
 
     row, calls = "X31", 14
 
-    def _cancel_session(self, table: Table) -> None:
+    def _cancel_session(self, table: TaskTable) -> None:
         super()._cancel_session(table)
         for row in [*table.rows.values()][10:]:
             row.token = type(row.token)()
@@ -180,7 +180,7 @@ class CancelAllTwiceIsNone(Lie):
 
     row, calls = "X4", 5
 
-    def _cancel_session(self, table: Table) -> None:
+    def _cancel_session(self, table: TaskTable) -> None:
         was_cancelled = table.session.cancelled
         super()._cancel_session(table)
         if was_cancelled:
@@ -193,7 +193,7 @@ class CancelAllEnds(Lie):
 
     row, calls = "X4", 3
 
-    def _cancel_session(self, table: Table) -> None:
+    def _cancel_session(self, table: TaskTable) -> None:
         super()._cancel_session(table)
         for row in table.rows.values():
             row.status = "canceled" if row.status == "running" else row.status
@@ -260,7 +260,7 @@ class CancelIsDelivered(Lie):
 
     row, calls = "X38", 3
 
-    def _cancel(self, row: Row) -> bool:
+    def _cancel(self, row: TaskRow) -> bool:
         asked = super()._cancel(row)
         if asked:
             self._deliver(self._handles[0], self._outcome(row, "canceled", ""))
@@ -272,7 +272,7 @@ class CancelOfEndedWakes(Lie):
 
     row, calls = "X39", 6
 
-    def _cancel(self, row: Row) -> bool:
+    def _cancel(self, row: TaskRow) -> bool:
         asked = super()._cancel(row)
         if not asked:
             self._wake(self._handles[0])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 
-from conformance.references.background_table import CancelToken, Replies, Reply, Row, Table
+from conformance.references.background_table import CancelToken, Replies, Reply, TaskRow, TaskTable
 from tests.faulty.background_tasks.lie import Lie
 
 
@@ -18,7 +18,7 @@ class WakeUpIsLost(Lie):
 
     row, calls = "N5", 3
 
-    async def _wait(self, table: Table, ms: int) -> bool:
+    async def _wait(self, table: TaskTable, ms: int) -> bool:
         await _pause()
         await _pause()
         table.permit = False
@@ -30,7 +30,7 @@ class TwoWaitersAreNone(Lie):
 
     row, calls = "X9", 4
 
-    def _wake(self, table: Table) -> None:
+    def _wake(self, table: TaskTable) -> None:
         if len(table.waiters) < 2:
             super()._wake(table)
 
@@ -68,7 +68,7 @@ class OutcomeIsOverwritten(Lie):
 
     row, calls = "X23", 5
 
-    async def _supervise(self, table: Table, row: Row) -> None:
+    async def _supervise(self, table: TaskTable, row: TaskRow) -> None:
         await asyncio.wait([row.body])
         before = [*table.queue]
         await _pause()
@@ -111,7 +111,7 @@ class EndBesideCancelIsLost(Lie):
         self._cancelling.discard(task)
         return await super().cancel_task(task)
 
-    def _deliver(self, table: Table, outcome: Reply) -> None:
+    def _deliver(self, table: TaskTable, outcome: Reply) -> None:
         if outcome["task_id"] not in self._cancelling:
             super()._deliver(table, outcome)
 
@@ -166,12 +166,12 @@ class EvictsTooFew(Lie):
         super().__init__()
         self._evicting = False
 
-    def _evict(self, table: Table) -> None:
+    def _evict(self, table: TaskTable) -> None:
         if not self._evicting:
             self._evicting = True
             asyncio.get_running_loop().call_soon(self._later, table)
 
-    def _later(self, table: Table) -> None:
+    def _later(self, table: TaskTable) -> None:
         self._evicting = False
         ended = sorted((row for row in table.rows.values() if row.finish), key=self._age)
         for row in ended[: min(1, max(0, len(ended) - self._retained))]:
@@ -214,7 +214,7 @@ class SpawnEscapesCancelOfAll(Lie):
         self._handles[0].rows[reply["task_id"]].token = token
         return reply
 
-    def _cancel_session(self, table: Table) -> None:
+    def _cancel_session(self, table: TaskTable) -> None:
         for row in table.rows.values():
             row.token.cancel()
         super()._cancel_session(table)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from conformance.references.background_table import Replies, Reply, Row, Table
+from conformance.references.background_table import Replies, Reply, TaskRow, TaskTable
 from tests.faulty.background_tasks.lie import Lie
 
 
@@ -11,7 +11,7 @@ class DrainLeavesQueue(Lie):
 
     row, calls = "E4", 4
 
-    def _drain(self, table: Table) -> Replies:
+    def _drain(self, table: TaskTable) -> Replies:
         return [*table.queue]
 
 
@@ -20,7 +20,7 @@ class DrainGivesOne(Lie):
 
     row, calls = "B4", 5
 
-    def _drain(self, table: Table) -> Replies:
+    def _drain(self, table: TaskTable) -> Replies:
         return [table.queue.popleft()] if table.queue else []
 
 
@@ -29,7 +29,7 @@ class DrainIsNewestFirst(Lie):
 
     row, calls = "X1", 5
 
-    def _drain(self, table: Table) -> Replies:
+    def _drain(self, table: TaskTable) -> Replies:
         return super()._drain(table)[::-1]
 
 
@@ -38,7 +38,7 @@ class DrainIsByStart(Lie):
 
     row, calls = "X1", 5
 
-    def _drain(self, table: Table) -> Replies:
+    def _drain(self, table: TaskTable) -> Replies:
         return sorted(super()._drain(table), key=lambda outcome: int(outcome["task_id"][5:]))
 
 
@@ -47,7 +47,7 @@ class DrainIsByLabel(Lie):
 
     row, calls = "X15", 5
 
-    def _drain(self, table: Table) -> Replies:
+    def _drain(self, table: TaskTable) -> Replies:
         return list({outcome["label"]: outcome for outcome in super()._drain(table)}.values())
 
 
@@ -56,7 +56,7 @@ class LabelIsNotDelivered(Lie):
 
     row, calls = "N1", 3
 
-    def _deliver(self, table: Table, outcome: Reply) -> None:
+    def _deliver(self, table: TaskTable, outcome: Reply) -> None:
         super()._deliver(table, {**outcome, "label": outcome["task_id"]})
 
 
@@ -74,7 +74,7 @@ class WaitTakesOutcome(Lie):
 
     row, calls = "X11", 4
 
-    def _take_permit(self, table: Table) -> bool:
+    def _take_permit(self, table: TaskTable) -> bool:
         taken = super()._take_permit(table)
         if taken and table.queue:
             table.queue.popleft()
@@ -86,7 +86,7 @@ class TextIsTrimmed(Lie):
 
     row, calls = "X30", 3
 
-    def _outcome(self, row: Row, status: str, text: str) -> Reply:
+    def _outcome(self, row: TaskRow, status: str, text: str) -> Reply:
         return super()._outcome(row, status, text.strip())
 
 
@@ -95,7 +95,7 @@ class NoTextGetsSome(Lie):
 
     row, calls = "X30", 3
 
-    def _outcome(self, row: Row, status: str, text: str) -> Reply:
+    def _outcome(self, row: TaskRow, status: str, text: str) -> Reply:
         return super()._outcome(row, status, text or "(no output)")
 
 
@@ -104,7 +104,7 @@ class QueueOfForty(Lie):
 
     row, calls = "X33", 83
 
-    def _deliver(self, table: Table, outcome: Reply) -> None:
+    def _deliver(self, table: TaskTable, outcome: Reply) -> None:
         super()._deliver(table, outcome)
         while len(table.queue) > 40:
             table.queue.popleft()
@@ -115,7 +115,7 @@ class DrainsForty(Lie):
 
     row, calls = "X33", 83
 
-    def _drain(self, table: Table) -> list[Reply]:
+    def _drain(self, table: TaskTable) -> list[Reply]:
         return [table.queue.popleft() for _ in range(min(40, len(table.queue)))]
 
 
@@ -124,5 +124,5 @@ class TextIsCut(Lie):
 
     row, calls = "X30", 3
 
-    def _outcome(self, row: Row, status: str, text: str) -> Reply:
+    def _outcome(self, row: TaskRow, status: str, text: str) -> Reply:
         return super()._outcome(row, status, text.encode()[: len(text)].decode(errors="ignore"))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from conformance.references.background_table import Replies, Reply, Row, Table
+from conformance.references.background_table import Replies, Reply, TaskRow, TaskTable
 from tests.faulty.background_tasks.lie import Lie
 
 
@@ -11,7 +11,7 @@ class FailureIsCompleted(Lie):
 
     row, calls = "N1", 3
 
-    def _return(self, table: Table, row: Row, outcome: str, text: str) -> None:
+    def _return(self, table: TaskTable, row: TaskRow, outcome: str, text: str) -> None:
         super()._return(table, row, "completed", text)
 
 
@@ -20,7 +20,7 @@ class TextOfFailureIsLost(Lie):
 
     row, calls = "N1", 3
 
-    def _return(self, table: Table, row: Row, outcome: str, text: str) -> None:
+    def _return(self, table: TaskTable, row: TaskRow, outcome: str, text: str) -> None:
         super()._return(table, row, outcome, text if outcome == "completed" else "")
 
 
@@ -38,7 +38,7 @@ class CrashBringsNothing(Lie):
 
     row, calls = "E3", 3
 
-    def _deliver(self, table: Table, outcome: Reply) -> None:
+    def _deliver(self, table: TaskTable, outcome: Reply) -> None:
         if outcome["result"]["text"] != "The task crashed":
             super()._deliver(table, outcome)
 
@@ -48,7 +48,7 @@ class CrashWakesNobody(Lie):
 
     row, calls = "E3", 3
 
-    def _wake(self, table: Table) -> None:
+    def _wake(self, table: TaskTable) -> None:
         if table.queue[-1]["result"]["text"] != "The task crashed":
             super()._wake(table)
 
@@ -63,7 +63,7 @@ class _Hears(Lie):
         else:
             self._late(self._handles[0], row, outcome, text)
 
-    def _late(self, table: Table, row: Row, outcome: str, text: str) -> None:
+    def _late(self, table: TaskTable, row: TaskRow, outcome: str, text: str) -> None:
         """A body returns that had ended before."""
 
 
@@ -72,7 +72,7 @@ class SecondOutcomeWins(_Hears):
 
     row, calls = "X7", 4
 
-    def _late(self, table: Table, row: Row, outcome: str, text: str) -> None:
+    def _late(self, table: TaskTable, row: TaskRow, outcome: str, text: str) -> None:
         row.status = outcome
 
 
@@ -81,7 +81,7 @@ class SecondOutcomeIsDelivered(_Hears):
 
     row, calls = "X7", 4
 
-    def _late(self, table: Table, row: Row, outcome: str, text: str) -> None:
+    def _late(self, table: TaskTable, row: TaskRow, outcome: str, text: str) -> None:
         self._deliver(table, self._outcome(row, outcome, text))
 
 
@@ -90,7 +90,7 @@ class SecondOutcomeKeepsRow(_Hears):
 
     row, calls = "X25", 132
 
-    def _late(self, table: Table, row: Row, outcome: str, text: str) -> None:
+    def _late(self, table: TaskTable, row: TaskRow, outcome: str, text: str) -> None:
         table.finished += 1
         row.finish = table.finished
 
@@ -127,7 +127,7 @@ class OldRowsExpire(Lie):
 
     row, calls = "X17", 4
 
-    def _end(self, table: Table, row: Row, status: str, outcome: Reply) -> None:
+    def _end(self, table: TaskTable, row: TaskRow, status: str, outcome: Reply) -> None:
         super()._end(table, row, status, outcome)
         row.body.get_loop().call_later(3600, table.rows.pop, row.task_id, None)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from conformance.references.background_table import CancelToken, Replies, Reply, Table
+from conformance.references.background_table import CancelToken, Replies, Reply, TaskTable
 from tests.faulty.background_tasks.lie import Lie
 
 
@@ -20,10 +20,10 @@ class CloneHasItsOwnQueue(_ByHandle):
 
     row, calls = "N6", 4
 
-    def _deliver(self, table: Table, outcome: Reply) -> None:
+    def _deliver(self, table: TaskTable, outcome: Reply) -> None:
         super()._deliver(table, {**outcome, "handle": self._mine()})
 
-    def _drain(self, table: Table) -> Replies:
+    def _drain(self, table: TaskTable) -> Replies:
         queued = super()._drain(table)
         table.queue.extend(outcome for outcome in queued if outcome["handle"] != self._mine())
         return [outcome for outcome in queued if outcome["handle"] == self._mine()]
@@ -34,7 +34,7 @@ class CloneHasItsOwnRows(Lie):
 
     row, calls = "N6", 3
 
-    def _share(self, table: Table) -> Table:
+    def _share(self, table: TaskTable) -> TaskTable:
         return replace(table, rows=dict(table.rows))
 
 
@@ -43,7 +43,7 @@ class CloneNumbersAnew(Lie):
 
     row, calls = "N6", 3
 
-    def _share(self, table: Table) -> Table:
+    def _share(self, table: TaskTable) -> TaskTable:
         return replace(table)
 
 
@@ -56,12 +56,12 @@ class CloneHasItsOwnPermit(_ByHandle):
         super().__init__()
         self._permits: set[int] = set()
 
-    def _wake(self, table: Table) -> None:
+    def _wake(self, table: TaskTable) -> None:
         super()._wake(table)
         if super()._take_permit(table):
             self._permits.add(self._mine())
 
-    def _take_permit(self, table: Table) -> bool:
+    def _take_permit(self, table: TaskTable) -> bool:
         taken = self._mine() in self._permits
         self._permits.discard(self._mine())
         return taken
@@ -76,7 +76,7 @@ class CloneDoesNotHearCancel(_ByHandle):
         super().__init__()
         self._heard: set[int] = set()
 
-    def _cancel_session(self, table: Table) -> None:
+    def _cancel_session(self, table: TaskTable) -> None:
         super()._cancel_session(table)
         self._heard.add(self._mine())
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from conformance.references.background_table import Reply, Row, Table
+from conformance.references.background_table import Reply, TaskRow, TaskTable
 from tests.faulty.background_tasks.lie import Lie
 
 
@@ -112,7 +112,7 @@ class ListReadsHistory(Lie):
 
     row, calls = "X5", 4
 
-    def _show(self, row: Row) -> Reply:
+    def _show(self, row: TaskRow) -> Reply:
         return {**super()._show(row), "block_count": len(row.history or [])}
 
 
@@ -121,7 +121,7 @@ class ListGivesNewestBlock(Lie):
 
     row, calls = "X5", 4
 
-    def _show(self, row: Row) -> Reply:
+    def _show(self, row: TaskRow) -> Reply:
         return {**super()._show(row), "recent": (row.history or [])[-1:]}
 
 
@@ -130,7 +130,7 @@ class HistoryGoesWithEnd(Lie):
 
     row, calls = "X6", 5
 
-    def _end(self, table: Table, row: Row, status: str, outcome: Reply) -> None:
+    def _end(self, table: TaskTable, row: TaskRow, status: str, outcome: Reply) -> None:
         super()._end(table, row, status, outcome)
         row.history = None
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import deque
 
-from conformance.references.background_table import TERMINAL, Replies, Reply, Row, Table
+from conformance.references.background_table import TERMINAL, Replies, Reply, TaskRow, TaskTable
 from tests.faulty.background_tasks.lie import Lie
 
 
@@ -31,7 +31,7 @@ class ListIsByStart(Lie):
 
     row, calls = "B3", 12
 
-    def _order(self, row: Row) -> int:
+    def _order(self, row: TaskRow) -> int:
         return row.serial
 
 
@@ -70,7 +70,7 @@ class IdIsReused(Lie):
 
     row, calls = "X2", 131
 
-    def _mint_id(self, table: Table) -> str:
+    def _mint_id(self, table: TaskTable) -> str:
         return next(f"task-{n}" for n in range(1, table.spawned + 1) if f"task-{n}" not in table.rows)
 
 
@@ -97,7 +97,7 @@ class RunningRowsLeave(Lie):
 
     row, calls = "B1", 67
 
-    def _evict(self, table: Table) -> None:
+    def _evict(self, table: TaskTable) -> None:
         rows = sorted(table.rows.values(), key=self._age)
         for row in rows[: max(0, len(rows) - self._retained)]:
             del table.rows[row.task_id]
@@ -108,7 +108,7 @@ class FirstStartedLeaves(Lie):
 
     row, calls = "B2", 131
 
-    def _age(self, row: Row) -> int:
+    def _age(self, row: TaskRow) -> int:
         return row.serial
 
 
@@ -117,7 +117,7 @@ class LastFinishedLeaves(Lie):
 
     row, calls = "B2", 131
 
-    def _age(self, row: Row) -> int:
+    def _age(self, row: TaskRow) -> int:
         return -row.finish
 
 
@@ -126,7 +126,7 @@ class CanceledLeaveFirst(Lie):
 
     row, calls = "X25", 132
 
-    def _evict(self, table: Table) -> None:
+    def _evict(self, table: TaskTable) -> None:
         ended = [row for row in table.rows.values() if row.status in TERMINAL]
         leaving = sorted(ended, key=lambda row: (row.status != "canceled", row.finish))
         for row in leaving[: max(0, len(ended) - self._retained)]:
@@ -138,7 +138,7 @@ class FirstRowLeaves(Lie):
 
     row, calls = "X40", 132
 
-    def _evict(self, table: Table) -> None:
+    def _evict(self, table: TaskTable) -> None:
         ended = sum(row.status in TERMINAL for row in table.rows.values())
         for task in list(table.rows)[: max(0, ended - self._retained)]:
             del table.rows[task]
@@ -149,7 +149,7 @@ class EvictionTakesOutcome(Lie):
 
     row, calls = "B7", 131
 
-    def _evict(self, table: Table) -> None:
+    def _evict(self, table: TaskTable) -> None:
         super()._evict(table)
         kept = [outcome for outcome in table.queue if outcome["task_id"] in table.rows]
         table.queue.clear()
@@ -161,7 +161,7 @@ class QueueIsBounded(Lie):
 
     row, calls = "B7", 131
 
-    def _deliver(self, table: Table, outcome: Reply) -> None:
+    def _deliver(self, table: TaskTable, outcome: Reply) -> None:
         super()._deliver(table, outcome)
         while len(table.queue) > 64:
             table.queue.popleft()
@@ -172,9 +172,9 @@ class _Remembers(Lie):
 
     def __init__(self) -> None:
         super().__init__()
-        self._left: dict[str, Row] = {}
+        self._left: dict[str, TaskRow] = {}
 
-    def _evict(self, table: Table) -> None:
+    def _evict(self, table: TaskTable) -> None:
         before = dict(table.rows)
         super()._evict(table)
         self._left.update((task, row) for task, row in before.items() if task not in table.rows)
@@ -209,7 +209,7 @@ class NewestIdComesAgain(Lie):
 
     row, calls = "X26", 131
 
-    def _mint_id(self, table: Table) -> str:
+    def _mint_id(self, table: TaskTable) -> str:
         return f"task-{1 + max((int(each.removeprefix('task-')) for each in table.rows), default=0)}"
 
 
@@ -218,7 +218,7 @@ class CanceledOutcomeGoesWithRow(Lie):
 
     row, calls = "X27", 132
 
-    def _evict(self, table: Table) -> None:
+    def _evict(self, table: TaskTable) -> None:
         before = dict(table.rows)
         super()._evict(table)
         gone = {each for each, row in before.items() if each not in table.rows and row.status == "canceled"}
@@ -230,7 +230,7 @@ class CancelKeepsLonger(Lie):
 
     row, calls = "X32", 132
 
-    def _cancel(self, row: Row) -> bool:
+    def _cancel(self, row: TaskRow) -> bool:
         if row.status in TERMINAL:
             self._handles[0].finished += 1
             row.finish = self._handles[0].finished
@@ -265,7 +265,7 @@ class LabelIsCut(Lie):
 
     row, calls = "X15", 2
 
-    def _show(self, row: Row) -> Reply:
+    def _show(self, row: TaskRow) -> Reply:
         return {**super()._show(row), "label": row.label[:80]}
 
 
@@ -274,7 +274,7 @@ class CrashedRowsStay(Lie):
 
     row, calls = "X36", 131
 
-    def _evict(self, table: Table) -> None:
+    def _evict(self, table: TaskTable) -> None:
         crashed = {task: row for task, row in table.rows.items() if row.body.done() and row.body.exception()}
         super()._evict(table)
         table.rows.update(crashed)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 
-from conformance.references.background_table import Replies, Table
+from conformance.references.background_table import Replies, TaskTable
 from tests.faulty.background_tasks.lie import Lie
 
 
@@ -13,7 +13,7 @@ class WaitersAreNotWoken(Lie):
 
     row, calls = "N5", 3
 
-    def _wake(self, table: Table) -> None:
+    def _wake(self, table: TaskTable) -> None:
         table.permit = True
 
 
@@ -22,7 +22,7 @@ class PermitIsNotStored(Lie):
 
     row, calls = "B4", 3
 
-    def _wake(self, table: Table) -> None:
+    def _wake(self, table: TaskTable) -> None:
         if table.waiters:
             super()._wake(table)
 
@@ -32,7 +32,7 @@ class SecondCompletionTakesPermit(Lie):
 
     row, calls = "B4", 5
 
-    def _wake(self, table: Table) -> None:
+    def _wake(self, table: TaskTable) -> None:
         if table.permit:
             table.permit = False
         else:
@@ -44,7 +44,7 @@ class DrainTakesPermit(Lie):
 
     row, calls = "E7", 4
 
-    def _drain(self, table: Table) -> Replies:
+    def _drain(self, table: TaskTable) -> Replies:
         table.permit = False
         return super()._drain(table)
 
@@ -64,7 +64,7 @@ class PermitIsKept(Lie):
 
     row, calls = "X8", 6
 
-    def _take_permit(self, table: Table) -> bool:
+    def _take_permit(self, table: TaskTable) -> bool:
         return table.permit
 
 
@@ -73,7 +73,7 @@ class TimeIsNotSaid(Lie):
 
     row, calls = "X8", 1
 
-    async def _wait(self, table: Table, ms: int) -> bool:
+    async def _wait(self, table: TaskTable, ms: int) -> bool:
         await super()._wait(table, ms)
         return True
 
@@ -83,7 +83,7 @@ class GivenUpWaiterIsWoken(Lie):
 
     row, calls = "X10", 4
 
-    async def _wait(self, table: Table, ms: int) -> bool:
+    async def _wait(self, table: TaskTable, ms: int) -> bool:
         waiter = asyncio.get_running_loop().create_future()
         table.waiters.append(waiter)
         await asyncio.wait([waiter], timeout=ms / 1000)

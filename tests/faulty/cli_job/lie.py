@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any, ClassVar
 
 from conformance.references.cli_job import CliJobs
-from conformance.references.cli_program import Program
+from conformance.references.cli_program import JobTool
 
 
 class Lie(CliJobs):
@@ -23,7 +23,7 @@ class Lie(CliJobs):
     """The length of the shortest counterexample."""
 
 
-class Liar(Program):
+class Liar(JobTool):
     """A program with one lie; it is made a system by `caught_by`."""
 
     system: ClassVar[type[Lie]]

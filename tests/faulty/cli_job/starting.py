@@ -8,7 +8,7 @@ from conformance.references.cli_job import CliJobs
 from conformance.references.cli_program import Answer
 from tests.faulty.cli_job.lie import Liar, caught_by
 
-EITHER = {**CliJobs.declares["policies"], "repeated": "either"}
+ANY_REPLY = {**CliJobs.declares["policies"], "repeated": "any_reply"}
 
 
 @caught_by("N2", 1)
@@ -49,7 +49,7 @@ class _Repeats(Liar):
         return 0, self.descriptor(job_id, job), None
 
 
-@caught_by("E7", 4, policies=EITHER)
+@caught_by("E7", 4, policies=ANY_REPLY)
 class RepeatedStartRunsAgain(_Repeats):
     """The command that started a job, once more, brings it back from its end."""
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from conformance.references.job import Call
+from conformance.references.job import ToolCall
 from conformance.references.job_clock import now
 from conformance.references.job_delivery import Reply
-from conformance.references.job_records import Job
+from conformance.references.job_records import JobRecord
 from tests.faulty.job.lie import Lie
 
 
@@ -30,7 +30,7 @@ class CancelStopsAtUnknown(Lie):
     row, calls = "N4", 2
 
     def _cancel_and_poll(
-        self, call: Call, poll: Sequence[str] | None, cancel: Sequence[str], owner: str | None
+        self, call: ToolCall, poll: Sequence[str] | None, cancel: Sequence[str], owner: str | None
     ) -> None:
         known = [each in self._jobs for each in [*cancel]]
         super()._cancel_and_poll(call, poll, cancel[: [*known, False].index(False) + 1], owner)
@@ -41,7 +41,7 @@ class CancelledIsWaitedFor(Lie):
 
     row, calls = "N6", 3
 
-    def _is_over(self, call: Call) -> bool:
+    def _is_over(self, call: ToolCall) -> bool:
         return all(job.body is not None and job.body.done() for job in call.watched)
 
 
@@ -51,7 +51,7 @@ class PollComesBeforeCancel(Lie):
     row, calls = "N6", 2
 
     def _cancel_and_poll(
-        self, call: Call, poll: Sequence[str] | None, cancel: Sequence[str], owner: str | None
+        self, call: ToolCall, poll: Sequence[str] | None, cancel: Sequence[str], owner: str | None
     ) -> None:
         super()._cancel_and_poll(call, poll, () if poll else cancel, owner)
 
@@ -61,7 +61,7 @@ class CancelIsNotSignalled(Lie):
 
     row, calls = "N17", 2
 
-    def _cancel(self, job: Job) -> None:
+    def _cancel(self, job: JobRecord) -> None:
         self._end(job, "cancelled")
 
 
@@ -70,12 +70,12 @@ class CancelWaitsForBody(Lie):
 
     row, calls = "N17", 3
 
-    def _cancel(self, job: Job) -> None:
+    def _cancel(self, job: JobRecord) -> None:
         self._signal("abort_signalled", job=job.job_id)
         assert job.body is not None
         job.body.add_done_callback(lambda _: None if job.status != "running" else self._end(job, "cancelled"))
 
-    def _settled(self, job: Job, status: str, text: str) -> None:
+    def _settled(self, job: JobRecord, status: str, text: str) -> None:
         super()._settled(job, status, text)
 
 
@@ -93,7 +93,7 @@ class CancelIsDelivered(Lie):
 
     row, calls = "N16", 2
 
-    def _cancel(self, job: Job) -> None:
+    def _cancel(self, job: JobRecord) -> None:
         super()._cancel(job)
         self._owe(job.completion, "cancelled")
 
@@ -138,6 +138,6 @@ class LateSettlementFreesAgain(Lie):
 
     row, calls = "B2", 7
 
-    def _settled_late(self, job: Job) -> None:
+    def _settled_late(self, job: JobRecord) -> None:
         super()._settled_late(job)
         self._max_running += 1

@@ -7,7 +7,7 @@ from typing import Any
 from conformance.references.job import Jobs
 from conformance.references.job_clock import now
 from conformance.references.job_delivery import Completion
-from conformance.references.job_records import Job
+from conformance.references.job_records import JobRecord
 from conformance.refused import Refused
 from tests.faulty.job.lie import Lie
 
@@ -39,7 +39,7 @@ class TakenIdsAreRefused(Jobs):
 class CancelledAreTold(Jobs):
     """The session is told of a cancelled job, too, at once."""
 
-    def _cancel(self, job: Job) -> None:
+    def _cancel(self, job: JobRecord) -> None:
         super()._cancel(job)
         self._owe(job.completion, "")
 

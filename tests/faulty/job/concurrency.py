@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import asyncio
 
-from conformance.references.job import Call, Endings
+from conformance.references.job import Endings, ToolCall
 from conformance.references.job_delivery import Reply
-from conformance.references.job_records import Job
+from conformance.references.job_records import JobRecord
 from tests.faulty.job.lie import Lie
 
 
@@ -56,14 +56,14 @@ class SettledBetweenReplyAndAcknowledgement(Lie):
 
     row, calls = "B20", 6
 
-    def _settled(self, job: Job, status: str, text: str) -> None:
+    def _settled(self, job: JobRecord, status: str, text: str) -> None:
         super()._settled(job, status, text)
         self._seen: dict[str, Reply] = getattr(self, "_seen", {})
         for call in self._calls.values():
             if job in call.watched and call.reply is None:
                 self._seen.setdefault(call.token, self._answer(call.watched, call.outcomes))
 
-    def _conclude(self, call: Call) -> None:
+    def _conclude(self, call: ToolCall) -> None:
         super()._conclude(call)
         call.reply = getattr(self, "_seen", {}).get(call.token, call.reply)
 
@@ -73,7 +73,7 @@ class WhoRunsIsLookedAtTooLate(Lie):
 
     row, calls = "B21", 4
 
-    async def _poll(self, call: Call, started: int, endings: Endings) -> None:
+    async def _poll(self, call: ToolCall, started: int, endings: Endings) -> None:
         for _ in range(3):
             await asyncio.sleep(0)
         await super()._poll(call, started, self._endings(call))

@@ -7,7 +7,7 @@ from collections.abc import Collection
 from dataclasses import replace
 
 from conformance.references.job_delivery import Completion
-from conformance.references.job_records import Job
+from conformance.references.job_records import JobRecord
 from tests.faulty.job.lie import Lie
 
 
@@ -137,7 +137,7 @@ class EvictionDropsCompletion(Lie):
 
     row, calls = "E32", 5
 
-    def _evict(self, job: Job) -> None:
+    def _evict(self, job: JobRecord) -> None:
         super()._evict(job)
         self._remove(job.completion)
 
@@ -147,7 +147,7 @@ class EvictionLetsGoTwice(Lie):
 
     row, calls = "E47", 4
 
-    def _evict(self, job: Job) -> None:
+    def _evict(self, job: JobRecord) -> None:
         super()._evict(job)
         if job.completion.place == "held":
             job.completion.watchers = 0

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from conformance.references.job_delivery import Completion, Reply
-from conformance.references.job_records import Job, Replies
+from conformance.references.job_records import JobRecord, Replies
 from tests.faulty.job.lie import Lie
 
 
@@ -12,7 +12,7 @@ class FailedIsCompleted(Lie):
 
     row, calls = "N1", 3
 
-    def _settled(self, job: Job, status: str, text: str) -> None:
+    def _settled(self, job: JobRecord, status: str, text: str) -> None:
         super()._settled(job, "completed", text)
 
 
@@ -43,7 +43,7 @@ class StampedByHand(Lie):
 
     row, calls = "N2", 2
 
-    def _record(self, job: Job) -> Reply:
+    def _record(self, job: JobRecord) -> Reply:
         number = [*self._handles.values()].index(job) + 1
         return super()._record(job) | {"started_at": number}
 
@@ -53,7 +53,7 @@ class CancelledComesBack(Lie):
 
     row, calls = "N3", 4
 
-    def _settled_late(self, job: Job) -> None:
+    def _settled_late(self, job: JobRecord) -> None:
         super()._settled_late(job)
         job.status = "completed" if job.error_text is None else "failed"
 
@@ -63,7 +63,7 @@ class LateSettlementIsDelivered(Lie):
 
     row, calls = "N3", 3
 
-    def _settled_late(self, job: Job) -> None:
+    def _settled_late(self, job: JobRecord) -> None:
         super()._settled_late(job)
         self._owe(job.completion, job.result_text or job.error_text or "")
 
@@ -73,7 +73,7 @@ class LateTextIsDropped(Lie):
 
     row, calls = "N3", 4
 
-    def _settled_late(self, job: Job) -> None:
+    def _settled_late(self, job: JobRecord) -> None:
         super()._settled_late(job)
         job.result_text = job.error_text = None
 
@@ -105,11 +105,11 @@ class LateSettlementRevivesRecord(Lie):
 
     row, calls = "E12", 6
 
-    def _settled_late(self, job: Job) -> None:
+    def _settled_late(self, job: JobRecord) -> None:
         super()._settled_late(job)
         self._jobs.setdefault(job.job_id, job)
 
-    def _evict(self, job: Job) -> None:
+    def _evict(self, job: JobRecord) -> None:
         self._jobs.pop(job.job_id, None)
 
 
@@ -118,7 +118,7 @@ class LateSettlementIsDeliveredOnceEvicted(Lie):
 
     row, calls = "E12", 5
 
-    def _settled_late(self, job: Job) -> None:
+    def _settled_late(self, job: JobRecord) -> None:
         super()._settled_late(job)
         if job.job_id not in self._jobs:
             self._owe(job.completion, job.result_text or "")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from conformance.references.job_delivery import Reply
-from conformance.references.job_records import Job
+from conformance.references.job_records import JobRecord
 from tests.faulty.job.lie import Lie, declaring
 
 
@@ -23,7 +23,9 @@ class ForeignIsPolled(Lie):
 
     row, calls = "N10", 3
 
-    def _watch_set(self, poll: Sequence[str] | None, cancel: Sequence[str], owner: str | None) -> list[Job]:
+    def _watch_set(
+        self, poll: Sequence[str] | None, cancel: Sequence[str], owner: str | None
+    ) -> list[JobRecord]:
         return super()._watch_set(poll, cancel, owner if poll else None)
 
 
@@ -55,7 +57,7 @@ class CancelIsScopedAlthoughOnlyListsAre(Lie):
     def __init__(self) -> None:
         super().__init__(owner_scope="list_only")
 
-    def _select(self, ids: Iterable[str], owner: str | None) -> list[Job]:
+    def _select(self, ids: Iterable[str], owner: str | None) -> list[JobRecord]:
         return [job for job in super()._select(ids, owner) if owner is None or job.owner == owner]
 
 
@@ -64,7 +66,7 @@ class OwnerIsABeginning(Lie):
 
     row, calls = "E39", 2
 
-    def _visible(self, owner: str | None) -> Iterable[Job]:
+    def _visible(self, owner: str | None) -> Iterable[JobRecord]:
         return [job for job in self._jobs.values() if owner is None or (job.owner or "").startswith(owner)]
 
 
@@ -73,6 +75,6 @@ class OwnerIgnoresCase(Lie):
 
     row, calls = "E39", 2
 
-    def _visible(self, owner: str | None) -> Iterable[Job]:
+    def _visible(self, owner: str | None) -> Iterable[JobRecord]:
         jobs = super()._visible(None)
         return [job for job in jobs if owner is None or (job.owner or "").casefold() == owner.casefold()]

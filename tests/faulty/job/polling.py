@@ -5,10 +5,10 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Iterable, Sequence
 
-from conformance.references.job import Call, Endings
+from conformance.references.job import Endings, ToolCall
 from conformance.references.job_clock import now
 from conformance.references.job_delivery import Reply
-from conformance.references.job_records import Job, Replies
+from conformance.references.job_records import JobRecord, Replies
 from conformance.refused import Refused
 from tests.faulty.job.lie import Lie
 
@@ -18,7 +18,7 @@ class PollWaitsForAll(Lie):
 
     row, calls = "N5", 5
 
-    def _endings(self, call: Call) -> Endings:
+    def _endings(self, call: ToolCall) -> Endings:
         aborted, *bodies = super()._endings(call)
         return (
             [aborted, bodies[0]]
@@ -32,7 +32,7 @@ class PollShowsOnlySettled(Lie):
 
     row, calls = "N5", 5
 
-    def _answer(self, jobs: list[Job], outcomes: Replies | None) -> Reply:
+    def _answer(self, jobs: list[JobRecord], outcomes: Replies | None) -> Reply:
         return super()._answer([job for job in jobs if job.status != "running"] or jobs, outcomes)
 
 
@@ -41,7 +41,7 @@ class FailureFailsPoll(Lie):
 
     row, calls = "N5", 4
 
-    def _conclude(self, call: Call) -> None:
+    def _conclude(self, call: ToolCall) -> None:
         if any(job.status == "failed" for job in call.watched):
             return
         super()._conclude(call)
@@ -52,7 +52,9 @@ class PollAllShowsEnded(Lie):
 
     row, calls = "N18", 6
 
-    def _watch_set(self, poll: Sequence[str] | None, cancel: Sequence[str], owner: str | None) -> list[Job]:
+    def _watch_set(
+        self, poll: Sequence[str] | None, cancel: Sequence[str], owner: str | None
+    ) -> list[JobRecord]:
         found = super()._watch_set(poll, cancel, owner)
         ended = [job for job in self._visible(self._scope(owner)) if job not in found]
         return [*ended, *found] if found and poll is None else found
@@ -63,7 +65,9 @@ class PollAllWaitsForFirst(Lie):
 
     row, calls = "N18", 4
 
-    def _watch_set(self, poll: Sequence[str] | None, cancel: Sequence[str], owner: str | None) -> list[Job]:
+    def _watch_set(
+        self, poll: Sequence[str] | None, cancel: Sequence[str], owner: str | None
+    ) -> list[JobRecord]:
         found = super()._watch_set(poll, cancel, owner)
         return found if poll is not None else found[:1]
 
@@ -73,7 +77,7 @@ class UnknownIdSpoilsPoll(Lie):
 
     row, calls = "E1", 3
 
-    def _select(self, ids: Iterable[str], owner: str | None) -> list[Job]:
+    def _select(self, ids: Iterable[str], owner: str | None) -> list[JobRecord]:
         names = [*ids]
         found = super()._select(names, owner)
         return found if len(found) == len(set(names)) else []
@@ -85,7 +89,7 @@ class UnknownIdIsWaitedFor(Lie):
     row, calls = "E1", 2
 
     def _nothing_to_watch(
-        self, call: Call, poll: Sequence[str] | None, cancel: Sequence[str], owner: str | None
+        self, call: ToolCall, poll: Sequence[str] | None, cancel: Sequence[str], owner: str | None
     ) -> Reply:
         reply = super()._nothing_to_watch(call, poll, cancel, owner)
         if poll:
@@ -101,7 +105,9 @@ class EmptyPollPollsAll(Lie):
 
     row, calls = "E2", 3
 
-    def _watch_set(self, poll: Sequence[str] | None, cancel: Sequence[str], owner: str | None) -> list[Job]:
+    def _watch_set(
+        self, poll: Sequence[str] | None, cancel: Sequence[str], owner: str | None
+    ) -> list[JobRecord]:
         return super()._watch_set(poll or None, cancel, owner)
 
 
@@ -110,7 +116,7 @@ class EndedIsWaitedFor(Lie):
 
     row, calls = "E3", 3
 
-    def _is_over(self, call: Call) -> bool:
+    def _is_over(self, call: ToolCall) -> bool:
         return False
 
 
@@ -151,10 +157,10 @@ class CancelledDoesNotWake(Lie):
 
     row, calls = "E22", 5
 
-    def _endings(self, call: Call) -> Endings:
+    def _endings(self, call: ToolCall) -> Endings:
         return [call.aborted, *(asyncio.ensure_future(self._own_end(job)) for job in call.watched)]
 
-    async def _own_end(self, job: Job) -> None:
+    async def _own_end(self, job: JobRecord) -> None:
         assert job.body is not None
         await asyncio.wait([job.body])
         if job.status == "cancelled":
@@ -190,7 +196,7 @@ class NamedTwiceShownTwice(Lie):
 
     row, calls = "E34", 4
 
-    def _select(self, ids: Iterable[str], owner: str | None) -> list[Job]:
+    def _select(self, ids: Iterable[str], owner: str | None) -> list[JobRecord]:
         return [job for each in ids for job in super(NamedTwiceShownTwice, self)._select([each], owner)]
 
 
@@ -199,7 +205,7 @@ class AcknowledgedIsGone(Lie):
 
     row, calls = "E35", 4
 
-    def _select(self, ids: Iterable[str], owner: str | None) -> list[Job]:
+    def _select(self, ids: Iterable[str], owner: str | None) -> list[JobRecord]:
         return [job for job in super()._select(ids, owner) if not job.completion.acknowledged]
 
 
@@ -208,7 +214,7 @@ class OnePollReturns(Lie):
 
     row, calls = "B10", 5
 
-    def _endings(self, call: Call) -> Endings:
+    def _endings(self, call: ToolCall) -> Endings:
         taken = {job.job_id for other in self._calls.values() if other is not call for job in other.watched}
         return [call.aborted, *(job.body for job in call.watched if job.body and job.job_id not in taken)]
 
@@ -231,7 +237,7 @@ class WaitIsCutShort(Lie):
         self._poll_end = end - 500
         return super()._updates(started, end)
 
-    def _report(self, call: Call) -> None:
+    def _report(self, call: ToolCall) -> None:
         super()._report(call)
         if call.task is not None and now() >= self._poll_end:
             call.aborted.set_result(None)
@@ -242,7 +248,7 @@ class TimeOutCancels(Lie):
 
     row, calls = "B13", 4
 
-    def _conclude(self, call: Call) -> None:
+    def _conclude(self, call: ToolCall) -> None:
         if call.task is not None and not any(ending.done() for ending in self._endings(call)):
             for job in call.watched:
                 self._cancel(job)
@@ -277,11 +283,11 @@ class TimedOutPollAcknowledgesNothing(Lie):
         super().__init__()
         self._ends: dict[str, int] = {}
 
-    async def _poll(self, call: Call, started: int, endings: Endings) -> None:
+    async def _poll(self, call: ToolCall, started: int, endings: Endings) -> None:
         self._ends[call.token] = started + self._poll_wait
         await super()._poll(call, started, endings)
 
-    def _conclude(self, call: Call) -> None:
+    def _conclude(self, call: ToolCall) -> None:
         over = call.token in self._ends and now() >= self._ends[call.token]
         self._acknowledges = not over
         super()._conclude(call)
@@ -289,7 +295,7 @@ class TimedOutPollAcknowledgesNothing(Lie):
 
     _acknowledges = True
 
-    def _acknowledge_ended(self, jobs: Iterable[Job]) -> None:
+    def _acknowledge_ended(self, jobs: Iterable[JobRecord]) -> None:
         if self._acknowledges:
             super()._acknowledge_ended(jobs)
 
@@ -299,7 +305,7 @@ class AbortedPollAcknowledgesNothing(TimedOutPollAcknowledgesNothing):
 
     row, calls = "E44", 7
 
-    def _conclude(self, call: Call) -> None:
+    def _conclude(self, call: ToolCall) -> None:
         self._acknowledges = not call.aborted.done()
         super(TimedOutPollAcknowledgesNothing, self)._conclude(call)
         self._acknowledges = True

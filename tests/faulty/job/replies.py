@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from conformance.references.job import Call
+from conformance.references.job import ToolCall
 from conformance.references.job_clock import call_at, now
 from conformance.references.job_delivery import Reply
-from conformance.references.job_records import Job, Replies
+from conformance.references.job_records import JobRecord, Replies
 from conformance.refused import Refused
 from tests.faulty.job.lie import Lie
 
@@ -37,7 +37,7 @@ class NoProgressAtOnce(Lie):
 
     row, calls = "N8", 2
 
-    def _report(self, call: Call) -> None:
+    def _report(self, call: ToolCall) -> None:
         if call.task is not None:
             super()._report(call)
 
@@ -56,7 +56,7 @@ class ProgressIsStale(Lie):
 
     row, calls = "N8", 3
 
-    def _report(self, call: Call) -> None:
+    def _report(self, call: ToolCall) -> None:
         super()._report(call)
         if call.listen:
             stale = self.__dict__.setdefault("_stale", {})
@@ -68,7 +68,7 @@ class ProgressOnFastPath(Lie):
 
     row, calls = "E3", 3
 
-    def _is_over(self, call: Call) -> bool:
+    def _is_over(self, call: ToolCall) -> bool:
         over = super()._is_over(call)
         if over:
             self._report(call)
@@ -80,7 +80,7 @@ class ProgressAfterReturn(Lie):
 
     row, calls = "B15", 4
 
-    def _conclude(self, call: Call) -> None:
+    def _conclude(self, call: ToolCall) -> None:
         super()._conclude(call)
         if call.task is not None:
             call_at(now() + 250, lambda: self._report(call))
@@ -91,7 +91,7 @@ class ProgressUnasked(Lie):
 
     row, calls = "B15", 2
 
-    def _report(self, call: Call) -> None:
+    def _report(self, call: ToolCall) -> None:
         call.listen = True
         super()._report(call)
 
@@ -101,7 +101,7 @@ class HeadingLeavesOutUnknown(Lie):
 
     row, calls = "N12", 4
 
-    def _text(self, jobs: list[Job], outcomes: Replies) -> str:
+    def _text(self, jobs: list[JobRecord], outcomes: Replies) -> str:
         return super()._text(jobs, [each for each in outcomes if each["status"] != "not_found"])
 
 
@@ -110,7 +110,7 @@ class TextLeavesOutErrors(Lie):
 
     row, calls = "N12", 4
 
-    def _ended_line(self, job: Job) -> str:
+    def _ended_line(self, job: JobRecord) -> str:
         return super()._ended_line(job).split("\n")[0] if job.status == "failed" else super()._ended_line(job)
 
 
@@ -119,7 +119,7 @@ class CompletedCountsOnlyCompleted(Lie):
 
     row, calls = "N12", 4
 
-    def _text(self, jobs: list[Job], outcomes: Replies) -> str:
+    def _text(self, jobs: list[JobRecord], outcomes: Replies) -> str:
         return super()._text([job for job in jobs if job.status != "failed"], outcomes)
 
 
@@ -128,7 +128,7 @@ class StillRunningCountsAll(Lie):
 
     row, calls = "N19", 5
 
-    def _text(self, jobs: list[Job], outcomes: Replies) -> str:
+    def _text(self, jobs: list[JobRecord], outcomes: Replies) -> str:
         running = sum(job.status == "running" for job in jobs)
         heading = "## Still Running ({})".format
         return super()._text(jobs, outcomes).replace(heading(running), heading(len(jobs)))
@@ -158,7 +158,7 @@ class NothingIsSaid(Lie):
     row, calls = "N14", 2
 
     def _nothing_to_watch(
-        self, call: Call, poll: Sequence[str] | None, cancel: Sequence[str], owner: str | None
+        self, call: ToolCall, poll: Sequence[str] | None, cancel: Sequence[str], owner: str | None
     ) -> Reply:
         return {**super()._nothing_to_watch(call, poll, cancel, owner), "text": ""}
 
@@ -168,7 +168,7 @@ class EmptyTextsAreShown(Lie):
 
     row, calls = "E36", 4
 
-    def _detail(self, job: Job) -> Reply:
+    def _detail(self, job: JobRecord) -> Reply:
         texts = {"resultText": job.result_text, "errorText": job.error_text}
         return super()._detail(job) | {name: text for name, text in texts.items() if text is not None}
 
@@ -188,7 +188,7 @@ class ResultIsCut(Lie):
 
     row, calls = "E45", 2
 
-    def _end_work(self, job: Job, outcome: str, text: str) -> None:
+    def _end_work(self, job: JobRecord, outcome: str, text: str) -> None:
         super()._end_work(job, outcome, text[:4096])
 
 
@@ -197,7 +197,7 @@ class LateWordsAreNotShown(Lie):
 
     row, calls = "E45", 8
 
-    def _ended_line(self, job: Job) -> str:
+    def _ended_line(self, job: JobRecord) -> str:
         return f"- {job.job_id}: cancelled" if job.status == "cancelled" else super()._ended_line(job)
 
 
@@ -206,7 +206,7 @@ class WaitForgetsCancelledHeading(Lie):
 
     row, calls = "N6", 10
 
-    def _conclude(self, call: Call) -> None:
+    def _conclude(self, call: ToolCall) -> None:
         super()._conclude(call)
         if call.task is not None and call.reply is not None:
             silent = self._answer(call.watched, [])
@@ -218,7 +218,7 @@ class CancelledHaveNoEnd(Lie):
 
     row, calls = "E58", 4
 
-    def _detail(self, job: Job) -> Reply:
+    def _detail(self, job: JobRecord) -> Reply:
         shown = super()._detail(job)
         return shown | {"durationMs": -job.started_at} if job.status == "cancelled" else shown
 
@@ -237,7 +237,7 @@ class FiftyAreSaid(Lie):
 
     row, calls = "B30", 54
 
-    def _answer(self, jobs: list[Job], outcomes: Replies | None) -> Reply:
+    def _answer(self, jobs: list[JobRecord], outcomes: Replies | None) -> Reply:
         return super()._answer(jobs[:50], outcomes)
 
 

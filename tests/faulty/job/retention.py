@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 from conformance.references.job_clock import call_at, now
 from conformance.references.job_delivery import Completion, Reply
-from conformance.references.job_records import Job
+from conformance.references.job_records import JobRecord
 from tests.faulty.job.lie import Lie, declaring
 
 
@@ -15,7 +15,7 @@ class RetentionFromStart(Lie):
 
     row, calls = "B3", 5
 
-    def _retain(self, job: Job) -> None:
+    def _retain(self, job: JobRecord) -> None:
         super()._retain(job)
         if job.eviction is not None:
             job.eviction.cancel()
@@ -27,7 +27,7 @@ class FailedIsKept(Lie):
 
     row, calls = "B3", 5
 
-    def _evict(self, job: Job) -> None:
+    def _evict(self, job: JobRecord) -> None:
         if job.status != "failed":
             super()._evict(job)
 
@@ -37,7 +37,7 @@ class EvictedIsOnlyUnlisted(Lie):
 
     row, calls = "B3", 5
 
-    def _evict(self, job: Job) -> None:
+    def _evict(self, job: JobRecord) -> None:
         super()._evict(job)
         self._left = {**getattr(self, "_left", {}), job.job_id: self._record(job)}
 
@@ -50,7 +50,7 @@ class CancelledIsKeptUntilBodyEnds(Lie):
 
     row, calls = "B4", 5
 
-    def _retain(self, job: Job) -> None:
+    def _retain(self, job: JobRecord) -> None:
         if job.body is not None and (job.status != "cancelled" or job.body.done()):
             super()._retain(job)
 
@@ -71,7 +71,7 @@ class LateSettlementRestartsRetention(Lie):
 
     row, calls = "B5", 7
 
-    def _settled_late(self, job: Job) -> None:
+    def _settled_late(self, job: JobRecord) -> None:
         self._retain(job)
 
 
@@ -80,7 +80,7 @@ class ZeroRetentionKeeps(Lie):
 
     row, calls = "B6", 4
 
-    def _retain(self, job: Job) -> None:
+    def _retain(self, job: JobRecord) -> None:
         if self._retention:
             super()._retain(job)
 
@@ -119,7 +119,7 @@ class PollKeepsLonger(Lie):
 
     row, calls = "B22", 6
 
-    def _acknowledge_ended(self, jobs: Iterable[Job]) -> None:
+    def _acknowledge_ended(self, jobs: Iterable[JobRecord]) -> None:
         polled = [*jobs]
         super()._acknowledge_ended(polled)
         for job in polled:

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Collection
 
-from conformance.references.job import Call
+from conformance.references.job import ToolCall
 from conformance.references.job_clock import call_at, now
 from conformance.references.job_delivery import Completion, Reply
-from conformance.references.job_records import Job
+from conformance.references.job_records import JobRecord
 from conformance.refused import Refused
 from tests.faulty.job.lie import Lie, declaring
 
@@ -21,7 +21,7 @@ class CollisionReplaces(Lie):
     def _taken(self, job_id: str) -> bool:
         return False
 
-    def _evict(self, job: Job) -> None:
+    def _evict(self, job: JobRecord) -> None:
         self._jobs.pop(job.job_id, None)
 
 
@@ -70,7 +70,7 @@ class LateTextReachesNewHolder(Lie):
 
     row, calls = "E13", 7
 
-    def _settled_late(self, job: Job) -> None:
+    def _settled_late(self, job: JobRecord) -> None:
         super()._settled_late(job)
         holder = self._jobs.get(job.job_id, job)
         holder.result_text, holder.error_text = job.result_text, job.error_text
@@ -81,11 +81,11 @@ class SecondTimerEvictsNewHolder(Lie):
 
     row, calls = "E14", 9
 
-    def _settled_late(self, job: Job) -> None:
+    def _settled_late(self, job: JobRecord) -> None:
         super()._settled_late(job)
         call_at(now() + self._retention, lambda: self._evict(job))
 
-    def _evict(self, job: Job) -> None:
+    def _evict(self, job: JobRecord) -> None:
         self._jobs.pop(job.job_id, None)
 
 
@@ -109,7 +109,7 @@ class WatchOutlivesRecord(Lie):
 
     row, calls = "E15", 7
 
-    def _evict(self, job: Job) -> None:
+    def _evict(self, job: JobRecord) -> None:
         super()._evict(job)
         self._left = {**getattr(self, "_left", {}), job.job_id: job.completion.watchers}
 
@@ -123,7 +123,7 @@ class PollUnwatchesByName(Lie):
 
     row, calls = "E16", 10
 
-    def _conclude(self, call: Call) -> None:
+    def _conclude(self, call: ToolCall) -> None:
         super()._conclude(call)
         for job in call.watched:
             if (holder := self._jobs.get(job.job_id, job)) is not job:
@@ -135,7 +135,7 @@ class PollShowsNewHolder(Lie):
 
     row, calls = "E16", 9
 
-    def _conclude(self, call: Call) -> None:
+    def _conclude(self, call: ToolCall) -> None:
         super()._conclude(call)
         holders = [self._jobs.get(job.job_id, job) for job in call.watched]
         call.reply = self._answer(holders, call.outcomes)
@@ -159,7 +159,7 @@ class ReusedAgainstDeclaration(Lie):
     right = declaring("policies", "id_reuse", "no")
     declares = right.declares
 
-    def _evict(self, job: Job) -> None:
+    def _evict(self, job: JobRecord) -> None:
         super()._evict(job)
         self._issued.discard(job.job_id)
 

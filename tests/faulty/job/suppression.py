@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable
 
-from conformance.references.job import Call
+from conformance.references.job import ToolCall
 from conformance.references.job_delivery import Completion, Reply
-from conformance.references.job_records import Job
+from conformance.references.job_records import JobRecord
 from tests.faulty.job.lie import Lie
 
 
@@ -15,7 +15,7 @@ class PollDoesNotAcknowledge(Lie):
 
     row, calls = "N9", 5
 
-    def _acknowledge_ended(self, jobs: Iterable[Job]) -> None:
+    def _acknowledge_ended(self, jobs: Iterable[JobRecord]) -> None:
         return
 
 
@@ -24,7 +24,7 @@ class FastPathDoesNotAcknowledge(Lie):
 
     row, calls = "N9", 3
 
-    def _conclude(self, call: Call) -> None:
+    def _conclude(self, call: ToolCall) -> None:
         super()._conclude(call)
         if call.task is None:
             for job in call.watched:
@@ -37,7 +37,7 @@ class FailedIsNotAcknowledged(Lie):
 
     row, calls = "N9", 5
 
-    def _acknowledge_ended(self, jobs: Iterable[Job]) -> None:
+    def _acknowledge_ended(self, jobs: Iterable[JobRecord]) -> None:
         super()._acknowledge_ended([job for job in jobs if job.status != "failed"])
 
 
@@ -95,7 +95,7 @@ class PollUnwatchesForAll(Lie):
 
     row, calls = "B11", 5
 
-    def _conclude(self, call: Call) -> None:
+    def _conclude(self, call: ToolCall) -> None:
         for job in call.watched:
             job.completion.watchers = 1
         super()._conclude(call)
@@ -106,7 +106,7 @@ class AbortLeavesWatched(Lie):
 
     row, calls = "E23", 4
 
-    def _conclude(self, call: Call) -> None:
+    def _conclude(self, call: ToolCall) -> None:
         for job in call.watched:
             job.completion.watchers += call.aborted.done()
         super()._conclude(call)
@@ -117,7 +117,7 @@ class TimeOutLeavesWatched(Lie):
 
     row, calls = "E23", 5
 
-    def _conclude(self, call: Call) -> None:
+    def _conclude(self, call: ToolCall) -> None:
         over = any(ending.done() for ending in self._endings(call))
         for job in call.watched:
             job.completion.watchers += job.status == "running" and not over
@@ -129,7 +129,7 @@ class OnlySettledIsUnwatched(Lie):
 
     row, calls = "E23", 5
 
-    def _conclude(self, call: Call) -> None:
+    def _conclude(self, call: ToolCall) -> None:
         settled = any(job.status != "running" for job in call.watched)
         for job in call.watched:
             job.completion.watchers += settled and job.status == "running"
@@ -141,7 +141,7 @@ class RunningIsAcknowledgedByPoll(Lie):
 
     row, calls = "E23", 4
 
-    def _acknowledge_ended(self, jobs: Iterable[Job]) -> None:
+    def _acknowledge_ended(self, jobs: Iterable[JobRecord]) -> None:
         for job in jobs:
             self._acknowledge(job.completion)
 
@@ -178,13 +178,13 @@ class PollAcknowledgesWhatItWaitedFor(Lie):
 
     def __init__(self) -> None:
         super().__init__()
-        self._ran: dict[str, list[Job]] = {}
+        self._ran: dict[str, list[JobRecord]] = {}
 
-    def _report(self, call: Call) -> None:
+    def _report(self, call: ToolCall) -> None:
         self._ran.setdefault(call.token, [job for job in call.watched if job.status == "running"])
         super()._report(call)
 
-    def _conclude(self, call: Call) -> None:
+    def _conclude(self, call: ToolCall) -> None:
         call.reply = self._answer(call.watched, call.outcomes)
         self._acknowledge_ended(self._ran.get(call.token, call.watched))
         for job in call.watched:

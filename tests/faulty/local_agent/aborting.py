@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from conformance.references.local_agent_rules import Reply, Task
+from conformance.references.local_agent_rules import AgentTask, Reply
 from tests.faulty.local_agent.lie import Lie
 
 
@@ -25,7 +25,7 @@ class AbortReachesLastChild(Lie):
 
     row, calls = "B10", 4
 
-    def _register(self, task: Task) -> Reply:
+    def _register(self, task: AgentTask) -> Reply:
         for other in self._running():
             if other.parent == task.parent:
                 other.parent = None
@@ -59,7 +59,7 @@ class AbortClimbs(Lie):
 
     row, calls = "B11", 4
 
-    def _abort(self, task: Task) -> None:
+    def _abort(self, task: AgentTask) -> None:
         super()._abort(task)
         if task.parent is not None:
             self._abort_named(task.parent)
@@ -85,7 +85,7 @@ class QueryGoesOn(Lie):
 
     row, calls = "X3", 4
 
-    def _abort(self, task: Task) -> None:
+    def _abort(self, task: AgentTask) -> None:
         task.aborted = True
 
 
@@ -94,7 +94,7 @@ class AgentsOfKilledSessionGoOn(Lie):
 
     row, calls = "X4", 4
 
-    def _abort(self, task: Task) -> None:
+    def _abort(self, task: AgentTask) -> None:
         task.aborted = True
         for other in self._running():
             if other.controller is not None and other.controller == task.controller:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from conformance.references.local_agent_rules import Task
+from conformance.references.local_agent_rules import AgentTask
 from tests.faulty.local_agent.lie import Lie
 
 
@@ -22,7 +22,7 @@ class CompletionNotifies(Lie):
 
     row, calls = "N5", 3
 
-    def _begin_grace(self, task: Task) -> None:
+    def _begin_grace(self, task: AgentTask) -> None:
         super()._begin_grace(task)
         if task.status == "completed":
             self._notify(task)
@@ -33,7 +33,7 @@ class EndIsNotStamped(Lie):
 
     row, calls = "N5", 3
 
-    def _end(self, task: Task, status: str) -> None:
+    def _end(self, task: AgentTask, status: str) -> None:
         super()._end(task, status)
         task.ended_at = None
 
@@ -43,7 +43,7 @@ class FailureCompletes(Lie):
 
     row, calls = "N6", 3
 
-    def _finish(self, task: Task, status: str) -> None:
+    def _finish(self, task: AgentTask, status: str) -> None:
         super()._finish(task, "completed")
 
 
@@ -52,7 +52,7 @@ class FailureHasNoGrace(Lie):
 
     row, calls = "N6", 3
 
-    def _finish(self, task: Task, status: str) -> None:
+    def _finish(self, task: AgentTask, status: str) -> None:
         super()._finish(task, status)
         if status == "failed":
             task.evict_after = None
@@ -63,7 +63,7 @@ class KillDoesNotAbort(Lie):
 
     row, calls = "N7", 3
 
-    def _abort(self, task: Task) -> None:
+    def _abort(self, task: AgentTask) -> None:
         return
 
 
@@ -85,7 +85,7 @@ class KillHasNoGrace(Lie):
 
     row, calls = "N7", 3
 
-    def _kill(self, task: Task) -> None:
+    def _kill(self, task: AgentTask) -> None:
         super()._kill(task)
         task.evict_after = None
 
@@ -208,7 +208,7 @@ class UnknownTaskAppears(Lie):
     def queue_message(self, task: str, text: str) -> None:
         with self._locked():
             if task not in self._tasks:
-                self._tasks[task] = Task(task, "local_agent", "general-purpose", "")
+                self._tasks[task] = AgentTask(task, "local_agent", "general-purpose", "")
             super().queue_message(task, text)
 
 
@@ -228,7 +228,7 @@ class ExitLeavesSessions(Lie):
 
     row, calls = "E14", 3
 
-    def _clean_up(self, task: Task) -> None:
+    def _clean_up(self, task: AgentTask) -> None:
         self._kill(task)
 
 
@@ -237,7 +237,7 @@ class ExitRemovesAgents(Lie):
 
     row, calls = "E14", 3
 
-    def _clean_up(self, task: Task) -> None:
+    def _clean_up(self, task: AgentTask) -> None:
         del self._tasks[task.task_id]
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from conformance.references.local_agent_rules import Task
+from conformance.references.local_agent_rules import AgentTask
 from tests.faulty.local_agent.lie import Lie
 
 
@@ -11,7 +11,7 @@ class EvictsWhatRuns(Lie):
 
     row, calls = "N15", 4
 
-    def _may_leave(self, task: Task) -> bool:
+    def _may_leave(self, task: AgentTask) -> bool:
         return task.notified and (task.status == "running" or super()._may_leave(task))
 
 
@@ -20,7 +20,7 @@ class EvictsNotNotified(Lie):
 
     row, calls = "N15", 5
 
-    def _may_leave(self, task: Task) -> bool:
+    def _may_leave(self, task: AgentTask) -> bool:
         return task.status != "running" and (task.main or self._grace_is_over(task))
 
 
@@ -29,7 +29,7 @@ class EvictsNothing(Lie):
 
     row, calls = "N15", 6
 
-    def _may_leave(self, task: Task) -> bool:
+    def _may_leave(self, task: AgentTask) -> bool:
         return task.main and super()._may_leave(task)
 
 
@@ -38,7 +38,7 @@ class UntoldIsMissedForGood(Lie):
 
     row, calls = "X13", 5
 
-    def _may_leave(self, task: Task) -> bool:
+    def _may_leave(self, task: AgentTask) -> bool:
         leaves = super()._may_leave(task)
         if not leaves and self._grace_is_over(task):
             task.evict_after = None
@@ -50,7 +50,7 @@ class GraceIsIgnored(Lie):
 
     row, calls = "B5", 5
 
-    def _grace_is_over(self, task: Task) -> bool:
+    def _grace_is_over(self, task: AgentTask) -> bool:
         return task.evict_after is not None
 
 
@@ -59,7 +59,7 @@ class GraceCountsFromStart(Lie):
 
     row, calls = "N5", 4
 
-    def _begin_grace(self, task: Task) -> None:
+    def _begin_grace(self, task: AgentTask) -> None:
         task.evict_after = None if task.retain else self._grace
 
 
@@ -68,7 +68,7 @@ class GraceIsLong(Lie):
 
     row, calls = "B5", 6
 
-    def _grace_is_over(self, task: Task) -> bool:
+    def _grace_is_over(self, task: AgentTask) -> bool:
         return task.evict_after is not None and task.evict_after + self._grace <= self._now
 
 
@@ -77,7 +77,7 @@ class GraceEndsEarly(Lie):
 
     row, calls = "B5", 6
 
-    def _grace_is_over(self, task: Task) -> bool:
+    def _grace_is_over(self, task: AgentTask) -> bool:
         return task.evict_after is not None and task.evict_after - 1 <= self._now
 
 
@@ -98,7 +98,7 @@ class RetainedBeginsGrace(Lie):
 
     row, calls = "N18", 4
 
-    def _begin_grace(self, task: Task) -> None:
+    def _begin_grace(self, task: AgentTask) -> None:
         task.evict_after = self._now + self._grace
 
 
@@ -107,7 +107,7 @@ class ReleaseCountsFromEnd(Lie):
 
     row, calls = "N18", 5
 
-    def _release(self, task: Task) -> None:
+    def _release(self, task: AgentTask) -> None:
         task.retain = False
         if task.ended_at is not None:
             task.evict_after = task.ended_at + self._grace
@@ -118,7 +118,7 @@ class ReleaseBeginsNoGrace(Lie):
 
     row, calls = "B6", 5
 
-    def _release(self, task: Task) -> None:
+    def _release(self, task: AgentTask) -> None:
         task.retain = False
 
 
@@ -127,7 +127,7 @@ class ReleaseEvictsAtOnce(Lie):
 
     row, calls = "B6", 4
 
-    def _release(self, task: Task) -> None:
+    def _release(self, task: AgentTask) -> None:
         task.retain = False
         if task.status != "running":
             task.evict_after = self._now
@@ -138,7 +138,7 @@ class ReleaseOfRunningBeginsGrace(Lie):
 
     row, calls = "X8", 3
 
-    def _release(self, task: Task) -> None:
+    def _release(self, task: AgentTask) -> None:
         task.retain = False
         self._begin_grace(task)
 
@@ -148,7 +148,7 @@ class ViewingRetains(Lie):
 
     row, calls = "E16", 3
 
-    def _foreground(self, task: Task) -> list[str]:
+    def _foreground(self, task: AgentTask) -> list[str]:
         task.retain, task.evict_after = True, None
         return super()._foreground(task)
 
@@ -158,7 +158,7 @@ class SessionWaitsForGrace(Lie):
 
     row, calls = "X2", 4
 
-    def _may_leave(self, task: Task) -> bool:
+    def _may_leave(self, task: AgentTask) -> bool:
         return super()._may_leave(task) and self._grace_is_over(task)
 
 
@@ -167,7 +167,7 @@ class KilledSessionWaitsForGrace(Lie):
 
     row, calls = "X2", 5
 
-    def _may_leave(self, task: Task) -> bool:
+    def _may_leave(self, task: AgentTask) -> bool:
         return super()._may_leave(task) and (task.evict_after is None or self._grace_is_over(task))
 
 
@@ -176,7 +176,7 @@ class UntoldSessionLeaves(Lie):
 
     row, calls = "X2", 4
 
-    def _may_leave(self, task: Task) -> bool:
+    def _may_leave(self, task: AgentTask) -> bool:
         return super()._may_leave(task) or (task.main and task.status != "running")
 
 

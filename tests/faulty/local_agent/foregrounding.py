@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from conformance.references.local_agent_rules import Reply, Task
+from conformance.references.local_agent_rules import AgentTask, Reply
 from tests.faulty.local_agent.lie import Lie
 
 
@@ -13,7 +13,7 @@ class SignalIsNotResolved(Lie):
 
     row, calls = "N4", 3
 
-    def _background(self, task: Task) -> None:
+    def _background(self, task: AgentTask) -> None:
         task.backgrounded = True
 
 
@@ -22,7 +22,7 @@ class BackgroundToggles(Lie):
 
     row, calls = "N4", 4
 
-    def _background(self, task: Task) -> None:
+    def _background(self, task: AgentTask) -> None:
         task.backgrounded, task.signal_resolved = not task.backgrounded, True
 
 
@@ -31,7 +31,7 @@ class BackgroundLeavesTaskInFront(Lie):
 
     row, calls = "N4", 3
 
-    def _background(self, task: Task) -> None:
+    def _background(self, task: AgentTask) -> None:
         task.signal_resolved = True
 
 
@@ -40,7 +40,7 @@ class SwapLosesPrevious(Lie):
 
     row, calls = "N11", 5
 
-    def _send_back(self, task: Task) -> None:
+    def _send_back(self, task: AgentTask) -> None:
         return
 
 
@@ -58,7 +58,7 @@ class ForegroundGivesNothing(Lie):
 
     row, calls = "N11", 2
 
-    def _foreground(self, task: Task) -> list[str]:
+    def _foreground(self, task: AgentTask) -> list[str]:
         super()._foreground(task)
         return []
 
@@ -100,7 +100,7 @@ class EndedTaskIsNotSentBack(Lie):
 
     row, calls = "E7", 6
 
-    def _send_back(self, task: Task) -> None:
+    def _send_back(self, task: AgentTask) -> None:
         if task.status == "running":
             super()._send_back(task)
 
@@ -110,7 +110,7 @@ class SecondLookSendsBack(Lie):
 
     row, calls = "X5", 4
 
-    def _foreground(self, task: Task) -> list[str]:
+    def _foreground(self, task: AgentTask) -> list[str]:
         again = self._foregrounded == task.task_id
         messages = super()._foreground(task)
         task.backgrounded = again
@@ -122,7 +122,7 @@ class AllOthersAreSentBack(Lie):
 
     row, calls = "X6", 4
 
-    def _foreground(self, task: Task) -> list[str]:
+    def _foreground(self, task: AgentTask) -> list[str]:
         for other in self._running():
             self._send_back(other)
         return super()._foreground(task)
@@ -133,9 +133,9 @@ class SentBackIsRegisteredAgain(Lie):
 
     row, calls = "X7", 6
 
-    _shown: Task | None = None
+    _shown: AgentTask | None = None
 
-    def _foreground(self, task: Task) -> list[str]:
+    def _foreground(self, task: AgentTask) -> list[str]:
         if self._shown is not None:
             self._tasks[self._shown.task_id] = self._shown
         self._shown = task
@@ -147,7 +147,7 @@ class TimerIsForgotten(Lie):
 
     row, calls = "B1", 3
 
-    def _time_out(self, task: Task) -> None:
+    def _time_out(self, task: AgentTask) -> None:
         return
 
 
@@ -167,7 +167,7 @@ class TimerIsLate(Lie):
 
     row, calls = "B1", 3
 
-    def _time_out(self, task: Task) -> None:
+    def _time_out(self, task: AgentTask) -> None:
         if task.background_at is not None and task.background_at + 1 < self._now:
             super()._time_out(task)
 
@@ -177,7 +177,7 @@ class TimerResolvesNothing(Lie):
 
     row, calls = "B1", 3
 
-    def _time_out(self, task: Task) -> None:
+    def _time_out(self, task: AgentTask) -> None:
         task.backgrounded = True
 
 
@@ -199,14 +199,14 @@ class TimerRevivesTask(Lie):
 
     row, calls = "B3", 4
 
-    def _end(self, task: Task, status: str) -> None:
+    def _end(self, task: AgentTask, status: str) -> None:
         super()._end(task, status)
         if task.signal_resolved and task.ended_at == self._rang:
             task.status = "running"
 
     _rang: int | None = None
 
-    def _time_out(self, task: Task) -> None:
+    def _time_out(self, task: AgentTask) -> None:
         super()._time_out(task)
         self._rang = self._now
 
@@ -216,7 +216,7 @@ class TimerRingsAgain(Lie):
 
     row, calls = "B20", 5
 
-    def _time_out(self, task: Task) -> None:
+    def _time_out(self, task: AgentTask) -> None:
         super()._time_out(task)
         task.background_at = self._now + 1
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from conformance.references.local_agent_rules import Task
+from conformance.references.local_agent_rules import AgentTask
 from tests.faulty.local_agent.lie import Lie
 
 
@@ -13,7 +13,7 @@ class QueueIsAStack(Lie):
 
     row, calls = "N12", 4
 
-    def _drain(self, task: Task) -> list[str]:
+    def _drain(self, task: AgentTask) -> list[str]:
         return super()._drain(task)[::-1]
 
 
@@ -22,7 +22,7 @@ class DrainTakesOne(Lie):
 
     row, calls = "N12", 4
 
-    def _drain(self, task: Task) -> list[str]:
+    def _drain(self, task: AgentTask) -> list[str]:
         drained = task.pending_messages[:1]
         task.pending_messages = task.pending_messages[1:]
         return drained
@@ -33,7 +33,7 @@ class DrainLeavesAll(Lie):
 
     row, calls = "N12", 4
 
-    def _drain(self, task: Task) -> list[str]:
+    def _drain(self, task: AgentTask) -> list[str]:
         return list(task.pending_messages)
 
 
@@ -42,7 +42,7 @@ class QueueDropsEqualTexts(Lie):
 
     row, calls = "N12", 4
 
-    def _drain(self, task: Task) -> list[str]:
+    def _drain(self, task: AgentTask) -> list[str]:
         return list(dict.fromkeys(super()._drain(task)))
 
 
@@ -61,7 +61,7 @@ class ShownMessageIsQueued(Lie):
 
     row, calls = "N13", 3
 
-    def _append(self, task: Task, text: str) -> None:
+    def _append(self, task: AgentTask, text: str) -> None:
         super()._append(task, text)
         task.pending_messages.append(text)
 
@@ -92,7 +92,7 @@ class EndEmptiesQueue(Lie):
 
     row, calls = "E19", 4
 
-    def _end(self, task: Task, status: str) -> None:
+    def _end(self, task: AgentTask, status: str) -> None:
         super()._end(task, status)
         self._drain(task)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from conformance.references.local_agent_rules import Reply, Task
+from conformance.references.local_agent_rules import AgentTask, Reply
 from tests.faulty.local_agent.lie import Lie
 
 
@@ -13,7 +13,9 @@ class AgentIsNobody(Lie):
 
     row, calls = "N1", 2
 
-    def _agent(self, description: str, prompt: str, agent_type: str | None, tool_use_id: str | None) -> Task:
+    def _agent(
+        self, description: str, prompt: str, agent_type: str | None, tool_use_id: str | None
+    ) -> AgentTask:
         task = super()._agent(description, prompt, agent_type, tool_use_id)
         task.agent_type = agent_type or ""
         return task
@@ -24,7 +26,9 @@ class ToolUseIsForgotten(Lie):
 
     row, calls = "N1", 2
 
-    def _agent(self, description: str, prompt: str, agent_type: str | None, tool_use_id: str | None) -> Task:
+    def _agent(
+        self, description: str, prompt: str, agent_type: str | None, tool_use_id: str | None
+    ) -> AgentTask:
         return super()._agent(description, prompt, agent_type, None)
 
 
@@ -33,7 +37,7 @@ class WatchedAgentIsBackgroundTask(Lie):
 
     row, calls = "N2", 2
 
-    def _in_background(self, task: Task) -> bool:
+    def _in_background(self, task: AgentTask) -> bool:
         return task.status == "running"
 
 
@@ -53,7 +57,7 @@ class SignalStartsResolved(Lie):
 
     row, calls = "N2", 2
 
-    def _register(self, task: Task) -> Reply:
+    def _register(self, task: AgentTask) -> Reply:
         task.signal_resolved = not task.backgrounded
         return super()._register(task)
 
@@ -63,7 +67,7 @@ class SessionLooksLikeAgent(Lie):
 
     row, calls = "N3", 2
 
-    def _show(self, task: Task) -> Reply:
+    def _show(self, task: AgentTask) -> Reply:
         shown = super()._show(task)
         return {**shown, "agent_type": "general-purpose"} if task.main else shown
 
@@ -88,7 +92,7 @@ class SessionIsInPanel(Lie):
 
     row, calls = "N19", 2
 
-    def _in_panel(self, task: Task) -> bool:
+    def _in_panel(self, task: AgentTask) -> bool:
         return task.type == "local_agent"
 
 
@@ -97,7 +101,7 @@ class EndedAgentLeavesPanel(Lie):
 
     row, calls = "N19", 3
 
-    def _in_panel(self, task: Task) -> bool:
+    def _in_panel(self, task: AgentTask) -> bool:
         return super()._in_panel(task) and task.status == "running"
 
 
@@ -106,7 +110,7 @@ class WatchedAgentIsNotInPanel(Lie):
 
     row, calls = "N19", 2
 
-    def _in_panel(self, task: Task) -> bool:
+    def _in_panel(self, task: AgentTask) -> bool:
         return super()._in_panel(task) and task.backgrounded
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from conformance.references.local_agent_rules import Reply, Task
+from conformance.references.local_agent_rules import AgentTask, Reply
 from tests.faulty.local_agent.lie import Lie
 
 
@@ -14,7 +14,7 @@ class SessionEndsInSilence(Lie):
 
     row, calls = "N17", 3
 
-    def _notify(self, task: Task, **about: Any) -> None:
+    def _notify(self, task: AgentTask, **about: Any) -> None:
         if not task.main or about:
             super()._notify(task, **about)
 
@@ -24,7 +24,7 @@ class SessionKeepsAllMessages(Lie):
 
     row, calls = "N17", 3
 
-    def _finish_main(self, task: Task, status: str) -> None:
+    def _finish_main(self, task: AgentTask, status: str) -> None:
         kept = task.messages
         super()._finish_main(task, status)
         task.messages = kept
@@ -35,7 +35,7 @@ class SessionKeepsFirstMessage(Lie):
 
     row, calls = "N17", 3
 
-    def _finish_main(self, task: Task, status: str) -> None:
+    def _finish_main(self, task: AgentTask, status: str) -> None:
         first = task.messages[:1]
         super()._finish_main(task, status)
         task.messages = first
@@ -46,7 +46,7 @@ class SessionHasGrace(Lie):
 
     row, calls = "N17", 3
 
-    def _finish_main(self, task: Task, status: str) -> None:
+    def _finish_main(self, task: AgentTask, status: str) -> None:
         super()._finish_main(task, status)
         self._begin_grace(task)
 
@@ -56,7 +56,7 @@ class SessionNotifiedInForeground(Lie):
 
     row, calls = "E10", 3
 
-    def _finish_main(self, task: Task, status: str) -> None:
+    def _finish_main(self, task: AgentTask, status: str) -> None:
         if not task.backgrounded:
             self._notify(task)
         super()._finish_main(task, status)
@@ -67,7 +67,7 @@ class WatchedSessionEndsInSilence(Lie):
 
     row, calls = "E10", 3
 
-    def _announce(self, task: Task, status: str, summary: str) -> None:
+    def _announce(self, task: AgentTask, status: str, summary: str) -> None:
         if status == "stopped":
             super()._announce(task, status, summary)
 
@@ -77,7 +77,7 @@ class WatchedSessionIsNotMarked(Lie):
 
     row, calls = "E10", 4
 
-    def _finish_main(self, task: Task, status: str) -> None:
+    def _finish_main(self, task: AgentTask, status: str) -> None:
         watched = not task.backgrounded
         super()._finish_main(task, status)
         task.notified = task.notified and not watched
@@ -88,7 +88,7 @@ class EventTellsDescription(Lie):
 
     row, calls = "E10", 3
 
-    def _announce(self, task: Task, status: str, summary: str) -> None:
+    def _announce(self, task: AgentTask, status: str, summary: str) -> None:
         super()._announce(task, status, task.description)
 
 
@@ -106,7 +106,7 @@ class SessionForgetsLaterMessages(Lie):
 
     row, calls = "N14", 3
 
-    def _append(self, task: Task, text: str) -> None:
+    def _append(self, task: AgentTask, text: str) -> None:
         output = list(task.output)
         super()._append(task, text)
         task.output = output
@@ -132,7 +132,7 @@ class AbortIsNotNoticed(Lie):
 
     row, calls = "E11", 4
 
-    def _notice_abort(self, task: Task) -> None:
+    def _notice_abort(self, task: AgentTask) -> None:
         return
 
 
@@ -141,7 +141,7 @@ class AbortIsNoticedAtEachMessage(Lie):
 
     row, calls = "E11", 5
 
-    def _notice_abort(self, task: Task) -> None:
+    def _notice_abort(self, task: AgentTask) -> None:
         task.notified = True
         self._announce(task, "stopped", task.description)
 
@@ -151,7 +151,7 @@ class AbortIsAFailure(Lie):
 
     row, calls = "E11", 4
 
-    def _announce(self, task: Task, status: str, summary: str) -> None:
+    def _announce(self, task: AgentTask, status: str, summary: str) -> None:
         super()._announce(task, "failed" if status == "stopped" else status, summary)
 
 
@@ -160,7 +160,7 @@ class StopHasFixedSummary(Lie):
 
     row, calls = "E11", 4
 
-    def _announce(self, task: Task, status: str, summary: str) -> None:
+    def _announce(self, task: AgentTask, status: str, summary: str) -> None:
         super()._announce(task, status, "Background session")
 
 
@@ -169,7 +169,7 @@ class AbortIsNotMarked(Lie):
 
     row, calls = "E11", 5
 
-    def _notice_abort(self, task: Task) -> None:
+    def _notice_abort(self, task: AgentTask) -> None:
         super()._notice_abort(task)
         task.notified = False
         task.session = False
@@ -180,7 +180,7 @@ class StopIsToldBesideNotification(Lie):
 
     row, calls = "E12", 5
 
-    def _notice_abort(self, task: Task) -> None:
+    def _notice_abort(self, task: AgentTask) -> None:
         self._announce(task, "stopped", task.description)
         task.notified, task.session = True, False
 
@@ -229,7 +229,7 @@ class FailedSessionCompletes(Lie):
 
     row, calls = "X9", 3
 
-    def _finish_main(self, task: Task, status: str) -> None:
+    def _finish_main(self, task: AgentTask, status: str) -> None:
         super()._finish_main(task, "completed")
 
 
@@ -238,13 +238,13 @@ class SentBackSessionIsStillWatched(Lie):
 
     row, calls = "X11", 6
 
-    def _foreground(self, task: Task) -> list[str]:
+    def _foreground(self, task: AgentTask) -> list[str]:
         self._watched = {*self._watched, task.task_id}
         return super()._foreground(task)
 
     _watched: frozenset[str] | set[str] = frozenset()
 
-    def _finish_main(self, task: Task, status: str) -> None:
+    def _finish_main(self, task: AgentTask, status: str) -> None:
         task.backgrounded = task.backgrounded and task.task_id not in self._watched
         super()._finish_main(task, status)
 
@@ -254,6 +254,6 @@ class OnlyAgentsGoToBackground(Lie):
 
     row, calls = "X12", 3
 
-    def _background(self, task: Task) -> None:
+    def _background(self, task: AgentTask) -> None:
         if not task.main:
             super()._background(task)

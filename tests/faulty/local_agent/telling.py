@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, ClassVar
 
 from conformance.references.local_agent import LocalAgents
-from conformance.references.local_agent_rules import Reply, Task
+from conformance.references.local_agent_rules import AgentTask, Reply
 from tests.faulty.local_agent.lie import Lie
 
 
@@ -14,7 +14,7 @@ class NotifiedAtEachCall(Lie):
 
     row, calls = "E2", 4
 
-    def _claim(self, task: Task) -> bool:
+    def _claim(self, task: AgentTask) -> bool:
         task.notified = True
         return True
 
@@ -24,7 +24,7 @@ class OneNotificationForAll(Lie):
 
     row, calls = "E2", 5
 
-    def _claim(self, task: Task) -> bool:
+    def _claim(self, task: AgentTask) -> bool:
         return super()._claim(task) and not self._notifications
 
 
@@ -33,7 +33,7 @@ class LastNotificationWins(Lie):
 
     row, calls = "E2", 4
 
-    def _notify(self, task: Task, **about: Any) -> None:
+    def _notify(self, task: AgentTask, **about: Any) -> None:
         kept = [each for each in self._notifications if each["task_id"] != task.task_id]
         if len(kept) < len(self._notifications):
             self._notifications, task.notified = kept, False
@@ -45,7 +45,7 @@ class NotificationForgetsError(Lie):
 
     row, calls = "N8", 4
 
-    def _notification(self, task: Task) -> Reply:
+    def _notification(self, task: AgentTask) -> Reply:
         return {**super()._notification(task), "error": None}
 
 
@@ -54,7 +54,7 @@ class NotificationForgetsToolUse(Lie):
 
     row, calls = "N8", 3
 
-    def _notification(self, task: Task) -> Reply:
+    def _notification(self, task: AgentTask) -> Reply:
         return {**super()._notification(task), "tool_use_id": None}
 
 
@@ -63,7 +63,7 @@ class NotificationForgetsUsage(Lie):
 
     row, calls = "N8", 3
 
-    def _notify(self, task: Task, **about: Any) -> None:
+    def _notify(self, task: AgentTask, **about: Any) -> None:
         super()._notify(task, **{**about, "usage": None})
 
 
@@ -72,7 +72,7 @@ class NotificationMixesBranchUp(Lie):
 
     row, calls = "N8", 3
 
-    def _notify(self, task: Task, **about: Any) -> None:
+    def _notify(self, task: AgentTask, **about: Any) -> None:
         super()._notify(task, **{**about, "branch": about.get("worktree_path")})
 
 
@@ -81,7 +81,7 @@ class KilledIsToldAsFailed(Lie):
 
     row, calls = "N8", 4
 
-    def _notification(self, task: Task) -> Reply:
+    def _notification(self, task: AgentTask) -> Reply:
         told = super()._notification(task)
         return {**told, "status": "failed"} if task.status == "killed" else told
 
@@ -91,7 +91,7 @@ class NotificationHasNoFile(Lie):
 
     row, calls = "N8", 11
 
-    def _notification(self, task: Task) -> Reply:
+    def _notification(self, task: AgentTask) -> Reply:
         return {**super()._notification(task), "output_file": None}
 
 
@@ -131,7 +131,7 @@ class MarkIsLostAtTheEnd(Lie):
 
     row, calls = "E18", 4
 
-    def _end(self, task: Task, status: str) -> None:
+    def _end(self, task: AgentTask, status: str) -> None:
         super()._end(task, status)
         task.notified = False
 

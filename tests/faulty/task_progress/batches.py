@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from conformance.references.task_progress import TERMINAL, Reply, Task
+from conformance.references.task_progress import TERMINAL, DelegatedTask, Reply
 from conformance.refused import Refused
 from tests.faulty.task_progress.lie import Lie
 
@@ -14,7 +14,7 @@ class FirstEndCompletes(Lie):
 
     row, calls = "N6", 4
 
-    def _is_complete(self, tasks: Sequence[Task]) -> bool:
+    def _is_complete(self, tasks: Sequence[DelegatedTask]) -> bool:
         return any(task.status in TERMINAL for task in tasks)
 
 
@@ -23,7 +23,7 @@ class NothingRunsCompletes(Lie):
 
     row, calls = "N6", 2
 
-    def _is_complete(self, tasks: Sequence[Task]) -> bool:
+    def _is_complete(self, tasks: Sequence[DelegatedTask]) -> bool:
         return all(task.status != "running" for task in tasks)
 
 
@@ -32,10 +32,10 @@ class CompleteMeansSuccess(Lie):
 
     row, calls = "N6", 4
 
-    def _is_complete(self, tasks: Sequence[Task]) -> bool:
+    def _is_complete(self, tasks: Sequence[DelegatedTask]) -> bool:
         return super()._is_complete(tasks) and not self._failed(tasks)
 
-    def _failed(self, tasks: Sequence[Task]) -> bool:
+    def _failed(self, tasks: Sequence[DelegatedTask]) -> bool:
         return any(task.status == "failed" and task.started_at is not None for task in tasks)
 
 
@@ -44,7 +44,7 @@ class OneFailureCompletes(CompleteMeansSuccess):
 
     row, calls = "N6", 5
 
-    def _is_complete(self, tasks: Sequence[Task]) -> bool:
+    def _is_complete(self, tasks: Sequence[DelegatedTask]) -> bool:
         return Lie._is_complete(self, tasks) or self._failed(tasks)
 
 
@@ -53,10 +53,10 @@ class UnstartedIsNoPart(Lie):
 
     row, calls = "B6", 3
 
-    def _is_complete(self, tasks: Sequence[Task]) -> bool:
+    def _is_complete(self, tasks: Sequence[DelegatedTask]) -> bool:
         return all(task.status in TERMINAL and self._ran(task) for task in tasks)
 
-    def _ran(self, task: Task) -> bool:
+    def _ran(self, task: DelegatedTask) -> bool:
         return task.started_at is not None or task.status != "aborted"
 
 
@@ -65,7 +65,7 @@ class UnregisteredIsNoPart(Lie):
 
     row, calls = "E4", 2
 
-    def _is_complete(self, tasks: Sequence[Task]) -> bool:
+    def _is_complete(self, tasks: Sequence[DelegatedTask]) -> bool:
         unregistered = [task for task in tasks if task.status == "failed" and task.started_at is None]
         return super()._is_complete(tasks) and not unregistered
 
@@ -97,7 +97,7 @@ class TasksWithoutBatchCount(Lie):
 
     row, calls = "X5", 4
 
-    def _tasks_of(self, batch: str) -> list[Task]:
+    def _tasks_of(self, batch: str) -> list[DelegatedTask]:
         return [task for task in self._tasks.values() if task.batch in {batch, None}]
 
     def batch_status(self, batch: str) -> Reply:
@@ -131,7 +131,7 @@ class BatchIgnoresCase(Lie):
 
     row, calls = "X23", 4
 
-    def _tasks_of(self, batch: str) -> list[Task]:
+    def _tasks_of(self, batch: str) -> list[DelegatedTask]:
         tasks = self._tasks.values()
         return [task for task in tasks if (task.batch or "").casefold() == batch.casefold()]
 
@@ -141,7 +141,7 @@ class BatchByBeginning(Lie):
 
     row, calls = "X23", 4
 
-    def _tasks_of(self, batch: str) -> list[Task]:
+    def _tasks_of(self, batch: str) -> list[DelegatedTask]:
         return [task for task in self._tasks.values() if (task.batch or "").startswith(batch)]
 
 
@@ -150,5 +150,5 @@ class BatchLooksAtAHundred(Lie):
 
     row, calls = "X25", 202
 
-    def _tasks_of(self, batch: str) -> list[Task]:
+    def _tasks_of(self, batch: str) -> list[DelegatedTask]:
         return super()._tasks_of(batch)[:100]

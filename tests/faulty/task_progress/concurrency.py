@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from conformance.references.task_progress import Reply, Task
+from conformance.references.task_progress import DelegatedTask, Reply
 from conformance.refused import Refused
 from tests.faulty.task_progress.lie import Lie
 
@@ -94,7 +94,7 @@ class IdMintedTwice(Lie):
 
     def create_task(self, label: str, batch: str | None = None, registers: bool = True) -> Reply:
         number = self._minted
-        task = Task(f"task-{number + 1}", label, batch)
+        task = DelegatedTask(f"task-{number + 1}", label, batch)
         with self._locked():
             self._minted = number + 1
             self._tasks[task.task_id] = task
@@ -179,7 +179,7 @@ class EndIsNotSubtracted(Lie):
         super().finish(task, outcome)
         self._left[self._find(task).batch] = left - 1
 
-    def _is_complete(self, tasks: Sequence[Task]) -> bool:
+    def _is_complete(self, tasks: Sequence[DelegatedTask]) -> bool:
         return self._left[tasks[0].batch] == 0
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from conformance.references.task_progress import SYNTHETIC, TERMINAL, Task
+from conformance.references.task_progress import SYNTHETIC, TERMINAL, DelegatedTask
 from tests.faulty.task_progress.lie import Lie
 
 
@@ -14,7 +14,7 @@ class InputTokensAdd(Lie):
 
     row, calls = "N2", 5
 
-    def _count_tokens(self, task: Task, usage: Mapping[str, int | None]) -> None:
+    def _count_tokens(self, task: DelegatedTask, usage: Mapping[str, int | None]) -> None:
         before = task.input_tokens
         super()._count_tokens(task, usage)
         task.input_tokens += before
@@ -25,7 +25,7 @@ class OutputTokensReplace(Lie):
 
     row, calls = "N2", 5
 
-    def _count_tokens(self, task: Task, usage: Mapping[str, int | None]) -> None:
+    def _count_tokens(self, task: DelegatedTask, usage: Mapping[str, int | None]) -> None:
         task.output_tokens = 0
         super()._count_tokens(task, usage)
 
@@ -49,7 +49,7 @@ class TotalLeavesOutputOut(Lie):
 
     row, calls = "N2", 4
 
-    def _total(self, task: Task) -> int:
+    def _total(self, task: DelegatedTask) -> int:
         return task.input_tokens
 
 
@@ -58,7 +58,7 @@ class InputTokensNeverFall(Lie):
 
     row, calls = "N3", 5
 
-    def _count_tokens(self, task: Task, usage: Mapping[str, int | None]) -> None:
+    def _count_tokens(self, task: DelegatedTask, usage: Mapping[str, int | None]) -> None:
         before = task.input_tokens
         super()._count_tokens(task, usage)
         task.input_tokens = max(before, task.input_tokens)
@@ -108,7 +108,7 @@ class EndClearsReading(Lie):
 
     row, calls = "E2", 5
 
-    def _end(self, task: Task, outcome: str) -> None:
+    def _end(self, task: DelegatedTask, outcome: str) -> None:
         super()._end(task, outcome)
         task.tool_uses = task.input_tokens = task.output_tokens = 0
 
@@ -159,7 +159,7 @@ class SyntheticIsNotCounted(Lie):
 
     row, calls = "E7", 4
 
-    def _count_use(self, task: Task, use: Mapping[str, Any]) -> None:
+    def _count_use(self, task: DelegatedTask, use: Mapping[str, Any]) -> None:
         if use["name"] != SYNTHETIC:
             super()._count_use(task, use)
 
@@ -169,7 +169,7 @@ class ZeroInputIsMissing(Lie):
 
     row, calls = "B2", 5
 
-    def _count_tokens(self, task: Task, usage: Mapping[str, int | None]) -> None:
+    def _count_tokens(self, task: DelegatedTask, usage: Mapping[str, int | None]) -> None:
         before = task.input_tokens
         super()._count_tokens(task, usage)
         task.input_tokens = task.input_tokens or before
@@ -192,7 +192,7 @@ class CountsWrap(Lie):
 
     row, calls = "B3", 4
 
-    def _count_tokens(self, task: Task, usage: Mapping[str, int | None]) -> None:
+    def _count_tokens(self, task: DelegatedTask, usage: Mapping[str, int | None]) -> None:
         super()._count_tokens(task, usage)
         task.input_tokens &= 0xFFFF_FFFF
         task.output_tokens &= 0xFFFF_FFFF
@@ -203,7 +203,7 @@ class TotalIsRounded(Lie):
 
     row, calls = "B3", 4
 
-    def _total(self, task: Task) -> int:
+    def _total(self, task: DelegatedTask) -> int:
         total = super()._total(task)
         return total if total < 1_000_000 else round(total, -3)
 
@@ -213,7 +213,7 @@ class LabelSharesCounters(Lie):
 
     row, calls = "X3", 5
 
-    def _count_tokens(self, task: Task, usage: Mapping[str, int | None]) -> None:
+    def _count_tokens(self, task: DelegatedTask, usage: Mapping[str, int | None]) -> None:
         super()._count_tokens(task, usage)
         for other in self._tasks.values():
             if other.label == task.label:
@@ -225,7 +225,7 @@ class AbortTakesBack(Lie):
 
     row, calls = "X21", 5
 
-    def _abort(self, task: Task) -> None:
+    def _abort(self, task: DelegatedTask) -> None:
         super()._abort(task)
         task.output_tokens = 0
 
@@ -235,6 +235,6 @@ class UsesFitAByte(Lie):
 
     row, calls = "X25", 4
 
-    def _count_use(self, task: Task, use: Mapping[str, Any]) -> None:
+    def _count_use(self, task: DelegatedTask, use: Mapping[str, Any]) -> None:
         super()._count_use(task, use)
         task.tool_uses %= 256

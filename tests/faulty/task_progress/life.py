@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from conformance.references.task_progress import ACTIVE, TERMINAL, Reply, Task
+from conformance.references.task_progress import ACTIVE, TERMINAL, DelegatedTask, Reply
 from conformance.refused import Refused
 from tests.faulty.task_progress.lie import Lie
 
@@ -15,7 +15,7 @@ class FailureLooksCompleted(Lie):
 
     row, calls = "N1", 4
 
-    def _end(self, task: Task, outcome: str) -> None:
+    def _end(self, task: DelegatedTask, outcome: str) -> None:
         super()._end(task, "completed" if outcome == "failed" and task.status == "running" else outcome)
 
 
@@ -36,7 +36,7 @@ class AbortedStarts(Lie):
 
     row, calls = "E3", 4
 
-    def _start(self, task: Task) -> None:
+    def _start(self, task: DelegatedTask) -> None:
         if task.status == "aborted" and task.started_at is None:
             task.status = "pending"
         super()._start(task)
@@ -51,13 +51,13 @@ class AbortWaitsForStart(Lie):
         super().__init__()
         self._asked: set[str] = set()
 
-    def _abort(self, task: Task) -> None:
+    def _abort(self, task: DelegatedTask) -> None:
         if task.status == "pending":
             self._asked.add(task.task_id)
         else:
             super()._abort(task)
 
-    def _start(self, task: Task) -> None:
+    def _start(self, task: DelegatedTask) -> None:
         super()._start(task)
         if task.task_id in self._asked:
             self._end(task, "aborted")
@@ -77,7 +77,7 @@ class FailedRegistrationRuns(Lie):
 
     row, calls = "E4", 3
 
-    def _start(self, task: Task) -> None:
+    def _start(self, task: DelegatedTask) -> None:
         if task.status == "failed" and task.started_at is None:
             task.status = "pending"
         super()._start(task)
@@ -88,7 +88,7 @@ class SecondOutcomeWins(Lie):
 
     row, calls = "E5", 5
 
-    def _require_running(self, task: Task) -> None:
+    def _require_running(self, task: DelegatedTask) -> None:
         if task.status not in TERMINAL:
             super()._require_running(task)
 
@@ -112,7 +112,7 @@ class AbortOfRunningFails(Lie):
 
     row, calls = "X7", 4
 
-    def _abort(self, task: Task) -> None:
+    def _abort(self, task: DelegatedTask) -> None:
         if task.status == "running":
             self._end(task, "failed")
         else:
@@ -124,7 +124,7 @@ class StopsForEver(Lie):
 
     row, calls = "X7", 5
 
-    def _abort(self, task: Task) -> None:
+    def _abort(self, task: DelegatedTask) -> None:
         if task.status == "running":
             task.status = "stopping"
         else:
@@ -140,7 +140,7 @@ class LateStartRevives(Lie):
 
     row, calls = "X8", 5
 
-    def _start(self, task: Task) -> None:
+    def _start(self, task: DelegatedTask) -> None:
         if task.status == "completed":
             task.status = "pending"
         super()._start(task)
@@ -151,7 +151,7 @@ class LateAbortWins(Lie):
 
     row, calls = "X8", 5
 
-    def _abort(self, task: Task) -> None:
+    def _abort(self, task: DelegatedTask) -> None:
         if task.status in {*ACTIVE, "failed"}:
             self._end(task, "aborted")
         else:
@@ -163,7 +163,7 @@ class SecondStartResets(Lie):
 
     row, calls = "X8", 5
 
-    def _start(self, task: Task) -> None:
+    def _start(self, task: DelegatedTask) -> None:
         task.output_tokens = 0
         super()._start(task)
 
@@ -173,7 +173,7 @@ class PendingCompletes(Lie):
 
     row, calls = "X16", 3
 
-    def _require_running(self, task: Task) -> None:
+    def _require_running(self, task: DelegatedTask) -> None:
         if task.status in TERMINAL:
             super()._require_running(task)
 
@@ -207,7 +207,7 @@ class MessageMakesTask(Lie):
         self, task: str, role: str, usage: Mapping[str, int | None], tools: Sequence[Mapping[str, Any]]
     ) -> None:
         with self._locked():
-            self._tasks.setdefault(task, Task(task, "", None))
+            self._tasks.setdefault(task, DelegatedTask(task, "", None))
             super().message(task, role, usage, tools)
 
 
@@ -216,7 +216,7 @@ class SilenceFails(Lie):
 
     row, calls = "X13", 4
 
-    def _find(self, task: str) -> Task:
+    def _find(self, task: str) -> DelegatedTask:
         found = super()._find(task)
         if found.status == "running" and self._now - (found.started_at or 0) >= 3_600_000:
             self._end(found, "failed")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from conformance.references.task_progress import SYNTHETIC, Reply, Task
+from conformance.references.task_progress import SYNTHETIC, DelegatedTask, Reply
 from tests.faulty.task_progress.lie import Lie
 
 
@@ -14,7 +14,7 @@ class SyntheticIsListed(Lie):
 
     row, calls = "E7", 4
 
-    def _count_use(self, task: Task, use: Mapping[str, Any]) -> None:
+    def _count_use(self, task: DelegatedTask, use: Mapping[str, Any]) -> None:
         super()._count_use(task, use)
         if use["name"] == SYNTHETIC:
             self._list(task, use)
@@ -25,7 +25,7 @@ class SyntheticIsLast(Lie):
 
     row, calls = "E7", 4
 
-    def _count_use(self, task: Task, use: Mapping[str, Any]) -> None:
+    def _count_use(self, task: DelegatedTask, use: Mapping[str, Any]) -> None:
         super()._count_use(task, use)
         task.last_activity = {"name": use["name"], "input": use["input"]}
 
@@ -35,7 +35,7 @@ class SyntheticPushesOut(Lie):
 
     row, calls = "E7", 4
 
-    def _count_use(self, task: Task, use: Mapping[str, Any]) -> None:
+    def _count_use(self, task: DelegatedTask, use: Mapping[str, Any]) -> None:
         super()._count_use(task, use)
         if use["name"] == SYNTHETIC and len(task.activities) >= self._activities:
             del task.activities[:1]
@@ -46,7 +46,7 @@ class OneActivityTooFew(Lie):
 
     row, calls = "B1", 4
 
-    def _list(self, task: Task, use: Mapping[str, Any]) -> None:
+    def _list(self, task: DelegatedTask, use: Mapping[str, Any]) -> None:
         super()._list(task, use)
         del task.activities[: max(0, len(task.activities) - self._activities + 1)]
 
@@ -65,7 +65,7 @@ class OldestStay(Lie):
 
     row, calls = "B1", 4
 
-    def _list(self, task: Task, use: Mapping[str, Any]) -> None:
+    def _list(self, task: DelegatedTask, use: Mapping[str, Any]) -> None:
         full = list(task.activities) if len(task.activities) >= self._activities else None
         super()._list(task, use)
         task.activities = full or task.activities
@@ -76,7 +76,7 @@ class NewestFirst(Lie):
 
     row, calls = "B1", 4
 
-    def _read(self, task: Task) -> Reply:
+    def _read(self, task: DelegatedTask) -> Reply:
         return {**super()._read(task), "recent_activities": task.activities[::-1]}
 
 
@@ -85,7 +85,7 @@ class RepeatedUseIsListedOnce(Lie):
 
     row, calls = "X15", 4
 
-    def _list(self, task: Task, use: Mapping[str, Any]) -> None:
+    def _list(self, task: DelegatedTask, use: Mapping[str, Any]) -> None:
         last = task.last_activity or {}
         if (last.get("name"), last.get("input")) != (use["name"], use["input"]):
             super()._list(task, use)
@@ -126,7 +126,7 @@ class InputIsTrimmed(Lie):
 
     row, calls = "X19", 4
 
-    def _list(self, task: Task, use: Mapping[str, Any]) -> None:
+    def _list(self, task: DelegatedTask, use: Mapping[str, Any]) -> None:
         super()._list(task, {**use, "input": str(use["input"]).strip()})
 
 
@@ -135,7 +135,7 @@ class InputIsCut(Lie):
 
     row, calls = "X19", 4
 
-    def _list(self, task: Task, use: Mapping[str, Any]) -> None:
+    def _list(self, task: DelegatedTask, use: Mapping[str, Any]) -> None:
         super()._list(task, {**use, "input": str(use["input"])[:80]})
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from conformance.references.task_progress import TERMINAL, Reply, Task
+from conformance.references.task_progress import TERMINAL, DelegatedTask, Reply
 from tests.faulty.task_progress.lie import Lie
 
 
@@ -14,7 +14,7 @@ class MessageWipesSummary(Lie):
 
     row, calls = "N4", 5
 
-    def _count_tokens(self, task: Task, usage: Mapping[str, int | None]) -> None:
+    def _count_tokens(self, task: DelegatedTask, usage: Mapping[str, int | None]) -> None:
         super()._count_tokens(task, usage)
         task.summary = None
 
@@ -24,7 +24,7 @@ class SummaryWipesCounters(Lie):
 
     row, calls = "N4", 5
 
-    def _summarize(self, task: Task, text: str) -> None:
+    def _summarize(self, task: DelegatedTask, text: str) -> None:
         super()._summarize(task, text)
         task.tool_uses = task.input_tokens = task.output_tokens = 0
 
@@ -34,7 +34,7 @@ class SummaryWipesActivities(Lie):
 
     row, calls = "N4", 5
 
-    def _summarize(self, task: Task, text: str) -> None:
+    def _summarize(self, task: DelegatedTask, text: str) -> None:
         super()._summarize(task, text)
         task.activities = []
 
@@ -71,7 +71,7 @@ class EachOptInTells(Lie):
         super().subscribe(on)
         self._times = self._times + 1 if on else 0
 
-    def _announce(self, task: Task) -> None:
+    def _announce(self, task: DelegatedTask) -> None:
         for _ in range(self._times):
             super()._announce(task)
 
@@ -81,7 +81,7 @@ class NeverAnnounces(Lie):
 
     row, calls = "N5", 4
 
-    def _announce(self, task: Task) -> None:
+    def _announce(self, task: DelegatedTask) -> None:
         pass
 
 
@@ -104,7 +104,7 @@ class AnnouncesInputAsTotal(Lie):
 
     row, calls = "N5", 5
 
-    def _announcement(self, task: Task) -> Reply:
+    def _announcement(self, task: DelegatedTask) -> Reply:
         return {**super()._announcement(task), "total_tokens": task.input_tokens}
 
 
@@ -126,7 +126,7 @@ class DescribesLabel(Lie):
 
     row, calls = "N5", 4
 
-    def _announcement(self, task: Task) -> Reply:
+    def _announcement(self, task: DelegatedTask) -> Reply:
         return {**super()._announcement(task), "description": task.label}
 
 
@@ -174,7 +174,7 @@ class StampIsOfCreation(Lie):
             self._created[reply["task_id"]] = self._now
             return reply
 
-    def _announcement(self, task: Task) -> Reply:
+    def _announcement(self, task: DelegatedTask) -> Reply:
         return {**super()._announcement(task), "started_at": self._created[task.task_id]}
 
 
@@ -183,7 +183,7 @@ class StampIsOfAnnouncement(Lie):
 
     row, calls = "X6", 5
 
-    def _announcement(self, task: Task) -> Reply:
+    def _announcement(self, task: DelegatedTask) -> Reply:
         return {**super()._announcement(task), "started_at": self._now}
 
 
@@ -192,7 +192,7 @@ class FirstSummaryStays(Lie):
 
     row, calls = "X12", 5
 
-    def _summarize(self, task: Task, text: str) -> None:
+    def _summarize(self, task: DelegatedTask, text: str) -> None:
         super()._summarize(task, task.summary or text)
 
 
@@ -219,7 +219,7 @@ class AnnouncesUnderFirstTask(Lie):
         super().__init__()
         self._first: str | None = None
 
-    def _announcement(self, task: Task) -> Reply:
+    def _announcement(self, task: DelegatedTask) -> Reply:
         self._first = self._first or task.task_id
         return {**super()._announcement(task), "task": self._first}
 
@@ -229,7 +229,7 @@ class SummaryIsStripped(Lie):
 
     row, calls = "X22", 4
 
-    def _summarize(self, task: Task, text: str) -> None:
+    def _summarize(self, task: DelegatedTask, text: str) -> None:
         super()._summarize(task, text.strip())
 
 
@@ -238,5 +238,5 @@ class SummaryIsCut(Lie):
 
     row, calls = "X22", 4
 
-    def _summarize(self, task: Task, text: str) -> None:
+    def _summarize(self, task: DelegatedTask, text: str) -> None:
         super()._summarize(task, text[:200])

@@ -7,7 +7,7 @@ from collections.abc import Collection
 from dataclasses import replace
 from pathlib import Path
 
-from conformance.references.thread_job import ACTIVE, TERMINAL, Job, Reply
+from conformance.references.thread_job import ACTIVE, TERMINAL, Reply, ThreadJob
 from conformance.refused import Refused
 from tests.faulty.thread_job.lie import Lie
 
@@ -181,7 +181,7 @@ class EndLeavesItToBoundaryUnderWay(Lie):
         self._telling.discard(thread)
         return told
 
-    def _tell(self, job: Job) -> Reply | None:
+    def _tell(self, job: ThreadJob) -> Reply | None:
         with self._locked():
             return super()._tell(job)
 
@@ -211,5 +211,5 @@ class ConversationIsMadeTwice(Lie):
 
     def _made(self, thread: str) -> None:
         if thread not in self._due:
-            owed: list[Job] = []
+            owed: list[ThreadJob] = []
             self._due[thread] = owed

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from conformance.references.thread_job import TERMINAL, Job, Reply
+from conformance.references.thread_job import TERMINAL, Reply, ThreadJob
 from conformance.refused import Refused
 from tests.faulty.thread_job.lie import Lie
 
@@ -37,7 +37,7 @@ class CancelRestamps(Lie):
 
     row, calls = "N6", 5
 
-    def _cancel(self, job: Job) -> None:
+    def _cancel(self, job: ThreadJob) -> None:
         if job.status == "pending_cancel":
             job.cancel_requested_at = self._now
         super()._cancel(job)
@@ -48,7 +48,7 @@ class CancelWins(Lie):
 
     row, calls = "E5", 4
 
-    def _complete(self, job: Job, outcome: str, payload: object) -> None:
+    def _complete(self, job: ThreadJob, outcome: str, payload: object) -> None:
         asked = job.status == "pending_cancel"
         super()._complete(job, "cancelled" if asked and outcome == "completed" else outcome, payload)
 
@@ -58,7 +58,7 @@ class ResultAfterCancelIsDropped(Lie):
 
     row, calls = "E5", 4
 
-    def _complete(self, job: Job, outcome: str, payload: object) -> None:
+    def _complete(self, job: ThreadJob, outcome: str, payload: object) -> None:
         asked = job.status == "pending_cancel"
         super()._complete(job, outcome, "" if asked and outcome == "completed" else payload)
 
@@ -68,7 +68,7 @@ class LateCancelIsSent(Lie):
 
     row, calls = "E6", 3
 
-    def _cancel(self, job: Job) -> None:
+    def _cancel(self, job: ThreadJob) -> None:
         if job.status in TERMINAL:
             self._signal("CancelSent", job_id=job.job_id)
         super()._cancel(job)
@@ -79,7 +79,7 @@ class LateCancelWins(Lie):
 
     row, calls = "E6", 4
 
-    def _cancel(self, job: Job) -> None:
+    def _cancel(self, job: ThreadJob) -> None:
         if job.status in TERMINAL:
             job.status = "cancelled"
         else:
@@ -91,7 +91,7 @@ class LateCancelStamps(Lie):
 
     row, calls = "E6", 4
 
-    def _cancel(self, job: Job) -> None:
+    def _cancel(self, job: ThreadJob) -> None:
         if job.status in TERMINAL:
             job.cancel_requested_at = self._now
         super()._cancel(job)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 from dataclasses import replace
 
-from conformance.references.thread_job import ACTIVE, Job, Reply
+from conformance.references.thread_job import ACTIVE, Reply, ThreadJob
 from conformance.refused import Refused
 from tests.faulty.thread_job.lie import Lie
 
@@ -114,7 +114,7 @@ class _LetsGo(Lie):
     def turn_boundary(self, thread: str) -> list[Reply]:
         return self._boundary(thread)
 
-    def _tell(self, job: Job) -> Reply | None:
+    def _tell(self, job: ThreadJob) -> Reply | None:
         with self._locked():
             return super()._tell(job)
 
@@ -124,7 +124,7 @@ class ToldTwice(_LetsGo):
 
     row, calls = "B4", 4
 
-    def _tell(self, job: Job) -> Reply | None:
+    def _tell(self, job: ThreadJob) -> Reply | None:
         if job.told:
             return None
         with self._locked():
@@ -139,7 +139,7 @@ class FileToldTwice(_LetsGo):
 
     row, calls = "B4", 4
 
-    def _tell(self, job: Job) -> Reply | None:
+    def _tell(self, job: ThreadJob) -> Reply | None:
         if job.told or self._fits(job.payload):
             return super()._tell(job)
         with self._locked():
@@ -251,7 +251,7 @@ class OrderLostBetweenEmitters(_LetsGo):
             self._emitters -= 1
         return told
 
-    def _due_in(self, thread: str) -> list[Job]:
+    def _due_in(self, thread: str) -> list[ThreadJob]:
         return super()._due_in(thread)[:: -1 if self._emitters > 1 else 1]
 
 
@@ -285,7 +285,7 @@ class _EndsInParts(Lie):
         self._evict(found.thread)
         self._wake(found.thread)
 
-    def _owe(self, job: Job) -> None:
+    def _owe(self, job: ThreadJob) -> None:
         with self._locked():
             super()._owe(job)
 
@@ -303,7 +303,7 @@ class EndingAtOnceIsNotOwed(_EndsInParts):
 
     row, calls = "X30", 5
 
-    def _owe(self, job: Job) -> None:
+    def _owe(self, job: ThreadJob) -> None:
         owed = [*self._due[job.thread], job]
         self._due[job.thread] = owed
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection
 from pathlib import Path
 
-from conformance.references.thread_job import ACTIVE, Job, Reply
+from conformance.references.thread_job import ACTIVE, Reply, ThreadJob
 from tests.faulty.thread_job.lie import Lie
 
 
@@ -34,7 +34,7 @@ class TimedOutCrashes(Lie):
 
     row, calls = "N3", 2
 
-    def _complete(self, job: Job, outcome: str, payload: object) -> None:
+    def _complete(self, job: ThreadJob, outcome: str, payload: object) -> None:
         known = {each: each for each in ("completed", "failed", "cancelled")}
         super()._complete(job, known[outcome], payload)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from conformance.references.thread_job import TERMINAL, Job, Reply
+from conformance.references.thread_job import TERMINAL, Reply, ThreadJob
 from tests.faulty.thread_job.lie import Lie
 
 
@@ -152,7 +152,7 @@ class RestartLosesIdleThread(Lie):
         super().restart()
         self._lost = frozenset(self._idle)
 
-    def _owe(self, job: Job) -> None:
+    def _owe(self, job: ThreadJob) -> None:
         if job.thread not in getattr(self, "_lost", ()):
             super()._owe(job)
 
@@ -191,7 +191,7 @@ class CancelStampIsStart(Lie):
 
     row, calls = "X22", 4
 
-    def _cancel(self, job: Job) -> None:
+    def _cancel(self, job: ThreadJob) -> None:
         super()._cancel(job)
         job.cancel_requested_at = job.started_at
 
@@ -201,7 +201,7 @@ class TieEvictsLast(Lie):
 
     row, calls = "X23", 43
 
-    def _leaving(self, thread: str) -> list[Job]:
+    def _leaving(self, thread: str) -> list[ThreadJob]:
         ended = sorted(self._ended_in(thread), key=lambda job: (job.completed_at or 0, -job.completion))
         return ended[: max(0, len(ended) - self._retained)]
 
@@ -223,7 +223,7 @@ class OwesFiftyAtMost(Lie):
 
     row, calls = "X25", 103
 
-    def _owe(self, job: Job) -> None:
+    def _owe(self, job: ThreadJob) -> None:
         super()._owe(job)
         del self._due[job.thread][:-50]
 
@@ -244,7 +244,7 @@ class FileIsNamedAfterJob(Lie):
 
     row, calls = "X29", 47
 
-    def _message(self, job: Job) -> Reply:
+    def _message(self, job: ThreadJob) -> Reply:
         self._named = job.job_id
         return super()._message(job)
 

@@ -7,7 +7,7 @@ from collections.abc import Collection
 from pathlib import Path
 from typing import Any, ClassVar
 
-from conformance.references.thread_job import ACTIVE, Job, Reply
+from conformance.references.thread_job import ACTIVE, Reply, ThreadJob
 from conformance.refused import Refused
 from tests.faulty.thread_job.lie import Lie
 
@@ -17,11 +17,11 @@ class _NamesFiles(Lie):
 
     declares: ClassVar[dict[str, Any]] = {**Lie.declares, "concurrency": "none"}
 
-    def _message(self, job: Job) -> Reply:
+    def _message(self, job: ThreadJob) -> Reply:
         self._named = self._name(job)
         return super()._message(job)
 
-    def _name(self, job: Job) -> str:
+    def _name(self, job: ThreadJob) -> str:
         return str(job.serial)
 
     def _spill_path(self) -> Path:
@@ -33,7 +33,7 @@ class FilesNamedAfterInstant(_NamesFiles):
 
     row, calls = "X46", 5
 
-    def _name(self, job: Job) -> str:
+    def _name(self, job: ThreadJob) -> str:
         return f"{job.thread}-{job.completed_at}"
 
 
@@ -42,7 +42,7 @@ class FilesNamedAfterContent(_NamesFiles):
 
     row, calls = "X46", 5
 
-    def _name(self, job: Job) -> str:
+    def _name(self, job: ThreadJob) -> str:
         return hashlib.sha256(job.payload.encode()).hexdigest()
 
 
@@ -86,11 +86,11 @@ class StampStaysAfterEviction(Lie):
         super().__init__(**limits)
         self._stamps: dict[str, int | None] = {}
 
-    def _cancel(self, job: Job) -> None:
+    def _cancel(self, job: ThreadJob) -> None:
         super()._cancel(job)
         self._stamps[job.job_id] = job.cancel_requested_at
 
-    def _show(self, job: Job) -> Reply:
+    def _show(self, job: ThreadJob) -> Reply:
         return {**super()._show(job), "cancel_requested_at": self._stamps.get(job.job_id)}
 
     def restart(self) -> None:
@@ -117,7 +117,7 @@ class DueIsKeptById(Lie):
 
     row, calls = "X50", 45
 
-    def _owe(self, job: Job) -> None:
+    def _owe(self, job: ThreadJob) -> None:
         self._due[job.thread] = [each for each in self._due[job.thread] if each.job_id != job.job_id]
         super()._owe(job)
 

@@ -6,7 +6,7 @@ from itertools import groupby
 from typing import Any, ClassVar
 from zlib import crc32
 
-from conformance.references.thread_job import Job, Reply, ThreadJobs
+from conformance.references.thread_job import Reply, ThreadJob, ThreadJobs
 from tests.faulty.thread_job.lie import Lie
 
 
@@ -15,7 +15,7 @@ class ToldInStartOrder(Lie):
 
     row, calls = "N5", 5
 
-    def _due_in(self, thread: str) -> list[Job]:
+    def _due_in(self, thread: str) -> list[ThreadJob]:
         return sorted(super()._due_in(thread), key=lambda job: job.serial)
 
 
@@ -24,7 +24,7 @@ class ToldNewestFirst(Lie):
 
     row, calls = "N5", 5
 
-    def _due_in(self, thread: str) -> list[Job]:
+    def _due_in(self, thread: str) -> list[ThreadJob]:
         return super()._due_in(thread)[::-1]
 
 
@@ -33,7 +33,7 @@ class LateEndingJumpsQueue(Lie):
 
     row, calls = "N5", 6
 
-    def _due_in(self, thread: str) -> list[Job]:
+    def _due_in(self, thread: str) -> list[ThreadJob]:
         return sorted(super()._due_in(thread), key=lambda job: -self._order(job)[0])
 
 
@@ -42,7 +42,7 @@ class TieByHash(Lie):
 
     row, calls = "B3", 6
 
-    def _due_in(self, thread: str) -> list[Job]:
+    def _due_in(self, thread: str) -> list[ThreadJob]:
         return sorted(self._due[thread], key=lambda job: (self._order(job)[0], crc32(job.job_id.encode())))
 
 
@@ -51,7 +51,7 @@ class TieReversed(Lie):
 
     row, calls = "B3", 5
 
-    def _due_in(self, thread: str) -> list[Job]:
+    def _due_in(self, thread: str) -> list[ThreadJob]:
         return sorted(self._due[thread], key=lambda job: (self._order(job)[0], -job.completion))
 
 
@@ -60,7 +60,7 @@ class TieByOutcome(Lie):
 
     row, calls = "B3", 5
 
-    def _due_in(self, thread: str) -> list[Job]:
+    def _due_in(self, thread: str) -> list[ThreadJob]:
         return sorted(super()._due_in(thread), key=lambda job: (self._order(job)[0], job.status))
 
 
@@ -85,8 +85,8 @@ class EndingsKeptInSeconds(Lie):
     row, calls = "B3", 6
     declares: ClassVar[dict[str, Any]] = {**ThreadJobs.declares, "policies": {"tie": "start"}}
 
-    def _order(self, job: Job) -> tuple[int, int]:
+    def _order(self, job: ThreadJob) -> tuple[int, int]:
         return super()._order(job)[0], job.serial
 
-    def _due_in(self, thread: str) -> list[Job]:
+    def _due_in(self, thread: str) -> list[ThreadJob]:
         return sorted(self._due[thread], key=lambda job: (self._order(job)[0] // 1000, job.serial))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from typing import Any
 
-from conformance.references.thread_job import TERMINAL, Job, Reply
+from conformance.references.thread_job import TERMINAL, Reply, ThreadJob
 from conformance.refused import Refused
 from tests.faulty.thread_job.lie import Lie
 
@@ -15,7 +15,7 @@ class TimedOutIsNotStamped(Lie):
 
     row, calls = "N3", 3
 
-    def _show(self, job: Job) -> Reply:
+    def _show(self, job: ThreadJob) -> Reply:
         hidden = {"completed_at": None} if job.status == "timed_out" else {}
         return {**super()._show(job), **hidden}
 
@@ -25,7 +25,7 @@ class TimedOutBecomesFailed(Lie):
 
     row, calls = "N3", 3
 
-    def _complete(self, job: Job, outcome: str, payload: object) -> None:
+    def _complete(self, job: ThreadJob, outcome: str, payload: object) -> None:
         super()._complete(job, "failed" if outcome == "timed_out" else outcome, payload)
 
 
@@ -34,7 +34,7 @@ class FailureAfterCancelBecomesCancelled(Lie):
 
     row, calls = "N3", 4
 
-    def _complete(self, job: Job, outcome: str, payload: object) -> None:
+    def _complete(self, job: ThreadJob, outcome: str, payload: object) -> None:
         asked = job.status == "pending_cancel"
         super()._complete(job, "cancelled" if asked and outcome == "failed" else outcome, payload)
 

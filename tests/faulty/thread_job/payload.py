@@ -5,7 +5,7 @@ from __future__ import annotations
 import unicodedata
 from pathlib import Path
 
-from conformance.references.thread_job import Job, Reply
+from conformance.references.thread_job import Reply, ThreadJob
 from tests.faulty.thread_job.lie import Lie
 
 
@@ -191,7 +191,7 @@ class TextIsComposed(Lie):
 
     row, calls = "X55", 3
 
-    def _complete(self, job: Job, outcome: str, payload: object) -> None:
+    def _complete(self, job: ThreadJob, outcome: str, payload: object) -> None:
         super()._complete(job, outcome, payload)
         job.payload = unicodedata.normalize("NFC", job.payload)
 
@@ -201,5 +201,5 @@ class EmptyFailureGetsText(Lie):
 
     row, calls = "X56", 3
 
-    def _complete(self, job: Job, outcome: str, payload: object) -> None:
+    def _complete(self, job: ThreadJob, outcome: str, payload: object) -> None:
         super()._complete(job, outcome, payload or ("failed" if outcome == "failed" else ""))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from conformance.references.thread_job import Job, Reply
+from conformance.references.thread_job import Reply, ThreadJob
 from conformance.refused import Refused
 from tests.faulty.thread_job.lie import Lie
 
@@ -15,7 +15,7 @@ class InlineMakesJob(Lie):
     def complete_inline(self, thread: str, tool_call: str, tool: str, result: str) -> Reply:
         with self._locked():
             reply = super().complete_inline(thread, tool_call, tool, result)
-            record = Job(self._mint_id(), thread, tool_call, tool, self._now, serial=0, told=True)
+            record = ThreadJob(self._mint_id(), thread, tool_call, tool, self._now, serial=0, told=True)
             self._complete(record, "completed", result)
             self._jobs[record.job_id] = record
             return reply

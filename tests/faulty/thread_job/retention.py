@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection
 
-from conformance.references.thread_job import ACTIVE, TERMINAL, Job, Reply
+from conformance.references.thread_job import ACTIVE, TERMINAL, Reply, ThreadJob
 from conformance.refused import Refused
 from tests.faulty.thread_job.lie import Lie
 
@@ -34,7 +34,7 @@ class FirstStartedLeaves(Lie):
 
     row, calls = "B7", 43
 
-    def _leaving(self, thread: str) -> list[Job]:
+    def _leaving(self, thread: str) -> list[ThreadJob]:
         count = len(super()._leaving(thread))
         return sorted(self._ended_in(thread), key=lambda job: job.serial)[:count]
 
@@ -44,7 +44,7 @@ class LastEndedLeaves(Lie):
 
     row, calls = "B7", 43
 
-    def _leaving(self, thread: str) -> list[Job]:
+    def _leaving(self, thread: str) -> list[ThreadJob]:
         count = len(super()._leaving(thread))
         return self._ended_in(thread)[::-1][:count]
 
@@ -54,7 +54,7 @@ class ActiveLeave(Lie):
 
     row, calls = "B8", 44
 
-    def _leaving(self, thread: str) -> list[Job]:
+    def _leaving(self, thread: str) -> list[ThreadJob]:
         count = len(super()._leaving(thread))
         active = [job for job in self._jobs_in(thread) if job.status in ACTIVE]
         return [*active, *self._ended_in(thread)][:count]
@@ -65,7 +65,7 @@ class ActiveCount(Lie):
 
     row, calls = "B8", 23
 
-    def _leaving(self, thread: str) -> list[Job]:
+    def _leaving(self, thread: str) -> list[ThreadJob]:
         return self._ended_in(thread)[: max(0, len(self._jobs_in(thread)) - self._retained)]
 
 
@@ -74,7 +74,7 @@ class OtherThreadsLeave(Lie):
 
     row, calls = "B8", 44
 
-    def _leaving(self, thread: str) -> list[Job]:
+    def _leaving(self, thread: str) -> list[ThreadJob]:
         count = len(super()._leaving(thread))
         others = [job for job in self._jobs.values() if job.thread != thread]
         return [*others, *self._ended_in(thread)][:count]
@@ -85,7 +85,7 @@ class OtherThreadsCount(Lie):
 
     row, calls = "B8", 43
 
-    def _leaving(self, thread: str) -> list[Job]:
+    def _leaving(self, thread: str) -> list[ThreadJob]:
         ended = [job for job in self._jobs.values() if job.status in TERMINAL]
         return self._ended_in(thread)[: max(0, len(ended) - self._retained)]
 
@@ -121,7 +121,7 @@ class _Remembers(Lie):
 
     def __init__(self, **limits: int) -> None:
         super().__init__(**limits)
-        self._left: dict[str, Job] = {}
+        self._left: dict[str, ThreadJob] = {}
 
     def _evict(self, thread: str) -> None:
         self._left.update((job.job_id, job) for job in self._leaving(thread))

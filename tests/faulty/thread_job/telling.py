@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from conformance.references.thread_job import ACTIVE, Job, Reply
+from conformance.references.thread_job import ACTIVE, Reply, ThreadJob
 from tests.faulty.thread_job.lie import Lie
 
 
@@ -11,7 +11,7 @@ class ToldAtOnce(Lie):
 
     row, calls = "N4", 3
 
-    def _owe(self, job: Job) -> None:
+    def _owe(self, job: ThreadJob) -> None:
         super()._owe(job)
         if job.thread not in self._idle:
             self._tell(job)
@@ -22,7 +22,7 @@ class ToldAtEveryBoundary(Lie):
 
     row, calls = "N4", 4
 
-    def _claim(self, job: Job) -> bool:
+    def _claim(self, job: ThreadJob) -> bool:
         job.told = True
         return True
 
@@ -32,7 +32,7 @@ class TimedOutIsNeverTold(Lie):
 
     row, calls = "N4", 3
 
-    def _owe(self, job: Job) -> None:
+    def _owe(self, job: ThreadJob) -> None:
         if job.status != "timed_out":
             super()._owe(job)
 
@@ -129,7 +129,7 @@ class CancelRequestIsTold(Lie):
 
     row, calls = "E3", 3
 
-    def _cancel(self, job: Job) -> None:
+    def _cancel(self, job: ThreadJob) -> None:
         super()._cancel(job)
         self._transcripts[job.thread].append(self._message(job))
 
@@ -178,7 +178,7 @@ class MessageForgetsTool(Lie):
 
     row, calls = "X4", 3
 
-    def _message(self, job: Job) -> Reply:
+    def _message(self, job: ThreadJob) -> Reply:
         return {**super()._message(job), "tool": None}
 
 
@@ -187,7 +187,7 @@ class MessageForgetsStatus(Lie):
 
     row, calls = "X4", 3
 
-    def _message(self, job: Job) -> Reply:
+    def _message(self, job: ThreadJob) -> Reply:
         return {**super()._message(job), "status": None}
 
 

@@ -21,7 +21,7 @@ class HistoryJobs:
         "policies": {
             "running_exit": "exit_14",
             "cancelled_exit": "any_exit",
-            "data": "may_lack",
+            "data": "may_be_left_out",
             "repeated": "new_job",
         },
     }
@@ -64,14 +64,14 @@ class HistoryJobs:
             if self._stands(job) == "running":
                 self._history.append((self._now, job, f"end {outcome}"))
 
-    def status_of_stranger(self, stranger: str) -> Answer:
-        misread = stranger in ("none", "empty", "dash", "option")
-        return {"exit": 2 if misread else 0 if stranger == "help" else 5, "descriptor": False}
+    def status_of_unknown_id(self, unknown_id: str) -> Answer:
+        misread = unknown_id in ("no_argument", "empty", "dash", "option")
+        return {"exit": 2 if misread else 0 if unknown_id == "help" else 5, "descriptor": False}
 
-    def cancel_stranger(self, stranger: str) -> Answer:
-        return self.status_of_stranger(stranger)
+    def cancel_of_unknown_id(self, unknown_id: str) -> Answer:
+        return self.status_of_unknown_id(unknown_id)
 
-    def lapses(self) -> Answer:
+    def deviations(self) -> Answer:
         return {"found": []}
 
     def wait(self, ms: int) -> None:

@@ -6,7 +6,19 @@ from collections.abc import Callable
 from functools import partial
 from random import Random
 
-from statemachines.expression.syntax import Binary, Call, Field, Index, ListOf, Literal, Name, Node, Unary
+from statemachines.expression.parser import MAX_CONDITIONALS
+from statemachines.expression.syntax import (
+    Binary,
+    Conditional,
+    Field,
+    FunctionCall,
+    Index,
+    ListOf,
+    Literal,
+    Name,
+    Node,
+    Unary,
+)
 from statemachines.types import BOOL, INT, TEXT, List, Optional, Type
 from tests.statemachines.expression.vocabulary import RECORD, VARIABLES
 
@@ -37,7 +49,7 @@ Make = Callable[[int], Node]
 
 
 def call(name: str, receiver: Node | None, *arguments: Node) -> Node:
-    return Call(0, name, receiver, arguments)
+    return FunctionCall(0, name, receiver, arguments)
 
 
 class Expressions:
@@ -50,6 +62,7 @@ class Expressions:
         self.random = random
         self.listed = listed
         self.guarded = False
+        self.conditionals = 0
         self.scope: dict[str, Type] = {
             name: kind for name, kind in VARIABLES.items() if not isinstance(kind, Optional)
         }
@@ -90,13 +103,16 @@ class Expressions:
         if kind in (INT, TEXT, INTS, RECORD):  # an item of a list
             ways.append(lambda depth: Index(0, self.draw(List(kind), depth), self._position(depth)))
         ways += [partial(self._field, name) for name, found in RECORD.fields if found == kind]
-        if self.listed:
-            ways.append(
-                lambda depth: call(
-                    "pick", None, self.draw(BOOL, depth), self.draw(kind, depth), self.draw(kind, depth)
-                )
-            )
-        return ways
+        return [*ways, partial(self._chosen, kind)]
+
+    def _chosen(self, kind: Type, depth: int) -> Node:
+        """Choose by a condition; no more conditionals in each other than can be read."""
+        if self.conditionals == MAX_CONDITIONALS:
+            return self._leaf(kind)
+        self.conditionals += 1
+        node = Conditional(0, self.draw(BOOL, depth), self.draw(kind, depth), self.draw(kind, depth))
+        self.conditionals -= 1
+        return node
 
     def _field(self, name: str, depth: int) -> Node:
         return Field(0, self.draw(RECORD, depth), name)
@@ -137,7 +153,7 @@ class Expressions:
             self._quantified,
             self._guarded,
         ]
-        ways += [partial(self._of_two_texts, name) for name in ("contains", "startsWith", "endsWith")]
+        ways += [partial(self._of_two_texts, name) for name in ("contains", "startsWith")]
         if self.listed:
             ways += [
                 self._same_items,
@@ -165,7 +181,7 @@ class Expressions:
         return call("sameItems", left, right)
 
     def _quantified(self, depth: int) -> Node:
-        macro = self.random.choice(("all", "exists", "exists_one"))
+        macro = self.random.choice(("all", "exists"))
         return self._over(macro, self.random.choice((INTS, INTS, TEXTS, LISTS, ROWS)), BOOL, depth)
 
     def _guarded(self, depth: int) -> Node:
@@ -198,8 +214,6 @@ class Expressions:
         ]
         if self.listed:
             ways += [partial(self._of_one, name, INTS) for name in ("sum", "min", "max")]
-            ways += [partial(self._of_one, name, TEXT) for name in ("bytes", "lines")]
-            ways.append(lambda depth: call("number", None, self._numeral(depth)))
         return ways
 
     def _minus(self, depth: int) -> Node:
@@ -215,13 +229,6 @@ class Expressions:
             else Literal(0, self.random.choice((-3, -2, 2, 3, 7)))
         )
         return Binary(0, self.random.choice(("/", "%")), self.draw(INT, depth), by)
-
-    def _numeral(self, depth: int) -> Node:
-        return (
-            call("string", None, self.draw(INT, depth))
-            if self.random.random() < 0.8
-            else self.draw(TEXT, depth)
-        )
 
     def _texts(self) -> list[Make]:
         ways: list[Make] = [lambda depth: self._binary(("+",), TEXT, depth)]

@@ -12,7 +12,18 @@ from fractions import Fraction
 from math import trunc
 from typing import Any
 
-from statemachines.expression.syntax import Binary, Call, Field, Index, ListOf, Literal, Name, Node, Unary
+from statemachines.expression.syntax import (
+    Binary,
+    Conditional,
+    Field,
+    FunctionCall,
+    Index,
+    ListOf,
+    Literal,
+    Name,
+    Node,
+    Unary,
+)
 
 Values = Mapping[str, Any]
 
@@ -49,14 +60,14 @@ def meaning(node: Node, values: Values) -> Any:
             return 0 - meaning(operand, values)
         case Binary():
             return _of_two(node, values)
-        case Call(name="pick", arguments=(guard, then, otherwise)):
+        case Conditional(condition=guard, value=then, otherwise=otherwise):
             return meaning(then, values) if meaning(guard, values) else meaning(otherwise, values)
-        case Call(name=macro, receiver=Node() as receiver, arguments=(Name(name=name), body)) if (
+        case FunctionCall(name=macro, receiver=Node() as receiver, arguments=(Name(name=name), body)) if (
             macro in MACROS
         ):
             found = meaning(receiver, values)
             return MACROS[macro](found, lambda item: meaning(body, {**values, name: item}))
-        case Call(name=name, receiver=receiver, arguments=arguments):
+        case FunctionCall(name=name, receiver=receiver, arguments=arguments):
             parts = arguments if receiver is None else (receiver, *arguments)
             return FUNCTIONS[name](*[meaning(part, values) for part in parts])
     raise TypeError(node)
@@ -154,7 +165,6 @@ def _sort_by(items: list[Any], body: Body) -> list[Any]:
 MACROS: dict[str, Callable[[list[Any], Body], Any]] = {
     "all": _all,
     "exists": _exists,
-    "exists_one": lambda items, body: len(_filter(items, body)) == 1,
     "filter": _filter,
     "map": _map,
     "sortBy": _sort_by,
@@ -238,10 +248,6 @@ def _starts_with(text: str, part: str) -> bool:
     return len(part) <= len(text) and all(text[at] == sign for at, sign in enumerate(part))
 
 
-def _ends_with(text: str, part: str) -> bool:
-    return _starts_with("".join(_reversed(list(text))), "".join(_reversed(list(part))))
-
-
 def _bytes(text: str) -> int:
     """Count as UTF-8 is defined: one byte below U+0080, two below U+0800, three below U+10000."""
     return _sum([1 + (ord(sign) >= 0x80) + (ord(sign) >= 0x800) + (ord(sign) >= 0x10000) for sign in text])
@@ -286,18 +292,6 @@ def _string(number: int) -> str:
     return ("-" if number < 0 else "") + "0123456789"[rest] + digits
 
 
-def _number(text: str) -> int:
-    """Read plain digits, perhaps with a sign, and white space around them, as CEL's `int` does."""
-    text = text.strip(" \t\n\v\f\r")
-    digits = text[1:] if text[:1] in ("+", "-") else text
-    if digits == "" or any(sign not in "0123456789" for sign in digits):
-        raise NoValueError(f"{text!r} is no number")
-    value = 0
-    for sign in digits:
-        value = 10 * value + "0123456789".index(sign)
-    return -value if text.startswith("-") else value
-
-
 def _join(texts: list[str], between: str) -> str:
     joined = ""
     for number, text in enumerate(texts):
@@ -319,13 +313,9 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
     "sameItems": _same_items,
     "contains": _contains,
     "startsWith": _starts_with,
-    "endsWith": _ends_with,
-    "bytes": _bytes,
-    "lines": _lines,
     "trim": _trim,
     "text": _text,
     "document": _document,
     "string": _string,
-    "number": _number,
     "join": _join,
 }

@@ -7,8 +7,9 @@ from dataclasses import replace
 
 from statemachines.expression.syntax import (
     Binary,
-    Call,
+    Conditional,
     Field,
+    FunctionCall,
     Index,
     ListOf,
     Literal,
@@ -21,7 +22,7 @@ from statemachines.expression.syntax import (
 COMPARISONS = ("==", "!=", "<", "<=", ">", ">=", "in")
 LOOSEST_FIRST: tuple[tuple[str, ...], ...] = (("||",), ("&&",), COMPARISONS, ("+", "-"), ("*", "/", "%"))
 POWER = {operator: power for power, level in enumerate(LOOSEST_FIRST, 1) for operator in level}
-SIGN, POSTFIX, ATOM = 6, 7, 8
+CONDITIONAL, SIGN, POSTFIX, ATOM = 0, 6, 7, 8
 ESCAPED = str.maketrans({"\n": r"\n", "\r": r"\r", "\t": r"\t", "\\": r"\\", "'": r"\'"})
 
 
@@ -52,16 +53,18 @@ def _written(node: Node, needless: Callable[[], bool]) -> tuple[str, int]:
             return f"{_receiver(of, needless)}.{name}", POSTFIX
         case Index(of=of, index=index):
             return f"{printed(of, needless, POSTFIX)}[{printed(index, needless)}]", POSTFIX
-        case Call(name=name, receiver=None, arguments=arguments):
-            return f"{name}({_listed(arguments, needless)})", POSTFIX
-        case Call(name=name, receiver=Node() as receiver, arguments=arguments):
-            return f"{_receiver(receiver, needless)}.{name}({_listed(arguments, needless)})", POSTFIX
+        case FunctionCall(name=name, receiver=receiver, arguments=arguments):
+            before = "" if receiver is None else f"{_receiver(receiver, needless)}."
+            return f"{before}{name}({_listed(arguments, needless)})", POSTFIX
         case Unary(operator=operator, operand=operand):
             return f"{operator}{printed(operand, needless, SIGN)}", SIGN
         case Binary(operator=operator, left=left, right=right):
             power = POWER[operator]
             first = printed(left, needless, power + (operator in COMPARISONS))
             return f"{first} {operator} {printed(right, needless, power + 1)}", power
+        case Conditional(condition=condition, value=value, otherwise=otherwise):
+            first, second, third = (printed(part, needless) for part in (condition, value, otherwise))
+            return f"if {first} then {second} else {third}", CONDITIONAL
         case _:
             raise TypeError(node)
 
@@ -83,7 +86,7 @@ def rebuilt(node: Node, change: Callable[[Node], Node]) -> Node:
             return replace(node, of=change(of))
         case Index(of=of, index=index):
             return replace(node, of=change(of), index=change(index))
-        case Call(receiver=receiver, arguments=arguments):
+        case FunctionCall(receiver=receiver, arguments=arguments):
             first = None if receiver is None else change(receiver)
             return replace(node, receiver=first, arguments=tuple(map(change, arguments)))
         case ListOf(items=items):
@@ -92,6 +95,10 @@ def rebuilt(node: Node, change: Callable[[Node], Node]) -> Node:
             return replace(node, operand=change(operand))
         case Binary(left=left, right=right):
             return replace(node, left=change(left), right=change(right))
+        case Conditional(condition=condition, value=value, otherwise=otherwise):
+            return replace(
+                node, condition=change(condition), value=change(value), otherwise=change(otherwise)
+            )
         case _:
             return node
 

@@ -9,12 +9,13 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from statemachines.expression.parse import MAX_BYTES, MAX_NESTING, parse
+from statemachines.expression.parser import MAX_BYTES, MAX_NESTING, parse
 from statemachines.expression.syntax import (
     Binary,
-    Call,
+    Conditional,
     ExpressionError,
     Field,
+    FunctionCall,
     Index,
     ListOf,
     Literal,
@@ -78,12 +79,15 @@ def two(left: Node, operator: str, right: Node) -> Node:
         ("a[b]", Index(0, A, B)),
         ("a[b][c].d", Field(0, Index(0, Index(0, A, B), C), "d")),
         ("a[b || c]", Index(0, A, two(B, "||", C))),
-        ("f()", Call(0, "f", None, ())),
-        ("f(a, b)", Call(0, "f", None, (A, B))),
-        ("a.f()", Call(0, "f", A, ())),
-        ("a.f(b).g(c)", Call(0, "g", Call(0, "f", A, (B,)), (C,))),
-        ("a.b.all(x, x.c)", Call(0, "all", Field(0, A, "b"), (Name(0, "x"), Field(0, Name(0, "x"), "c")))),
-        ("[a].size()", Call(0, "size", ListOf(0, (A,)), ())),
+        ("f()", FunctionCall(0, "f", None, ())),
+        ("f(a, b)", FunctionCall(0, "f", None, (A, B))),
+        ("a.f()", FunctionCall(0, "f", A, ())),
+        ("a.f(b).g(c)", FunctionCall(0, "g", FunctionCall(0, "f", A, (B,)), (C,))),
+        (
+            "a.b.all(x, x.c)",
+            FunctionCall(0, "all", Field(0, A, "b"), (Name(0, "x"), Field(0, Name(0, "x"), "c"))),
+        ),
+        ("[a].size()", FunctionCall(0, "size", ListOf(0, (A,)), ())),
         ("(a)", A),
         ("((a))", A),
         ("(a || b).c", Field(0, two(A, "||", B), "c")),
@@ -116,6 +120,15 @@ def test_a_text_is_read_as_its_tree(text: str, tree: Node) -> None:
         ("!a == b", two(Unary(0, "!", A), "==", B)),
         ("!(a == b)", Unary(0, "!", two(A, "==", B))),
         ("!a && b", two(Unary(0, "!", A), "&&", B)),
+        ("if a then b else c", Conditional(0, A, B, C)),
+        ("if a && b then c else d + a", Conditional(0, two(A, "&&", B), C, two(D, "+", A))),
+        ("if a then b else if c then d else a", Conditional(0, A, B, Conditional(0, C, D, A))),
+        ("if a then if b then c else d else a", Conditional(0, A, Conditional(0, B, C, D), A)),
+        ("(if a then b else c) + d", two(Conditional(0, A, B, C), "+", D)),
+        ("[if a then b else c, d]", ListOf(0, (Conditional(0, A, B, C), D))),
+        ("a[if b then c else d]", Index(0, A, Conditional(0, B, C, D))),
+        ("f(if a then b else c)", FunctionCall(0, "f", None, (Conditional(0, A, B, C),))),
+        ("a.if", Field(0, A, "if")),
         ("!!a", Unary(0, "!", Unary(0, "!", A))),
         ("!a.b", Unary(0, "!", Field(0, A, "b"))),
         ("!a in b", two(Unary(0, "!", A), "in", B)),
@@ -148,8 +161,8 @@ def test_white_space_means_nothing(text: str) -> None:
         ("a - 12", [("Binary", 2), ("Name", 0), ("Literal", 4)]),
         ("!(a in [b])", [("Unary", 0), ("Binary", 4), ("Name", 2), ("ListOf", 7), ("Name", 8)]),
         ("a.bb[0].cc", [("Field", 8), ("Index", 4), ("Field", 2), ("Name", 0), ("Literal", 5)]),
-        ("aa.f(b)", [("Call", 3), ("Name", 0), ("Name", 5)]),
-        ("f('😀', b)", [("Call", 0), ("Literal", 2), ("Name", 7)]),
+        ("aa.f(b)", [("FunctionCall", 3), ("Name", 0), ("Name", 5)]),
+        ("f('😀', b)", [("FunctionCall", 0), ("Literal", 2), ("Name", 7)]),
     ],
 )
 def test_a_node_stands_where_the_token_that_names_it_begins(text: str, places: list[tuple[str, int]]) -> None:
@@ -189,6 +202,18 @@ def strange(sign: str) -> str:
         ("* a", 0, unexpected("*")),
         ("in a", 0, unexpected("in")),
         ("a + in", 4, unexpected("in")),
+        ("then", 0, unexpected("then")),
+        ("a else b", 2, unexpected("else")),
+        ("if", 2, ENDS_EARLY),
+        ("if a", 4, "'then' is missing before the end"),
+        ("if a else b", 5, "'then' is missing before 'else'"),
+        ("if a then b", 11, "'else' is missing before the end"),
+        ("if a 'then' b else c", 5, "'then' is missing before \"'then'\""),
+        ("if a then b then c", 12, "'else' is missing before 'then'"),
+        ("if a then b else", 16, ENDS_EARLY),
+        ("a + if a then b else c", 4, "a conditional cannot stand here by itself"),
+        ("!if a then b else c", 1, "a conditional cannot stand here by itself"),
+        ("a && if a then b else c", 5, "a conditional cannot stand here by itself"),
         ("a && || b", 5, unexpected("||")),
         ("a + * b", 4, unexpected("*")),
         ("+a", 0, unexpected("+")),
@@ -264,10 +289,15 @@ def test_a_faulty_text_is_refused_at_the_token_that_is_wrong(text: str, at: int,
 @pytest.mark.parametrize(
     ("text", "hint"),
     [
+        ("a and b", "&&"),
+        ("(a or b)", "||"),
+        ("not a", "!(…)"),
+        ("if a then b elif c then d else e", "else if"),
+        ("when a: b", "without quotes"),
         ("a = b", "write == to compare"),
         ("a & b", "&&"),
         ("a | b", "||"),
-        ("a ? b : c", "pick(condition, value, other value)"),
+        ("a ? b : c", "if condition then value else other value"),
         ("{a: b}", "no maps"),
         ("'a", "the text is not closed"),
         ('"a', "the text is not closed"),
@@ -334,7 +364,9 @@ def test_nesting_ends_at_sixty(before: str, core: str, after: str) -> None:
     assert "define" in error.hint
 
 
-@pytest.mark.parametrize("before", [*(part[0] for part in NESTED.values()), "a.b", "a(", "a && "])
+@pytest.mark.parametrize(
+    "before", [*(part[0] for part in NESTED.values()), "a.b", "a(", "a && ", "if ", "if a then b else "]
+)
 def test_no_nesting_is_too_deep_for_the_parser_itself(before: str) -> None:
     with pytest.raises(ExpressionError):
         parse((before * MAX_BYTES)[:MAX_BYTES])
@@ -350,10 +382,29 @@ def test_a_chain_is_as_deep_as_it_is_long(link: str) -> None:
     assert refusal("a" + link * ((MAX_BYTES - 1) // len(link))).code == "expression-too-deep"
 
 
+@pytest.mark.parametrize(
+    ("text", "at"),
+    [
+        ("if a then 1 else if b then 2 else if c then 3 else {}", 51),
+        ("if a then [if b then 2 else f(if c then 3 else -({}))] else 1", 49),
+        ("if if if {} then a else b then c else d then a else b", 9),
+    ],
+)
+def test_three_conditionals_may_be_in_each_other_and_no_more(text: str, at: int) -> None:
+    parse(text.format("d"))
+    error = refusal(text.format("if d then 4 else 5"))
+    assert (error.code, error.at) == ("conditional-too-deep", at)
+    assert "define" in error.hint
+
+
+def test_conditionals_side_by_side_are_not_in_each_other() -> None:
+    parse(" + ".join(["(if a then b else c)"] * 9))
+
+
 def test_two_expressions_side_by_side_may_be_deep_each() -> None:
     deep = "(" * 50 + "a" + ")" * 50
     assert bare(parse(f"{deep} + {deep} + f({deep}, {deep})[0]")) == two(
-        two(A, "+", A), "+", Index(0, Call(0, "f", None, (A, A)), Literal(0, 0))
+        two(A, "+", A), "+", Index(0, FunctionCall(0, "f", None, (A, A)), Literal(0, 0))
     )
 
 
@@ -382,15 +433,18 @@ def test_every_node_of_every_tree_stands_where_its_token_is(tree: Node) -> None:
         match node:
             case Literal(value=value):
                 token = "'" if isinstance(value, str) else printed(node)
-            case Name(name=name) | Field(name=name) | Call(name=name):
+            case Name(name=name) | Field(name=name) | FunctionCall(name=name):
                 token = name
             case Unary(operator=operator) | Binary(operator=operator):
                 token = operator
+            case Conditional():
+                token = "if"
             case _:
                 token = "["
         assert text.startswith(token, node.at)
 
 
+CODES = ("expression-syntax", "expression-too-long", "expression-too-deep", "conditional-too-deep")
 TOKENS = st.sampled_from(
     [
         *"+-*/%<>!().,[]=&|?{}'\"\\:;# \n\t",
@@ -401,6 +455,10 @@ TOKENS = st.sampled_from(
         "<=",
         ">=",
         "in",
+        "if",
+        "then",
+        "else",
+        "if a then b else c",
         "null",
         "true",
         "a",
@@ -436,7 +494,7 @@ def test_any_text_is_read_or_refused_and_nothing_else(text: str) -> None:
     if isinstance(found, Node):
         assert bare(parse(printed(found))) == bare(found)
     else:
-        assert found.code in ("expression-syntax", "expression-too-long", "expression-too-deep")
+        assert found.code in CODES
         assert 0 <= found.at <= len(text)
         assert found.message
         assert found.hint
@@ -492,9 +550,9 @@ def from_python(node: ast.expr) -> Node:
         case ast.Attribute(value=value, attr=name):
             return Field(0, from_python(value), name)
         case ast.Call(func=ast.Name(id=name), args=arguments):
-            return Call(0, name, None, tuple(map(from_python, arguments)))
+            return FunctionCall(0, name, None, tuple(map(from_python, arguments)))
         case ast.Call(func=ast.Attribute(value=value, attr=name), args=arguments):
-            return Call(0, name, from_python(value), tuple(map(from_python, arguments)))
+            return FunctionCall(0, name, from_python(value), tuple(map(from_python, arguments)))
         case ast.List(elts=items):
             return ListOf(0, tuple(map(from_python, items)))
         case ast.Name(id=name):

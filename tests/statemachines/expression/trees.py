@@ -6,10 +6,23 @@ from collections.abc import Sequence
 
 from hypothesis import strategies as st
 
-from statemachines.expression.syntax import Binary, Call, Field, Index, ListOf, Literal, Name, Node, Unary
+from statemachines.expression.parser import MAX_CONDITIONALS, RESERVED
+from statemachines.expression.syntax import (
+    Binary,
+    Conditional,
+    Field,
+    FunctionCall,
+    Index,
+    ListOf,
+    Literal,
+    Name,
+    Node,
+    Unary,
+    children,
+)
 from tests.statemachines.expression.printing import POWER, printed
 
-WORDS = frozenset(("null", "true", "false", "in"))
+WORDS = frozenset(("null", "true", "false", *RESERVED))
 OPERATORS = st.sampled_from(sorted(POWER))
 HERE = st.just(0)  # offsets are another matter
 
@@ -33,6 +46,7 @@ def trees(
         several = st.lists(inner, max_size=3).map(tuple)
         return st.one_of(
             st.builds(Binary, HERE, OPERATORS, inner, inner),
+            st.builds(Conditional, HERE, inner, inner, inner).filter(can_be_read),
             st.builds(Unary, HERE, st.just("!"), inner.filter(lambda node: not (cel and begins(node, "-")))),
             st.builds(
                 Unary,
@@ -43,12 +57,21 @@ def trees(
             st.builds(Field, HERE, inner, fields),
             st.builds(Index, HERE, inner, inner),
             st.builds(ListOf, HERE, several),
-            st.builds(Call, HERE, called, st.none(), several),
-            st.builds(Call, HERE, called if functions else fields, inner, several),
-            st.builds(Call, HERE, called, inner, st.tuples(st.builds(Name, HERE, named), inner)),
+            st.builds(FunctionCall, HERE, called, st.none(), several),
+            st.builds(FunctionCall, HERE, called if functions else fields, inner, several),
+            st.builds(FunctionCall, HERE, called, inner, st.tuples(st.builds(Name, HERE, named), inner)),
         )
 
     return st.recursive(leaves, below, max_leaves=12)
+
+
+def can_be_read(node: Node) -> bool:
+    """Tell that no more conditionals are in each other than the parser reads."""
+    return _conditionals(node) <= MAX_CONDITIONALS
+
+
+def _conditionals(node: Node) -> int:
+    return isinstance(node, Conditional) + max(map(_conditionals, children(node)), default=0)
 
 
 def is_number(node: Node) -> bool:

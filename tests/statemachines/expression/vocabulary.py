@@ -6,14 +6,14 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from statemachines import model
-from statemachines.expression.check import Checker, Scope, check
-from statemachines.expression.emit import emit
-from statemachines.expression.parse import parse
-from statemachines.expression.syntax import Call, Node
+from statemachines.expression.checker import Checker, Scope, check
+from statemachines.expression.emitter import emit
+from statemachines.expression.parser import parse
+from statemachines.expression.syntax import FunctionCall, Node
 from statemachines.expression.typed import Attribute, Member, Typed, Var
-from statemachines.types import BOOL, INT, TEXT, Document, List, Optional, Record, Type
+from statemachines.types import BOOL, INT, TEXT, DocumentType, List, Optional, RecordType, Type
 
-RECORD = Record((("n", INT), ("s", TEXT), ("b", BOOL), ("xs", List(INT))), "Row")
+RECORD = RecordType((("n", INT), ("s", TEXT), ("b", BOOL), ("xs", List(INT))), "Row")
 
 VARIABLES: Mapping[str, Type] = {
     "b": BOOL,
@@ -102,14 +102,14 @@ class Plain:
 
     def field(self, of: Typed, name: str, at: int) -> Typed | None:
         kind = of.type
-        if isinstance(kind, Record) and (found := kind.field(name)) is not None:
+        if isinstance(kind, RecordType) and (found := kind.field(name)) is not None:
             return Member(found, at, of, name)
-        if isinstance(kind, Document) and name in _DOCUMENT:
+        if isinstance(kind, DocumentType) and name in _DOCUMENT:
             return Attribute(_DOCUMENT[name], at, of, name)
         return None
 
     def fields(self, kind: Type) -> Iterable[str]:
-        return [name for name, _ in kind.fields] if isinstance(kind, Record) else ()
+        return [name for name, _ in kind.fields] if isinstance(kind, RecordType) else ()
 
     def constant(self, name: str, expected: Type, at: int) -> Typed | None:
         return None
@@ -117,7 +117,7 @@ class Plain:
     def constants(self) -> Iterable[str]:
         return ()
 
-    def called(self, checker: Checker, node: Call, scope: Scope) -> Typed | None:
+    def called(self, checker: Checker, node: FunctionCall, scope: Scope) -> Typed | None:
         return None
 
     def callables(self) -> Iterable[str]:

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from functools import cache
 
-from statemachines.expression.check import Scope
-from statemachines.read import read_lifecycle
-from statemachines.row_words import RowWords
-from statemachines.source import read
+from statemachines.expression.checker import Scope
+from statemachines.rows.words import RowWords
+from statemachines.surface.spec import read_lifecycle
 from statemachines.types import BOOL, INT, Enum, Id, List, Optional, Ref, Text, Type
-from statemachines.words import Words
+from statemachines.words.words import Words
+from statemachines.yaml import read
 
 SPEC = """\
 lifecycle: workshop

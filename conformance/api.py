@@ -1,0 +1,155 @@
+"""What can be asked of the kit from Python; the command line asks the same.
+
+Whatever is given and cannot be used raises UsageError, what prevents asking the system raises HarnessError.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import closing, contextmanager
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from conformance.budget import USUAL
+from conformance.defaults import CALL_LIMIT
+from conformance.errors import UsageError, faults_told
+from statemachines.compile import Compiled, load
+from statemachines.lifecycle import Level
+
+if TYPE_CHECKING:  # who only loads a spec does not wait for the judge and the searches
+    from conformance.report import Report
+    from conformance.suite import Replay, Run
+    from conformance.system import Adapter
+
+System = Callable[[], Any] | str
+"""A class, a function that makes an object, or a text: `reference`, `python:module:Class`, `cli:FILE.yaml`."""
+
+
+def run(
+    lifecycle: str | Path,
+    system: System,
+    *,
+    rows: str | Sequence[str] | None = None,
+    seed: int = 0,
+    quick: bool = False,
+    fail_on: Level = "must",
+    call_limit: float = CALL_LIMIT,
+    save: str | Path | None = None,
+) -> Report:
+    """Return the report of a run: each row of a life cycle against a system, and the random machine.
+
+        report = conformance.run("thread-job", MyJobs, rows="N*")
+        report.ok, report["N1"].verdict, report        # the last one prints as the command does
+
+    lifecycle   a shipped name such as "thread-job", or the path of a spec
+    system      a class, or a function without parameters: a fresh object is made for each case; or the text of a
+                target: "reference", "python:module:Class" or "cli:FILE.yaml"
+    rows        a pattern, or several: "N*", "N1,E*" or ["N1", "machine"]; None: all of them, and the machine
+    seed        what is drawn and scheduled; the same seed draws the same
+    quick       fewer drawn values, schedules and random calls
+    fail_on     the lowest level that makes the run fail: "must" or "should"
+    call_limit  seconds that one call may take
+    save        the folder for counterexamples, each as LIFECYCLE-ROW.yaml, which `replay` reads; None: none is saved
+
+    Raises UsageError for a life cycle, a row or a system that there is not, and for a spec with faults;
+    HarnessError when the system cannot be imported or made. A fault of the system raises nothing: it is in the report.
+    """
+    from conformance.suite import Saver
+
+    chosen = prepared(
+        lifecycle, system, rows=rows, seed=seed, quick=quick, fail_on=fail_on, call_limit=call_limit
+    )
+    with chosen as whole:
+        if save is None:
+            return whole.go()
+        saver = Saver(Path(save))
+        return replace(whole.go([saver]), replays=saver.commands)
+
+
+def replay(file: str | Path, system: System, *, call_limit: float = CALL_LIMIT) -> Replay:
+    """Return what comes of a saved counterexample when it is played again on a system.
+
+        conformance.replay(".conformance/thread-job-B7.yaml", MyJobs)       # C1 of B7: fixed
+
+    file  a counterexample that a run has saved, or that was written by hand
+
+    Raises UsageError for a file with faults or a system that there is not, HarnessError when the system cannot
+    be imported or made.
+    """
+    from conformance.suite import read
+    from conformance.suite import replay as replayed
+    from statemachines.rows import RowTooLong
+
+    check_arguments(call_limit=call_limit)
+    with faults_told("counterexample"):
+        saved = read(str(file))
+        with opened(saved.compiled, system, call_limit) as adapter:
+            try:
+                return replayed(saved, adapter)
+            except RowTooLong as error:
+                where = f"{error.expr.where}: " if error.expr else ""
+                raise UsageError(f"{where}{error.message}; a shorter row does") from None
+
+
+# ── What stands behind both ──
+
+
+LONGEST_LIMIT = 3600  # seconds
+
+
+def check_arguments(*, seed: Any = 0, fail_on: Any = "must", call_limit: Any = CALL_LIMIT) -> None:
+    """Raise UsageError for a seed, a level or a limit that a run cannot use."""
+    if isinstance(seed, bool) or not isinstance(seed, int):
+        raise UsageError(f"seed is {seed!r}, and a seed is a whole number")
+    if fail_on not in ("must", "should"):
+        raise UsageError(f"fail_on is {fail_on!r}, and it is one of 'must' and 'should'")
+    is_number = isinstance(call_limit, int | float) and not isinstance(call_limit, bool)
+    if not is_number or not 0 < call_limit <= LONGEST_LIMIT:
+        raise UsageError(
+            f"call_limit is {call_limit!r}, and a limit is more than 0 and at most {LONGEST_LIMIT} seconds"
+        )
+
+
+@contextmanager
+def prepared(
+    lifecycle: str | Path,
+    system: System,
+    *,
+    rows: str | Sequence[str] | None = None,
+    seed: int = 0,
+    quick: bool = False,
+    fail_on: Level = "must",
+    call_limit: float = CALL_LIMIT,
+) -> Iterator[Run]:
+    """Return a run that can begin: all that was given is usable, and the system answers. See `run` for the rest."""
+    from conformance.suite import Run, selected
+
+    check_arguments(seed=seed, fail_on=fail_on, call_limit=call_limit)
+    compiled = loaded(lifecycle)
+    selected(compiled, rows)  # before anything of the system runs
+    with opened(compiled, system, call_limit) as adapter:
+        with faults_told("spec"):
+            budget = USUAL.quick() if quick else USUAL
+            whole = Run(compiled, adapter, rows=rows, seed=seed, budget=budget, fail_on=fail_on)
+        yield whole
+
+
+@contextmanager
+def opened(compiled: Compiled, system: System, call_limit: float = CALL_LIMIT) -> Iterator[Adapter]:
+    """Return an adapter that can be asked, and close it in the end."""
+    from conformance.targets import open_system
+
+    with closing(open_system(compiled, system)) as adapter:
+        adapter.limit = call_limit
+        adapter.ready()
+        yield adapter
+
+
+def loaded(lifecycle: str | Path) -> Compiled:
+    """Return a compiled life cycle by its name, or by the path of its spec; raise UsageError when it has faults."""
+    try:
+        with faults_told("spec"):
+            return load(lifecycle)
+    except LookupError as error:
+        raise UsageError(str(error)) from None

@@ -1,0 +1,109 @@
+"""How much a run does: one value, made where a run begins and passed along to all that counts or gives up."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+
+@dataclass(frozen=True, slots=True)
+class Budget:
+    """How much a run does, and when it has seen enough. Numbers are counts, unless a name ends in `seconds`.
+
+    `Budget()` is what a run does if nobody asks for less.
+    """
+
+    # Rows
+    every_combination: bool = True  # of the values that a row lists; if not, the first one
+    examples: int = 12  # drawn values of a row, beside its witness
+    examples_at_once: int = 3  # the same, of a row that makes calls at once
+    repeats: int = 3  # runs of a failure, before it is called flaky
+
+    # Rows that make calls at once
+    schedules: int = 40  # of one combination of a row's values
+    schedules_of_all: int = 160  # of all combinations together
+    schedules_of_each: int = 3  # of each combination, at least: of three schedules one counts instructions
+    crowd: int = 500  # calls at once, of which more run under fewer schedules, for each shows as much
+    schedules_of_crowd: int = 3  # of a row with so many calls
+    more_schedules: int = 200  # at most, while nothing overlapped, or showed what the row is about
+
+    # The stateful test of Hypothesis, random walks, and concurrent pairs
+    stateful_tests: int = 60
+    stateful_steps: int = 30  # calls of each
+    walks: int = 20
+    walk_steps: int = 30  # calls of each
+    pairs: int = 800  # situations in which two calls are made at once, of all operations together
+    calls_before: tuple[int, int] = (2, 7)  # least and most calls that lead to such a situation
+    calls_after: int = 3  # calls that follow the pair
+    draws: int = 8  # of arguments, of which one may do something, and fit what was called before
+    prefilled: int = (
+        200  # ended records that a case begins with, at most: a larger retention is not filled up
+    )
+
+    # The judge
+    configurations: int = 256  # explanations of a case that are held at once
+    own_steps: int = 2_000  # configurations that steps of the system's own lead to between two calls
+    ways_of_time: int = 2_000  # configurations, and timers that fire, while time passes
+    linearized: int = (
+        12  # calls at once whose every order is searched; more are followed in the order of their ends
+    )
+    few_callers: int = 3  # whose orders are few
+    linearized_of_few: int = 60  # calls at once of so few callers whose every order is searched
+    nodes: int = 20_000  # steps of such a search before it gives up
+    readings: int = 3  # copies that are looked at again after every call
+
+    # A counterexample again
+    reproductions: int = 40  # schedules under which a failure with calls at once is sought again
+    more_reproductions: int = 4  # times as many while it has not shown again
+    reproduce_seconds: float = 10.0  # after which it is not sought any more before it is shrunk
+    confirmations: int = 3  # runs that all show a fault, or it depends on chance
+    shrink_seconds: float = 3.0  # for a trace or a row
+    shrink_seconds_at_once: float = 12.0  # for a trace with calls at once
+    attempt_seconds: float = 0.6  # for one shorter trace, under one schedule after the other
+    hang_seconds: float = 0.4  # for a call, while a hang is shrunk
+    replays: int = 48  # schedules under which a saved one with calls at once is run
+    more_replays: int = (
+        4  # times as many while it has not failed; without calls at once, times what it took before
+    )
+    replay_seconds: float = 3.0  # after which only as many are run as have to be: calls that hang take long
+
+    def quick(self) -> Budget:
+        """Return the budget of a quick look: a quarter of the schedules and searches, and no drawn values."""
+        return replace(
+            self,
+            every_combination=False,
+            examples=0,
+            examples_at_once=0,
+            schedules=_quarter(self.schedules),
+            schedules_of_all=_quarter(self.schedules_of_all),
+            schedules_of_each=_quarter(self.schedules_of_each),
+            schedules_of_crowd=_quarter(self.schedules_of_crowd),
+            stateful_tests=_quarter(self.stateful_tests),
+            walks=_quarter(self.walks),
+            pairs=_quarter(self.pairs),
+        )
+
+    def costly(self) -> Budget:
+        """Return the budget for a system of which each call takes long, such as one that starts a process."""
+        return replace(
+            self,
+            examples=0,
+            examples_at_once=0,
+            schedules=2,
+            schedules_of_each=2,
+            schedules_of_crowd=2,
+            more_schedules=0,
+            stateful_tests=2,
+            walks=0,
+            pairs=10,
+            reproductions=2,
+            shrink_seconds=5 * self.shrink_seconds,
+            shrink_seconds_at_once=5 * self.shrink_seconds_at_once,
+        )
+
+
+def _quarter(count: int) -> int:
+    return max(count // 4, 1)
+
+
+USUAL = Budget()
+"""What a run does if nobody asks for less."""

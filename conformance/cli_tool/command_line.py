@@ -1,0 +1,263 @@
+"""A command line tool as its callers see it: the operations of `cli-job`, each as one call of the tool.
+
+How a call is made is not decided here: a reference is called in this process, any other tool as a process of its own.
+"""
+
+from __future__ import annotations
+
+import itertools
+import shlex
+import threading
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+from conformance.cli_tool.envelope import FIELDS, Reading, descriptor_faults, read, schema_faults
+from conformance.refused import Refused
+
+Arguments = Sequence[str]
+
+UNKNOWN_IDS: Final[Mapping[str, str]] = {
+    "empty": "",
+    "one_space": " ",
+    "spaces": "no such job",
+    "quotes": 'it\'s "no" `job`',
+    "dash": "-",
+    "option": "--no-such-option",
+    "help": "--help",
+    "metacharacters": "; echo $(no) && cat < /dev/null | tee * & #",
+    "traversal": "../../../../etc/passwd",
+    "line_break": "no\nsuch",
+    "long": "x" * 4096,
+}
+"""Ids that nobody hands out, by what the spec calls them; `ordinary` is in the tool's own style, `no_argument` is no id at all."""
+
+NOT_FOUND, MISUSED = 5, 2
+_NUMBERS: Final = ("poll_interval_ms", "timeout_ms")
+
+
+@dataclass(frozen=True, slots=True)
+class Finished:
+    """What a call of the tool left."""
+
+    exit: int
+    stdout: str
+    stderr: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Commands:
+    """How the tool is called: argument lists, in which {key}, {job_id}, {outcome} and {ms} are filled in.
+
+    start    by how the job that it starts ends; `running` is one that runs on
+    unknown  an id in the style of the tool that it never hands out
+    """
+
+    schema: Arguments
+    start: Mapping[str, Arguments]
+    status: Arguments
+    cancel: Arguments
+    end: Arguments = ()
+    register: Arguments = ()
+    advance: Arguments = ()
+    unknown: str = "no-such-job"
+    tokenizer: str = "posix"
+
+
+def filled(arguments: Arguments, **values: str) -> list[str]:
+    """Fill values in; what is filled in is not looked at again."""
+    return [_filled(word, values) for word in arguments]
+
+
+def _filled(word: str, values: Mapping[str, str]) -> str:
+    pieces, rest = [], word
+    while rest:
+        places = [(rest.find(f"{{{name}}}"), name) for name in values]
+        at, name = min((place for place in places if place[0] >= 0), default=(-1, ""))
+        if at < 0:
+            break
+        pieces += [rest[:at], values[name]]
+        rest = rest[at + len(name) + 2 :]
+    return "".join([*pieces, rest])
+
+
+@dataclass(slots=True)
+class _KnownJob:
+    """What callers were told of a job."""
+
+    arguments: list[str]
+    descriptor: dict[str, Any] = field(default_factory=dict)
+
+
+class CommandLine:
+    """A tool, operation by operation; one object is one caller, who remembers what was printed."""
+
+    def __init__(self, commands: Commands, run: Callable[[list[str]], Finished]) -> None:
+        self._commands = commands
+        self._run = run
+        self._keys = itertools.count(1)
+        self._jobs: dict[str, _KnownJob] = {}
+        self._deviations: list[str] = []
+        self._printed: Any = None
+        self._lock = threading.RLock()
+
+    # ── The operations of the life cycle
+
+    def schema(self) -> dict[str, Any]:
+        """Return what the tool declares of the commands that start jobs, bare or in the envelope."""
+        finished = self._run(list(self._commands.schema))
+        data = read(finished.exit, finished.stdout).data
+        found = data if isinstance(data, dict) else {}
+        faults = [] if finished.exit == 0 else [f"the exit code is {finished.exit}"]
+        faults += schema_faults(found.get("job_descriptor_schema"))
+        return {"asynchronous": found.get("async") is True, "faults": faults}
+
+    def start(self, outcome: str) -> dict[str, Any]:
+        """Start a job, under a key that no other start had."""
+        return self._started(filled(self._commands.start[outcome], key=f"key-{next(self._keys)}"))
+
+    def start_again(self, original: str) -> dict[str, Any]:
+        """Make the very call once more that started a job. Raises Refused when it gives another job."""
+        known = self._jobs.get(original)
+        if known is None:
+            raise Refused("not_found")
+        return self._started(known.arguments, original)
+
+    def status(self, job: str, way: str = "printed") -> dict[str, Any]:
+        """Ask how a job stands. Raises Refused when the tool knows no such job."""
+        finished = self._run(self._command(job, way, "status"))
+        reading = self._read(finished)
+        if finished.exit == NOT_FOUND and reading.descriptor is None:
+            raise Refused("not_found")
+        return self._answer(finished, reading)
+
+    def cancel(self, job: str, way: str = "printed") -> dict[str, Any]:
+        """Ask for the end of a job."""
+        finished = self._run(self._command(job, way, "cancel"))
+        return self._answer(finished, self._read(finished))
+
+    def status_of_unknown_id(self, unknown_id: str) -> dict[str, Any]:
+        """Ask about an id that was never handed out."""
+        return self._of_unknown_id(self._commands.status, unknown_id)
+
+    def cancel_of_unknown_id(self, unknown_id: str) -> dict[str, Any]:
+        """Ask for the end of what was never started."""
+        return self._of_unknown_id(self._commands.cancel, unknown_id)
+
+    def end(self, job: str, outcome: str) -> None:
+        """End a job from outside."""
+        self._run(filled(self._commands.end, job_id=job, outcome=outcome))
+
+    def register_without_schema(self) -> None:
+        """Register a command that declares no descriptor schema, which has to fail. Raises Refused as the tool does."""
+        if self._run(list(self._commands.register)).exit != 0:
+            raise Refused("no_descriptor_schema")
+
+    def deviations(self) -> dict[str, Any]:
+        """Return what was not as recommended so far, each once."""
+        return {"found": list(dict.fromkeys(self._deviations))}
+
+    def wait(self, ms: int) -> None:
+        """Let the tool move its clock."""
+        self._run(filled(self._commands.advance, ms=str(ms)))
+
+    # ── What was printed
+
+    def _started(self, arguments: list[str], original: str = "") -> dict[str, Any]:
+        finished = self._run(arguments)
+        reading = read(finished.exit, finished.stdout)
+        descriptor = reading.descriptor
+        if original and finished.exit != 0 and descriptor is None:
+            raise Refused("not_repeated")
+        faults = [*reading.faults, *self._faults(descriptor)]
+        if descriptor is None and finished.stderr:
+            faults.append(f"stderr: {finished.stderr}")
+        answer = self._shown(finished, descriptor, faults)
+        job_id = answer["job_id"]
+        if original and job_id == original and not answer["faults"]:
+            raise Refused("same_job")
+        if isinstance(job_id, str) and descriptor is not None:
+            self._jobs.setdefault(job_id, _KnownJob(arguments, descriptor))
+        return answer
+
+    def _read(self, finished: Finished) -> Reading:
+        """Read a reply whose envelope is only recommended."""
+        reading = read(finished.exit, finished.stdout)
+        self._deviations += reading.faults
+        return reading
+
+    def _answer(self, finished: Finished, reading: Reading) -> dict[str, Any]:
+        faults = list(self._faults(reading.descriptor))
+        return self._shown(finished, reading.descriptor, faults)
+
+    def _shown(
+        self, finished: Finished, descriptor: dict[str, Any] | None, faults: list[str]
+    ) -> dict[str, Any]:
+        found = descriptor or {}
+        shown = {name: found.get(name) for name in FIELDS if not name.endswith("_command")}
+        return {"exit": finished.exit, **shown, "faults": faults}
+
+    def _faults(self, descriptor: dict[str, Any] | None) -> Iterator[str]:
+        """Tell what is wrong with a descriptor, by itself and beside the earlier ones of its job."""
+        if descriptor is None:
+            return
+        yield from descriptor_faults(descriptor, self._declared())
+        self._deviations += [
+            f"{name} is {descriptor[name]}"
+            for name in _NUMBERS
+            if isinstance(descriptor.get(name), int) and descriptor[name] <= 0
+        ]
+        with self._lock:
+            known = self._jobs.get(str(descriptor.get("job_id")))
+            if known is None:
+                return
+            before = known.descriptor
+            for name in ("status_command", "cancel_command"):
+                if before.get(name) != descriptor.get(name):
+                    yield f"{name} was {before.get(name)!r}, and is {descriptor.get(name)!r}"
+            self._deviations += [
+                f"{name} was {before.get(name)}, and is {descriptor.get(name)}"
+                for name in _NUMBERS
+                if before.get(name) != descriptor.get(name)
+            ]
+
+    def _declared(self) -> Any:
+        """Return the descriptor schema that the tool prints; asked for once."""
+        with self._lock:
+            if self._printed is None:
+                finished = self._run(list(self._commands.schema))
+                data = read(finished.exit, finished.stdout).data
+                self._printed = (data if isinstance(data, dict) else {}).get("job_descriptor_schema", False)
+            return self._printed
+
+    # ── Which command
+
+    def _command(self, job: str, way: str, name: str) -> list[str]:
+        """Return the command for a job: as its descriptor printed it, or as it is known."""
+        known = self._jobs.get(job)
+        printed = known.descriptor.get(f"{name}_command") if known is not None else None
+        if way == "printed" and isinstance(printed, str):
+            return self._tokens(printed)
+        template = self._commands.status if name == "status" else self._commands.cancel
+        return filled(template, job_id=job)
+
+    def _tokens(self, printed: str) -> list[str]:
+        if self._commands.tokenizer == "white_space":
+            return printed.split()
+        try:
+            return shlex.split(printed)
+        except ValueError:  # an open quote: what a shell would not run either
+            return [printed]
+
+    def _of_unknown_id(self, template: Arguments, unknown_id: str) -> dict[str, Any]:
+        if unknown_id == "no_argument":
+            arguments = [word for word in template if "{job_id}" not in word]
+        else:
+            job_id = UNKNOWN_IDS.get(unknown_id, self._commands.unknown)
+            arguments = filled(template, job_id=job_id)
+        finished = self._run(arguments)
+        usage = (
+            finished.exit == MISUSED or unknown_id == "help"
+        )  # who misuses a command may be told in plain text
+        reading = read(finished.exit, finished.stdout) if usage else self._read(finished)
+        return {"exit": finished.exit, "descriptor": reading.descriptor is not None}

@@ -1,0 +1,177 @@
+"""The command `conformance`. Every command imports what it needs when it runs, so that none waits for the others'."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from conformance.__about__ import __version__
+from conformance.defaults import CALL_LIMIT, FAILURES
+from conformance.errors import UsageError
+from conformance.verdict import EXIT_HARNESS, EXIT_USAGE
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run a command; return its exit code."""
+    parser = _parser()
+    options = parser.parse_args(arguments)
+    if not hasattr(options, "command"):
+        parser.print_help()
+        return EXIT_USAGE
+    from conformance.command import commands
+
+    try:
+        code: int = getattr(commands, options.command)(options)
+    except UsageError as error:
+        print(f"conformance: {error}", file=sys.stderr)
+        return EXIT_USAGE
+    except BrokenPipeError:  # the reader has seen enough
+        sys.stderr.close()
+        return 141  # as if SIGPIPE (13) had ended us: the command did not come to its end
+    except Exception as error:  # noqa: BLE001 - a fault of the kit is no verdict on the system, nor is what keeps it from being asked; no traceback
+        from conformance.system import HarnessError
+
+        told = error if isinstance(error, HarnessError) else HarnessError.of_the_kit(error)
+        print(f"conformance: {told}", file=sys.stderr)
+        return EXIT_HARNESS
+    except KeyboardInterrupt:
+        print("conformance: interrupted; the run did not finish", file=sys.stderr)
+        return 130
+    return code
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="conformance",
+        description="Checks implementations of background job life cycles against their specs.",
+        allow_abbrev=False,
+    )
+    parser.add_argument("--version", action="version", version=f"conformance {__version__}")
+    commands = parser.add_subparsers(title="commands", metavar="COMMAND")
+    _run(_command(commands, "run", "run a lifecycle's matrix against a system"))
+    _demo(_command(commands, "demo", "see the reference pass, and a planted bug be found"))
+    _lifecycle(_command(commands, "list", "list the lifecycles, or the rows of one"), optional=True)
+    check = _command(commands, "check", "check specs: structure, meaning, rows and invariants")
+    check.add_argument(
+        "specs",
+        nargs="+",
+        metavar="SPEC",
+        help="a YAML file, a folder with rules.yaml, or the name of a shipped lifecycle",
+    )
+    explain = _command(commands, "explain", "say what a lifecycle, a row, the machine or a clause means")
+    _lifecycle(explain)
+    explain.add_argument(
+        "part",
+        nargs="?",
+        default="",
+        metavar="ROW|OPERATION|CLAUSE",
+        help="for example E4, machine, finish, or operations.finish.move",
+    )
+    generate = _command(commands, "generate", "write a lifecycle as a Python module of its own")
+    _lifecycle(generate)
+    generate.add_argument(
+        "--as",
+        dest="form",
+        choices=["model", "transitions"],
+        default="model",
+        help="the executable model, which needs nothing else, or machines of the package `transitions` (default: model)",
+    )
+    generate.add_argument("--output", metavar="FILE", help="where to write it (default: standard output)")
+    _lifecycle(_command(commands, "draw", "draw a lifecycle as a Mermaid state diagram"))
+    replay = _command(commands, "replay", "run a saved counterexample again")
+    replay.add_argument("counterexample", metavar="FILE", help=f"a file that `run` wrote under {FAILURES}/")
+    _against(replay)
+    show = _command(commands, "show", "show a report that a run has saved")
+    show.add_argument("report", metavar="REPORT", help="a file that `run --report` wrote")
+    adapter = _command(commands, "adapter", "print the skeleton of an adapter")
+    _lifecycle(adapter)
+    adapter.add_argument(
+        "--language",
+        default="python",
+        choices=["python"],
+        help="the language of the skeleton (default: python)",
+    )
+    return parser
+
+
+def _command(
+    commands: argparse._SubParsersAction[argparse.ArgumentParser], name: str, about: str
+) -> argparse.ArgumentParser:
+    parser = commands.add_parser(
+        name, help=about, description=f"{about[0].upper()}{about[1:]}.", allow_abbrev=False
+    )
+    parser.set_defaults(command="list_" if name == "list" else name)  # `list` is taken
+    return parser
+
+
+def _lifecycle(parser: argparse.ArgumentParser, *, optional: bool = False) -> None:
+    parser.add_argument(
+        "lifecycle",
+        metavar="LIFECYCLE",
+        nargs="?" if optional else None,
+        help="a shipped name such as thread-job, or the file or folder of a spec",
+    )
+
+
+def _against(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--against", required=True, metavar="TARGET", help="reference, python:module:Class, or cli:FILE.yaml"
+    )
+    parser.add_argument(
+        "--call-limit",
+        type=_seconds,
+        default=CALL_LIMIT,
+        metavar="SECONDS",
+        help=f"how long one call may take (default: {CALL_LIMIT:g})",
+    )
+
+
+def _run(parser: argparse.ArgumentParser) -> None:
+    _lifecycle(parser)
+    _against(parser)
+    parser.add_argument(
+        "--rows",
+        metavar="IDS",
+        help="only these rows, for example N1,E*; `machine` is the random machine",
+    )
+    parser.add_argument("--quick", action="store_true", help="fewer drawn values, schedules and random calls")
+    parser.add_argument(
+        "--seed", type=int, default=0, metavar="N", help="what is drawn and scheduled (default: 0)"
+    )
+    parser.add_argument(
+        "--fail-on",
+        choices=["must", "should"],
+        default="must",
+        help="the lowest level that fails the run (default: must)",
+    )
+    parser.add_argument("--json", action="store_true", help="write the report as JSON Lines instead of text")
+    parser.add_argument(
+        "--report", type=Path, metavar="FILE", help="also write the report as JSON Lines to a file"
+    )
+    parser.add_argument("--junit", type=Path, metavar="FILE", help="also write a JUnit XML file")
+    parser.add_argument(
+        "--save",
+        type=Path,
+        default=Path(FAILURES),
+        metavar="DIR",
+        help=f"where counterexamples are written (default: {FAILURES})",
+    )
+
+
+def _demo(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "lifecycle", metavar="LIFECYCLE", nargs="?", default="thread-job", help="default: thread-job"
+    )
+
+
+def _seconds(text: str) -> float:
+    try:
+        return float(text)
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a number of seconds") from None
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,263 @@
+"""What each command does: it asks the kit, prints, and returns the exit code."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from contextlib import ExitStack, redirect_stdout
+from pathlib import Path
+from typing import TYPE_CHECKING, TextIO
+
+from conformance import api
+from conformance.defaults import FAILURES
+from conformance.errors import UsageError, faults_told
+from conformance.verdict import EXIT_CONFORMS, EXIT_HARNESS, EXIT_USAGE, EXIT_VIOLATES
+from statemachines.compile import Compiled
+from statemachines.diagnostics import SpecError, did_you_mean
+from statemachines.kernel import Clause, within
+from statemachines.specs import shipped
+
+if TYPE_CHECKING:  # every command imports what it needs when it runs
+    from conformance.report import Watcher
+    from conformance.suite import Run
+
+
+def _writable(path: Path) -> TextIO:
+    try:
+        return path.open("w", encoding="utf-8")
+    except OSError as error:
+        raise UsageError(f"{path} cannot be written: {error.strerror}") from None
+
+
+# ── Runs ─────────────────────────────────────────────────────────────────────────────────────────
+
+
+def run(options: argparse.Namespace) -> int:
+    """Run a matrix; return its exit code."""
+    with ExitStack() as stack:
+        out = sys.stdout
+        if options.json:  # whatever the system prints does not come between the records
+            stack.enter_context(redirect_stdout(sys.stderr))
+        chosen = api.prepared(
+            options.lifecycle,
+            options.against,
+            rows=options.rows,
+            seed=options.seed,
+            quick=options.quick,
+            fail_on=options.fail_on,
+            call_limit=options.call_limit,
+        )
+        return _told(stack.enter_context(chosen), options, stack, out)
+
+
+def _told(whole: Run, options: argparse.Namespace, stack: ExitStack, out: TextIO) -> int:
+    """Run, and tell whoever was asked for: the screen or the stream, and the files."""
+    from conformance.report import Stream, junit, view_of
+    from conformance.suite import Saver
+
+    watchers: list[Watcher] = [saver := Saver(options.save)]
+    if options.report is not None:
+        file = stack.enter_context(_writable(options.report))
+        watchers.append(Stream(file.write, file.flush))
+    tests = stack.enter_context(_writable(options.junit)) if options.junit is not None else None
+    if options.json:
+        watchers.append(Stream(out.write, out.flush))
+    else:
+        watchers.append(stack.enter_context(view_of(out, saver.commands.__getitem__)))
+    report = whole.go(watchers)
+    if tests is not None:
+        tests.write(junit(report))
+    return report.exit
+
+
+def demo(options: argparse.Namespace) -> int:
+    """Show the reference pass, then a planted bug being found. Raises UsageError."""
+    from conformance.demo import PLANTED
+
+    name = api.loaded(options.lifecycle).lifecycle.name
+    if name not in PLANTED:
+        raise UsageError(f"there is no demo of {name}; there are: {', '.join(PLANTED)}")
+    planted = PLANTED[name]
+    print(f"The reference implementation of {name}:\n", flush=True)
+    first = _shown(options.lifecycle, "reference")
+    about = " ".join((planted.__doc__ or "").split())
+    print(f"\nThe same with one bug in it. {about}\n", flush=True)
+    second = _shown(options.lifecycle, planted)
+    if (first, second) != (EXIT_CONFORMS, EXIT_VIOLATES):
+        print(f"\nThe demo went wrong: the runs ended with {first} and {second}, not with 0 and 1.")
+        return EXIT_HARNESS
+    print("\nThe bug was found, as it should be: a run of such a system exits with 1. The demo exits with 0.")
+    return EXIT_CONFORMS
+
+
+def _shown(lifecycle: str, system: api.System) -> int:
+    """Run quickly and show it; return the exit code of the run."""
+    from conformance.report import view_of
+    from conformance.suite import Saver
+
+    saver = Saver(Path(FAILURES))
+    with (
+        api.prepared(lifecycle, system, quick=True) as whole,
+        view_of(sys.stdout, saver.commands.__getitem__) as screen,
+    ):
+        return whole.go([saver, screen]).exit
+
+
+def show(options: argparse.Namespace) -> int:
+    """Show a report that a run has saved. Raises UsageError."""
+    from conformance.report import ReportError, read, view_of
+
+    try:
+        report = read(options.report)
+    except OSError as error:
+        raise UsageError(f"{options.report} cannot be read: {error.strerror}; {_REPORTS}") from None
+    except ReportError as error:
+        raise UsageError(f"{error}; {_REPORTS}") from None
+    report.show(view_of(sys.stdout))
+    return EXIT_CONFORMS
+
+
+_REPORTS = "`conformance run … --report FILE` writes a report that can be shown"
+
+
+def replay(options: argparse.Namespace) -> int:
+    """Run a saved counterexample again: 0 fixed, 1 still fails, 4 could not tell."""
+    found = api.replay(options.counterexample, options.against, call_limit=options.call_limit)
+    print(found)
+    return found.exit
+
+
+# ── What is known of a lifecycle ─────────────────────────────────────────────────────────────────
+
+
+def list_(options: argparse.Namespace) -> int:
+    """List the shipped lifecycles, or the rows of one."""
+    if options.lifecycle is None:
+        for name in shipped():
+            compiled = api.loaded(name)
+            levels = [row.level for row in compiled.lifecycle.rows.values()]
+            print(
+                f"{name:<18}{len(levels):>4} rows ({levels.count('must')} must)   {_sentence(compiled.lifecycle.about)}"
+            )
+        return EXIT_CONFORMS
+    from conformance.suite import ABOUT_MACHINE, MACHINE
+
+    rows = api.loaded(options.lifecycle).lifecycle.rows.values()
+    for row_id, level, about in [
+        *((row.id.text, row.level, row.about) for row in rows),
+        (MACHINE, "must", ABOUT_MACHINE),
+    ]:
+        print(f"{row_id:<9}{level:<8}{about}")
+    return EXIT_CONFORMS
+
+
+def _sentence(text: str) -> str:
+    return " ".join(text.split()).partition(". ")[0].rstrip(".") + "."
+
+
+def check(options: argparse.Namespace) -> int:
+    """Check specs; return 0 when all are right, 2 when one has faults. Raises UsageError."""
+    import statemachines
+
+    faulty = False
+    for name in options.specs:
+        try:
+            checked = statemachines.check(name)
+        except LookupError as error:
+            raise UsageError(
+                f"{error.args[0]}; give a shipped name, or the path of a YAML file or of a folder with rules.yaml"
+            ) from None
+        for diagnostic in checked.diagnostics:
+            print(diagnostic.render())
+        faulty = faulty or bool(checked.diagnostics)
+        if not checked.diagnostics:
+            print(f"{name}: right. {checked.summary}")
+    return EXIT_USAGE if faulty else EXIT_CONFORMS
+
+
+def explain(options: argparse.Namespace) -> int:
+    """Explain a lifecycle, a row, the random machine or a clause. Raises UsageError."""
+    from conformance.command.explain import (
+        explain_choice,
+        explain_clause,
+        explain_lifecycle,
+        explain_machine,
+        explain_operation,
+        explain_row,
+    )
+    from conformance.suite import MACHINE
+
+    compiled = api.loaded(options.lifecycle)
+    part = options.part
+    if not part:
+        print(explain_lifecycle(compiled))
+    elif part in compiled.lifecycle.rows:
+        print(explain_row(compiled, part))
+    elif part == MACHINE:
+        print(explain_machine(compiled))
+    elif found := explain_operation(compiled, part):
+        print(found)
+    elif clauses := _clauses(compiled, part):
+        print("\n".join(explain_clause(compiled, clause) for clause in clauses))
+    elif found := explain_choice(compiled, part):
+        print(found)
+    else:
+        paths = [clause.path for clause in compiled.kernel.clauses]
+        spec = compiled.lifecycle
+        choices = [*spec.limits, *spec.policies, *spec.signals]
+        known = [*spec.rows, MACHINE, *spec.operations, *choices, *paths]
+        hint = did_you_mean(part, known) or f"`conformance explain {options.lifecycle}` lists them"
+        raise UsageError(
+            f"{compiled.lifecycle.name} has no row, operation, limit, policy, signal or clause {part!r}; {hint}"
+        )
+    return EXIT_CONFORMS
+
+
+def _clauses(compiled: Compiled, part: str) -> list[Clause]:
+    """Return the clauses of a path, or of a path without its section: `finish` for `operations.finish`."""
+    clauses = compiled.kernel.clauses
+    sections = dict.fromkeys(each.path.partition(".")[0] for each in clauses)
+    wanted = [part, *(f"{section}.{part}" for section in sections)]
+    return [each for each in clauses if any(within(each.path, path) for path in wanted)]
+
+
+def generate(options: argparse.Namespace) -> int:
+    """Write the model of a lifecycle, or the machines of its records. Raises UsageError."""
+    from statemachines.draw import machine_module
+    from statemachines.generate import standalone
+
+    compiled = api.loaded(options.lifecycle)
+    if options.form == "model":
+        text = standalone(compiled.kernel)
+    else:
+        try:
+            with faults_told("spec"):
+                text = machine_module(compiled.lifecycle)
+        except LookupError as error:
+            raise UsageError(str(error)) from None
+    if options.output is None:
+        print(text, end="")
+        return EXIT_CONFORMS
+    with _writable(Path(options.output)) as file:
+        file.write(text)
+    return EXIT_CONFORMS
+
+
+def draw(options: argparse.Namespace) -> int:
+    """Draw a lifecycle as Mermaid text. Raises UsageError."""
+    from statemachines.draw import mermaid
+
+    compiled = api.loaded(options.lifecycle)
+    try:
+        print(mermaid(compiled.lifecycle), end="")
+    except SpecError as error:
+        raise UsageError(f"{compiled.lifecycle.name} cannot be drawn\n{error}") from None
+    return EXIT_CONFORMS
+
+
+def adapter(options: argparse.Namespace) -> int:
+    """Print the skeleton of an adapter."""
+    from conformance.command.scaffold import python_skeleton
+
+    print(python_skeleton(api.loaded(options.lifecycle)), end="")
+    return EXIT_CONFORMS

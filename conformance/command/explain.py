@@ -1,0 +1,217 @@
+"""What a lifecycle asks for, in words: its operations, one of its rows, one of its clauses."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+from conformance.judge import kernel_facts
+from conformance.suite import ABOUT_MACHINE, MACHINE
+from statemachines import kernel
+from statemachines.compile import Compiled
+from statemachines.lifecycle import Policy, Row, RowStep
+from statemachines.types import NULL, DocumentType, Enum, Id, List, Optional, RecordType, Ref, Type
+
+
+def explain_lifecycle(compiled: Compiled) -> str:
+    """Return every operation with its parameters, reply and refusals, then every clause."""
+    spec = compiled.lifecycle
+    lines = [
+        f"{spec.name}, revision {spec.version}",
+        " ".join(spec.about.split()),
+        "",
+        "Limits and policies, which an implementation may declare as its own",
+    ]
+    width = max((len(name) for name in (*spec.limits, *spec.policies)), default=0) + 2
+    values = [str(limit.default) for limit in spec.limits.values()]
+    values += [policy.default.text for policy in spec.policies.values()]
+    wide = max(10, *map(len, values), 0) + 2
+    for name, limit in spec.limits.items():
+        lines.append(f"  {name:<{width}}{limit.default!s:<{wide}}{limit.about}")
+    for name, policy in spec.policies.items():
+        choices = ", ".join(word.text for word in policy.choices)
+        choices += f". {policy.default.text} is only recommended" if policy.is_recommended else ""
+        lines.append(f"  {name:<{width}}{policy.default.text:<{wide}}{policy.about} One of: {choices}.")
+    lines += ["", "Operations"]
+    for operation in compiled.kernel.operations:
+        lines += _operation(operation)
+    lines += ["", "Signals: what the implementation does beside its replies"]
+    for name, fields in compiled.kernel.signals:
+        lines.append(f"  {name}({', '.join(f'{key}: {shape(kind)}' for key, kind in fields)})")
+    if spec.definitions:
+        lines += ["", "Names that clauses use"]
+    for each in spec.definitions.values():
+        parameters = ", ".join(word.text for word in each.parameters)
+        lines.append(f"  {each.name.text}({parameters}): {each.body.text}")
+    lines += ["", "Clauses (✓ must, ○ should)"]
+    for clause in compiled.kernel.clauses:
+        lines.append(f"  {'✓' if clause.level == 'must' else '○'} {clause.path:<58} {clause.text}")
+    return "\n".join(lines)
+
+
+def _operation(operation: kernel.Operation) -> list[str]:
+    arguments = ", ".join(
+        f"{each.name}: {shape(each.wire)}{'?' if each.default is not None else ''}"
+        for each in operation.parameters
+    )
+    gives = shape(operation.reply.type) if operation.reply is not None else "nothing"
+    lines = [f"  {operation.name}({arguments}){' (optional)' if operation.optional else ''}"]
+    if operation.about:
+        lines.append(f"      {' '.join(operation.about.split())}")
+    lines.append(f"      gives {gives}")
+    codes = sorted(
+        {
+            require.code
+            for require in operation.requires
+            if require.code not in ("", "*") and require.answer == "refused"
+        }
+    )
+    return lines + ([f"      refuses {', '.join(codes)}"] if codes else [])
+
+
+def shape(kind: Type) -> str:
+    """Write the form of a value as JSON would show it."""
+    match kind:
+        case Optional(item=item):
+            return f"{shape(item)} | null"
+        case List(item=item):
+            return f"[{shape(item)}]"
+        case RecordType(fields=fields):
+            return "{" + ", ".join(f"{name}: {shape(field)}" for name, field in fields) + "}"
+        case Enum(members=members):
+            return " | ".join(members)
+        case DocumentType():
+            return '{"text": …} | {"file": path}'
+        case Id() | Ref():
+            return str(kind)
+        case _ if kind == NULL:
+            return "null"
+        case _:
+            return str(kind)
+
+
+def explain_row(compiled: Compiled, row_id: str) -> str:
+    """Return a row: what it is about, the clauses that it covers, and its text in the spec."""
+    row = compiled.lifecycle.rows[row_id]
+    lines = [
+        f"{row_id}  {row.about}",
+        f"level {row.level}, source {row.source}, {row.id.where}",
+        "",
+        "It has to witness:",
+    ]
+    for word in row.covers:
+        texts = [clause.text for clause in compiled.kernel.clauses if kernel.within(clause.path, word.text)]
+        lines.append(f"  {word.text:<52} {texts[0] if texts else ''}")
+    file = compiled.file_of(row.id.where)
+    shared = [f"  needs {each.text}" for each in row.group.needs]
+    shared += [f"  begins with {_step(each)}" for each in row.group.arrange]
+    lines += ["", "Like every row of its group, it", *shared] if shared else []
+    return "\n".join([*lines, *(["", *_source(file, row)] if file else [])])
+
+
+def _step(step: RowStep) -> str:
+    """Write a step in one line."""
+    if step.loop is not None:
+        steps = ", ".join(map(_step, step.body))
+        return f"for each {step.loop.text} in {step.expr.text}: [{steps}]"
+    return f"{step.binding.text} = {step.expr.text}" if step.binding else step.expr.text
+
+
+def explain_machine(compiled: Compiled) -> str:
+    """Return what the random machine does: how its cases begin, what they call, and who is asked after each call."""
+    observers = [operation.name for operation in kernel_facts.of(compiled).observers()]
+    return "\n".join(
+        [
+            f"{MACHINE}  {ABOUT_MACHINE}",
+            "level must; no row of the spec, but made from it",
+            "",
+            "It makes random calls, with arguments that are worth trying where they are made; the seed chooses them.",
+            "Some cases are drawn by Hypothesis, and some are long walks: they begin with nothing, or with as many ended",
+            "records as are retained, one fewer, or one more. In others any two calls are made at once after a few more.",
+            f"  calls           {', '.join(compiled.lifecycle.operations)}, wait",
+            f"  asks after each {', '.join(observers)}",
+            "A fault that a row saw without being about it is reported here, too.",
+        ]
+    )
+
+
+def _source(file: Path, row: Row) -> list[str]:
+    """Return the lines of a row in the file where it stands."""
+    text = file.read_text(encoding="utf-8").splitlines()
+    first = row.id.where.line - 1
+    indent = row.id.where.column - 1
+    found = [text[first]]
+    for line in text[first + 1 :]:
+        if line.strip() and len(line) - len(line.lstrip()) <= indent:
+            break
+        found.append(line)
+    while not found[-1].strip():
+        found.pop()
+    return found
+
+
+def explain_choice(compiled: Compiled, name: str) -> str:
+    """Return a limit, a policy or a signal: what it is, and the rows and clauses that speak of it; nothing for another name.
+
+    `limits`, `policies` and `signals` are all of them.
+    """
+    spec, plain = compiled.lifecycle, name.rpartition(".")[2]
+    groups = {"limits": spec.limits, "policies": spec.policies, "signals": spec.signals}
+    if name in groups:
+        return "\n".join(explain_choice(compiled, f"{name}.{each}") for each in groups[name])
+    if (policy := spec.policies.get(plain)) is not None and name in (plain, f"policies.{plain}"):
+        word, head = f"policies.{plain}", _policy(policy)
+    elif (limit := spec.limits.get(plain)) is not None and name in (plain, f"limits.{plain}"):
+        word, head = f"limits.{plain}", [limit.about, f"{limit.default} where nothing else is declared"]
+    elif (fields := dict(compiled.kernel.signals).get(plain)) is not None and name in (
+        plain,
+        f"signals.{plain}",
+    ):
+        word, head = f".signal.{plain}", [", ".join(f"{key}: {shape(kind)}" for key, kind in fields)]
+    else:
+        return ""
+    speaks = re.compile(rf"{re.escape(word)}\b")
+    rows = [row.id.text for row in spec.rows.values() if any(speaks.search(need.text) for need in row.needs)]
+    names = [each.name.text for each in spec.definitions.values() if speaks.search(each.body.text)]
+    clauses = [
+        each for each in compiled.kernel.clauses if speaks.search(each.text) or speaks.search(each.path)
+    ]
+    lines = [plain, *(f"  {line}" for line in head)]
+    lines += [f"  needed by {', '.join(rows)}"] if rows else []
+    lines += [f"  read by {', '.join(names)}"] if names else []
+    return "\n".join([*lines, *(explain_clause(compiled, each) for each in clauses)])
+
+
+def _policy(policy: Policy) -> list[str]:
+    """Say what may be chosen."""
+    choices, default = ", ".join(word.text for word in policy.choices), policy.default.text
+    if policy.is_recommended:
+        means = f"{default} is only recommended: who declares nothing may do as any of these says"
+    elif policy.is_undeclared:
+        means = "who declares nothing may do as any of these says"
+    else:
+        means = f"{default} where nothing is declared"
+    return [" ".join(policy.about.split()), f"one of {choices}; {means}"]
+
+
+def explain_operation(compiled: Compiled, name: str) -> str:
+    """Return an operation, with or without its section: its form, what it is for, and its clauses; nothing for another name."""
+    name = name.removeprefix("operations.")
+    operation = next((each for each in compiled.kernel.operations if each.name == name), None)
+    if operation is None:
+        return ""
+    path = f"operations.{name}"
+    clauses = [each for each in compiled.kernel.clauses if kernel.within(each.path, path)]
+    form = [line.removeprefix("  ") for line in _operation(operation)]
+    return "\n".join([*form, *(explain_clause(compiled, each) for each in clauses)])
+
+
+def explain_clause(compiled: Compiled, clause: kernel.Clause) -> str:
+    """Return a clause: its sentence, where it stands, its level, and the rows that cover it."""
+    rows = [
+        row.id.text
+        for row in compiled.lifecycle.rows.values()
+        if any(kernel.within(clause.path, word.text) for word in row.covers)
+    ]
+    covered = f"covered by {', '.join(rows)}" if rows else "covered by no row"
+    return f"{clause.path}\n  {clause.text}\n  {clause.level}, {clause.where}, {covered}"

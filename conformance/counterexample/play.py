@@ -1,0 +1,110 @@
+"""Playing a trace on a fresh system, judged, and the trace of what a case made."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from conformance.budget import USUAL, Budget
+from conformance.judge import CallFailed, Case, Finding, History, kernel_facts
+from conformance.system import Adapter
+from statemachines import rows
+from statemachines.compile import Compiled
+from statemachines.rows import AtOnce, Call, Given, Observed, Plain, RowFailure, Step, Trace
+
+
+def symbolic(compiled: Compiled, made: Sequence[Observed | History]) -> Trace:
+    """Return the trace of what a case made."""
+    return rows.symbolic(
+        compiled.kernel, (each.callers if isinstance(each, History) else each for each in made)
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Played:
+    """What came of playing a trace: the finding, if there was one, and the calls up to it.
+
+    `origins` tells for every id that the system chose which reply it came from; `transcript` what was said meanwhile.
+    """
+
+    finding: Finding | None
+    trace: Trace
+    overlaps: int = 0
+    origins: tuple[tuple[str, Given], ...] = ()
+    transcript: tuple[str, ...] = ()
+
+
+def play(compiled: Compiled, adapter: Adapter, trace: Trace, seed: int = 0, budget: Budget = USUAL) -> Played:
+    """Play a trace on a fresh system, judged, up to the first finding; one that goes astray shows nothing."""
+    case = Case(compiled, adapter, seed, budget)
+    player = _Player(case)
+    at_once = any(isinstance(step, AtOnce) for step in trace.steps)
+    for index, step in enumerate(trace.steps):
+        try:
+            player.take(step)
+        except (CallFailed, RowFailure):
+            if case.finding is None:
+                return Played(None, Trace(()))
+        if case.astray or (case.finding is not None and case.judge.unsure and not at_once):
+            return Played(None, Trace(()))
+        if case.finding is not None:
+            return player.played(case.finding, Trace(trace.steps[: index + 1]))
+    return player.played(next(iter(case.judge.findings), None), trace)
+
+
+class _Player:
+    """Makes the calls of a trace, filling in what earlier replies gave."""
+
+    def __init__(self, case: Case) -> None:
+        self._case = case
+        self._replies: dict[int, Observed] = {}
+
+    def played(self, finding: Finding | None, trace: Trace) -> Played:
+        """Say what came of it."""
+        case = self._case
+        return Played(finding, trace, case.overlaps, self._origins(), case.adapter.transcript())
+
+    def _origins(self) -> tuple[tuple[str, Given], ...]:
+        """Return the ids in the replies so far, each with the reply that it came from first."""
+        found: dict[str, Given] = {}
+        facts = kernel_facts.of(self._case.compiled)
+        for number, reply in sorted(self._replies.items()):
+            for field, value in facts.ids(reply).items():
+                found.setdefault(value, Given(number, field))
+        return tuple(found.items())
+
+    def take(self, step: Step) -> None:
+        if isinstance(step, Call):
+            self._make(step)
+            return
+        self._case.together([self._body(caller) for caller in step.callers])
+
+    def _body(self, calls: tuple[Call, ...]) -> Any:
+        def body() -> None:
+            for call in calls:
+                self._make(call)
+
+        return body
+
+    def _make(self, call: Call) -> None:
+        arguments = {name: self._value(value) for name, value in call.arguments}
+        self._replies[call.number] = self._case.call(call.operation, arguments)
+
+    def _value(self, value: Any) -> Any:
+        match value:
+            case Given(step=step, field=field):
+                given = self._replies[step].value
+                if not field:
+                    return given
+                if not isinstance(given, dict):
+                    raise RowFailure(
+                        f"{self._replies[step].operation} gave nothing that a later call could refer to"
+                    )
+                return given[field]
+            case Plain(fields=fields):
+                return {name: self._value(each) for name, each in fields}
+            case tuple():
+                return [self._value(each) for each in value]
+            case _:
+                return value

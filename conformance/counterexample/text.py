@@ -1,0 +1,177 @@
+"""A trace written as a row in the spec's own words, ready to be read, pasted into the matrix, or replayed."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from conformance.counterexample.play import Played
+from conformance.judge import Finding, InOrder, Listed, Times, part
+from statemachines.compile import Compiled
+from statemachines.kernel import within
+from statemachines.model import Document
+from statemachines.rows import AtOnce, Call, Names, Trace, item, quoted, row_text, written
+from statemachines.types import List, Optional, Type
+
+
+@dataclass(frozen=True, slots=True)
+class Written:
+    """A counterexample in words: the row, what was expected, and what was seen."""
+
+    text: str
+    expected: str
+    seen: str
+
+
+def as_row(compiled: Compiled, played: Played, name: str = "C1", *, asserting: bool = True) -> Written:
+    """Write what a trace shows as a row of this name: its steps, what was expected, and what was seen.
+
+    Without `asserting` the row only makes the calls, and leaves it to the model what may come of them.
+    """
+    trace, finding = played.trace, played.finding
+    assert finding is not None  # a trace that shows nothing is no counterexample
+    names = Names(
+        compiled,
+        trace.calls(),
+        lambda value: _alone(trace, value) and _told(finding, value),
+        {value for value, _ in played.origins}
+        | ({finding.value} if isinstance(finding.value, str) else set()),
+    )
+    lines = written(
+        trace.steps, names, {given.step for value, given in played.origins if _told(finding, value)}
+    )
+    ids = {value: shared for value, (shared, _) in names.shared.items()} | {
+        value: given.of(names.reach[given.step])
+        for value, given in played.origins
+        if given.step in names.reach and value not in names.plain
+    }
+    expected, seen = _named(finding.expected, ids), _named(finding.seen, ids)
+    known = any(within(clause.path, finding.clause) for clause in compiled.kernel.clauses)
+    covers = finding.clause if known else f"operations.{trace.calls()[-1].operation}"
+    claim = _assertion(finding, ids, trace, names) if asserting else "true"
+    text = row_text(
+        name,
+        f"Expected {expected}; seen {seen}.",
+        "should" if finding.should else "must",
+        "counterexample",
+        [covers],
+        lines,
+        [item(claim)],
+    )
+    return Written(text, expected, seen)
+
+
+def _told(finding: Finding, value: str) -> bool:
+    """Return whether the words about a fault speak of a value."""
+    return any(_speaks_of(each, value) for each in (finding, *finding.others))
+
+
+def _speaks_of(finding: Finding, value: str) -> bool:
+    match finding.value:
+        case Listed(identity=identity):
+            told: tuple[Any, ...] = (identity,)
+        case InOrder(identities=identities):
+            told = identities
+        case other:
+            told = (other,)
+    return value in told or repr(value) in finding.expected + finding.seen
+
+
+def _alone(trace: Trace, value: str) -> bool:
+    """Return whether a value stands in a call that is not made at once with others: those stay alike."""
+    return any(value in dict(step.arguments).values() for step in trace.steps if isinstance(step, Call))
+
+
+def _named(text: str, ids: Mapping[str, str]) -> str:
+    """Write the ids of one run as the replies that they came from, which every run has."""
+    for value, reach in ids.items():
+        text = text.replace(repr(value), reach)
+    return text
+
+
+def _assertion(finding: Finding, ids: Mapping[str, str], trace: Trace, names: Names) -> str:
+    """Write what should have been, as far as a row can say it."""
+    match finding.kind:
+        case "accepted" if finding.value not in (None, "*"):
+            return f"last.refused == {finding.value}"
+        case "accepted":
+            return "last.refused != null"
+        case "refused":
+            return f"last.refused == {finding.value or 'null'}"
+        case "signal":
+            return _signal_assertion(f"last.signals.{finding.path}.size()", finding.value)
+        case "reply" if any(isinstance(step, AtOnce) for step in trace.steps):
+            return "true"  # another order of the calls at once may give something else
+        case "reply":
+            asserted = [_reply_assertion(each, ids, trace, names) for each in (finding, *finding.others)]
+            return "true" if "true" in asserted else " || ".join(dict.fromkeys(asserted))
+        case _:
+            return "true"
+
+
+def _signal_assertion(size: str, times: Times) -> str:
+    """Write how often a signal comes, as far as that is at odds with what came."""
+    if times.least == times.most:
+        return f"{size} == {times.most}"
+    at_most = "" if times.most is None else f" && {size} <= {times.most}"
+    return f"{size} >= {times.least}{at_most}"
+
+
+def _reply_assertion(finding: Finding, ids: Mapping[str, str], trace: Trace, names: Names) -> str:
+    gives, path = names.types.gives(trace.calls()[-1].operation), finding.path
+    some = _in_any_order(gives, path)
+    reach = _reach(path) if some is None else f"some{path[len(some) :].partition(']')[2]}"
+
+    def known(value: Any, where: str = path) -> str:
+        return ids.get(value) or names.known(value, part(gives, where))
+
+    match finding.value:
+        case Listed(field=field, identity=identity, there=there):
+            identified = f"{reach}.exists(each, each.{field} == {known(identity, f'{path}[0].{field}')})"
+            said = identified if there else f"(!{identified})"
+        case InOrder(field=field, identities=identities):
+            wanted = [known(identity, f"{path}[0].{field}") for identity in identities]
+            said = f"{reach}.map(each, each.{field}) == [{', '.join(wanted)}]"
+        case Document(inline=inline, text=words):
+            said = f"{reach}.inline == {'true' if inline else 'false'} && {reach}.text == {quoted(words)}"
+        case list() as values:
+            said = f"{reach}.size() == {len(values)}"
+        case None | bool() | int() | str() as value:
+            said = f"{reach} == {known(value)}"
+        case _:
+            return "true"
+    guarded = _above(path if some is None else some)
+    if some is not None:
+        guarded, said = [*guarded, some], f"{_reach(some)}.exists(some, {said})"
+    elif not isinstance(finding.value, bool | int | str | None):
+        guarded.append(path)
+    nullable = [each for each in guarded if isinstance(part(gives, each), Optional)]
+    known_there = [f"{_reach(each)} != null" for each in dict.fromkeys(nullable)]
+    long = [] if some is not None else _long_enough(path)
+    return " && ".join([*known_there, *long, said])
+
+
+def _long_enough(path: str) -> list[str]:
+    """Say that the lists on the way to a part of a reply have the member that the way leads over."""
+    found = re.finditer(r"\[(\d+)\]", path)
+    return [f"{_reach(path[: each.start()])}.size() > {each[1]}" for each in found]
+
+
+def _in_any_order(kind: Type, path: str) -> str | None:
+    """Return the path to the first list on the way whose members come in any order, if there is one."""
+    above = (path[: found.start()] for found in re.finditer(r"\[", path))
+    lists = ((each, part(kind, each)) for each in above)
+    return next((each for each, found in lists if isinstance(found, List) and found.unordered), None)
+
+
+def _reach(path: str) -> str:
+    """Write how a part of the last reply is reached."""
+    return "last" + ("" if not path or path.startswith("[") else ".") + path
+
+
+def _above(path: str) -> list[str]:
+    """Return the paths on the way to a part of a reply."""
+    above = [path[: found.start()] for found in re.finditer(r"[.\[]", path)] + ([""] if path else [])
+    return sorted(above, key=len)

@@ -1,0 +1,27 @@
+"""What is allowed: a system's calls, as observed, beside the model, and what is not explained by it.
+
+`Case` makes the calls of one case and judges each; what is told of a hang or a crash is said here.
+"""
+
+from __future__ import annotations
+
+from conformance.judge import kernel_facts
+from conformance.judge.case import CallFailed, Case, case_seed
+from conformance.judge.differences import InOrder, Listed, Times, part
+from conformance.judge.finding import Finding
+from conformance.judge.history import History
+from conformance.judge.judge import Judge
+
+__all__ = [
+    "CallFailed",
+    "Case",
+    "Finding",
+    "History",
+    "InOrder",
+    "Judge",
+    "Listed",
+    "Times",
+    "case_seed",
+    "kernel_facts",
+    "part",
+]

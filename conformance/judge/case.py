@@ -1,0 +1,295 @@
+"""One case: a fresh system, the judge beside it, and a record of every call that was made."""
+
+from __future__ import annotations
+
+import itertools
+import math
+import threading
+import time
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from conformance.budget import USUAL, Budget
+from conformance.judge import kernel_facts
+from conformance.judge.finding import NO_SIGNAL, Finding, short
+from conformance.judge.history import History
+from conformance.judge.judge import Judge
+from conformance.judge.observation import Observation, WrongShape
+from conformance.refused import Refused
+from conformance.system import Adapter, Broken, HarnessError, overlapping
+from statemachines.compile import Compiled
+from statemachines.model import Signal
+from statemachines.rows import UNEVALUABLE, Observed, RowFailure, RowTooLong
+
+
+class CallFailed(RowFailure):
+    """A call that was not answered, or not in the form that the spec gives: the system's defect."""
+
+    def __init__(self, finding: Finding) -> None:
+        super().__init__(f"{finding.operation}: {finding.seen}")
+        self.finding = finding
+
+
+_SAID = (RowFailure, RowTooLong, HarnessError)  # what goes wrong in a call, and is told as it is
+# Each seed has schedules of its own, and each group of calls at once in a case.
+CASES_OF_A_SEED = 100_000
+GROUPS_OF_A_CASE = 1000
+LOOK = 2  # milliseconds between two looks at a system that may still settle
+
+
+class Case:
+    """Runs calls on an adapter and judges them; it is what a row runs against.
+
+    `finding` is the first one of the case. After it, calls go on unjudged, so that a row's own
+    assertions still decide what the row says. `astray` names the first operation that was called, before any
+    finding, where the spec leaves open what happens: what comes after it is nobody's fault. `trace` is all that
+    was called, with what came of it as far as it is known.
+    """
+
+    def __init__(self, compiled: Compiled, adapter: Adapter, seed: int = 0, budget: Budget = USUAL) -> None:
+        self.compiled = compiled
+        self.adapter = adapter
+        self.seed = seed
+        self.budget = budget
+        self.judge = Judge(compiled, adapter.declaration, budget)
+        self.limits, self.policies = self.judge.model.limits, self.judge.lockstep.stepper.policies
+        self.finding: Finding | None = None
+        self.astray = ""
+        self.trace: list[Observed | History] = []
+        self.overlaps = 0
+        self.groups = 0
+        self._facts = kernel_facts.of(compiled)
+        self._observation = Observation(compiled)
+        self._clock = itertools.count(1)
+        self._copies = {
+            operation.name: operation.copies for operation in compiled.kernel.operations if operation.copies
+        }
+        self._readings: list[tuple[Observed, Any]] = []  # each with its reply as it came
+        self._caller = threading.local()
+        adapter.reset()
+
+    @property
+    def calls(self) -> list[Observed]:
+        """All calls so far, those made at once included."""
+        made = (each.calls if isinstance(each, History) else (each,) for each in self.trace)
+        return list(itertools.chain(*made))
+
+    def call(self, operation: str, arguments: Mapping[str, Any]) -> Observed:
+        """Make one call and judge it; raise CallFailed when there is no proper answer."""
+        call = Observed(operation, dict(arguments))
+        calls: list[Observed] | None = getattr(self._caller, "calls", None)
+        try:
+            return self._alone(call) if calls is None else self._beside_others(call, calls)
+        except _SAID:
+            raise
+        except Exception as error:
+            raise _blamed(error, [call]) from error
+
+    def _alone(self, call: Observed) -> Observed:
+        self.trace.append(call)
+        if (
+            not self.astray
+            and self.finding is None
+            and self.judge.lockstep.avoids(call.operation, call.arguments)
+        ):
+            self.astray = call.operation
+        call, raw = self._asked(call)
+        call = replace(call, signals=self._signals(call.operation))
+        if self.finding is None:
+            call, raw = self._settled(call, raw)
+        if call.operation in self._copies and call.given is not None:
+            self._readings = [*self._readings[1 - self.budget.readings :], (call, raw)]
+        if self.finding is None:
+            self.finding = self._hinted(self.judge.step(call)) or self._changed()
+            if self.finding is not None:
+                self.judge.lockstep.go_on(call)
+        else:
+            self.judge.lockstep.go_on(call)
+        self.trace[-1] = call
+        return call
+
+    def _asked(self, call: Observed) -> tuple[Observed, Any]:
+        """Make a call; return it with a reply that the judge knows what to do with, and that as it came.
+
+        Raises CallFailed.
+        """
+        made = self._made(call)
+        observed = self._observation.call(made)
+        if observed.refused is None and call.operation != "wait" and not self.judge.gave_up:
+            if self.judge.lockstep.uncompared(call.operation, call.arguments):
+                observed = replace(observed, compared=False)
+            elif observed.malformed:
+                raise self._malformed(observed)
+        return observed, made.reply
+
+    def _made(self, call: Observed) -> Observed:
+        """Make a call; return it with its reply as it came."""
+        wait, clock = call.operation == "wait", self.adapter.declaration.clock
+        if wait and clock == "real":
+            time.sleep(call.arguments["ms"] / 1000)
+        if wait and clock != "virtual":
+            return call
+        reply, refused = None, None
+        began, before = next(self._clock), self.adapter.milliseconds
+        try:
+            reply = self.adapter.call(call.operation, call.arguments)
+        except Refused as refusal:
+            refused = str(refusal.code)
+        except Broken as broken:
+            expected = "the clock moves" if wait else "an answer"
+            raise self._failed(broken.kind, call.operation, expected, _with(broken)) from None
+        ended, elapsed = next(self._clock), self.adapter.milliseconds - before
+        return replace(
+            call,
+            reply=None if wait else reply,
+            refused=refused,
+            began=began,
+            ended=ended,
+            elapsed=0 if wait else elapsed,
+        )
+
+    def _settled(self, call: Observed, raw: Any) -> tuple[Observed, Any]:
+        """Return a call, and its reply as it came, when it can be explained: while a system may settle it is asked again."""
+        # Looks are counted, not time: on a machine so busy that we wake late, the system comes late as well.
+        looks = math.ceil(self.adapter.declaration.settles / LOOK)
+        while looks > 0 and not self.judge.allows(call):
+            looks -= 1
+            time.sleep(LOOK / 1000)
+            signals = (*call.signals, *self._signals(call.operation))
+            if self._facts.observes(call.operation):
+                again, raw = self._asked(call)
+                call = replace(again, elapsed=call.elapsed)
+            call = replace(call, signals=signals)
+        return call, raw
+
+    def _changed(self) -> Finding | None:
+        """Look again at what was given as a copy: a later call must not have changed it."""
+        for call, raw in self._readings:
+            try:
+                now = self._observation.reply(call.operation, raw)
+            except WrongShape as wrong:
+                now = str(wrong)
+            if now != call.given:
+                clause, seen = self._copies[call.operation], f"{short(now)} after a later call"
+                return Finding("reply", clause, call.operation, f"still {short(call.given)}", seen)
+        return None
+
+    def _hinted(self, finding: Finding | None) -> Finding | None:
+        """Say of a signal that did not come what to declare if it only comes late."""
+        missing = finding is not None and finding.seen == NO_SIGNAL
+        declared = self.adapter.declaration
+        if finding is None or not missing or declared.settles or declared.rests:
+            return finding
+        return replace(finding, seen=f"{finding.seen} (if it comes later, declare `settles`)")
+
+    def _malformed(self, call: Observed) -> CallFailed:
+        expected = "a reply of the form that the spec gives"
+        return self._failed("shape", call.operation, expected, call.malformed)
+
+    def _failed(self, kind: str, operation: str, expected: str, seen: str) -> CallFailed:
+        finding = Finding(kind, f"operations.{operation}", operation, expected, seen)
+        if self.finding is None:
+            self.finding = finding
+        return CallFailed(finding)
+
+    def _signals(self, operation: str) -> tuple[Signal, ...]:
+        try:
+            return tuple(map(self._observation.signal, self.adapter.signals()))
+        except Broken as broken:
+            expected = "signals() gives what happened"
+            raise self._failed(broken.kind, operation, expected, _with(broken)) from None
+        except WrongShape as wrong:
+            raise self._failed("shape", operation, wrong.expected, str(wrong)) from None
+
+    # ── Calls at once ──
+
+    def together(self, bodies: Sequence[Callable[[], Any]]) -> list[Any]:
+        """Evaluate bodies at once, and judge all their calls as one history."""
+        callers: list[list[Observed]] = [[] for _ in bodies]
+        try:
+            return self._together(bodies, callers)
+        except _SAID:
+            raise
+        except Exception as error:
+            raise _blamed(error, itertools.chain(*callers)) from error
+
+    def _together(self, bodies: Sequence[Callable[[], Any]], callers: list[list[Observed]]) -> list[Any]:
+        def of(calls: list[Observed], body: Callable[[], Any]) -> Callable[[], Any]:
+            def run() -> Any:
+                self._caller.calls = calls
+                try:
+                    return body()
+                except UNEVALUABLE as error:
+                    raise RowFailure(f"cannot be evaluated: {error}") from error
+                finally:  # the thread may be one that goes on: what it calls afterwards is not of this group
+                    del self._caller.calls
+
+            return run
+
+        history = History(())
+        self.trace.append(history)
+        seed = self.seed * GROUPS_OF_A_CASE + self.groups
+        self.groups += 1
+        try:
+            results = self.adapter.together(list(map(of, callers, bodies)), seed)
+        except Broken as broken:
+            operations = " ∥ ".join(dict.fromkeys(call.operation for call in itertools.chain(*callers)))
+            raise self._failed(broken.kind, operations, "answers", _with(broken)) from None
+        finally:
+            history = self.trace[-1] = History(tuple(map(tuple, callers)))
+        self.overlaps += overlapping(
+            [
+                (call.began, call.ended, caller)
+                for caller, calls in enumerate(history.callers)
+                for call in calls
+            ]
+        )
+        if self.adapter.declaration.settles:
+            time.sleep(self.adapter.declaration.settles / 1000)  # what settles later belongs to these calls
+        first = next((call.operation for call in history.calls), "")
+        history = self.trace[-1] = replace(history, signals=self._signals(first))
+        if self.finding is None:
+            self.finding = self.judge.step(history)
+        else:
+            self.judge.lockstep.go_on(history)
+        return results
+
+    def _beside_others(self, call: Observed, calls: list[Observed]) -> Observed:
+        """Make a call at once with others; its reply is compared, for in some order it may be the last of them."""
+        calls.append(call)  # before the answer: a call that never comes back was made as well
+        call = self._observation.call(self._made(call))
+        if call.malformed:
+            if not (self.judge.gave_up or self.judge.lockstep.uncompared(call.operation, call.arguments)):
+                raise self._malformed(call)
+            call = replace(call, reply=None)
+        calls[-1] = call
+        return call
+
+
+def case_seed(number: int, case: int) -> int:
+    """Return the seed of a case among those that are run under the seed `number`."""
+    return number * CASES_OF_A_SEED + case
+
+
+def _blamed(error: Exception, calls: Iterable[Observed]) -> RowFailure | HarnessError:
+    """Say whose fault an error is: that of an operation whose argument an earlier reply lacks, or the kit's own."""
+    for call in calls:
+        if _lacks(call.arguments):
+            return RowFailure(f"{call.operation} cannot be called: an earlier reply lacks what it takes")
+    return HarnessError.of_the_kit(error)
+
+
+def _lacks(value: Any) -> bool:
+    """Return whether something is null within an argument."""
+    match value:
+        case Mapping():
+            return any(map(_lacks, value.values()))
+        case list() | tuple():
+            return any(map(_lacks, value))
+        case _:
+            return value is None
+
+
+def _with(broken: Broken) -> str:
+    return f"{broken.message}\n{broken.detail}" if broken.detail else broken.message

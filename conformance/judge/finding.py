@@ -1,0 +1,93 @@
+"""What is told of a fault: the clause, what was expected and what was seen, in words."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from typing import Any, Final
+
+from statemachines.model import Signal
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """What no configuration explains: the clause it speaks of, in words what was expected and what was seen.
+
+    kind  'accepted', 'refused', 'reply', 'signal', 'identity', 'file', 'order', 'shape', 'crash' or 'hang'
+    path, value  the part of the reply that differs, and what the model gives there
+    related  the other clauses that it speaks of: those that set what differs, or that refuse as well
+    excused  the clause of the fault, where it is only of level SHOULD because `clause` is
+    others   the same fault as other explanations see it, which expect something else
+    """
+
+    kind: str
+    clause: str
+    operation: str
+    expected: str
+    seen: str
+    should: bool = False
+    path: str = ""
+    value: Any = None
+    related: tuple[str, ...] = ()
+    excused: str = ""
+    others: tuple[Finding, ...] = ()
+
+    @property
+    def key(self) -> tuple[str, str, str]:
+        """What makes two findings the same fault; for a signal it is not the call under which it was seen."""
+        return (self.kind, self.excused or self.clause, "" if self.kind == "signal" else self.operation)
+
+
+def either(first: Finding, reasons: Iterable[Finding]) -> Finding:
+    """Join what several explanations expect in one reply: each of it would have been right."""
+    alike = {
+        each.expected: each for each in (first, *reasons) if first.kind == "reply" and each.key == first.key
+    }
+    others = tuple(each for expected, each in alike.items() if expected != first.expected)
+    return replace(first, expected=" or ".join(alike), others=others) if others else first
+
+
+NO_SIGNAL: Final = "no such signal"
+LINE = 40  # characters of a text that nobody has to count
+TOLD_WHOLE = 200  # signs of a value that is told whole
+TOLD_ITEMS = 8  # items of a list that is longer than that
+
+
+def short(value: Any) -> str:
+    """Write a value on one line: of one that is long, of each of its items less, and at last its middle left out.
+
+    A long list says how many items it has, a long text how many characters.
+    """
+    match value:
+        case list() | tuple() if len(repr(value)) > TOLD_WHOLE:
+            items = [_part(each, TOLD_WHOLE // 2) for each in value]
+            shown = items if len(items) <= TOLD_ITEMS else [*items[: TOLD_ITEMS - 1], "…", items[-1]]
+            return f"{f'{len(value)} items: ' if len(value) > 1 else ''}[{', '.join(shown)}]"
+        case dict() if len(repr(value)) > TOLD_WHOLE:
+            return (
+                f"{{{', '.join(f'{key!r}: {_part(each, TOLD_WHOLE // 2)}' for key, each in value.items())}}}"
+            )
+        case _:
+            return _part(value, TOLD_WHOLE)
+
+
+def _part(value: Any, length: int) -> str:
+    """Write a value or a part of it, and how long it is if it is a long text."""
+    counted = f" ({len(value)} characters)" if isinstance(value, str) and len(value) > LINE else ""
+    return _cut(repr(value), length) + counted
+
+
+def _cut(text: str, length: int) -> str:
+    """Leave out the middle of a text that is longer."""
+    return text if len(text) <= length else f"{text[: length * 3 // 4]} … {text[-length // 5 :]}"
+
+
+def at(path: str, value: Any) -> str:
+    """Write a value with the path that leads to it."""
+    return f"{path} = {short(value)}" if path else short(value)
+
+
+def said(signal: Signal) -> str:
+    """Write a signal with what it is about."""
+    name, fields = signal
+    return f"signal {name}({', '.join(f'{key}: {short(value)}' for key, value in fields)})"

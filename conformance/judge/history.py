@@ -1,0 +1,249 @@
+"""Calls made at once: whether an order, one after the other, explains what they gave.
+
+Linearizability after Wing and Gong, with states seen before cut off. A call that sends messages is
+not one step: every message it sends is one.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from conformance.judge.sending import Sending
+from conformance.judge.signals import comparable, permitted, required
+from conformance.judge.step import Configuration, Stepper
+from statemachines.model import BaseModel, Outcome, Signal
+from statemachines.quiescence import unasked
+from statemachines.rows import Observed
+
+
+@dataclass(frozen=True, slots=True)
+class History:
+    """Calls made at once: those of each caller in its order, and the signals of all of them together."""
+
+    callers: tuple[tuple[Observed, ...], ...]
+    signals: tuple[Signal, ...] = ()
+
+    @property
+    def calls(self) -> tuple[Observed, ...]:
+        """All the calls, caller by caller."""
+        return tuple(itertools.chain(*self.callers))
+
+    @property
+    def summary(self) -> str:
+        """What each call gave, in one line."""
+        gave = (
+            (each.operation, f"refused {each.refused}" if each.refused else repr(each.given))
+            for each in self.calls
+        )
+        text = "; ".join(f"{operation} → {given}" for operation, given in gave)
+        return text if len(text) <= 400 else f"{text[:397]}…"
+
+    @property
+    def clause(self) -> str:
+        """The operation that the calls are of."""
+        return ".".join(["operations", *(each.operation for each in self.calls[:1])])
+
+
+@dataclass(slots=True)
+class Explained:
+    """The configurations that a history can end in; `partial` when not all of them were looked for."""
+
+    ends: list[Configuration]
+    partial: bool
+
+
+def explanations(stepper: Stepper, start: Configuration, history: History) -> Explained:
+    """Search for orders of the calls that explain every reply and all signals."""
+    search = _Linearization(stepper, history, start.standing)
+    if search.gives_an_id_twice():
+        return Explained([], False)
+    budget, callers = stepper.budget, sum(map(bool, history.callers))
+    searched = budget.linearized_of_few if callers <= budget.few_callers else budget.linearized
+    return search.follow(start.model) if len(history.calls) > searched else search.all(start.model)
+
+
+_MessageKey = tuple[Any, Any]  # a message: what it is about, and where it stands in the order
+
+
+@dataclass(frozen=True, slots=True)
+class _SearchPoint:
+    """A point in a search: the calls done, the messages that each call has sent, the state, the signals owed."""
+
+    done: frozenset[int]
+    sent: tuple[tuple[_MessageKey, ...], ...]
+    frozen: Any
+    must: tuple[Signal, ...] = ()
+    may: frozenset[Signal] = frozenset()
+
+
+class _Linearization:
+    """A search for the orders that explain one history."""
+
+    def __init__(self, stepper: Stepper, history: History, standing: frozenset[Signal]) -> None:
+        self.calls = history.calls
+        self.signals = history.signals
+        self.stepper = stepper
+        self.facts = stepper.facts
+        self.standing = standing
+        self.sending = [stepper.sending(call) for call in self.calls]
+
+    def follow(self, model: BaseModel) -> Explained:
+        """Take the calls in the order in which they ended; enough for long histories whose calls commute."""
+        outcomes: list[Outcome] = []
+        for call in sorted(self.calls, key=lambda call: call.ended):
+            way = next(self._whole(model, call), None)
+            if way is None:
+                return Explained([], True)
+            model, taken = way
+            outcomes += [*taken, *model.settle()]
+        end = self._end(model, required(outcomes), permitted(outcomes))
+        return Explained([] if end is None else [end], True)
+
+    def gives_an_id_twice(self) -> bool:
+        """Return whether two records were given one id while none could leave, which no order explains."""
+        minted = [
+            (call.operation, *each) for call in self.calls for each in enumerate(self.facts.minted(call))
+        ]
+        twice = len(set(minted)) < len(minted)
+        return twice and all(self.facts.only_adds(call.operation) for call in self.calls)
+
+    def all(self, model: BaseModel) -> Explained:
+        """Search every order, depth first, cutting off states seen before."""
+        root = _SearchPoint(frozenset(), ((),) * len(self.calls), model.freeze())
+        waiting, known, nodes = [root], {root}, 0
+        ends: dict[Any, Configuration] = {}
+        while waiting:
+            node = waiting.pop()
+            nodes += 1
+            if len(node.done) == len(self.calls):
+                end = self._end(model.thawed(node.frozen), node.must, node.may)
+                if end is not None:
+                    ends.setdefault((end.model.freeze(), end.standing), end)
+                if len(ends) >= self.stepper.budget.configurations:
+                    return Explained(list(ends.values()), True)
+            if nodes > self.stepper.budget.nodes:
+                return Explained(list(ends.values()), True)
+            for following in self._next(node, model):
+                if following not in known:
+                    known.add(following)
+                    waiting.append(following)
+        return Explained(list(ends.values()), False)
+
+    def _end(self, model: BaseModel, must: Sequence[Signal], may: frozenset[Signal]) -> Configuration | None:
+        """Let a model come to rest when all calls are done; None where the signals of all of them do not fit.
+
+        Order and number of those that may come do not count.
+        """
+        rested, signals = model.settle(), self.stepper.signals
+        rest, missing = signals.left([*must, *required(rested)], self.signals)
+        standing = self.standing | may | permitted(rested)
+        fits = missing is None and signals.stranger(rest, standing) is None
+        return Configuration(model, standing) if fits else None
+
+    def _next(self, node: _SearchPoint, like: BaseModel) -> Iterator[_SearchPoint]:
+        """Walk the nodes one step on: a call that may come first, a message sent, a step of the system's own."""
+        calls = self.calls
+        left = [index for index in range(len(calls)) if index not in node.done]
+        horizon = min((calls[index].ended for index in left), default=0)
+        for index in left:
+            if self._since(calls[index]) > horizon:
+                continue
+            sending = self.sending[index]
+            if sending is not None:
+                yield from self._sent(node, index, sending, like)
+            else:
+                model = like.thawed(node.frozen)
+                for then, outcomes in self._whole(model, calls[index]):
+                    yield self._after(node, then, outcomes, done=index)
+        for other, outcomes in unasked(node.frozen, like):
+            yield self._after(node, other, outcomes)
+
+    def _since(self, call: Observed) -> int:
+        """Return the earliest instant at which a call can have taken its step: one that waited took it at its end.
+
+        By a real clock it may have given up before, and come back late.
+        """
+        waited = self.facts.waits(call.operation) and self.stepper.declaration.clock == "virtual"
+        return call.ended if waited else call.began
+
+    def _sent(
+        self, node: _SearchPoint, index: int, sending: Sending, like: BaseModel
+    ) -> Iterator[_SearchPoint]:
+        """Walk a call that sends: its next message, or its end when all of them are sent."""
+        call = self.calls[index]
+        model = like.thawed(node.frozen)
+        if not model.decide(call.operation, call.arguments).accept:
+            return
+        sent = node.sent[index]
+        if len(sent) < len(call.given):
+            message = sending.due_like(model, call.given[len(sent)])
+            # The order binds each sender, unless it is only recommended.
+            bound = bool(sent) and not self.facts.recommended(sending.order)
+            overtaken = bound and message is not None and message.key < sent[-1][1]
+            if message is not None and not overtaken:
+                sending.send(model, message)
+                yield self._after(node, model, [], sent=(index, (message.about, message.key)))
+            return
+        if self._leaves_owed(node, model, sending):
+            return
+        told = _messages(sending.sent(model), sent)
+        outcome = model.do(call.operation, {**call.arguments, sending.variable: told})
+        yield self._after(node, model, [outcome], done=index)
+
+    def _leaves_owed(self, node: _SearchPoint, model: BaseModel, ending: Sending) -> bool:
+        """Return whether a call that sends would end while a message is owed that nobody else is about to send.
+
+        Another that began after this one ended was not about to do anything yet.
+        """
+        about_to = [
+            given
+            for index, other in enumerate(self.sending)
+            if other is not None and other is not ending and index not in node.done
+            if other.call.began <= ending.call.ended
+            for given in other.call.given
+        ]
+        return not all(
+            any(ending.may_show(model, message, given) for given in about_to)
+            for message in ending.owed(model)
+        )
+
+    def _after(
+        self,
+        node: _SearchPoint,
+        model: BaseModel,
+        outcomes: list[Outcome],
+        *,
+        done: int | None = None,
+        sent: tuple[int, _MessageKey] | None = None,
+    ) -> _SearchPoint:
+        """Return the node that some outcomes lead to, with which a call is `done`, or has `sent` a message."""
+        messages = list(node.sent)
+        if sent is not None:
+            messages[sent[0]] = (*messages[sent[0]], sent[1])
+        must = (*node.must, *map(comparable, required(outcomes)))
+        return _SearchPoint(
+            node.done if done is None else node.done | {done},
+            tuple(messages),
+            model.freeze(),
+            tuple(sorted(must, key=repr)),
+            node.may | permitted(outcomes),
+        )
+
+    def _whole(self, model: BaseModel, call: Observed) -> Iterator[tuple[BaseModel, list[Outcome]]]:
+        """Walk what a call taken as one step leads to; nothing when the model does not allow what it gave."""
+        return self.stepper.ways(model, call, self.signals, [])
+
+
+def _messages(sent: Sequence[Any], keys: Sequence[_MessageKey]) -> list[Any]:
+    """Return the messages that keys stand for, each once: of two with one key the first comes first."""
+    rest = list(sent)
+    found = []
+    for key in keys:
+        message = next((each for each in rest if (each.about, each.key) == key), None)
+        if message is not None:
+            rest = [each for each in rest if each is not message]
+            found.append(message)
+    return found

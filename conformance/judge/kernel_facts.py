@@ -1,0 +1,186 @@
+"""What a judge needs to know of the kernel: what operations give, which ids they mint, which messages they send."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import lru_cache
+
+from conformance.judge.differences import Difference
+from statemachines import kernel
+from statemachines.compile import Compiled
+from statemachines.explore import walked
+from statemachines.expression import Attribute, Var
+from statemachines.rows import CallTypes, Observed
+from statemachines.types import RecordType, Type, holds_documents
+
+
+class Facts(CallTypes):
+    """Facts of one lifecycle, looked up by operation.
+
+    levels                of each clause, by its path
+    recommended_effects   the clauses of level SHOULD that do something, and which a kernel can be without
+    recommended_policies  the policies of which the source only recommends a choice, as paths: `policies.NAME`
+    exactly_undone        those of all these that a system can fail to follow only in ways that the kernel knows
+    """
+
+    def __init__(self, compiled: Compiled) -> None:
+        super().__init__(compiled.kernel)
+        self.signals = {name: RecordType(fields, name) for name, fields in compiled.kernel.signals}
+        self.levels = {clause.path: clause.level for clause in compiled.kernel.clauses}
+        self._sends = {
+            name: next((effect for effect in operation.effects if isinstance(effect, kernel.Send)), None)
+            for name, operation in self._operations.items()
+        }
+        self.recommended_effects = _recommended_effects(compiled.kernel)
+        self.recommended_policies = tuple(f"policies.{name}" for name in compiled.kernel.recommended)
+        self.exactly_undone = {
+            *(message.outlives_clause for message in compiled.kernel.messages),
+            *self.recommended_policies,
+        }
+        self._leaving_open = {
+            name
+            for name, operation in self._operations.items()
+            if any(require.answer == "avoided" for require in operation.requires)
+        }
+        self._documented = {name for name in self._operations if holds_documents(self.gives(name))}
+
+    def leaves_open(self, operation: str) -> bool:
+        """Return whether a spec may leave open what an operation does."""
+        return operation in self._leaving_open
+
+    def gives_documents(self, operation: str) -> bool:
+        """Return whether an operation's reply can hold documents."""
+        return operation in self._documented
+
+    def observers(self) -> list[kernel.Operation]:
+        """List the operations that change nothing and give something."""
+        return [
+            operation
+            for operation in self._operations.values()
+            if operation.observes and not _refuses(operation)
+        ]
+
+    def observes(self, operation: str) -> bool:
+        """Return whether an operation changes nothing and gives something."""
+        found = self._operations.get(operation)
+        return found is not None and found.observes
+
+    def minted(self, call: Observed) -> tuple[tuple[str, str], ...]:
+        """Return the ids in a reply that the system may have chosen for new records, each with its entity."""
+        given, found = call.reply, self._operations.get(call.operation)
+        if found is None or not isinstance(given, dict):
+            return ()
+        minted = {
+            effect.entity
+            for effect in found.effects
+            if isinstance(effect, kernel.Create)
+            and effect.mints
+            and self._kernel.entity(effect.entity).minted
+        }
+        named = self.identified(call.operation).items()
+        ids = ((entity, given.get(name)) for name, entity in named if entity in minted)
+        return tuple((entity, each) for entity, each in ids if isinstance(each, str))
+
+    def minting(self, call: Observed, otherwise: Callable[..., str]) -> Callable[..., str]:
+        """Return what chooses ids as the system did in a reply, each once; `otherwise` chooses those that it lacks."""
+        ids = list(self.minted(call))
+
+        def mint(entity: str, prefix: str = "", size: int | None = None) -> str:
+            found = next((each for owner, each in ids if owner == entity), "")
+            if not found:
+                return otherwise(entity, prefix, size)
+            ids.remove((entity, found))
+            return found
+
+        return mint
+
+    def only_adds(self, operation: str) -> bool:
+        """Return whether no record leaves by an operation, nor by what the system may do unasked after it."""
+        found = self._operations.get(operation)
+        if found is None:
+            return False
+        unasked = [effect for step in self._kernel.spontaneous for effect in step.effects]
+        for step in self._kernel.spontaneous:
+            unasked += self._operations[step.operation].effects if step.operation else ()
+        return not any(map(self._may_end, kernel.walk((*found.effects, *unasked))))
+
+    def _may_end(self, effect: kernel.Effect) -> bool:
+        """Return whether a record may leave by an effect: it is removed, or it comes where only the newest stay."""
+        match effect:
+            case kernel.Remove(kind="due"):
+                return False
+            case kernel.Remove() | kernel.Move() | kernel.Set(field="state"):
+                return True
+            case kernel.Create(entity=name):
+                entity = self._kernel.entity(name)
+                entered = [each for rule in entity.entered for each in kernel.walk(rule.effects)]
+                held = entity.retain is not None and entity.states[0] in entity.retain.states
+                return held or not all(isinstance(each, kernel.Set | kernel.Emit) for each in entered)
+            case _:
+                return False
+
+    def policies_of(self, clause: str) -> frozenset[str]:
+        """Name the policies that decide whether a call is refused as a clause says."""
+        guards = [
+            require.guard
+            for operation in self._kernel.operations
+            for require in operation.requires
+            if require.clause == clause and require.guard is not None
+        ]
+        parts = [part for guard in guards for part in walked(self._kernel, guard)]
+        return frozenset(
+            part.name.removeprefix("policies.")
+            for part in parts
+            if isinstance(part, Var) and part.name.startswith("policies.")
+        )
+
+    def setters(self, kind: Type, difference: Difference) -> tuple[str, ...]:
+        """Return the clauses that set the part of a shown record that differs."""
+        item = getattr(kind, "item", kind)
+        entity = next(
+            (each for each in self._kernel.entities if each.name == getattr(item, "name", "")), None
+        )
+        shown = dict(entity.shows).get(difference.path.rpartition(".")[2]) if entity is not None else None
+        if entity is None or not isinstance(shown, Attribute):
+            return ()
+        everything = [*(step for operation in self._kernel.operations for step in operation.effects)]
+        everything += [
+            effect for each in self._kernel.entities for rule in each.entered for effect in rule.effects
+        ]
+        return tuple(
+            effect.clause
+            for effect in kernel.walk(tuple(everything))
+            if (isinstance(effect, kernel.Set) and (effect.entity, effect.field) == (entity.name, shown.name))
+            or (isinstance(effect, kernel.Move) and effect.entity == entity.name and shown.name == "state")
+        )
+
+    def waits(self, operation: str) -> bool:
+        """Return whether a call may block."""
+        found = self._operations.get(operation)
+        return found is not None and found.waits is not None
+
+    def sends(self, operation: str) -> kernel.Send | None:
+        """Return how an operation sends messages that it gives; None where it sends none."""
+        return self._sends.get(operation)
+
+    def recommended(self, clause: str) -> bool:
+        """Return whether a clause is only recommended."""
+        return self.levels.get(clause) == "should"
+
+
+def _recommended_effects(source: kernel.Kernel) -> tuple[str, ...]:
+    recommended = [clause.path for clause in source.clauses if clause.level == "should"]
+    return tuple(path for path in recommended if kernel.without(source, frozenset([path])) != source)
+
+
+def _refuses(operation: kernel.Operation) -> bool:
+    return any(
+        require.answer == "refused" and require.guard is not None and ".refuses" in require.clause
+        for require in operation.requires
+    )
+
+
+@lru_cache(maxsize=64)
+def of(compiled: Compiled) -> Facts:
+    """Return the facts of a lifecycle."""
+    return Facts(compiled)

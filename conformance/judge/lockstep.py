@@ -1,0 +1,241 @@
+"""The model and the system side by side.
+
+Held are the configurations of the model that explain everything observed so far. When none is
+left, the system has done what no right one does: a finding, with the clause, what was expected and
+what was seen.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from conformance.budget import Budget
+from conformance.judge.differences import Difference
+from conformance.judge.finding import Finding, either, said
+from conformance.judge.history import History, explanations
+from conformance.judge.observation import files
+from conformance.judge.signals import comparable, permitted, required
+from conformance.judge.step import Configuration, Stepper
+from conformance.system import Declaration, ordered_by_completion
+from statemachines.compile import Compiled
+from statemachines.model import BaseModel, Decision, Outcome, Signal
+from statemachines.quiescence import settled, unasked
+from statemachines.rows import Observed
+
+
+class Lockstep:
+    """Holds the configurations of one case; `advance` takes what was observed, and returns a finding, or None.
+
+    seen    1 for each clause that was witnessed
+    blind   ties depend on instants that nobody can see
+    unsure  it is blind, or a cap was reached: a finding need not be a fault
+    """
+
+    def __init__(self, compiled: Compiled, declaration: Declaration, budget: Budget) -> None:
+        self.budget = budget
+        self.stepper = Stepper(compiled, declaration, budget)
+        self.seen = bytearray(len(compiled.kernel.clauses))
+        self.configurations = [Configuration(model) for model in self.stepper.fresh(self.seen)]
+        self.blind = declaration.clock != "virtual" and not ordered_by_completion(compiled, declaration)
+        self.unsure = self.blind
+        self._files: dict[str, Any] = {}
+
+    @property
+    def model(self) -> BaseModel:
+        """The model of the first explanation."""
+        return self.configurations[0].model
+
+    def choosing(self, policies: Sequence[str]) -> Lockstep:
+        """Return another one that goes on from here, for which some policies may be any from now on."""
+        other = Lockstep(self.stepper.compiled, self.stepper.declaration, self.budget)
+        other.seen[:] = self.seen
+        other._files = dict(self._files)
+        other.configurations = [
+            Configuration(model, each.standing)
+            for each in self.configurations
+            for model in other.stepper.choosing(each.model, policies)
+        ]
+        for each in other.configurations:
+            each.model.seen = other.seen
+        return other
+
+    # ── What may come next ──
+
+    def allows(self, call: Observed) -> bool:
+        """Return whether a call could be explained, without taking it as made; it witnesses nothing."""
+        return any(
+            any(True for _ in self._explained(Configuration(each.model.fork(), each.standing), call, []))
+            for each in self.configurations
+        )
+
+    def decision(self, operation: str, arguments: Mapping[str, Any]) -> Decision:
+        """Return what a call may be answered now; that it was asked witnesses nothing."""
+        return self._decided(self.model, operation, arguments)
+
+    def _decided(self, model: BaseModel, operation: str, arguments: Mapping[str, Any]) -> Decision:
+        model.seen = bytearray(len(self.seen))
+        try:
+            return model.decide(operation, arguments)
+        finally:
+            model.seen = self.seen
+
+    def avoids(self, operation: str, arguments: Mapping[str, Any]) -> bool:
+        """Return whether the spec leaves open what a call would do here, whichever explanation is the right one."""
+        return self.stepper.facts.leaves_open(operation) and any(
+            self._decided(model, operation, arguments).avoid
+            for each in self.configurations
+            for model, _ in self._own_steps(each.model)
+        )
+
+    def uncompared(self, operation: str, arguments: Mapping[str, Any]) -> bool:
+        """Return whether the reply of a call is not compared, because nothing follows from it here."""
+        decision = self.decision(operation, arguments)
+        return decision.idle or (bool(decision.refuse) and not decision.accept)
+
+    def go_on(self, event: Observed | History) -> None:
+        """Follow calls after a finding, without judging them, as the model would have it.
+
+        So the clauses that the rest of a case exercises are still witnessed.
+        """
+        calls = event.calls if isinstance(event, History) else (event,)
+        for call in sorted(calls, key=lambda call: call.ended):
+            self.stepper.follow(self.model, call)
+
+    def witnessed(self) -> frozenset[str]:
+        """Return the clauses that were witnessed in this case, the invariants that hold now included."""
+        self.model.broken()
+        return frozenset(path for path, hit in zip(self.stepper.facts.levels, self.seen, strict=True) if hit)
+
+    # ── One event on every configuration ──
+
+    @property
+    def capped(self) -> bool:
+        """Whether there were more ways than were looked at."""
+        return self.unsure and not self.blind
+
+    def advance(self, event: Observed | History) -> Finding | None:
+        """Judge one call, or calls that were made at once; after a finding the configurations are those before."""
+        calls = event.calls if isinstance(event, History) else (event,)
+        shared = next((found for call in calls if (found := self._shared_file(call)) is not None), None)
+        if shared is not None:
+            return shared
+        before = [each.model.freeze() for each in self.configurations]
+        after, reason = self._together(event) if isinstance(event, History) else self._alone(event)
+        if not after:
+            for each, frozen in zip(self.configurations, before, strict=True):
+                each.model.thaw(frozen)  # what was tried on it
+            return reason
+        self.configurations = _distinct(after)
+        if len(self.configurations) > self.budget.configurations:
+            self.configurations = self.configurations[: self.budget.configurations]
+            self.unsure = True
+        return None
+
+    def _alone(self, call: Observed) -> tuple[list[Configuration], Finding | None]:
+        reasons: list[Finding] = []
+        found = [after for each in self.configurations for after in self._explained(each, call, reasons)]
+        return found, either(reasons[0], reasons) if reasons else None
+
+    def _together(self, history: History) -> tuple[list[Configuration], Finding | None]:
+        found: list[Configuration] = []
+        before = bytes(self.seen)
+        for configuration in self.configurations:
+            explained = explanations(self.stepper, configuration, history)
+            found += explained.ends
+            self.unsure = self.unsure or explained.partial
+        if not found and not self.unsure:
+            self.seen[:] = before  # of what was tried nothing came to pass
+        for call in history.calls if found else ():
+            self.stepper.note_sent(found[0].model, call)
+        operations = " ∥ ".join(dict.fromkeys(call.operation for call in history.calls))
+        wanted, seen = "an order of the calls, one after the other, that gives these replies", history.summary
+        if self.stepper.compiled.lifecycle.signals:
+            wanted += " and signals"
+            seen += f"; {', '.join(map(said, map(comparable, history.signals))) or 'no signal'}"
+        return found, Finding("order", history.clause, operations, wanted, seen)
+
+    # ── One call on one configuration ──
+
+    def _explained(
+        self, configuration: Configuration, call: Observed, reasons: list[Finding]
+    ) -> Iterator[Configuration]:
+        """Walk the configurations that a call leads to, with steps of the system's own before and after it."""
+        for before, taken in self._own_steps(configuration.model, call):
+            for then, outcome in self.stepper.ways(before, call, call.signals, reasons):
+                for rested, forced in settled(then):
+                    for after, followed in self._own_steps(rested, call):
+                        came = [*taken, *outcome, *forced, *followed]
+                        standing = self._signals(came, call, configuration.standing)
+                        if isinstance(standing, Finding):
+                            reasons.append(standing)
+                        else:
+                            yield Configuration(after, standing)
+        self.unsure = self.unsure or self.stepper.partial
+
+    def _own_steps(
+        self, model: BaseModel, call: Observed | None = None
+    ) -> Iterator[tuple[BaseModel, list[Outcome]]]:
+        """Walk the model as it is, then every result of what the system may do unasked, timers that are due included.
+
+        Beside a call it has done nothing of which a signal would have been seen.
+        """
+        if not (model.own_steps() or model.due()):
+            yield model, []
+            return
+        start = model.freeze()
+        known = {start}
+        waiting: list[tuple[Any, list[Outcome]]] = [(start, [])]
+        while waiting:
+            frozen, taken = waiting.pop(0)
+            yield model.thawed(frozen), taken
+            for other, outcomes in unasked(frozen, model):
+                result, steps = other.freeze(), [*taken, *outcomes]
+                if result in known or (call is not None and not self._seen(steps, call)):
+                    continue
+                if len(known) < self.budget.own_steps:
+                    known.add(result)
+                    waiting.append((result, steps))
+        self.unsure = self.unsure or len(known) >= self.budget.own_steps
+
+    # ── Signals and files ──
+
+    def _signals(
+        self, outcomes: Sequence[Outcome], call: Observed, standing: frozenset[Signal]
+    ) -> frozenset[Signal] | Finding:
+        """Match the signals that came with those that have to and those that may; return what may still come."""
+        signals = self.stepper.signals
+        rest, missing = signals.left(required(outcomes), call.signals)
+        if missing is not None:
+            return self.stepper.unseen(call, missing, outcomes)
+        extra = signals.stranger(rest, standing | permitted(outcomes))
+        if extra is not None:
+            return self.stepper.unseen(call, extra, outcomes, due=False)
+        return standing | {comparable(signal) for outcome in outcomes for signal in outcome.again}
+
+    def _seen(self, outcomes: Sequence[Outcome], call: Observed) -> bool:
+        """Return whether every signal that has to come with some steps came with a call."""
+        return self.stepper.signals.left(required(outcomes), call.signals)[1] is None
+
+    def _shared_file(self, call: Observed) -> Finding | None:
+        """Hold every file to the one record that it was told for."""
+        facts = self.stepper.facts
+        if not facts.gives_documents(call.operation) or call.refused is not None or call.given is None:
+            return None
+        for record, file in files(facts.gives(call.operation), call.given):
+            owner = next(iter(record.values()))
+            if self._files.setdefault(file, owner) != owner:
+                clause = self.stepper.replies.clause(call.operation, Difference("content", None, None))
+                return Finding(
+                    "file", clause, call.operation, "a file of its own for every message", f"{file} holds two"
+                )
+        return None
+
+
+def _distinct(configurations: Sequence[Configuration]) -> list[Configuration]:
+    if len(configurations) == 1:
+        return list(configurations)
+    found: dict[Any, Configuration] = {}
+    for each in configurations:
+        found.setdefault((each.model.freeze(), each.standing, *vars(each.model.policies).values()), each)
+    return list(found.values())

@@ -1,0 +1,192 @@
+"""What a system showed, projected to the values that the model speaks of.
+
+Both sides of lockstep are compared in this one form: fields that the spec does not know are gone, an
+absent field is null, a document has been read from wherever it lies. What is right about it the judge says.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from os import PathLike, fspath
+from pathlib import Path
+from typing import Any
+
+from conformance.judge import kernel_facts
+from conformance.judge.differences import LOST
+from statemachines.compile import Compiled
+from statemachines.model import ANYTHING, Document, Signal
+from statemachines.rows import Observed
+from statemachines.types import (
+    Bool,
+    DocumentType,
+    Enum,
+    Id,
+    Int,
+    List,
+    Null,
+    Optional,
+    RecordType,
+    Ref,
+    Text,
+    Time,
+    Type,
+)
+
+LARGEST_NUMBER = 2**53 - 1
+
+
+class WrongShape(Exception):
+    """What is not of the form that the spec gives; `path` leads to the part, and `expected` says what should be there."""
+
+    def __init__(
+        self, path: str, message: str, expected: str = "a reply of the form that the spec gives"
+    ) -> None:
+        super().__init__(f"{path}: {message}" if path else message)
+        self.path = path
+        self.message = message
+        self.expected = expected
+
+
+class Observation:
+    """Projects what one system shows in one case. After a call that may lose files, those of earlier replies need not be there."""
+
+    def __init__(self, compiled: Compiled) -> None:
+        self._facts = kernel_facts.of(compiled)
+        self._losing = {operation.name for operation in compiled.kernel.operations if operation.loses_files}
+        self._lost = False
+
+    def call(self, made: Observed) -> Observed:
+        """Return a call with its reply as a value of the spec; ANYTHING, and why, where it does not have that form."""
+        if made.refused is not None:
+            return made
+        try:
+            return replace(made, reply=self.reply(made.operation, made.reply))
+        except WrongShape as wrong:
+            return replace(made, reply=ANYTHING, malformed=str(wrong))
+        finally:
+            self._lost = self._lost or made.operation in self._losing
+
+    def reply(self, operation: str, raw: Any) -> Any:
+        """Return a raw reply as a value of the spec; raise WrongShape when it does not have that form."""
+        return observe(self._facts.gives(operation), raw, lost=self._lost)
+
+    def signal(self, raw: Any) -> Signal:
+        """Return a signal as the spec has it; raise WrongShape when it is none of the spec's."""
+        kinds = self._facts.signals
+        name = raw.get("signal") if isinstance(raw, Mapping) else None
+        if name not in kinds:
+            such = f'signals such as {{"signal": NAME, …}} with {", ".join(kinds)}'
+            raise WrongShape("", repr(raw), such if kinds else "no signal, as there are none")
+        try:
+            fields = observe(kinds[name], raw)
+        except WrongShape as wrong:
+            expected = f"a signal {name} of the form that the spec gives"
+            raise WrongShape(wrong.path, wrong.message, expected) from None
+        return name, tuple(sorted(fields.items()))
+
+
+def observe(kind: Type, raw: Any, path: str = "", *, lost: bool = False) -> Any:
+    """Project a raw reply to a value of type `kind`; raise WrongShape when it does not have that form.
+
+    `lost` allows files that cannot be read, as after an operation that may lose them.
+    """
+    match kind:
+        case Optional(item=item):
+            return None if raw is None else observe(item, raw, path, lost=lost)
+        case Null():
+            return raw
+        case RecordType(fields=fields):
+            return _record(fields, raw, path, lost)
+        case List(item=item):
+            if not isinstance(raw, list | tuple):
+                raise WrongShape(path, f"a list is expected, and this is {_named(raw)}")
+            return [observe(item, each, f"{path}[{index}]", lost=lost) for index, each in enumerate(raw)]
+        case DocumentType():
+            return _document(raw, path, lost)
+        case Bool():
+            return _of(bool, "true or false", raw, path)
+        case Int() | Time():
+            return _number(raw, path)
+        case Enum(members=members):
+            if raw not in members or not isinstance(raw, str):
+                raise WrongShape(path, f"one of {', '.join(members)} is expected, and this is {_named(raw)}")
+            return raw
+        case Text() | Id() | Ref():
+            return _of(str, "a text", raw, path)
+        case _:
+            return raw
+
+
+def _of(kind: type, name: str, raw: Any, path: str) -> Any:
+    if not isinstance(raw, kind):
+        raise WrongShape(path, f"{name} is expected, and this is {_named(raw)}")
+    return raw
+
+
+def _number(raw: Any, path: str) -> int:
+    if isinstance(raw, bool) or not isinstance(raw, int):
+        raise WrongShape(path, f"a whole number is expected, and this is {_named(raw)}")
+    if abs(raw) > LARGEST_NUMBER:
+        raise WrongShape(path, f"{raw} is beyond ±(2^53−1)")
+    return raw
+
+
+def _record(fields: tuple[tuple[str, Type], ...], raw: Any, path: str, lost: bool) -> dict[str, Any]:
+    if not isinstance(raw, Mapping):
+        names = ", ".join(name for name, _ in fields)
+        raise WrongShape(path, f"a record with {names} is expected, and this is {_named(raw)}")
+    found = {}
+    for name, kind in fields:
+        inner = f"{path}.{name}" if path else name
+        value = raw.get(name)
+        found[name] = None if value is None else observe(kind, value, inner, lost=lost)
+    return found
+
+
+def _document(raw: Any, path: str, lost: bool) -> Document:
+    if not isinstance(raw, Mapping) or ("text" in raw) == ("file" in raw):
+        raise WrongShape(path, f'{{"text": …}} or {{"file": PATH}} is expected, and this is {_named(raw)}')
+    if "text" in raw:
+        return Document(_of(str, "a text", raw["text"], f"{path}.text"), inline=True)
+    named = raw["file"]
+    file = _of(
+        str, "the path of a file", fspath(named) if isinstance(named, PathLike) else named, f"{path}.file"
+    )
+    try:
+        text = Path(file).read_bytes().decode("utf-8")
+    except (OSError, ValueError) as error:
+        if lost:
+            return Document(LOST, inline=False, file=file)
+        raise WrongShape(f"{path}.file", f"the file {file!r} cannot be read: {error}") from None
+    preview = raw.get("preview")
+    if preview is not None and (
+        not isinstance(preview, str) or preview == text or not text.startswith(preview)
+    ):
+        raise WrongShape(f"{path}.preview", "a preview is a beginning of the text, and not the whole of it")
+    return Document(text, inline=False, file=file)
+
+
+def _named(raw: Any) -> str:
+    text = repr(raw)
+    return text if len(text) <= 80 else f"{text[:77]}…"
+
+
+def files(kind: Type, value: Any) -> Iterator[tuple[Any, str]]:
+    """Walk the documents in files within a value, each with what it belongs to: the record around it."""
+    match kind:
+        case Optional(item=item) if value is not None:
+            yield from files(item, value)
+        case RecordType(fields=fields) if value is not None:
+            for name, field in fields:
+                if (
+                    isinstance(field, DocumentType)
+                    and value[name] is not None
+                    and value[name].file is not None
+                ):
+                    yield value, value[name].file
+                elif not isinstance(field, DocumentType):
+                    yield from files(field, value[name])
+        case List(item=item) if value is not None:
+            for each in value:
+                yield from files(item, each)

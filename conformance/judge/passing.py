@@ -1,0 +1,145 @@
+"""Time that passes on a model, in every way in which a right system may have spent it.
+
+Timers due at one instant fire in any order, each to rest; one whose window is open fires when the system
+says that it did, or when the window closes. A step that it may take unasked it takes at once or when a signal comes.
+What is due at the very end may come before the next call, or after it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from conformance.judge.signals import Signals, comparable, required
+from statemachines.model import BaseModel, Outcome, Signal, Timer
+from statemachines.quiescence import settled
+
+
+@dataclass(frozen=True, slots=True)
+class _Point:
+    """A point on the way: the state, what was done so far, and the signals seen that are not explained by it."""
+
+    frozen: Any
+    taken: tuple[Outcome, ...]
+    rest: tuple[Signal, ...]
+
+
+class Passing:
+    """One stretch of time on one model, of which so many configurations and timers that fire are looked at, at most.
+
+    seen     the signals that were seen meanwhile
+    missing  signals that some way would have needed, and that were not seen
+    partial  not every way was looked at
+    """
+
+    def __init__(self, signals: Signals, model: BaseModel, seen: Sequence[Signal], most: int) -> None:
+        self.signals = signals
+        self.model = model
+        self.seen = tuple(map(comparable, seen))
+        self.at = signals.times(seen)
+        self.missing: list[Signal] = []
+        self.partial = False
+        self._most = most
+        self._fires = 0
+
+    def ways(self, ms: int) -> Iterator[tuple[BaseModel, list[Outcome]]]:
+        """Walk the models at the end, each with what was done on its way."""
+        start = _Point(self.model.freeze(), (), self.seen)
+        end = self.model.now + ms
+        waiting, known = [start], {(start.frozen, start.rest)}
+        while waiting:
+            point = waiting.pop()
+            model = self.model.thawed(point.frozen)
+            if all(max(last, model.now) >= end for _, last, _, _ in model.deadlines()):
+                model.now = end
+                yield model, list(point.taken)
+                model = self.model.thawed(point.frozen)
+            if max(len(known), self._fires) > self._most:
+                self.partial = True
+                continue
+            for following in self._next(point, model, end):
+                if (following.frozen, following.rest) not in known:
+                    known.add((following.frozen, following.rest))
+                    waiting.append(following)
+
+    def _next(self, point: _Point, model: BaseModel, end: int) -> Iterator[_Point]:
+        """Walk what may happen next; what commutes with everything else of its instant happens first."""
+        events = [
+            (instant, timer) for timer in model.deadlines() for instant in self._instants(model, timer, end)
+        ]
+        bound = min((max(last, model.now) for _, last, _, _ in model.deadlines()), default=end)
+        events = [event for event in events if event[0] <= bound]
+        if len(events) > 1 and len({instant for instant, _ in events}) == 1:
+            first, *others = events
+            if all(self._commute(point.frozen, first, other) for other in others):
+                events = [first]
+        for event in events:
+            yield from self._after(point, event)
+        if model.own_steps():
+            yield from self._unasked(point, model, min(bound, end))
+
+    def _unasked(self, point: _Point, model: BaseModel, bound: int) -> Iterator[_Point]:
+        """Walk the steps that it may take unasked, now or when a signal came."""
+        for instant in sorted({model.now, *(each for each in self.at if model.now <= each <= bound)}):
+            model.now = instant
+            for index, keys, _ in model.own_steps():
+                other = self.model.thawed(point.frozen)
+                other.now = instant
+                step = other.take(index, keys)
+                for then, forced in settled(other):
+                    taken = [step, *forced]
+                    rest = self._explained(taken, point.rest)
+                    if rest is not None:
+                        yield _Point(then.freeze(), (*point.taken, *taken), rest)
+
+    def _instants(self, model: BaseModel, timer: Timer, end: int) -> list[int]:
+        """List the instants before the end at which a timer may have fired, as far as they make a difference."""
+        first, last = max(timer[0], model.now), max(timer[1], model.now)
+        said = [instant for instant in self.at if first <= instant < last]
+        return [instant for instant in (*said, last) if instant < end]
+
+    def _fired(self, frozen: Any, *events: tuple[int, Timer]) -> tuple[BaseModel, list[Outcome]]:
+        self._fires += len(events)
+        model = self.model.thawed(frozen)
+        taken: list[Outcome] = []
+        for instant, (_, _, index, key) in events:
+            model.now = instant
+            taken += [model.fire(index, key), *model.settle()]
+        return model, taken
+
+    def _stays(self, frozen: Any, one: tuple[int, Timer], other: tuple[int, Timer]) -> bool:
+        """Return whether a timer still runs as before when another one has fired."""
+        return other[1] in self._fired(frozen, one)[0].deadlines()
+
+    def _commute(self, frozen: Any, one: tuple[int, Timer], other: tuple[int, Timer]) -> bool:
+        """Return whether two events leave the same behind in either order, and neither takes the other away."""
+        if not (self._stays(frozen, one, other) and self._stays(frozen, other, one)):
+            return False
+        (left, here), (right, there) = self._fired(frozen, one, other), self._fired(frozen, other, one)
+        return left.freeze() == right.freeze() and sorted(map(repr, required(here))) == sorted(
+            map(repr, required(there))
+        )
+
+    def _after(self, point: _Point, event: tuple[int, Timer]) -> Iterator[_Point]:
+        """Walk the points after an event, unless it would have sent what was not seen."""
+        self._fires += 1
+        model = self.model.thawed(point.frozen)
+        model.now, (_, _, index, key) = event
+        fired = model.fire(index, key)
+        for then, forced in settled(model):
+            taken = [fired, *forced]
+            rest = self._explained(taken, point.rest, self.missing)
+            if rest is not None:
+                yield _Point(then.freeze(), (*point.taken, *taken), rest)
+
+    def _explained(
+        self, taken: Sequence[Outcome], seen: Sequence[Signal], missing: list[Signal] | None = None
+    ) -> tuple[Signal, ...] | None:
+        """Return the signals seen that are left; None where one has to come that was not seen, which is `missing`."""
+        rest, unseen = self.signals.left(required(taken), seen)
+        if unseen is None:
+            return tuple(rest)
+        if missing is not None:
+            missing.append(unseen)
+        return None

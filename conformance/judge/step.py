@@ -1,0 +1,271 @@
+"""One call on one configuration of the model: whether the answer is allowed, and what follows from it."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from types import SimpleNamespace
+from typing import Any
+
+from conformance.budget import Budget
+from conformance.judge import kernel_facts
+from conformance.judge.differences import Times
+from conformance.judge.finding import NO_SIGNAL, Finding, said, short
+from conformance.judge.passing import Passing
+from conformance.judge.replies import Replies
+from conformance.judge.sending import Sending
+from conformance.judge.signals import Signals
+from conformance.system import Declaration
+from statemachines.compile import Compiled
+from statemachines.lifecycle import ANY
+from statemachines.model import BaseModel, Decision, Impossible, Outcome, Signal, Values
+from statemachines.rows import Observed
+
+
+class Contradiction(Exception):
+    """An answer that one configuration does not allow."""
+
+    def __init__(self, finding: Finding) -> None:
+        super().__init__(finding.seen)
+        self.finding = finding
+
+
+@dataclass(slots=True)
+class Configuration:
+    """One explanation of a case: a model, and the signals that may still come although their cause is past."""
+
+    model: BaseModel
+    standing: frozenset[Signal] = frozenset()
+
+
+class Stepper:
+    """Takes calls on models of one lifecycle, as one system has declared its limits and choices.
+
+    `findings` are differences that only a clause of level SHOULD forbids; they do not stop a case. `partial`
+    tells that time could have passed in more ways than were looked at.
+    """
+
+    def __init__(self, compiled: Compiled, declaration: Declaration, budget: Budget) -> None:
+        self.compiled = compiled
+        self.declaration = declaration
+        self.budget = budget
+        self.facts = kernel_facts.of(compiled)
+        self.signals = Signals(self.facts.signals, declaration.instants)
+        self.replies = Replies(self.facts, declaration.instants)
+        self.findings: list[Finding] = []
+        self.partial = False
+
+    def fresh(self, seen: bytearray) -> list[BaseModel]:
+        """Make a model at the start of a case, for every choice that may be the system's; all witness in `seen`."""
+        models = [self.compiled.model(self.declaration.limits, choices) for choices in self._choices()]
+        for model in models:
+            model.seen = seen
+        return models
+
+    def choosing(self, model: BaseModel, names: Sequence[str]) -> Iterator[BaseModel]:
+        """Walk a model with every choice of some policies that can have made no difference so far: it is at rest."""
+        for chosen in self._chosen(names):
+            other = model.thawed(model.freeze())
+            other.policies = Values({**vars(model.policies), **chosen})
+            if not other.forced():
+                yield other
+
+    def _choices(self) -> Iterator[dict[str, Any]]:
+        declared = self.declaration.policies
+        unknown = [name for name in self.compiled.kernel.undeclared if name not in declared]
+        yield from ({**declared, **chosen} for chosen in self._chosen(unknown))
+
+    def _chosen(self, names: Sequence[str]) -> Iterator[dict[str, Any]]:
+        lists = [[word.text for word in self.compiled.lifecycle.policies[name].choices] for name in names]
+        yield from (dict(zip(names, chosen, strict=True)) for chosen in itertools.product(*lists))
+
+    @property
+    def policies(self) -> SimpleNamespace:
+        """The choices of the system; `any` where it did not have to declare one, and did not."""
+        return SimpleNamespace(
+            **{
+                **dict(self.compiled.kernel.policies),
+                **dict.fromkeys(self.compiled.kernel.undeclared, ANY),
+                **self.declaration.policies,
+            }
+        )
+
+    def ways(
+        self, model: BaseModel, call: Observed, signals: Sequence[Signal], reasons: list[Finding]
+    ) -> Iterator[tuple[BaseModel, list[Outcome]]]:
+        """Walk what a call leads to, each way with what was done on it; gather why there are no others.
+
+        `signals` are those that were seen meanwhile. A call that waited took its step at its end.
+        """
+        if call.operation == "wait":
+            yield from self._passed(model, call, call.arguments["ms"], signals, reasons)
+        elif not call.elapsed:
+            yield from ((model, taken) for taken in self._tried(model, call, reasons))
+        elif self.facts.waits(call.operation):
+            for then, passed in self._passed(model, call, call.elapsed, signals, reasons):
+                yield from ((then, [*passed, *taken]) for taken in self._tried(then, call, reasons))
+        else:
+            for taken in self._tried(model, call, reasons):
+                for then, passed in self._passed(model, call, call.elapsed, signals, reasons):
+                    yield then, [*taken, *passed]
+
+    def _tried(self, model: BaseModel, call: Observed, reasons: list[Finding]) -> list[list[Outcome]]:
+        """Take the step that an answer tells of; nothing when the model does not allow that answer."""
+        try:
+            return [self._taken(model, call)]
+        except Contradiction as contradiction:
+            reasons.append(contradiction.finding)
+            return []
+
+    def _passed(
+        self,
+        model: BaseModel,
+        call: Observed,
+        ms: int,
+        signals: Sequence[Signal],
+        reasons: list[Finding],
+    ) -> Iterator[tuple[BaseModel, list[Outcome]]]:
+        """Let time pass in every way that the signals seen allow."""
+        passing = Passing(self.signals, model, signals, self.budget.ways_of_time)
+        yield from passing.ways(ms)
+        self.partial = self.partial or passing.partial
+        if passing.missing:
+            ends = [model.thawed(model.freeze()).wait(ms, prompt=prompt) for prompt in (False, True)]
+            reasons += [self.unseen(call, signal, *ends) for signal in passing.missing]
+
+    def unseen(
+        self, call: Observed, signal: Signal, *outcomes: Sequence[Outcome], due: bool = True
+    ) -> Finding:
+        """Tell of a signal that is due and did not come, or that came and was not due.
+
+        `outcomes` are what may have been done meanwhile, in one way or in several.
+        """
+        name, _ = signal
+        own = f"operations.{call.operation}.signal.{name}"
+        ends = f".signal.{name}"
+        other = next(
+            (path for path in self.facts.levels if path.endswith(ends)), f"operations.{call.operation}"
+        )
+        expected, seen = (said(signal), NO_SIGNAL) if due else (NO_SIGNAL, said(signal))
+        alike = next((each for each in call.signals if each[0] == name), None) if due else None
+        if alike is not None:  # it came, and says something else
+            seen = said(alike)
+        clause, times = own if own in self.facts.levels else other, _times(name, outcomes)
+        return Finding("signal", clause, call.operation, expected, seen, path=name, value=times)
+
+    def _taken(self, model: BaseModel, call: Observed) -> list[Outcome]:
+        """Take the step that an answer tells of; raise Contradiction when the model does not allow that answer."""
+        decision = model.decide(call.operation, call.arguments)
+        if call.refused is not None:
+            return self._refused(decision, call)
+        if decision.idle:
+            return [Outcome(None, (), decision.may)]
+        if not decision.accept:
+            raise Contradiction(self._wrongly_accepted(decision, call))
+        outcome = self._carried_out(model, call)
+        for fault in self.replies.faults(call, outcome.value):
+            self._note(fault)
+        return [outcome]
+
+    def _carried_out(self, model: BaseModel, call: Observed) -> Outcome:
+        """Carry an operation out, with the ids that the system chose."""
+
+        def lacking(entity: str, *form: Any) -> str:
+            gives, wanted = f"operations.{call.operation}.gives", f"the id of the new {entity}"
+            raise Contradiction(Finding("shape", gives, call.operation, wanted, short(call.given)))
+
+        try:
+            return model.do(call.operation, call.arguments, self.facts.minting(call, lacking))
+        except Impossible as impossible:
+            wanted = "a fitting id that no retained record has"
+            raise Contradiction(
+                Finding("identity", impossible.clause, call.operation, wanted, impossible.message)
+            ) from None
+
+    def follow(self, model: BaseModel, call: Observed) -> tuple[Decision | None, list[Outcome]]:
+        """Take a call as the model would have it; return what it decided, None of a wait, and what was done if anything."""
+        if call.operation == "wait":
+            return None, model.wait(call.arguments["ms"])
+        decision = model.decide(call.operation, call.arguments)
+        if not decision.accept or call.refused is not None:
+            return decision, []
+        try:
+            outcome = model.do(call.operation, call.arguments, self.facts.minting(call, model.next_ordinal))
+        except Impossible:  # an id that a record has
+            return decision, []
+        return decision, [outcome, *model.settle()]
+
+    def _wrongly_accepted(self, decision: Decision, call: Observed) -> Finding:
+        clause, *others = self._clauses(decision)
+        wanted = " or ".join(code for code in decision.refuse if code != "*") or "with any code"
+        seen = f"accepted, giving {short(call.given)}" if call.given is not None else "accepted"
+        return Finding(
+            "accepted",
+            clause,
+            call.operation,
+            f"refused {wanted}",
+            seen,
+            value=decision.refuse[0],
+            related=tuple(others),
+        )
+
+    def _refused(self, decision: Decision, call: Observed) -> list[Outcome]:
+        if decision.idle or "*" in decision.refuse or call.refused in decision.refuse:
+            return [Outcome(None, (), decision.may)]
+        seen = f"refused {call.refused}"
+        if not decision.refuse or decision.accept:
+            raise Contradiction(
+                Finding("refused", f"operations.{call.operation}", call.operation, "accepted", seen)
+            )
+        clauses = self._clauses(decision)
+        self._note(
+            Finding(
+                "refused",
+                clauses[0],
+                call.operation,
+                f"refused {' or '.join(decision.refuse)}",
+                seen,
+                all(map(self.facts.recommended, clauses)),
+                value=decision.refuse[0],
+                related=tuple(clauses[1:]),
+            )
+        )
+        return [Outcome()]
+
+    def _clauses(self, decision: Decision) -> list[str]:
+        """Name the clauses that a refusal follows from."""
+        return [self.compiled.kernel.clauses[number].path for number in decision.clauses]
+
+    # ── What only a recommendation forbids ──
+
+    def sending(self, call: Observed) -> Sending | None:
+        """Return a call as one that gave the messages which it sent; None where it did not."""
+        send = self.facts.sends(call.operation)
+        gave = call.refused is None and isinstance(call.given, list)
+        return Sending(call, send, self.replies) if send is not None and gave else None
+
+    def note_sent(self, model: BaseModel, call: Observed) -> None:
+        """Note what only a recommendation forbids about the messages that a call gave, and about their order."""
+        sending = self.sending(call)
+        for fault in sending.faults(model) if sending is not None else ():
+            self._note(fault)
+
+    def _note(self, finding: Finding) -> None:
+        """Note a finding of level SHOULD, once; raise Contradiction for anything else."""
+        if not finding.should:
+            raise Contradiction(finding)
+        if finding.key not in {known.key for known in self.findings}:
+            self.findings.append(finding)
+
+
+def _times(name: str, ways: Sequence[Sequence[Outcome]]) -> Times:
+    """Count how often a signal comes."""
+
+    def count(signals: Iterable[Signal]) -> int:
+        return sum(each[0] == name for each in signals)
+
+    due = [sum(count((*each.signals, *each.again)) for each in outcomes) for outcomes in ways]
+    may = [sum(count(each.may) for each in outcomes) for outcomes in ways]
+    again = any(count(each.again) for outcomes in ways for each in outcomes)
+    return Times(min(due), None if again else max(map(sum, zip(due, may, strict=True))))

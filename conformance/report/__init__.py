@@ -1,0 +1,33 @@
+"""The record of a run: what was planned, each result, coverage and the end; and how all of it looks to people.
+
+`Report` is the whole of it, everything shown is made from it alone: in a terminal, as plain text, as JUnit XML.
+"""
+
+from __future__ import annotations
+
+from conformance.report.content import RAN
+from conformance.report.junit_xml import junit
+from conformance.report.reader import ReportError, read
+from conformance.report.records import Coverage, Footer, Header, Planned, declares, tally
+from conformance.report.report import Report, view_of
+from conformance.report.stream import Stream, Watcher
+from conformance.report.texts import latest, one_line
+
+__all__ = [
+    "RAN",
+    "Coverage",
+    "Footer",
+    "Header",
+    "Planned",
+    "Report",
+    "ReportError",
+    "Stream",
+    "Watcher",
+    "declares",
+    "junit",
+    "latest",
+    "one_line",
+    "read",
+    "tally",
+    "view_of",
+]

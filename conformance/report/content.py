@@ -1,0 +1,240 @@
+"""What is said of a run: its opening, a block for each row that fails, and the summary."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from conformance.report.records import Coverage, Footer, Header, tally
+from conformance.report.texts import cut, latest, named, number, one_line, visible
+from conformance.verdict import (
+    EXIT_CONFORMS,
+    EXIT_HARNESS,
+    EXIT_UNKNOWN,
+    EXIT_VIOLATES,
+    RowResult,
+    Verdict,
+    gates,
+)
+
+Fact = tuple[str, str]  # what it is called, and what it says
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """What there is to say of a row that fails, or of the rows that one cause kept from an answer.
+
+    trace       the counterexample as a row of the matrix
+    transcript  what a tool's processes were called with and printed meanwhile
+    replay      the command that runs the row again
+    """
+
+    verdict: Verdict
+    title: str
+    about: str
+    facts: tuple[Fact, ...]
+    trace: str = ""
+    transcript: str = ""
+    replay: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Note:
+    """Rows that have a verdict for the same reason."""
+
+    verdict: Verdict
+    reason: str
+    ids: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Summary:
+    """What is said last: counts by level and verdict, what did not apply, gaps, what the exit code means."""
+
+    counts: Mapping[str, Mapping[str, int]]
+    notes: tuple[Note, ...]
+    witnessed: str
+    gaps: tuple[str, ...]
+    seconds: float
+    conclusion: str
+    beside: str
+    exit: int | None
+
+
+def subject(header: Header) -> str:
+    """Say what is run against what."""
+    return one_line(f"{header.lifecycle} revision {header.revision} against {header.target}")
+
+
+def opening(header: Header) -> list[Fact]:
+    """Say what is known before the first row runs."""
+    levels = [row.level for row in header.rows]
+    counts = [f"{levels.count(level)} {level}" for level in ("must", "should", "may") if level in levels]
+    found = [
+        ("rows", f"{len(levels)} ({', '.join(counts)})" if levels else "none"),
+        ("seed", str(header.seed)),
+        ("kit", header.kit),
+    ]
+    return [*found, *(("declares", said) for said in [_declared(header.declares)] if said)]
+
+
+def _declared(declares: Mapping[str, Any]) -> str:
+    parts = [f"{name} {_value(value)}" for name, value in declares.items() if value not in ({}, [], "", 0)]
+    return one_line(" · ".join(parts))
+
+
+def _value(value: Any) -> str:
+    match value:
+        case dict():
+            return ", ".join(f"{name} = {_value(each)}" for name, each in value.items())
+        case list():
+            return ", ".join(map(_value, value))
+        case None:
+            return "null"
+        case _:
+            return str(value)
+
+
+RAN = "what was run for it, and what it printed"
+FAILING = {Verdict.FAIL: "fails", Verdict.FLAKY: "is flaky"}
+UNANSWERED = {
+    Verdict.HARNESS_ERROR: "harness error",
+    Verdict.NOT_EXERCISED: "not exercised",
+    Verdict.COULD_NOT_TELL: "could not tell",
+}
+
+
+def blocks(results: Sequence[RowResult], replay: Callable[[str], str]) -> list[Block]:
+    """Return what there is to say of each row that fails, then of those without an answer, by cause."""
+    earlier: dict[str, str] = {}
+    found = [failing(row, earlier, replay(row.id)) for row in results if row.verdict in FAILING]
+    abouts = {row.id: row.about for row in results}
+    for note in notes(results, UNANSWERED):
+        first, *more = note.ids
+        title = f"{named(note.ids)}: {UNANSWERED[note.verdict]}"
+        facts = (("because", cut(note.reason)),) if note.reason else ()
+        about = "" if more else one_line(abouts[first])
+        found.append(Block(note.verdict, title, about, facts, replay=replay(first)))
+    return found
+
+
+def failing(row: RowResult, earlier: dict[str, str], replay: str = "") -> Block:
+    """Return what there is to say of a row that fails; `earlier` holds which row showed a trace first."""
+    title = f"{row.id} {FAILING[row.verdict]}" + ("" if row.level == "must" else f" (level: {row.level})")
+    facts = [("spec", one_line(row.where))] if row.where else []
+    found = row.counterexample
+    if found is None:
+        facts.append(("because", cut(row.reason)))
+        return Block(row.verdict, title, one_line(row.about), tuple(facts), replay=replay)
+    facts += [
+        ("clause", one_line(found.clause)),
+        ("expected", cut(found.expected)),
+        ("seen", cut(found.seen)),
+    ]
+    rounds = f"; reproduces in {found.reproduced} of {found.rounds} rounds" if found.rounds > 1 else ""
+    same = earlier.setdefault(found.row, row.id)
+    where = "" if same == row.id else f", the same as for {same}"
+    facts.append(("shown by", f"{number(found.calls, 'call')}{where}{rounds}"))
+    more = row.reason.removeprefix(f"expected {found.expected}; seen {found.seen}").removeprefix("; ")
+    if more:
+        facts.append(("because", cut(more)))
+    trace = visible(found.row).strip("\n") if same == row.id else ""
+    transcript = latest(found.transcript) if same == row.id else ""
+    said = tuple(fact for fact in facts if fact[1])
+    return Block(row.verdict, title, one_line(row.about), said, trace, transcript, replay)
+
+
+def notes(results: Iterable[RowResult], verdicts: Iterable[Verdict]) -> list[Note]:
+    """Group the rows of some verdicts by their reasons, in the order in which they first occur."""
+    found: dict[tuple[Verdict, str], list[str]] = {}
+    wanted = list(verdicts)
+    for row in results:
+        if row.verdict in wanted:
+            found.setdefault((row.verdict, row.reason), []).append(row.id)
+    return [
+        Note(verdict, reason, tuple(ids))
+        for (verdict, reason), ids in sorted(found.items(), key=lambda item: wanted.index(item[0][0]))
+    ]
+
+
+def summary(
+    header: Header, results: Sequence[RowResult], coverage: Coverage | None, footer: Footer | None
+) -> Summary:
+    """Return what is said last; without a footer the run did not finish."""
+    seen = {} if coverage is None else coverage.clauses
+    gaps = () if coverage is None else coverage.gaps
+    clauses = len({*seen, *gaps})
+    witnessed = sum(count > 0 for count in seen.values())
+    conclusion = unfinished(header, results) if footer is None else concluded(header, results, footer)
+    return Summary(
+        tally(results) if footer is None else footer.verdicts,
+        tuple(note for note in notes(results, (Verdict.NOT_APPLICABLE, Verdict.PASS)) if note.reason),
+        f"{witnessed:,} of {number(clauses, 'clause')} witnessed" if clauses else "",
+        gaps,
+        sum(row.seconds for row in results) if footer is None else footer.seconds,
+        conclusion,
+        "" if footer is None else " ".join(filter(None, (beside(results, footer), strayed(footer)))),
+        None if footer is None else footer.exit,
+    )
+
+
+def unfinished(header: Header, results: Sequence[RowResult]) -> str:
+    """Say how far a run came that has no footer."""
+    done = f"{len(results)} of {number(len(header.rows), 'row')}"
+    return f"The run did not finish: {done} of {one_line(header.lifecycle)} had a verdict."
+
+
+def concluded(header: Header, results: Sequence[RowResult], footer: Footer) -> str:
+    """Say what an exit code means."""
+    target, lifecycle = one_line(header.target), one_line(header.lifecycle)
+    match footer.exit:
+        case code if code == EXIT_CONFORMS:
+            passed = number(sum(row.verdict is Verdict.PASS for row in results), "row")
+            return f"{target} conforms to {lifecycle}: {passed} held."
+        case code if code == EXIT_VIOLATES:
+            return _violated(target, lifecycle, against(results))
+        case code if code == EXIT_HARNESS:
+            ids = [row.id for row in results if row.verdict is Verdict.HARNESS_ERROR]
+            return f"No verdict on {target}: {number(len(ids), 'row')} could not be asked ({named(ids)})."
+        case code if code == EXIT_UNKNOWN:
+            ids = [row.id for row in results if row.verdict is Verdict.COULD_NOT_TELL]
+            return f"No verdict on {target}: {named(ids) or 'a search'} reached a cap before an answer."
+        case _:
+            return f"The run of {lifecycle} against {target} ended with code {footer.exit}."
+
+
+def against(results: Sequence[RowResult]) -> list[RowResult]:
+    """Return the rows for which a run ends with "violates": must rows, or should rows if it cannot be those."""
+    asked = [row for row in results if row.verdict is not Verdict.HARNESS_ERROR]
+    return [row for row in asked if gates(row)] or [row for row in asked if gates(row, "should")]
+
+
+def _violated(target: str, lifecycle: str, rows: Sequence[RowResult]) -> str:
+    failing = [row.id for row in rows if row.verdict in FAILING]
+    idle = [row.id for row in rows if row.verdict not in FAILING]
+    unexercised = f"{named(idle)} {'was' if len(idle) == 1 else 'were'} not exercised"
+    if failing:
+        said = f"{target} violates {number(len(failing), 'row')} of {lifecycle}: {named(failing)}"
+        return f"{said}; {unexercised}." if idle else f"{said}."
+    if idle:
+        return f"{target} does not conform to {lifecycle}: {unexercised}, and that is no pass."
+    return f"Nothing was exercised, so nothing is known of {target}."
+
+
+def beside(results: Sequence[RowResult], footer: Footer) -> str:
+    """Name the rows that fail without deciding the exit code, because the source only recommends them."""
+    deciding = {row.id for row in against(results)} if footer.exit == EXIT_VIOLATES else set()
+    ids = [row.id for row in results if row.verdict in FAILING and row.id not in deciding]
+    if not ids:
+        return ""
+    fail = "fails" if len(ids) == 1 else "fail"
+    return f"{named(ids)} {fail}, which does not count: the level is not must."
+
+
+def strayed(footer: Footer) -> str:
+    """Say of which faults the rows asked tell nothing, though they were seen."""
+    if not footer.strays:
+        return ""
+    seen = f"A fault of {named(footer.strays)} was seen, which none of these rows is about"
+    return f"{seen}: ask `machine` for it."

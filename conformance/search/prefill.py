@@ -1,0 +1,91 @@
+"""How a case begins: with as many ended records as retention allows, one fewer, one more, or none.
+
+Derived from the kernel: for every `retain`, the operation that creates a record and the one that
+brings it into the group that is retained.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from conformance.system import Declaration
+from statemachines import kernel
+from statemachines.compile import Compiled
+from statemachines.expression import Const, Var
+from statemachines.model import BaseModel
+
+Prefill = Callable[[Any], None]  # makes calls on a driver
+
+
+def prefills(compiled: Compiled, declaration: Declaration, most: int) -> list[Prefill]:
+    """Return ways to begin a case: with nothing, then for every retention limit up to `most` around and beyond it."""
+    found: list[Prefill] = [_nothing]
+    model = compiled.model(declaration.limits, declaration.policies)
+    for entity in compiled.kernel.entities:
+        creation, ending = _creation(compiled.kernel, entity), _ending(compiled.kernel, entity)
+        limit = _retained(entity, model)
+        if creation is None or ending is None or limit is None or limit > most:
+            continue
+        for count in sorted({max(limit - 1, 0), limit, limit + 1} - {0}):
+            found += [
+                _filled(creation, ending, entity, count, apart and declaration.clock == "virtual")
+                for apart in (True, False)
+            ]
+    return found
+
+
+def _nothing(driver: Any) -> None:
+    """Begin with nothing."""
+
+
+def _retained(entity: kernel.Entity, model: BaseModel) -> int | None:
+    """Return how many records are retained, when a limit alone says so."""
+    newest = entity.retain.newest if entity.retain is not None else None
+    if not isinstance(newest, Var):
+        return None
+    found: int | None = vars(model.limits).get(newest.name.removeprefix("limits."))
+    return found
+
+
+def _creation(source: kernel.Kernel, entity: kernel.Entity) -> str | None:
+    """Return the operation that creates a record under an id of the system's own."""
+    for operation in source.operations:
+        for effect in operation.effects:
+            if (
+                isinstance(effect, kernel.Create)
+                and effect.entity == entity.name
+                and effect.mints
+                and not operation.optional
+            ):
+                return operation.name
+    return None
+
+
+def _ending(source: kernel.Kernel, entity: kernel.Entity) -> kernel.Operation | None:
+    """Return the operation that moves a record from its first state into the group that is retained."""
+    retained = entity.retain.states if entity.retain is not None else ()
+    for operation in source.operations:
+        for effect in operation.effects:
+            if isinstance(effect, kernel.Move) and effect.entity == entity.name:
+                target = dict(effect.arrows).get(entity.states[0])
+                if target is not None and (not isinstance(target, Const) or target.value in retained):
+                    return operation
+    return None
+
+
+def _filled(
+    creation: str, ending: kernel.Operation, entity: kernel.Entity, count: int, apart: bool
+) -> Prefill:
+    """Create records, then end them one after the other, last created first, at one instant or apart."""
+    name = next(parameter.name for parameter in ending.parameters if parameter.entity == entity.name)
+
+    def begin(driver: Any) -> None:
+        for _ in range(count):
+            driver.make(creation, driver.arguments(creation, 0))
+        for key in reversed(list(getattr(driver.case.judge.model, entity.collection))):
+            driver.make(ending.name, {**driver.arguments(ending.name, 0), name: key})
+            if apart:
+                driver.make("wait", {"ms": 1})
+
+    return begin

@@ -1,0 +1,314 @@
+"""The Hypothesis machine: one rule for each operation of a lifecycle, judged against the model step by step.
+
+A rule draws one number, which is mapped onto the arguments that are worth trying where the model is.
+A case begins with a prefill, so that what happens beyond a retention limit is reached at all. After
+every step the observers are asked, so a wrong state shows at once. One idea: a case as Hypothesis drives it.
+"""
+
+from __future__ import annotations
+
+import itertools
+import random
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from functools import lru_cache
+from operator import itemgetter
+from typing import Any
+
+from hypothesis import Phase, event, seed
+from hypothesis import strategies as st
+from hypothesis.errors import Flaky
+from hypothesis.stateful import RuleBasedStateMachine, initialize, rule, run_state_machine_as_test
+
+from conformance.budget import USUAL, Budget
+from conformance.judge import CallFailed, Case, Finding, kernel_facts
+from conformance.search.odd_texts import odd_values
+from conformance.search.prefill import prefills
+from conformance.search.strategies import settings_of
+from conformance.system import Adapter
+from statemachines import kernel
+from statemachines.compile import Compiled
+from statemachines.explore import Chooser, Gone, choosers, worth_trying
+from statemachines.expression import python_name
+from statemachines.model import ABSENT
+from statemachines.rows import Observed
+from statemachines.types import List, Ref, present
+
+# Numbers that stand for arguments: more than there are. Of a larger range Hypothesis prefers the small ones.
+NUMBERS = 2**24
+WAITS = (1, 7, 1000, 60_000, 86_400_000)  # milliseconds: time alone must not change what no rule changes
+
+
+class Diverged(AssertionError):
+    """A step that no right implementation takes."""
+
+    def __init__(self, finding: Finding, case: Case) -> None:
+        super().__init__(f"{finding.clause}: expected {finding.expected}; seen {finding.seen}")
+        self.finding = finding
+        self.case = case
+
+
+class Driver:
+    """One case of the machine: makes the calls, and asks the observers after each."""
+
+    def __init__(
+        self, compiled: Compiled, adapter: Adapter, budget: Budget = USUAL, *, seed: int = 0
+    ) -> None:
+        self.case = Case(compiled, adapter, seed, budget)
+        self.offers = adapter.offers
+        self._compiled = compiled
+        self._draws = budget.draws
+        self._choosers = _choosers(compiled)
+        self.gone = Gone(compiled.kernel)
+        self._observers = kernel_facts.of(compiled).observers()
+
+    def call(self, operation: str, number: int) -> None:
+        """Make a call with the arguments that a number stands for, then look."""
+        self.take(operation, self.arguments(operation, number))
+
+    def take(self, operation: str, arguments: dict[str, Any] | None) -> None:
+        """Make a call, if there are arguments and the spec says what comes of it, then look."""
+        if arguments is not None and not self.avoided(operation, arguments):
+            self.make(operation, arguments)
+            self.observe(arguments)
+
+    def avoided(self, operation: str, arguments: dict[str, Any]) -> bool:
+        """Return whether the spec leaves open what a call would do here."""
+        return self.case.judge.lockstep.avoids(operation, arguments)
+
+    def enabled(self, operation: str, arguments: dict[str, Any]) -> bool:
+        """Return whether a call would be carried out now."""
+        if operation == "wait":
+            return True
+        decision = self.case.judge.lockstep.decision(operation, arguments)
+        return decision.accept and not decision.avoid
+
+    def arguments(self, operation: str, number: int) -> dict[str, Any] | None:
+        """Return the arguments that a number stands for in the present configuration; None where there are none."""
+        return _chosen(self._choices(operation), number)
+
+    def _choices(self, operation: str) -> list[tuple[str, list[list[Any]]]]:
+        """Return the values that each parameter can have in the present configuration, those that are alike together."""
+        if operation == "wait":
+            return [("ms", [[ms] for ms in WAITS])]
+        found = []
+        for parameter, chooser in self._choosers[operation]:
+            values = worth_trying(parameter, chooser, self.case.judge.model, self.gone)
+            odd = odd_values(self._compiled, parameter.wire, values)
+            found.append((parameter.name, [*self._alike(parameter, values), *([odd] if odd else [])]))
+        return found
+
+    def drawn(
+        self,
+        operation: str,
+        chooser: random.Random,
+        fits: Callable[[dict[str, Any]], bool] = lambda _: True,
+        tries: int | None = None,
+    ) -> dict[str, Any] | None:
+        """Draw arguments with which a call does something, and that fit, if some are found in so many tries."""
+        choices = self._choices(operation)
+        found: list[tuple[bool, dict[str, Any]]] = []
+        for _ in range(tries or self._draws):
+            given = _chosen(choices, chooser.randrange(NUMBERS))
+            if given is None:
+                return None
+            enabled = self.enabled(operation, given)
+            if enabled and fits(given):
+                return given
+            found.append((enabled, given))
+        return max(found, key=itemgetter(0))[1]  # the first that does something, or else the first
+
+    def _alike(self, parameter: kernel.Parameter, values: Sequence[Any]) -> list[list[Any]]:
+        """Put the ids of records in one state together, so that each state is asked about as often as any other.
+
+        A registry holds many ended records and few active ones.
+        """
+        if not parameter.entity:
+            return [[value] for value in values]
+        entity = self._compiled.kernel.entity(parameter.entity)
+        records = getattr(self.case.judge.model, python_name(entity.collection))
+        found: dict[str, list[Any]] = {}
+        for value in values:
+            record = records.get(value) if isinstance(value, str) else None
+            state = getattr(record, "state", "") if record is not None else repr(value)
+            found.setdefault(state, []).append(value)
+        return list(found.values())
+
+    def ids(self) -> Iterable[str]:
+        """Return the ids that the last call gave."""
+        last = self.case.trace[-1] if self.case.trace else None
+        return kernel_facts.of(self._compiled).ids(last).values() if isinstance(last, Observed) else ()
+
+    def owners(self, entity: str, record: str) -> dict[str, str]:
+        """Return the records that a record refers to, by entity: the thread of a job, say."""
+        declared = self._compiled.kernel.entity(entity)
+        found = getattr(self.case.judge.model, python_name(declared.collection)).get(record)
+        owners = {}
+        for field in declared.fields:
+            kind = present(field.type)
+            if isinstance(kind, Ref) and isinstance(value := getattr(found, field.name, None), str):
+                owners[kind.entity] = value
+        return owners
+
+    def make(self, operation: str, arguments: dict[str, Any]) -> None:
+        """Make one call; raise Diverged when it diverges."""
+        try:
+            self.case.call(operation, arguments)
+        except CallFailed as failed:
+            raise Diverged(failed.finding, self.case) from None
+        self.look()
+
+    def look(self) -> None:
+        """See which records are gone. Raises Diverged when the last call did."""
+        self.gone.look(self.case.judge.model)
+        if self.case.finding is not None and not self.case.judge.unsure:
+            raise Diverged(self.case.finding, self.case)
+
+    def astray(self, calls: Sequence[tuple[str, dict[str, Any]]]) -> bool:
+        """Return whether calls, one after the other, come to where the spec leaves open what happens."""
+        model = self.case.judge.model.fork()
+        for operation, arguments in calls:
+            decision = model.decide(operation, arguments)
+            if decision.avoid:
+                return True
+            if decision.accept:
+                model.do(operation, arguments)
+                model.settle()
+        return False
+
+    def observe(self, *calls: dict[str, Any]) -> None:
+        """Ask every observer: about everything, and about the records that the last calls were about, by their arguments."""
+        length = len(self.case.trace)
+        for operation in self._observers:
+            asked: list[dict[str, Any]] = []
+            for chosen in itertools.chain(*(self._about(operation, arguments) for arguments in calls)):
+                if chosen not in asked:
+                    asked.append(chosen)
+                    self.make(operation.name, chosen)
+                    del self.case.trace[length:]
+
+    def _about(self, operation: kernel.Operation, arguments: dict[str, Any]) -> list[dict[str, Any]]:
+        """Return the arguments to ask an observer with: all fixed records, whole lists, the last call's records."""
+        found: list[dict[str, Any]] = [{}]
+        for parameter, chooser in self._choosers[operation.name]:
+            name = parameter.name
+            entity = self._compiled.kernel.entity(parameter.entity) if parameter.entity else None
+            if entity is not None and not entity.fixed:
+                values = [arguments[name]] if name in arguments else []
+            elif isinstance(present(parameter.type), List):
+                values = [
+                    max(
+                        (each for each in chooser(self.case.judge.model) if isinstance(each, list)),
+                        key=len,
+                        default=[],
+                    )
+                ]
+            else:
+                values = list(chooser(self.case.judge.model))
+            found = [
+                chosen if value is ABSENT else {**chosen, name: value} for chosen in found for value in values
+            ]
+        return found
+
+
+def _chosen(choices: list[tuple[str, list[list[Any]]]], number: int) -> dict[str, Any] | None:
+    """Return the arguments that a number stands for: a group of values for each parameter, then one of the group."""
+    found: dict[str, Any] = {}
+    for name, alike in choices:
+        if not alike:
+            return None
+        number, index = divmod(number, len(alike))
+        number, place = divmod(number, len(alike[index]))
+        value = alike[index][place]
+        if value is not ABSENT:
+            found[name] = value
+    return found
+
+
+@lru_cache(maxsize=8)
+def _choosers(compiled: Compiled) -> dict[str, list[tuple[kernel.Parameter, Chooser]]]:
+    return {
+        operation.name: [*zip(operation.parameters, choosers(compiled, operation, {}), strict=True)]
+        for operation in compiled.kernel.operations
+    }
+
+
+def machine(
+    compiled: Compiled,
+    adapter: Adapter,
+    budget: Budget = USUAL,
+    *,
+    after: Callable[[Driver], None] = lambda driver: None,
+    failed: Callable[[Diverged], None] = lambda diverged: None,
+) -> type[RuleBasedStateMachine]:
+    """Make the machine of a lifecycle for an adapter.
+
+    `after` is told every case that ended, and `failed` every finding.
+    """
+    ways = prefills(compiled, adapter.declaration, budget.prefilled)
+
+    def begin(self: Any, number: int) -> None:
+        with _telling(failed):
+            ways[number % len(ways)](self.driver)
+
+    def create(self: Any) -> None:
+        RuleBasedStateMachine.__init__(self)
+        self.driver = Driver(compiled, adapter, budget)
+
+    def teardown(self: Any) -> None:
+        for path in sorted(self.driver.case.judge.lockstep.witnessed()):
+            event(path)
+        after(self.driver)
+
+    body: dict[str, Any] = {
+        "__init__": create,
+        "teardown": teardown,
+        "prefill": initialize(number=st.integers(0, NUMBERS - 1))(begin),
+    }
+    names = [operation.name for operation in compiled.kernel.operations if adapter.offers(operation.name)]
+    for name in [*names, *(["wait"] if adapter.declaration.clock == "virtual" else [])]:
+        body[name] = rule(number=st.integers(0, NUMBERS - 1))(_step(name, failed))
+    return type(f"{compiled.lifecycle.name.title().replace('-', '')}Machine", (RuleBasedStateMachine,), body)
+
+
+@contextmanager
+def _telling(failed: Callable[[Diverged], None]) -> Iterator[None]:
+    try:
+        yield
+    except Diverged as diverged:
+        failed(diverged)
+        raise
+
+
+def _step(name: str, failed: Callable[[Diverged], None]) -> Callable[[Any, int], None]:
+    def step(self: Any, number: int) -> None:
+        with _telling(failed):
+            self.driver.call(name, number)
+
+    step.__name__ = name
+    return step
+
+
+def search(
+    compiled: Compiled,
+    adapter: Adapter,
+    number: int,
+    budget: Budget,
+    *,
+    after: Callable[[Driver], None],
+) -> Diverged | None:
+    """Run the machine; return the first finding as it was found, for our own shrinker."""
+    failed: list[Diverged] = []
+    seeded = seed(number)(machine(compiled, adapter, budget, after=after, failed=failed.append))
+    settings = settings_of(
+        budget.stateful_tests, stateful_step_count=budget.stateful_steps, phases=(Phase.generate,)
+    )
+    try:
+        run_state_machine_as_test(seeded, settings=settings)
+    except Diverged as diverged:
+        return diverged
+    except Flaky:  # it failed and then it did not: playing it again will tell
+        if not failed:
+            raise
+        return failed[0]
+    return None

@@ -1,0 +1,26 @@
+"""What runs when a person asks for a run: the rows, the whole run with the searches, and replay.
+
+`Run` runs a life cycle against an adapter; `replay` plays a saved counterexample again.
+"""
+
+from __future__ import annotations
+
+from conformance.suite.replays import Replay, Replayed, replay
+from conformance.suite.rows import RowRunner
+from conformance.suite.run import ABOUT_MACHINE, MACHINE, Run, run_machine, selected
+from conformance.suite.trace_file import Saver, read, save
+
+__all__ = [
+    "ABOUT_MACHINE",
+    "MACHINE",
+    "Replay",
+    "Replayed",
+    "RowRunner",
+    "Run",
+    "Saver",
+    "read",
+    "replay",
+    "run_machine",
+    "save",
+    "selected",
+]

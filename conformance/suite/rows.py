@@ -1,0 +1,257 @@
+"""The matrix: each row as its witness, then enumerated, then drawn; concurrent rows under many schedules."""
+
+from __future__ import annotations
+
+import itertools
+import time
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from conformance.budget import USUAL, Budget
+from conformance.counterexample import Fails, row_itself, shrunk, without_needless_steps
+from conformance.judge import Case, History, case_seed
+from conformance.suite.row_facts import covers, inapplicable, lacking, makes_calls_at_once
+from conformance.system import Adapter, HarnessError
+from conformance.verdict import UNSURE, Counterexample, Judged, RowResult, Verdict
+from statemachines.compile import Compiled
+from statemachines.kernel import within
+from statemachines.lifecycle import Row
+from statemachines.rows import Program, RowCompiler, RowFailure, RowTooLong, enumerated, witnesses
+
+
+@dataclass(slots=True)
+class Tally:
+    """What the runs of a row have shown so far."""
+
+    runs: int = 0
+    witnesses: Counter[str] = field(default_factory=Counter)
+    overlaps: int = 0
+    groups: int = 0
+    at_once: int = 0
+    unsure: bool = False
+    strays: list[Case] = field(default_factory=list)
+
+
+class RowRunner:
+    """Runs the rows of a lifecycle against one adapter.
+
+    `strays` are cases in which the judge saw a fault that the row is not about; the run as a whole
+    reports them, so that one fault does not fail every row.
+    """
+
+    def __init__(
+        self,
+        compiled: Compiled,
+        rows: RowCompiler,
+        adapter: Adapter,
+        *,
+        number: int = 0,
+        budget: Budget = USUAL,
+        shortest: bool = True,
+    ) -> None:
+        """Run rows under the seed `number`; without `shortest` a counterexample is the row."""
+        self.compiled = compiled
+        self.rows = rows
+        self.adapter = adapter
+        self.number = number
+        self.budget = budget.costly() if adapter.costly else budget
+        self.shortest = shortest
+        self.strays: list[Case] = []
+        self.witnessed: Counter[str] = Counter()
+
+    def run(self, row: Row) -> RowResult:
+        """Return the verdict of one row."""
+        began = time.monotonic()
+        tally = Tally()
+        judged = self._judged(row, tally)
+        self.strays += tally.strays[:1]
+        self.witnessed.update(
+            {
+                path: count
+                for path, count in tally.witnesses.items()
+                if not tally.groups or _is_covered(row, path)
+            }
+        )
+        return RowResult(
+            row.id.text,
+            row.about,
+            row.level,
+            judged.verdict,
+            judged.reason,
+            tally.runs,
+            {word.text: _count(tally.witnesses, word.text) for word in row.covers} if tally.runs else {},
+            tally.overlaps,
+            judged.counterexample,
+            str(row.id.where),
+            time.monotonic() - began,
+        )
+
+    def _judged(self, row: Row, tally: Tally) -> Judged:
+        program = self.rows.program(row)
+        if reason := inapplicable(self.compiled, self.rows.words, self.adapter, row):
+            return Judged(Verdict.NOT_APPLICABLE, reason)
+        if reason := lacking(self.compiled, self.adapter, row):
+            return Judged(Verdict.NOT_EXERCISED, reason)
+        try:
+            self._all(program, tally)
+        except Fails as failed:
+            return self._failed(program, failed)
+        except RowTooLong as long:
+            return Judged(Verdict.COULD_NOT_TELL, f"with what is declared, {long.message}")
+        except HarnessError as error:
+            return Judged(Verdict.HARNESS_ERROR, str(error))
+        if idle := self._idle(row, tally):
+            return Judged(Verdict.NOT_EXERCISED, idle)
+        return Judged(Verdict.COULD_NOT_TELL, UNSURE) if tally.unsure else Judged(Verdict.PASS)
+
+    def _idle(self, row: Row, tally: Tally) -> str:
+        """Say what of a row has not happened yet; an empty text when it was exercised."""
+        if tally.groups and not tally.overlaps and self.adapter.declaration.concurrency != "none":
+            return "the calls made at once never overlapped"
+        unseen = [word.text for word in row.covers if not _count(tally.witnesses, word.text)]
+        return f"nothing witnessed {', '.join(unseen)}" if unseen else ""
+
+    # ── Running ──
+
+    def _all(self, program: Program, tally: Tally) -> None:
+        declared = self.compiled.model(self.adapter.declaration.limits, self.adapter.declaration.policies)
+        first = witnesses(self.rows.words, program.row, declared)
+        combinations = list(enumerated(self.compiled.lifecycle, program))
+        at_once = makes_calls_at_once(program.row)
+        share = max(self.budget.schedules_of_all // len(combinations), self.budget.schedules_of_each)
+        for values in combinations if at_once or self.budget.every_combination else combinations[:1]:
+            self._rounds(program, {**values, **first}, tally, share)
+        examples = self.budget.examples_at_once if at_once else self.budget.examples
+        if program.row.drawn and examples:
+            self._drawn(program, declared, tally, examples)
+        self._until_exercised(program, first, tally)
+
+    def _rounds(self, program: Program, values: Mapping[str, Any], tally: Tally, most: int) -> None:
+        """Run once; a concurrent row under several schedules, so many at most."""
+        self._once(program, values, tally, case_seed(self.number, 0))
+        if not makes_calls_at_once(program.row):
+            return
+        crowded = tally.at_once > self.budget.crowd
+        rounds = min(self.budget.schedules, self.budget.schedules_of_crowd if crowded else most)
+        for round_ in range(1, rounds):
+            self._once(program, values, tally, case_seed(self.number, round_))
+
+    def _until_exercised(self, program: Program, first: Mapping[str, Any], tally: Tally) -> None:
+        """Try more schedules of calls at once as long as what the row is about has not come to pass."""
+        if not makes_calls_at_once(program.row) or tally.at_once > self.budget.crowd:
+            return
+        combinations = itertools.cycle(enumerated(self.compiled.lifecycle, program))
+        rounds = range(self.budget.schedules, self.budget.schedules + self.budget.more_schedules)
+        for round_, values in zip(rounds, combinations, strict=False):
+            if not self._idle(program.row, tally):
+                return
+            self._once(program, {**values, **first}, tally, case_seed(self.number, round_))
+
+    def _drawn(self, program: Program, declared: Any, tally: Tally, examples: int) -> None:
+        from conformance.search import Falsified, draw  # Hypothesis is slow to import, and few rows draw
+
+        combinations = list(enumerated(self.compiled.lifecycle, program))
+
+        def test(chosen: dict[str, Any]) -> None:
+            for values in combinations:
+                self._once(program, {**values, **chosen}, tally, case_seed(self.number, 0))
+
+        try:
+            draw(
+                self.compiled,
+                self.rows,
+                program.row.drawn,
+                declared,
+                test,
+                number=self.number,
+                examples=examples,
+            )
+        except Falsified as falsified:
+            if isinstance(falsified.cause, Fails):
+                raise falsified.cause from None
+            raise
+
+    def _once(self, program: Program, values: Mapping[str, Any], tally: Tally, seed: int) -> None:
+        """Run a row once; raise Fails when it does not hold."""
+        case = Case(self.compiled, self.adapter, seed, self.budget)
+        failure: RowFailure | None = None
+        too_long: RowTooLong | None = None
+        try:
+            program.run(case, values)
+        except RowFailure as error:
+            failure = error
+        except RowTooLong as error:  # what was seen until then counts
+            too_long = error
+        tally.runs += 1
+        tally.overlaps += case.overlaps
+        tally.groups += case.groups
+        tally.at_once = max(
+            tally.at_once, *(len(each.calls) for each in case.trace if isinstance(each, History)), 0
+        )
+        tally.witnesses.update(case.judge.lockstep.witnessed())
+        mine = case.finding is not None and covers(program.row, case.finding)
+        in_doubt = case.finding is not None and case.judge.unsure
+        tally.unsure = tally.unsure or (in_doubt and (mine or not case.judge.lockstep.blind))
+        if failure is not None or (mine and not case.judge.unsure):
+            raise Fails(case, values, failure)
+        if case.finding is not None and not case.judge.unsure:
+            tally.strays.append(case)
+        if too_long is not None:
+            raise too_long
+
+    # ── Failures ──
+
+    def _failed(self, program: Program, failed: Fails) -> Judged:
+        found = self._counterexample(program, failed)
+        reason = f"expected {found.expected}; seen {found.seen}"
+        if makes_calls_at_once(program.row) or not (held := self._held(program, failed)):
+            return Judged(Verdict.FAIL, reason, found)
+        times = "once" if held == 1 else f"{held} times"
+        return Judged(Verdict.FLAKY, f"{reason}; tried again {times}, it held", found)
+
+    def _held(self, program: Program, failed: Fails) -> int:
+        """Count how often what failed holds when it is tried again; 0 when it fails again, or cannot be tried."""
+        for held in range(self.budget.repeats):
+            try:
+                self._once(program, failed.values, Tally(), failed.case.seed)
+            except Fails:
+                return 0
+            except (HarnessError, RowTooLong):
+                return held
+        return self.budget.repeats
+
+    def _counterexample(self, program: Program, failed: Fails) -> Counterexample:
+        found = None
+        if self.shortest and _was_judged(program.row, failed.case):
+            several = makes_calls_at_once(program.row)
+            rounds = self.budget.reproductions if several else 1
+            found = shrunk(failed.case, rounds=rounds)
+        return found or row_itself(*self._cut(program, failed))
+
+    def _cut(self, program: Program, failed: Fails) -> tuple[Program, Fails]:
+        """Leave out the steps of a row that a claim of its own fails without."""
+        if not self.shortest or makes_calls_at_once(program.row):
+            return program, failed
+
+        def once(shorter: Program) -> None:
+            self._once(shorter, failed.values, Tally(), failed.case.seed)
+
+        return without_needless_steps(program, failed, once)
+
+
+def _was_judged(row: Row, case: Case) -> bool:
+    """Return whether the judge saw what a row failed by: that of a MUST row is nothing which is only recommended."""
+    if row.level == "must":
+        return case.finding is not None and not case.finding.should
+    return case.finding is not None or bool(case.judge.findings)
+
+
+def _count(witnessed: Counter[str], path: str) -> int:
+    return sum(count for clause, count in witnessed.items() if within(clause, path))
+
+
+def _is_covered(row: Row, path: str) -> bool:
+    """Return whether a row covers a clause: what else comes to pass among calls at once, their schedule decides."""
+    return any(within(path, word.text) for word in row.covers)

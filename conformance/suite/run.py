@@ -1,0 +1,270 @@
+"""A whole run: every row of the matrix, then the machine, told to whoever watches as it goes."""
+
+from __future__ import annotations
+
+import fnmatch
+import time
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import TYPE_CHECKING
+
+from conformance.budget import USUAL, Budget
+from conformance.counterexample import shrunk
+from conformance.errors import UsageError
+from conformance.judge import Case, Finding, Judge
+from conformance.report import Coverage, Footer, Header, Planned, Report, Watcher, declares, tally
+from conformance.suite.rows import RowRunner
+from conformance.system import Adapter, HarnessError
+from conformance.verdict import UNSURE, Judged, RowResult, Verdict, exit_code
+from statemachines.checks import avoided
+from statemachines.compile import Compiled
+from statemachines.diagnostics import did_you_mean
+from statemachines.lifecycle import Level, Row
+from statemachines.rows import RowCompiler
+
+if TYPE_CHECKING:
+    from conformance.search import Diverged, Driver  # Hypothesis is slow to import
+
+MACHINE = (
+    "machine"  # the id under which the random searches are reported: Hypothesis, walks, any two calls at once
+)
+ABOUT_MACHINE = "Random calls in any order: after each, the system shows what the model shows."
+
+
+class Run:
+    """One run of a lifecycle against an adapter.
+
+    Raises UsageError for rows that there are not, and SpecError where a row has faults.
+    """
+
+    def __init__(
+        self,
+        compiled: Compiled,
+        adapter: Adapter,
+        *,
+        rows: str | Sequence[str] | None = None,
+        seed: int = 0,
+        budget: Budget = USUAL,
+        fail_on: Level = "must",
+    ) -> None:
+        self.compiled = compiled
+        self.adapter = adapter
+        self.seed = seed
+        self.fail_on = fail_on
+        self.rows, self.with_machine = selected(compiled, rows)
+        self.results: list[RowResult] = []
+        programs = RowCompiler(compiled.lifecycle).checked()
+        self._runner = RowRunner(compiled, programs, adapter, number=seed, budget=budget)
+
+    def go(self, watchers: Iterable[Watcher] = ()) -> Report:
+        """Run everything, telling the watchers as it goes; return the report."""
+        told = list(watchers)
+        began = time.monotonic()
+        header = self._header()
+        for watcher in told:
+            watcher.header(header)
+        for row in self.rows:
+            self._tell(told, row.id.text, partial(self._runner.run, row))
+        if self.with_machine:
+            self._tell(told, MACHINE, partial(run_machine, self._runner))
+        code = exit_code(self.results, self.fail_on)
+        witnessed = self._runner.witnessed
+        unasked = avoided(self.compiled)  # where the source says nothing no call goes
+        clauses = {
+            clause.path: witnessed[clause.path]
+            for clause in self.compiled.kernel.clauses
+            if clause.path not in unasked
+        }
+        whole = self.with_machine and len(self.rows) == len(self.compiled.lifecycle.rows)
+        lacking = tuple(f"operations.{name}." for name in self.adapter.declaration.lacks)
+        coverage = Coverage(
+            clauses,
+            tuple(path for path, count in clauses.items() if not count and not path.startswith(lacking))
+            if whole
+            else (),
+        )
+        footer = Footer(tally(self.results), code, time.monotonic() - began, self._strays())
+        for watcher in told:
+            watcher.finish(coverage, footer)
+        return Report(header, tuple(self.results), coverage, footer)
+
+    def _strays(self) -> tuple[str, ...]:
+        """Return the clauses of faults that rows saw without being about them, where no machine reports those."""
+        if self.with_machine:
+            return ()
+        told = {each.counterexample.clause for each in self.results if each.counterexample is not None}
+        seen = [case.finding.clause for case in self._runner.strays if case.finding is not None]
+        return tuple(sorted({*seen} - told))
+
+    def _header(self) -> Header:
+        planned = [
+            Planned(row.id.text, row.level, row.about, str(row.id.where), row.group.title)
+            for row in self.rows
+        ]
+        if self.with_machine:
+            planned.append(Planned(MACHINE, "must", ABOUT_MACHINE))
+        spec = self.compiled.lifecycle
+        return Header(
+            spec.name,
+            spec.version,
+            self.adapter.name,
+            self.seed,
+            declares(self.adapter.declaration),
+            tuple(planned),
+            spec=None if self.compiled.called == spec.name else self.compiled.called,
+        )
+
+    def _tell(self, told: list[Watcher], row_id: str, work: Callable[[], RowResult]) -> None:
+        for watcher in told:
+            watcher.began(row_id)
+        result = work()
+        self.results.append(result)
+        for watcher in told:
+            watcher.row(result)
+
+
+# ── The machine ──
+
+# Where one case in so many of a search cannot be judged, and not just one, the machine could not tell.
+UNJUDGED = 10
+
+
+def run_machine(runner: RowRunner) -> RowResult:
+    """Search at random; a fault that a row saw without being about it is reported here too.
+
+    A case that nobody can judge counts as not made. Where a search has many of those, the machine could not tell.
+    """
+    began = time.monotonic()
+    tallies = [_SearchTally(search) for search in (_searched, _walked, _paired)]
+    try:
+        judged = _searches(runner, tallies)
+    except HarnessError as error:
+        judged = Judged(Verdict.HARNESS_ERROR, str(error))
+    return RowResult(
+        MACHINE,
+        ABOUT_MACHINE,
+        "must",
+        judged.verdict,
+        judged.reason,
+        runs=sum(tally.judged for tally in tallies),
+        counterexample=judged.counterexample,
+        seconds=time.monotonic() - began,
+    )
+
+
+def _searches(runner: RowRunner, tallies: Sequence[_SearchTally]) -> Judged:
+    missing = [
+        name
+        for name, operation in runner.compiled.lifecycle.operations.items()
+        if not operation.optional and not runner.adapter.offers(name)
+    ]
+    if missing:
+        return Judged(Verdict.NOT_EXERCISED, f"the system has no operation {', '.join(missing)}")
+    found = next(filter(None, (tally.search(runner) for tally in tallies)), None)
+    case = found.case if found is not None else next(iter(runner.strays), None)
+    if case is not None and case.finding is not None:
+        return _failed(runner, case, case.finding)
+    unsure = any(tally.could_not_tell(runner) for tally in tallies)
+    return Judged(Verdict.COULD_NOT_TELL, UNSURE) if unsure else Judged(Verdict.PASS)
+
+
+@dataclass(slots=True)
+class _SearchTally:
+    """How many cases of one search were judged, and how many diverged where nobody can judge it."""
+
+    made: Callable[[RowRunner, Told], Diverged | None]
+    judged: int = 0
+    unjudged: int = 0
+
+    def search(self, runner: RowRunner) -> Diverged | None:
+        return self.made(runner, self._told)
+
+    def _told(self, driver: Driver) -> None:
+        if driver.case.judge.unsure and driver.case.finding is not None:
+            self.unjudged += 1
+        else:
+            self.judged += 1
+
+    def could_not_tell(self, runner: RowRunner) -> bool:
+        """Return whether too much was left unjudged: any of it, where no case of this system can be judged to its end."""
+        if Judge(runner.compiled, runner.adapter.declaration).lockstep.blind:
+            return self.unjudged > 0
+        return self.unjudged > 1 and self.unjudged * UNJUDGED >= self.judged + self.unjudged
+
+
+Told = Callable[["Driver"], None]  # of every case that came to its end
+
+
+def _searched(runner: RowRunner, told: Told) -> Diverged | None:
+    """Let Hypothesis make calls; give the first case that diverges."""
+    from conformance.search import stateful  # Hypothesis is slow to import
+
+    after = _counting(runner, told)
+    return stateful.search(runner.compiled, runner.adapter, runner.number, runner.budget, after=after)
+
+
+def _walked(runner: RowRunner, told: Told) -> Diverged | None:
+    """Walk at random; give the first case that diverges."""
+    from conformance.search import walks
+
+    after = _counting(runner, told)
+    return walks.search(runner.compiled, runner.adapter, runner.number, runner.budget, after=after)
+
+
+def _paired(runner: RowRunner, told: Told) -> Diverged | None:
+    """Make any two calls at once, where the system allows it; what is witnessed there, their schedule decides."""
+    from conformance.search import pairs
+
+    if runner.adapter.declaration.concurrency == "none":
+        return None
+    return pairs.search(runner.compiled, runner.adapter, runner.number, runner.budget, after=told)
+
+
+def _counting(runner: RowRunner, told: Told) -> Told:
+    """Tell of a case, and take note of what it witnessed."""
+
+    def after(driver: Driver) -> None:
+        told(driver)
+        runner.witnessed.update(driver.case.judge.lockstep.witnessed())
+
+    return after
+
+
+def _failed(runner: RowRunner, case: Case, finding: Finding) -> Judged:
+    found = shrunk(case, rounds=runner.budget.reproductions if case.groups else 1)
+    if found is not None:
+        return Judged(Verdict.FAIL, f"expected {found.expected}; seen {found.seen}", found)
+    seen = f"expected {finding.expected}; seen {finding.seen}"
+    return Judged(Verdict.FLAKY, f"{finding.operation}: {seen}; played again, it did not show")
+
+
+def selected(compiled: Compiled, rows: str | Sequence[str] | None = None) -> tuple[list[Row], bool]:
+    """Return the rows that patterns such as `N1`, `E*` or "N1,E*" name, and whether they name the machine.
+
+    None names all. Raises UsageError for a pattern that names nothing, and where there is no pattern.
+    """
+    known = compiled.lifecycle.rows
+    names = [*known, MACHINE]
+    chosen: set[str] = set()
+    for pattern in ["*"] if rows is None else _patterns(rows):
+        found = fnmatch.filter(names, pattern)
+        if not found:
+            hint = did_you_mean(pattern, names) or f"there are {', '.join(known)} and {MACHINE}"
+            raise UsageError(f"no row of {compiled.lifecycle.name} is called {pattern!r}; {hint}")
+        chosen.update(found)
+    return [row for name, row in known.items() if name in chosen], MACHINE in chosen
+
+
+def _patterns(rows: str | Sequence[str]) -> list[str]:
+    texts = [rows] if isinstance(rows, str) else rows
+    if not isinstance(texts, list | tuple | set | frozenset) or not all(
+        isinstance(each, str) for each in texts
+    ):
+        raise UsageError(
+            f'rows is {rows!r}, and it is a pattern or a list of patterns: "N1,E*" or ["N1", "machine"]'
+        )
+    found = [part.strip() for text in texts for part in text.split(",") if part.strip()]
+    if not found:
+        raise UsageError("name at least one row, for example N1,E*")
+    return found

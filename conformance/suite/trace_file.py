@@ -1,0 +1,134 @@
+"""A counterexample as a file: the life cycle that it is of, and its row; `run` writes it, `replay` reads it."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import shlex
+from dataclasses import dataclass
+from pathlib import Path
+
+from conformance.report import Header, Watcher
+from conformance.verdict import Counterexample, RowResult
+from statemachines.compile import Compiled, compile_tree, spec_tree
+from statemachines.diagnostics import Diagnostic, SpecError
+from statemachines.yaml import Mapping, Scalar, read_file
+
+PATHS = (".yaml", ".yml", "/")  # how the path of a spec ends, and no name of a shipped life cycle
+
+
+@dataclass(frozen=True, slots=True)
+class Saved:
+    """A counterexample file: the lifecycle that it names, with the file's rows as its matrix.
+
+    of      the row of the lifecycle's own matrix that failed; empty where somebody wrote the file by hand
+    rounds  in how many rounds it showed, where once was not enough
+    """
+
+    compiled: Compiled
+    of: str = ""
+    rounds: int = 1
+
+
+def read(path: str) -> Saved:
+    """Read a counterexample file; raise SpecError with every fault of it."""
+    tree = read_file(path)
+    name = tree.get("lifecycle") if isinstance(tree, Mapping) else None
+    matrix = tree.get("matrix") if isinstance(tree, Mapping) else None
+    if not isinstance(tree, Mapping) or not isinstance(name, Scalar) or matrix is None:
+        hint = "a counterexample has `lifecycle: NAME` and `matrix:` with rows; `conformance run` writes one for every failure"
+        raise SpecError([Diagnostic("bad-counterexample", tree.where, "this is not a counterexample", hint)])
+    try:
+        whole = spec_tree(_spec_of(name, Path(path)))
+    except LookupError as error:
+        hint = "name a shipped lifecycle, or the path of a spec"
+        raise SpecError([Diagnostic("unknown-lifecycle", name.where, str(error), hint)]) from None
+    entries = tuple((key, matrix if key.text == "matrix" else value) for key, value in whole.entries)
+    row = tree.get("row")
+    of = row.text if isinstance(row, Scalar) else ""
+    rounds = tree.get("rounds")
+    took = rounds.value if isinstance(rounds, Scalar) and isinstance(rounds.value, int) else 1
+    return Saved(compile_tree(Mapping(entries, whole.where, whole.flow), path), of, max(took, 1))
+
+
+def _spec_of(name: Scalar, file: Path) -> str:
+    """Return a shipped name, or the path of a spec from here or from the folder above the file's; raise SpecError."""
+    spec, above = name.text, file.resolve().parent.parent
+    if not spec.endswith(PATHS) or Path(spec).exists():
+        return spec
+    if (above / spec).exists():
+        return str(above / spec)
+    places = " and ".join(dict.fromkeys((str(Path.cwd()), str(above))))
+    raise SpecError(
+        [
+            Diagnostic(
+                "spec-not-found",
+                name.where,
+                f"the spec {spec} that this counterexample is of is not there; it was looked for in {places}",
+                "the run wrote the path from where it was started: start `replay` there, or change the path in this line",
+            )
+        ]
+    )
+
+
+def save(folder: Path, lifecycle: str, target: str, row_id: str, found: Counterexample) -> Path:
+    """Write a counterexample to a row of the matrix as a counterexample file; give its path."""
+    folder.mkdir(parents=True, exist_ok=True)
+    path = _path(folder, lifecycle, row_id)
+    name, _, body = found.row.partition(":\n")
+    indented = "".join(f"  {line}\n" for line in body.splitlines())
+    head = _head(lifecycle, target, row_id)
+    head += f"rounds: {found.rounds}\n" if found.reproduced < found.rounds else ""
+    path.write_text(f"{head}matrix:\n  {name}:\n{indented}", encoding="utf-8")
+    return path
+
+
+def clear(folder: Path, lifecycle: str, target: str, row_id: str) -> None:
+    """Remove the counterexample file of a row if an earlier run of the same target wrote it."""
+    path = _path(folder, lifecycle, row_id)
+    with contextlib.suppress(OSError):  # what is not there, or cannot be read, is no file of ours
+        if path.read_bytes().startswith(_head(lifecycle, target, row_id).encode()):
+            path.unlink()
+
+
+def _path(folder: Path, lifecycle: str, row_id: str) -> Path:
+    path = Path(lifecycle)
+    return folder / f"{path.name if lifecycle.endswith('/') else path.stem}-{row_id}.yaml"
+
+
+def _head(lifecycle: str, target: str, row_id: str) -> str:
+    """Return the first lines of a counterexample file: which run wrote it, and about which row."""
+    named = json.dumps(lifecycle) if lifecycle.endswith(PATHS) else lifecycle
+    return f"lifecycle: {named}\ntarget: {json.dumps(target)}\nrow: {row_id}\n"
+
+
+class Saver(Watcher):
+    """Writes every counterexample to a file, and knows how to run it again.
+
+    The file that an earlier run of the same target wrote for a row goes when the row has a result, so that nobody
+    replays a fault that was mended, and a run that is broken off loses nothing.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self.commands: dict[str, str] = {}  # row → what runs its counterexample again, or the row
+
+    def header(self, header: Header) -> None:
+        """Note what is run against what."""
+        self._header = header
+
+    def row(self, result: RowResult) -> None:
+        """Save a counterexample, and forget what an earlier run found of this row."""
+        header = self._header
+        clear(self._folder, header.called, header.target, result.id)
+        if result.counterexample is None:
+            self.commands[result.id] = header.rerun(result.id)
+            return
+        try:
+            path = save(self._folder, header.called, header.target, result.id, result.counterexample)
+        except OSError as error:
+            self.commands[result.id] = f"(not saved: {error})"
+        else:
+            command = f"conformance replay {shlex.quote(str(path))} --against {shlex.quote(header.target)}"
+            call = f"conformance.replay({json.dumps(str(path), ensure_ascii=False)}, …)"
+            self.commands[result.id] = command if header.in_shell else call

@@ -1,0 +1,28 @@
+"""How a system under test is reached and called: adapters, worker threads, clocks, schedules of calls at once.
+
+What counts as a hang or a crash, and how threads take turns, is decided here; no expected answer is seen here.
+"""
+
+from __future__ import annotations
+
+from conformance.system.adapter import Adapter, Broken, HarnessError
+from conformance.system.concurrent import overlapping
+from conformance.system.declaration import Declaration, declared, ordered_by_completion
+from conformance.system.found_class import resolve
+from conformance.system.python import Declare, PythonAdapter, Signature
+from conformance.system.worker import slices
+
+__all__ = [
+    "Adapter",
+    "Broken",
+    "Declaration",
+    "Declare",
+    "HarnessError",
+    "PythonAdapter",
+    "Signature",
+    "declared",
+    "ordered_by_completion",
+    "overlapping",
+    "resolve",
+    "slices",
+]

@@ -1,0 +1,268 @@
+"""A system in this process: any class with a method for each operation, sync or async.
+
+One idea: one adapter, from the object that is made for a case to its end.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import inspect
+import math
+import threading
+from collections.abc import Callable, Coroutine, Mapping, Sequence
+from functools import partial
+from typing import Any, Protocol
+
+from conformance.refused import Refused
+from conformance.system.adapter import Broken, HarnessError
+from conformance.system.calling import Gate, called, rested
+from conformance.system.concurrent import Place, one_after_the_other, run_at_once
+from conformance.system.declaration import Declaration, DeclarationError
+from conformance.system.found_class import own_lines, place_of, source_files, takes
+from conformance.system.worker import Loop, Worker
+
+Signature = tuple[Sequence[str], Sequence[str]]  # what an operation always takes, and what may be left out
+
+
+class Declare(Protocol):
+    """Checks what an implementation says of itself; raises DeclarationError."""
+
+    def __call__(self, words: Mapping[str, Any], *, has_wait: bool, asynchronous: bool) -> Declaration: ...
+
+
+class PythonAdapter:
+    """Drives a class: `reset` makes a fresh object, every call goes through one thread with a time limit."""
+
+    costly = False
+
+    def __init__(
+        self,
+        factory: Callable[[], Any],
+        name: str,
+        operations: Mapping[str, Signature],
+        declare: Declare,
+        limit: float,
+    ) -> None:
+        """Look at what the class offers; `declare` checks what it says of itself against the lifecycle.
+
+        `limit` is how long one call may take, in seconds.
+        """
+        self.name = name
+        self.limit = limit
+        self._factory = factory
+        self._operations = operations
+        self._made = 0  # calls: while more are made, calls at once do not hang
+        self._at_once = threading.local()
+        self._group: object | None = None  # the calls at once that are being made
+        self._gate: Gate | None = None
+        self._own: frozenset[str] = frozenset()
+        self._blocking: set[Place] = set()  # where its threads wait for each other, as far as it was seen
+        self._instance: Any = None
+        self._worker = Worker()
+        self._loop: Loop | None = None
+        self._virtual = False
+        try:
+            self._kind = self._class_of(factory)
+            asynchronous = any(
+                inspect.iscoroutinefunction(getattr(self._kind, name, None)) for name in operations
+            )
+            words, has_wait = getattr(self._kind, "declares", {}), self.offers("wait")
+            self.declaration = declare(words, has_wait=has_wait, asynchronous=asynchronous)
+            self._virtual = asynchronous and not has_wait and self.declaration.clock == "virtual"
+        except (DeclarationError, HarnessError) as error:
+            self.close()
+            raise HarnessError(
+                f"{place_of(self._kind)}{name}: {error}"
+                if isinstance(error, DeclarationError)
+                else str(error)
+            ) from None
+        self._own = frozenset(source_files(self._kind))
+        if asynchronous:
+            self._loop = Loop(virtual=self._virtual)
+
+    @property
+    def patience(self) -> float:
+        """Seconds for one operation."""
+        return self.limit
+
+    def _class_of(self, factory: Callable[[], Any]) -> type:
+        """Return the class of what a factory makes; a function has to make one to tell."""
+        if inspect.isclass(factory):
+            return factory
+        self.reset()
+        return type(self._instance)
+
+    def ready(self) -> None:
+        """Make an object, and see that each method takes what its operation gives; raise HarnessError."""
+        self.reset()
+        methods: dict[str, Signature] = {**self._operations, "signals": ((), ())}
+        if self.declaration.clock == "virtual" and not self._virtual:
+            methods["wait"] = (("ms",), ())
+        for name, (required, optional) in methods.items():
+            method = getattr(self._instance, name, None)
+            if callable(method) and not (takes(method, required) and takes(method, (*required, *optional))):
+                parameters = inspect.signature(method).replace(return_annotation=inspect.Signature.empty)
+                named = ", ".join(["self", *required, *(f"{each}=None" for each in optional)])
+                raise HarnessError(
+                    f"{place_of(method)}{self.name}: {name}{parameters} cannot be called with "
+                    f"{_listed([*required, *optional])}; write `def {name}({named})`"
+                )
+
+    def reset(self) -> None:
+        """End the last case and make a fresh object. Raises HarnessError when it cannot be made."""
+        self._end()
+        if (
+            self._virtual and self._loop is not None
+        ):  # a case begins at the instant 0, with nothing left on the loop
+            self._loop.stop()
+            self._loop = Loop(virtual=True)
+        try:
+            self._instance = self._run(self._factory, "the constructor")
+        except Broken as broken:
+            raise HarnessError(
+                f"{self.name}() cannot be made: {broken.message}\n{broken.detail}".rstrip()
+            ) from None
+        except Refused as refusal:
+            raise HarnessError(
+                f"{self.name}() cannot be made: the constructor refused {refusal.code}"
+            ) from None
+
+    def offers(self, operation: str) -> bool:
+        """Return whether there is a method for an operation."""
+        return callable(getattr(self._kind, operation, None))
+
+    def call(self, operation: str, arguments: Mapping[str, Any]) -> Any:
+        """Make one call, and return the reply; raise Refused, or Broken for any other exception and when it does not come back."""
+        if getattr(self._at_once, "group", self._group) is not self._group:
+            raise Broken("hang", f"{operation}() was not begun: another call had not come back")
+        self._made += 1
+        if operation == "wait" and self._virtual and self._loop is not None:
+            seconds = arguments["ms"] / 1000
+            self._loop.run(lambda: asyncio.sleep(seconds), self.patience, "wait()", seconds=seconds)
+            return None
+        work = getattr(self._instance, operation)
+        return self._run(lambda: work(**arguments), f"{operation}()")
+
+    @property
+    def milliseconds(self) -> int:
+        """What a virtual clock shows; 0 without one."""
+        return self._loop.milliseconds if self._loop is not None else 0
+
+    def signals(self) -> list[Any]:
+        """Return the signals since the last time; a system without `signals` has none. Raises Broken."""
+        signals = getattr(self._instance, "signals", None)
+        found = self._run(signals if callable(signals) else list, "signals()", rests=True)
+        if not isinstance(found, list | tuple):
+            raise Broken("shape", f"signals() gives a list, and this is {found!r}")
+        return list(found)
+
+    def transcript(self) -> tuple[str, ...]:
+        """Return nothing: a method was called, and what it gave is the reply."""
+        return ()
+
+    def together(self, bodies: Sequence[Callable[[], Any]], seed: int) -> list[Any]:
+        """Evaluate bodies at once, on threads; calls of an async system are all made before one is served.
+
+        Where no concurrency is declared they are evaluated one after the other, in an order that the seed chooses.
+        """
+        if self.declaration.concurrency == "none":
+            return one_after_the_other(bodies, seed)
+
+        group = self._group = object()
+        loop = self._loop
+        gate = self._gate = Gate(len(bodies), self.patience) if loop is not None else None
+
+        def body(inner: Callable[[], Any]) -> Callable[[], Any]:
+            def marked() -> Any:
+                self._at_once.group = (
+                    group  # to a thread that outlives it, the next case's object is not given
+                )
+                try:
+                    return inner()
+                finally:
+                    del self._at_once.group
+                    if loop is not None and gate is not None:
+                        gate.submitted()  # or the others wait for one that makes no call
+                        loop.callers(-1)
+
+            return marked
+
+        if loop is not None and gate is not None:
+            loop.callers(len(bodies) - 1)  # nobody else calls until they are done
+            loop.call_soon(gate.hold)
+        try:
+            return run_at_once(
+                [body(inner) for inner in bodies],
+                seed,
+                self._own,
+                self.patience,
+                lambda: self._made,
+                self._blocking,
+            )
+        finally:
+            self._gate = self._group = None
+            if loop is not None:
+                loop.callers(1)
+
+    def close(self) -> None:
+        """End the last case, and let the threads end."""
+        self._end()
+        self._worker.stop()
+        if self._loop is not None:
+            self._loop.stop()
+
+    def _end(self) -> None:
+        instance, self._instance = self._instance, None
+        if instance is None or not callable(getattr(instance, "close", None)):
+            return
+        with contextlib.suppress(Broken, Refused):  # what a case leaves behind does not disturb the next one
+            self._run(instance.close, "close()")
+
+    def _run(self, function: Callable[[], Any], what: str, *, rests: bool = False) -> Any:
+        """Call something of the system's, on the thread that fits, within the time limit.
+
+        Before it, with `rests`, an event loop comes to rest.
+        """
+        try:
+            if self._loop is not None:
+                gate = self._gate if hasattr(self._at_once, "group") else None
+                return self._awaited(partial(rested if rests else called, function), what, gate)
+            if hasattr(self._at_once, "group"):
+                return function()
+            return self._worked(function, what)
+        except (Refused, Broken):
+            raise
+        except BaseException as error:  # noqa: BLE001 - whatever the system raises is its defect
+            raise Broken(
+                "crash", f"{what} raised {type(error).__name__}: {error}", own_lines(error, self._own)
+            ) from None
+
+    def _worked(self, function: Callable[[], Any], what: str) -> Any:
+        try:
+            return self._worker.run(function, self.patience, what)
+        finally:
+            if self._worker.stuck:  # perhaps for ever; it ends by itself if not
+                self._worker = Worker()
+
+    def _awaited(
+        self,
+        work: Callable[[], Coroutine[Any, Any, Any]],
+        what: str,
+        gate: Gate | None = None,
+        seconds: float = math.inf,
+    ) -> Any:
+        loop = self._loop
+        assert loop is not None  # only async systems come here
+        try:
+            return loop.run(work, self.patience, what, gate.submitted if gate is not None else None, seconds)
+        except Broken:
+            if self._loop is loop:  # several callers may find out at once
+                self._loop = Loop(
+                    virtual=self._virtual
+                )  # the old one may be stuck for ever, and ends by itself if it is not
+            raise
+
+
+def _listed(names: Sequence[str]) -> str:
+    return " and ".join(part for part in (", ".join(names[:-1]), *names[-1:]) if part) or "no arguments"

@@ -1,0 +1,17 @@
+"""Is a spec right before it runs: rows against the model, coverage of clauses, unused names, unreachable states.
+
+`check` runs every check of a spec and returns all faults, sorted by place.
+"""
+
+from __future__ import annotations
+
+from statemachines.checks.coverage import avoided
+from statemachines.checks.proof import holds
+from statemachines.checks.spec import Checked, check
+
+__all__ = [
+    "Checked",
+    "avoided",
+    "check",
+    "holds",
+]

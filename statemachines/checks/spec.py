@@ -1,0 +1,176 @@
+"""Compiled → what is wrong with its meaning: every fault of names, states, rows and invariants at once."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from statemachines.bounds import USUAL, Bounds
+from statemachines.checks import (
+    coverage as check_coverage,
+)
+from statemachines.checks import (
+    exploration as check_exploration,
+)
+from statemachines.checks import (
+    rows as check_rows,
+)
+from statemachines.checks import (
+    states as check_states,
+)
+from statemachines.checks import (
+    unused as check_unused,
+)
+from statemachines.compile import Compiled, path_of, spec_tree
+from statemachines.diagnostics import Diagnostic, SpecError, Where
+from statemachines.lifecycle import Lifecycle
+from statemachines.lower import lower
+from statemachines.rows import RowCompiler
+from statemachines.surface import check_structure, read_lifecycle, read_spec, with_rows
+from statemachines.yaml import Node, read
+
+__all__ = ["Checked", "check", "check_compiled", "check_file", "check_text"]
+
+
+@dataclass(frozen=True, slots=True)
+class Checked:
+    """What a check found: every fault, sorted by position; and how much was looked at.
+
+    clauses, rows        how many the spec has
+    runs                 how often a row was run on the model
+    states, transitions  the configurations of the small scope that were reached, and the steps between them
+    whole                whether that was all of the small scope; if not, no clause is said to be dead
+    seconds              how long it took
+    """
+
+    diagnostics: tuple[Diagnostic, ...]
+    clauses: int = 0
+    rows: int = 0
+    runs: int = 0
+    states: int = 0
+    transitions: int = 0
+    seconds: float = 0.0
+    whole: bool = True
+
+    @property
+    def right(self) -> bool:
+        """Whether nothing is wrong."""
+        return not self.diagnostics
+
+    @property
+    def summary(self) -> str:
+        """Say in a line how much was looked at."""
+        runs = f"{_counted(self.rows, 'row')} in {_counted(self.runs, 'run')}"
+        searched = (
+            f"{_counted(self.states, 'state')} and {_counted(self.transitions, 'step')} of the small scope"
+            f"{'' if self.whole else ', not all of it'}"
+        )
+        return f"{_counted(self.clauses, 'clause')}, {runs}, {searched}; {self.seconds:.2f} s"
+
+    def render(self) -> str:
+        """Write every fault, one below the other."""
+        return "\n".join(diagnostic.render() for diagnostic in self.diagnostics)
+
+
+def check_compiled(compiled: Compiled, bounds: Bounds = USUAL) -> Checked:
+    """Check a lifecycle that compiles, as thoroughly as the bounds say."""
+    start = time.perf_counter()
+    ran = check_rows.run_rows(compiled, bounds)
+    found = check_exploration.Explored()
+    if bounds.small_scope:
+        found = check_exploration.search(compiled, ran.witnessed if ran.complete else None, bounds)
+    faults = [
+        *found.faults,
+        *check_states.faults(compiled),
+        *check_unused.faults(compiled.lifecycle),
+        *check_coverage.faults(compiled, found.dead),
+        *ran.faults,
+        *check_coverage.unwitnessed(compiled, ran, found.dead),
+    ]
+    return Checked(
+        SpecError(_without_echoes(faults)).diagnostics,
+        clauses=len(compiled.kernel.clauses),
+        rows=len(compiled.lifecycle.rows),
+        runs=ran.runs,
+        states=found.states,
+        transitions=found.transitions,
+        seconds=time.perf_counter() - start,
+        whole=found.whole,
+    )
+
+
+def check_text(text: str, file: str, bounds: Bounds = USUAL) -> Checked:
+    """Check the text of a spec; what cannot be compiled is told like everything else."""
+    return _read_and_checked(lambda: with_rows(read(text, file), Path(file).parent), bounds)
+
+
+def check_file(path: str | Path, bounds: Bounds = USUAL) -> Checked:
+    """Check a spec from a file or a folder."""
+    return _read_and_checked(lambda: read_spec(Path(path)), bounds)
+
+
+def check(lifecycle: str | Path, *, quick: bool = False) -> Checked:
+    """Return every fault of a spec: of a shipped life cycle by its name, or of a file by its path.
+
+        statemachines.check("my-jobs.yaml").diagnostics
+
+    Its structure, names and types; its rows, run on the model; its invariants, in a small scope, for which it
+    takes some seconds. `quick` leaves the small scope out, and limits and policies other than the defaults.
+    Raises LookupError for a name that there is not; faults, those of reading a file included, are in the result.
+    """
+    name = str(lifecycle)
+    path_of(name)
+    return _read_and_checked(lambda: spec_tree(name), USUAL.quick() if quick else USUAL)
+
+
+def _read_and_checked(reading: Callable[[], Node], bounds: Bounds) -> Checked:
+    start = time.perf_counter()
+    try:
+        tree = reading()
+        check_structure(tree)
+        lifecycle = read_lifecycle(tree, tree.where.file)
+    except SpecError as error:
+        return _refused(error.diagnostics, start)
+    try:
+        kernel, words = lower(lifecycle)
+    except SpecError as error:
+        return _refused([*error.diagnostics, *row_faults(lifecycle)], start)
+    found = check_compiled(Compiled(lifecycle, kernel, words), bounds)
+    return replace(found, seconds=time.perf_counter() - start)
+
+
+def _without_echoes(faults: list[Diagnostic]) -> list[Diagnostic]:
+    """Leave out what only says again what another fault says.
+
+    That an invariant breaks elsewhere too: what the search found is shortest, and first. That nothing comes to a
+    sentence of which something else is wrong.
+    """
+    broken: dict[Where, Diagnostic] = {}
+    for fault in faults:
+        if fault.code == "invariant-broken":
+            broken.setdefault(fault.where, fault)
+    wrong = {fault.where for fault in faults if fault.code != "dead-clause"}
+    return [
+        fault
+        for fault in faults
+        if broken.get(fault.where, fault) is fault or fault.code != "invariant-broken"
+        if fault.code != "dead-clause" or fault.where not in wrong
+    ]
+
+
+def row_faults(lifecycle: Lifecycle) -> list[Diagnostic]:
+    """Return the faults of names and types in the rows of a spec that may have others elsewhere."""
+    compiler = RowCompiler(lifecycle)
+    for row in lifecycle.rows.values():
+        compiler.program(row)
+    return compiler.faults
+
+
+def _counted(number: int, noun: str) -> str:
+    return f"{number:,} {noun}{'' if number == 1 else 's'}"
+
+
+def _refused(diagnostics: Sequence[Diagnostic], start: float) -> Checked:
+    return Checked(SpecError(diagnostics).diagnostics, seconds=time.perf_counter() - start)

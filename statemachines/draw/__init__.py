@@ -1,0 +1,16 @@
+"""The states of a record, read from the spec: as a diagram, and as a machine of the package `transitions`.
+
+`mermaid` writes the diagrams that `conformance draw` prints; `machine` makes a live machine, and `machine_module`
+writes it as a module.
+"""
+
+from __future__ import annotations
+
+from statemachines.draw.as_transitions import machine, machine_module
+from statemachines.draw.diagram import mermaid
+
+__all__ = [
+    "machine",
+    "machine_module",
+    "mermaid",
+]

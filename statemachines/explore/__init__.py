@@ -1,0 +1,23 @@
+"""Every reachable configuration of a small scope, and the shortest calls that lead to it.
+
+`explore` walks them; `choosers` and `worth_trying` say which arguments are worth a try.
+"""
+
+from __future__ import annotations
+
+from statemachines.explore.candidates import Chooser, Gone, choosers, worth_trying
+from statemachines.explore.explorer import Exploration, Violation, explore
+from statemachines.explore.sentences import walked
+from statemachines.explore.small_scope import scopes
+
+__all__ = [
+    "Chooser",
+    "Exploration",
+    "Gone",
+    "Violation",
+    "choosers",
+    "explore",
+    "scopes",
+    "walked",
+    "worth_trying",
+]

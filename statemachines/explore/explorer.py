@@ -1,0 +1,377 @@
+"""Every reachable configuration of a small scope, breadth first: what holds, what is reached, and how.
+
+One configuration stands for all that differ in nothing that matters. The first way that breaks an invariant
+is a shortest one. One idea: the search, and what it finds.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from operator import attrgetter
+from typing import TYPE_CHECKING, Any, Literal
+
+from statemachines.bounds import USUAL, Bounds
+from statemachines.diagnostics import Where
+from statemachines.explore.configurations import Configurations, Frozen
+from statemachines.explore.influence import Influence
+from statemachines.explore.small_scope import SmallScope, leave_out, scopes
+from statemachines.explore.steps import Step, Steps
+from statemachines.expression import python_name
+from statemachines.kernel import within
+from statemachines.model import Impossible, Timer
+from statemachines.rows import Trace
+
+if TYPE_CHECKING:
+    from statemachines.compile import Compiled
+
+
+@dataclass(frozen=True, slots=True)
+class Violation:
+    """What does not hold, where it is stated, and the shortest way there.
+
+    kind  'invariant': `name` is its name · 'livelock': steps that must be taken follow one another for ever,
+          `name` is the path of one of them · 'failure': a step cannot be evaluated, `name` says why
+    """
+
+    kind: Literal["invariant", "livelock", "failure"]
+    name: str
+    where: Where
+    trace: Trace
+
+
+@dataclass(frozen=True, slots=True)
+class Exploration:
+    """What was found: `complete` when every configuration of the scope was reached and held.
+
+    witnesses       the shortest way to each clause that was witnessed; the last call witnesses it
+    reached         the states in which a record of each entity was seen
+    configurations  one that `thaw` takes for each state, the nearest first in each scope
+    """
+
+    states: int
+    transitions: int
+    complete: bool
+    violation: Violation | None
+    witnesses: Mapping[str, Trace]
+    reached: Mapping[str, frozenset[str]]
+    configurations: Sequence[tuple[Any, ...]]
+
+    @property
+    def witnessed(self) -> frozenset[str]:
+        """The paths of the clauses that were witnessed."""
+        return frozenset(self.witnesses)
+
+
+def explore(
+    compiled: Compiled,
+    scope: Mapping[str, int] | None = None,
+    bounds: Bounds = USUAL,
+) -> Exploration:
+    """Explore every configuration of a scope, or of each default one, as far as the bounds allow.
+
+    `scope` gives numbers by entity, plural or limit, and goes before the scope of the spec; raises
+    LookupError at any other name. Where neither says how many records: first one of each entity with all
+    fixed records, then two of each entity with one fixed record.
+    """
+    influence = Influence(compiled.kernel)
+    found: list[Exploration] = []
+    witnesses: dict[str, Trace] = {}
+    for each in scopes(compiled, scope or {}):
+        found.append(_ScopeSearch(compiled, influence, each, witnesses, bounds).run())
+        for path, trace in found[-1].witnesses.items():
+            if len(trace) < len(witnesses.setdefault(path, trace)):
+                witnesses[path] = trace
+    broken = [each.violation for each in found if each.violation]
+    return Exploration(
+        sum(each.states for each in found),
+        sum(each.transitions for each in found),
+        all(each.complete for each in found),
+        min(broken, key=lambda violation: len(violation.trace), default=None),
+        witnesses,
+        {name: frozenset().union(*(each.reached[name] for each in found)) for name in found[0].reached},
+        [frozen for each in found for frozen in each.configurations],
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _Reached:
+    """A configuration that was reached: how many records may still be created, and the last step to it."""
+
+    frozen: Frozen
+    budget: tuple[int, ...]
+    parent: _Reached | None = None
+    last: tuple[Step, tuple[Any, ...]] | None = None
+
+
+class _ScopeSearch:
+    """One search of one scope: from the configuration `here`, every step is taken in `there`."""
+
+    def __init__(
+        self,
+        compiled: Compiled,
+        influence: Influence,
+        scope: SmallScope,
+        witnessed: Collection[str],
+        bounds: Bounds,
+    ) -> None:
+        source = compiled.kernel
+        self.bounds = bounds
+        self.source = source
+        self.here: Any = compiled.model(scope.limits)
+        self.there: Any = compiled.model(scope.limits)
+        self.between: Any = compiled.model(scope.limits)  # the configuration one step before `there`
+        leave_out(self.here, source, influence, scope)
+        self.seen = self.there.seen = self.between.seen = self.here.seen
+        self.known = bytes(len(self.seen))
+        steps = Steps(compiled, influence, scope, witnessed, self.here, self.there)
+        self.operations = [steps.operation(each) for each in source.operations]
+        self.own = [steps.own(index, each) for index, each in enumerate(source.spontaneous)]
+        self.wait = Step("wait", ["ms"], self._pass)
+        self.timers = [timer.clause for entity in source.entities for timer in entity.timers]
+        self.due = [steps.timer(index, clause) for index, clause in enumerate(self.timers)]
+        self.must = any(step.must is not None for step in source.spontaneous)
+        free = [entity for entity in source.entities if not entity.fixed]
+        self.records = [
+            (entity.name, attrgetter(f"{python_name(entity.collection)}.values")) for entity in free
+        ]
+        self.reached: dict[str, set[str]] = {entity.name: set() for entity in free if entity.states}
+        self.configurations = Configurations(source, influence, scope.records)
+        backs = {invariant.looks_back for invariant in source.invariants}
+        places = enumerate(source.entities, self.configurations.head)
+        self.back = [place for place, entity in places if entity.name in backs]
+        self.first: dict[str, Trace] = {}
+        self.transitions = 0
+        self.violation: Violation | None = None
+        self.doing: tuple[Step, tuple[Any, ...]] | None = None
+        self.node = _Reached(self.here.freeze(), tuple(scope.records[entity.name] for entity in free))
+        self.nodes = [self.node]
+        self.met = {(self.node.budget, self.node.frozen)}
+        self.found = {(self.node.budget, self.configurations.canonical(self.node.frozen))}
+
+    def run(self) -> Exploration:
+        """Search to the end, to the first violation, or as far as the bounds allow."""
+        complete, most = True, self.bounds.states
+        for node in self.nodes:  # it grows on the way
+            if len(self.nodes) > most or self.transitions > self.bounds.transitions or self.violation:
+                complete = False
+                break
+            self._expand(node)
+        return Exploration(
+            len(self.nodes),
+            self.transitions,
+            complete and len(self.nodes) <= most and self.violation is None,
+            self.violation,
+            self.first,
+            {name: frozenset(states) for name, states in self.reached.items()},
+            [node.frozen for node in self.nodes],
+        )
+
+    # ── From one configuration ──
+
+    def _expand(self, node: _Reached) -> None:
+        """Take every step from a configuration."""
+        self.node, self.doing, self.earlier = node, None, self.here
+        self.here.thaw(node.frozen)
+        self.there.thaw(node.frozen)
+        try:
+            for moved in self._ways():
+                if moved and not self.violation:
+                    self._arrive()
+                if self.seen != self.known:
+                    self._witness()
+                if self.violation:
+                    return
+        except Impossible as error:
+            self._violated("failure", str(error), error.clause)
+        except (ArithmeticError, IndexError, TypeError, ValueError) as error:  # TypeError: an order by null
+            self._violated("failure", f"{type(error).__name__}: {error}", self._path())
+
+    def _ways(self) -> Iterator[bool]:
+        """Take one step after the other; tell whether it may have led somewhere."""
+        if self.node.parent is None:  # any other was looked at when it was reached
+            self._holds()
+            yield False
+        budget = self.node.budget
+        for step in self.operations:
+            moves = not step.stays and not (
+                step.creates and min(budget[entity] for entity in step.creates) <= 0
+            )
+            if moves or self._has_more(step):
+                yield from self._carried_out(step, moves)
+        for index, keys, _ in self.here.own_steps():
+            step = self.own[index]
+            self.doing = (step, keys)
+            step.do(*keys)
+            yield True
+        for _, _, index, key in self.here.due():
+            step = self.due[index]
+            self.doing = (step, (key,))
+            step.do(key)
+            yield True
+        for ms in self._waits():
+            self.doing = (self.wait, (ms,))
+            self._pass(ms)
+            self.earlier = self.there
+            yield True
+
+    def _carried_out(self, step: Step, moves: bool) -> Iterator[bool]:
+        """Carry out an operation wherever it is accepted; where it may not move, for its clauses alone."""
+        accepted = False
+        may, do, here = step.may, step.do, self.here
+        for given in step.arguments(here):
+            self.doing = (step, given)
+            if (may is None or may(*given).accept) and (moves or step.stays):
+                do(*given)
+                accepted = True
+                yield moves
+            else:
+                yield False
+        step.tried = step.tried or accepted
+
+    def _has_more(self, step: Step) -> bool:
+        """Return whether a step has clauses that were not witnessed yet."""
+        if step.clauses and all(self.seen[clause] for clause in step.clauses):
+            step.clauses = ()
+        return bool(step.clauses)
+
+    def _waits(self) -> list[int]:
+        """List how long to wait: to the next deadline and one more or less; and so that `now` is new."""
+        now = self.here.now
+        timers = self.here.deadlines()
+        gap = min((first for first, _, _, _ in timers if first > now), default=now) - now
+        found = {gap - 1, gap, gap + 1} if gap else set()
+        if timers:  # until one has to have fired
+            found.add(max(min(last for _, last, _, _ in timers) - now, 0) + 1)
+        if self.configurations.influence.relative:
+            found |= {1} if not self.timers and now < self.bounds.idle_until else set()
+        elif self.configurations.happened(self.node.frozen):
+            found.add(1)
+        return sorted(ms for ms in found if ms > 0)
+
+    def _pass(self, ms: int) -> None:
+        """Let time pass in `there`, deadline by deadline."""
+        end = self.there.now + ms
+        due: Timer | None = None
+        for _ in range(self.bounds.forced_steps):
+            due = self.there.next_timer(end, prompt=False)
+            if due is None:
+                self.there.now = end
+                return
+            self.between.thaw(self.there.freeze())
+            self.there.now = max(self.there.now, due[1])
+            self.there.fire(due[2], due[3])
+            self.earlier = self.between
+            self._note_states()
+            if not (self._holds() and self._rests()):
+                return
+        clause = self.timers[due[2]] if due else ""
+        self._violated("livelock", clause, clause)
+
+    # ── To another ──
+
+    def _arrive(self) -> None:
+        """Look at where a step led, and go back."""
+        self.transitions += 1
+        there, before = self.there, self.node.frozen
+        frozen = there.freeze()
+        if frozen == before:
+            return
+        budget = self.node.budget if frozen[1] == before[1] else self._left()
+        if (budget, frozen) not in self.met:
+            self.met.add((budget, frozen))
+            self._note_states()
+            if self._holds() and self._rests():
+                self._enter()
+        else:
+            for place in self.back:
+                if frozen[place] != before[place]:
+                    self._holds()
+        there.thaw(before)
+
+    def _enter(self) -> None:
+        """Keep the configuration in `there`, unless one like it is known or too many records were created."""
+        frozen = self.there.freeze()
+        budget = self.node.budget if frozen[1] == self.node.frozen[1] else self._left()
+        key = (budget, self.configurations.canonical(frozen))
+        if key not in self.found and min(budget, default=0) >= 0:
+            self.found.add(key)
+            self.met.add((budget, frozen))
+            self.nodes.append(_Reached(frozen, budget, self.node, self.doing))
+
+    def _holds(self) -> bool:
+        """Check the invariants in `there`."""
+        broken = self.there.broken(self.earlier)
+        if broken:
+            self._violated("invariant", broken, f"invariants.{broken}")
+        return not broken
+
+    def _rests(self) -> bool:
+        """Take the steps that must be taken until none is left; tell whether that has an end, and all invariants hold."""
+        clause = ""
+        for index, keys in itertools.islice(
+            self.there.to_rest(), self.bounds.forced_steps if self.must else 0
+        ):
+            clause = self.own[index].name
+            self.between.thaw(self.there.freeze())
+            self.there.take(index, keys)
+            self._note_states()
+            earlier, self.earlier = self.earlier, self.between
+            holds = self._holds()
+            self.earlier = earlier
+            if not holds:
+                return False
+        rests = not (clause and self.there.forced())
+        if not rests:
+            self._violated("livelock", clause, clause)
+        return rests
+
+    def _note_states(self) -> None:
+        """Note the states in which there are records."""
+        for name, values in self.records:
+            if name in self.reached:
+                self.reached[name].update([record.state for record in values(self.there)()])
+
+    def _left(self) -> tuple[int, ...]:
+        """Tell how many records may still be created."""
+        before = self.here.serials
+        counts = [
+            sum([record.serial > before for record in values(self.there)()]) for _, values in self.records
+        ]
+        missing = self.there.serials - before - sum(counts)  # created, and gone at once
+        for entity in self.doing[0].creates if self.doing else ():
+            if missing and not counts[entity]:
+                counts[entity] += 1
+                missing -= 1
+        return tuple([left - count for left, count in zip(self.node.budget, counts, strict=True)])
+
+    # ── What was found ──
+
+    def _trace(self) -> Trace:
+        """Return the shortest way to what is being done, itself included."""
+        steps = [self.doing] if self.doing else []
+        node: _Reached | None = self.node
+        while node is not None and node.last is not None:
+            steps.append(node.last)
+            node = node.parent
+        numbered = enumerate(reversed(steps), 1)
+        return Trace(tuple(step.call(number, given) for number, (step, given) in numbered))
+
+    def _witness(self) -> None:
+        """Note the clauses that were witnessed for the first time."""
+        trace = self._trace()
+        for clause, before, after in zip(self.source.clauses, self.known, self.seen, strict=True):
+            if after and not before:
+                self.first[clause.path] = trace
+        self.known = bytes(self.seen)
+
+    def _path(self) -> str:
+        """Name the clauses of what is being done."""
+        name = self.doing[0].name if self.doing else ""
+        return name if name in [step.name for step in self.own] else f"operations.{name}"
+
+    def _violated(self, kind: Literal["invariant", "livelock", "failure"], name: str, path: str) -> None:
+        clauses = self.source.clauses
+        clause = next((each for each in clauses if within(each.path, path)), clauses[0])
+        self.violation = Violation(kind, name, clause.where, self._trace())

@@ -1,0 +1,73 @@
+"""Every way in which a model comes to rest, and what it may do unasked: on copies, so that the ways stay apart.
+
+`BaseModel.settle` takes one way, in place.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from statemachines.model import BaseModel, Outcome
+
+MOST_STATES = 200  # states on the way that are looked at; beyond them one order stands for the rest
+
+
+def settled(model: BaseModel) -> Iterator[tuple[BaseModel, list[Outcome]]]:
+    """Walk the models at rest that the steps which must be taken lead to, each with what was done on the way.
+
+    Steps are taken in every order that makes a difference.
+    """
+    if not model.forced():
+        yield model, []
+        return
+    waiting: list[tuple[Any, list[Outcome]]] = [(model.freeze(), [])]
+    known = {waiting[0][0]}
+    while waiting:
+        frozen, taken = waiting.pop()
+        for then, done in _next(model, frozen, one=len(known) > MOST_STATES):
+            if not then.forced():
+                yield then, [*taken, *done]
+                continue
+            point = then.freeze()
+            if point not in known:
+                known.add(point)
+                waiting.append((point, [*taken, *done]))
+
+
+def _next(model: BaseModel, frozen: Any, *, one: bool) -> Iterator[tuple[BaseModel, list[Outcome]]]:
+    """Walk what may come next: all the steps that can be taken now, if none takes another one away, or each of them."""
+    steps = model.thawed(frozen).forced()
+    if not one and len(steps) > 1 and _in_each_others_way(model, frozen, steps):
+        for step in steps:
+            then = model.thawed(frozen)
+            yield then, [then.take(*step)]
+        return
+    then, taken = model.thawed(frozen), []
+    while due := [each for each in then.forced() if each in steps]:
+        steps.remove(due[0])
+        taken.append(then.take(*due[0]))
+    yield then, taken
+
+
+def _in_each_others_way(model: BaseModel, frozen: Any, steps: list[tuple[int, tuple[Any, ...]]]) -> bool:
+    """Return whether one of some steps takes another one away."""
+    for step in steps:
+        then = model.thawed(frozen)
+        then.take(*step)
+        left = then.forced()
+        if any(other not in left for other in steps if other != step):
+            return True
+    return False
+
+
+def unasked(frozen: Any, like: BaseModel) -> Iterator[tuple[BaseModel, list[Outcome]]]:
+    """Walk what may be done unasked: one step of its own, or a timer that is due and all that follows, to rest."""
+    here = like.thawed(frozen)
+    for index, keys, _ in here.own_steps():
+        other = like.thawed(frozen)
+        yield other, [other.take(index, keys)]
+    for _, _, index, key in here.due():
+        other = like.thawed(frozen)
+        fired = other.fire(index, key)
+        yield from ((then, [fired, *forced]) for then, forced in settled(other))

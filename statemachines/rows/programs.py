@@ -1,0 +1,283 @@
+"""Rows that run: steps and assertions as Python code, executed against anything that answers calls."""
+
+from __future__ import annotations
+
+import itertools
+from collections import defaultdict
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property, lru_cache
+from types import CodeType
+from typing import Any, Protocol
+
+from statemachines import model
+from statemachines.expression import Operate, Typed, emit, python_name
+from statemachines.lifecycle import Expr, Row
+from statemachines.types import ReplyType, Type
+
+LONGEST_WALK = 10_000  # values that a row walks over, one after the other
+
+
+class RowFailure(Exception):
+    """A row does not hold: an assertion is false, or something it builds on was refused or is not there."""
+
+    def __init__(self, message: str, expr: Expr | None = None) -> None:
+        super().__init__(message)
+        self.message = message
+        self.expr = expr
+
+
+class NothingGiven(RowFailure):
+    """A row reads from a reply that was refused."""
+
+
+class NotEvaluable(RowFailure):
+    """A row reads what a reply does not have, or computes what cannot be computed."""
+
+
+class RowTooLong(Exception):
+    """A row walks over more than can be walked: with such limits it cannot be run, and says nothing."""
+
+    def __init__(self, message: str, expr: Expr | None = None) -> None:
+        super().__init__(message)
+        self.message = message
+        self.expr = expr
+
+
+def numbers(count: int) -> list[int]:
+    """Return 0, 1, … up to but without `count`; raise RowTooLong where a row would never come to an end."""
+    if count > LONGEST_WALK:
+        raise RowTooLong(f"{count} is more than {LONGEST_WALK}, the most that a row can walk over")
+    return model.numbers(count)
+
+
+FUNCTIONS = {
+    name: value for name, value in vars(model).items() if callable(value) and not name.startswith("_")
+} | {"numbers": numbers}
+"""What emitted code calls by name."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Observed:
+    """A call as it was observed: with which arguments it was made, and what came of it, as values of the spec.
+
+    reply      what was given; ANYTHING where it is not of the form that the spec gives, and `malformed` says why
+    refused    the code of a refusal
+    signals    those that came since the call before; of calls made at once they belong to all of them
+    compared   False where nothing follows from the reply: a row does not see it, and only what leaves out a
+               sentence that is recommended may ask for it
+    began, ended  when, in steps of a clock that only counts: they order calls that were made at once
+    elapsed    milliseconds of the system's own clock that passed meanwhile
+    """
+
+    operation: str
+    arguments: Mapping[str, Any] = field(default_factory=dict)
+    reply: Any = None
+    refused: str | None = None
+    signals: tuple[model.Signal, ...] = ()
+    compared: bool = True
+    malformed: str = ""
+    began: int = 0
+    ended: int = 0
+    elapsed: int = 0
+
+    @property
+    def given(self) -> Any:
+        """Return the reply; None where it is not compared."""
+        return self.reply if self.compared and self.reply is not model.ANYTHING else None
+
+    @property
+    def value(self) -> Any:
+        """Return the reply; raise NothingGiven, so that a row which reads it from a refusal does not hold."""
+        if self.refused is not None:
+            raise NothingGiven(
+                f"{self.operation} was refused ({self.refused}), so it gave nothing to look at"
+            )
+        return self.given
+
+    @property
+    def signalled(self) -> Mapping[str, list[dict[str, Any]]]:
+        """Return the fields of the signals that came, by the signal's name; an empty list for any other name."""
+        found: defaultdict[str, list[dict[str, Any]]] = defaultdict(list)
+        for name, fields in self.signals:
+            found[name].append(dict(fields))
+        return found
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Observed) and self.value == other.value
+
+    __hash__ = None  # type: ignore[assignment]  # replies hold dicts; nothing puts them in a set
+
+
+class Subject(Protocol):
+    """What a row runs against."""
+
+    limits: Any
+    policies: Any
+
+    def call(self, operation: str, arguments: dict[str, Any]) -> Observed:
+        """Make one call."""
+
+    def together(self, bodies: Sequence[Callable[[], Any]]) -> list[Any]:
+        """Evaluate bodies at once, each of which makes calls; give their values in order."""
+
+
+UNEVALUABLE = (IndexError, KeyError, TypeError, ValueError, ZeroDivisionError, AttributeError)
+"""What a row's code raises where a reply lacks what it reads."""
+
+
+@dataclass(frozen=True)
+class Line:
+    """A line of a row as code; with `binding` its value gets a name, with `body` it is walked over.
+
+    claim  it says what is so: the value of a reply counts, not that there was one
+    when   the claim is made only where this holds, which is about what is declared
+    """
+
+    expr: Expr
+    typed: Typed
+    binding: str = ""
+    loop: str = ""
+    body: tuple[Line, ...] = ()
+    claim: bool = False
+    when: Line | None = None
+
+    @cached_property
+    def code(self) -> CodeType:
+        """The code of the expression."""
+        source = emit(self.typed)
+        if isinstance(self.typed.type, ReplyType) and not (self.claim or self.loop):
+            source = source.removesuffix(".value")  # a reply is bound as it is, not read
+        return _compiled(source, self.expr.text)
+
+    def value(self, environment: dict[str, Any]) -> Any:
+        """Evaluate. Raises NotEvaluable, which is a failure of the row."""
+        try:
+            return eval(self.code, environment)  # noqa: S307 - the code is our own emitter's
+        except (RowFailure, RowTooLong) as failure:
+            failure.expr = failure.expr or self.expr
+            raise
+        except UNEVALUABLE as error:
+            raise NotEvaluable(f"cannot be evaluated: {error}", self.expr) from error
+
+    def held(self, environment: dict[str, Any]) -> bool | None:
+        """Return whether a claim holds; None where the implementation chooses that."""
+        found = self.value(environment)
+        return None if found is model.CHOSEN else bool(found)
+
+    def is_made(self, environment: dict[str, Any]) -> bool:
+        """Return whether a claim is made, with the limits and policies that are declared."""
+        return self.when is None or bool(self.when.value(environment))
+
+    def run(self, environment: dict[str, Any]) -> None:
+        """Take the step."""
+        found = self.value(environment)
+        if self.binding:
+            environment[self.binding] = found
+        if self.loop:
+            for environment[self.loop] in found:
+                for step in self.body:
+                    step.run(environment)
+
+
+@lru_cache(maxsize=2000)
+def _compiled(source: str, name: str) -> CodeType:
+    """Compile an expression once: rows make the same calls, and so does a spec that is checked again."""
+    return compile(source, name, "eval")
+
+
+@dataclass(frozen=True, slots=True)
+class Program:
+    """A row that was typed: its steps, its assertions and what it leaves open, as Python code."""
+
+    row: Row
+    steps: tuple[Line, ...]
+    asserts: tuple[Line, ...]
+    open: tuple[Line, ...]
+    parameters: tuple[tuple[str, Type], ...]
+
+    def run(self, subject: Subject, arguments: Mapping[str, Any]) -> dict[str, Any]:
+        """Run the row once with these values for its parameters; raise RowFailure when it does not hold.
+
+        Gives the names that are bound at its end, for what the row leaves open.
+        """
+        names = {python_name(name): value for name, value in arguments.items()}
+        environment: dict[str, Any] = {**FUNCTIONS, **names, "self": _Context(subject)}
+        for step in self.steps:
+            step.run(environment)
+        for each in self.asserts:
+            if each.is_made(environment) and not (held := each.held(environment)):
+                said = "is what the implementation chooses" if held is None else explain(each, environment)
+                raise RowFailure(said, each.expr)
+        return environment
+
+
+class _Context:
+    """What a row's code calls `self`."""
+
+    def __init__(self, subject: Subject) -> None:
+        self.limits = subject.limits
+        self.policies = subject.policies
+        self.call = subject.call
+        self.together = subject.together
+        self._numbers = itertools.count(1)
+
+    def fresh(self, kind: str) -> str:
+        """Return a value that this case has not seen."""
+        return f"fresh-{kind.removeprefix('id of ').lower()}-{next(self._numbers)}"
+
+    @staticmethod
+    def times(count: int) -> int:
+        """Return how often; raise RowTooLong where that is too often."""
+        return len(numbers(count))
+
+    @staticmethod
+    def repeat(bodies: Sequence[Callable[[], Any]]) -> list[Any]:
+        """Evaluate bodies one after the other."""
+        return [body() for body in bodies]
+
+
+# ── Why an assertion is false ────────────────────────────────────────────────────────────────────
+
+
+_CONSTANTS = {None: "null", True: "true", False: "false"}
+
+
+def explain(assertion: Line, environment: dict[str, Any]) -> str:
+    """Say what is false about an assertion: the part that fails, and the values on both sides."""
+    part = _failing(assertion.typed, environment)
+    if isinstance(part, Operate) and part.left is not None and part.operator not in ("&&", "||"):
+        left, right = _evaluated(part.left, environment), _evaluated(part.right, environment)
+        return f"{shown(left)} {part.operator} {shown(right)} is false"
+    return "is false"
+
+
+def _failing(value: Typed, environment: dict[str, Any]) -> Typed:
+    """Descend into the first part of a conjunction that is false."""
+    while isinstance(value, Operate) and value.operator == "&&" and value.left is not None:
+        value = value.right if _evaluated(value.left, environment) else value.left
+    return value
+
+
+def _evaluated(value: Typed, environment: dict[str, Any]) -> Any:
+    try:
+        return eval(emit(value), environment)  # noqa: S307 - the code is our own emitter's
+    except Exception:  # noqa: BLE001 - the assertion is false already; this is only for the message
+        return "?"
+
+
+def shown(value: Any) -> str:
+    """Write a value shortly, for a message, with the language's words for no value and for truth."""
+    given = value.given if isinstance(value, Observed) else value
+    text = _CONSTANTS[given] if given is None or isinstance(given, bool) else repr(given)
+    return text if len(text) <= 160 else shortened(text, 100, 50)
+
+
+WORD = 12  # signs that are left out besides, so that no word is cut
+
+
+def shortened(text: str, first: int, last: int) -> str:
+    """Return the first and the last signs of a text, at most so many of them, and no word in pieces if it is short."""
+    begins = len(text) - last
+    end, start = text.rfind(" ", first - WORD, first + 1), text.find(" ", begins - 1, begins + WORD)
+    return f"{text[: end if end >= 0 else first]} … {text[start + 1 if start >= 0 else begins :]}"

@@ -1,0 +1,75 @@
+"""Names that stand for something in every expression: each of them means one thing."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from statemachines.diagnostics import Where
+from statemachines.expression import ALONE, RESERVED
+from statemachines.lifecycle import DefinitionSpec, Lifecycle
+from statemachines.model import BaseModel
+from statemachines.surface.reader import Reader
+from statemachines.words import variable_of
+from statemachines.yaml import Scalar
+
+_VALUES = {
+    "now": "the clock",
+    "limits": "the word for the limits",
+    "policies": "the word for the policies",
+    "due": "the word for messages that are due",
+    "sent": "the word for messages that were sent",
+}
+_WORDS = dict.fromkeys(RESERVED, "a word of the language")  # no name, wherever it stands
+_MODEL = "a part of the generated model"
+_LOCAL = {"before", "decision", "new_id", "signals"}  # what its methods call their own
+_CALLS = dict.fromkeys((*ALONE, *RESERVED, "wait", "repeat", "together", "fresh"), "a word of the language")
+
+
+def told_apart(reader: Reader, lifecycle: Lifecycle, definitions: list[DefinitionSpec]) -> None:
+    """Find every name of a record list, a variable, a definition or an operation that means something already."""
+    values, calls = _of_the_model(lifecycle) | _VALUES | _WORDS, dict(_CALLS)
+    for name, where, meaning in _values(lifecycle):
+        _take(reader, values, name, where, meaning)
+    for each in definitions:
+        _take(reader, values, each.name.text, each.name.where, "a definition")
+        _take(reader, calls, each.name.text, each.name.where, "a definition")
+    kinds = dict.fromkeys(lifecycle.types, "a type") | dict.fromkeys(lifecycle.entities, "a kind of record")
+    for entity in lifecycle.entities.values():
+        for role in entity.roles.values():
+            _take(reader, kinds, role.name.text, role.name.where, "a role")
+    for name, operation in lifecycle.operations.items():
+        _take(reader, calls, name, lifecycle.places[f"operations.{name}"], "an operation")
+        for parameter in operation.takes:
+            where = lifecycle.places[f"operations.{name}.takes.{parameter}"]
+            _take(reader, dict.fromkeys(_LOCAL, _MODEL) | _WORDS, parameter, where, "a parameter")
+
+
+def _of_the_model(lifecycle: Lifecycle) -> dict[str, str]:
+    """Return the names that the generated model itself has, beside those of the spec."""
+    found = {*vars(BaseModel), "serials", "completions"}
+    found |= {f"{verb}_{name}" for name in lifecycle.operations for verb in ("do", "may")}
+    for entity in lifecycle.entities.values():
+        verbs = ("shown", "entered", "removed")
+        found |= {f"{verb}_{variable_of(entity.name.text)}" for verb in verbs} | {f"issued_{entity.plural}"}
+    for message in lifecycle.messages:
+        found |= {f"{verb}_{message.lower()}" for verb in ("due", "sent", "send", "shown")}
+    found |= {f"{name}_key" for name in lifecycle.policies}
+    return dict.fromkeys(found, _MODEL)
+
+
+def _values(lifecycle: Lifecycle) -> Iterator[tuple[str, Where, str]]:
+    for name, entity in lifecycle.entities.items():
+        where = lifecycle.places.get(f"entities.{name}.plural", entity.name.where)
+        yield entity.plural, where, f"all the records of {name}"
+    for name in lifecycle.variables:
+        yield name, lifecycle.places[f"variables.{name}"], "a variable"
+
+
+def _take(reader: Reader, taken: dict[str, str], name: str, where: Where, meaning: str) -> None:
+    if name not in taken:
+        taken[name] = meaning
+        return
+    message = f"{name!r} is {taken[name]} already, and would be {meaning}"
+    if (taken[name], meaning) == ("a definition", "a definition"):
+        message = f"{name!r} is defined twice"
+    reader.fault("taken-name", Scalar(name, name, where, "plain"), message, "choose another name")

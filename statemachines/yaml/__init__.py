@@ -1,0 +1,23 @@
+"""Text → a tree in which every node knows its file, line and column.
+
+The traps of YAML are errors here; nothing above reads YAML itself.
+"""
+
+from __future__ import annotations
+
+from statemachines.yaml import tree
+from statemachines.yaml.source import read, read_file
+from statemachines.yaml.tree import Mapping, Node, Scalar, Sequence, Spot, locate, to_plain
+
+__all__ = [
+    "Mapping",
+    "Node",
+    "Scalar",
+    "Sequence",
+    "Spot",
+    "locate",
+    "read",
+    "read_file",
+    "to_plain",
+    "tree",
+]

@@ -1,0 +1,113 @@
+"""A YAML document as frozen values, in which every character of every scalar knows its place in the file."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Literal, TypeAlias
+
+from statemachines.diagnostics import Where
+
+__all__ = ["Mapping", "Node", "Plain", "Scalar", "Sequence", "Spot", "Style", "locate", "to_plain"]
+
+Style: TypeAlias = Literal["plain", "quoted", "block"]
+Plain: TypeAlias = "str | int | bool | list[Plain] | dict[str, Plain] | None"
+
+
+@dataclass(frozen=True, slots=True)
+class Spot:
+    """From character `index` of a text on, up to the next spot, the file reads on at this place."""
+
+    index: int
+    line: int
+    column: int
+
+
+@dataclass(frozen=True, slots=True)
+class Scalar:
+    """One value, resolved by YAML 1.2's core rules (`value`), and as it reads once unfolded (`text`).
+
+    A key's `value` is always its text. `where` is the first character, the opening quote, or the `|` or `>`.
+    """
+
+    value: str | int | bool | None
+    text: str
+    where: Where
+    style: Style
+    spots: tuple[Spot, ...] = ()
+
+    def at(self, index: int) -> Where:
+        """Return the place in the file of character `index` of `text`; the end of the text has a place too."""
+        inside = min(max(index, 0), len(self.text))
+        position = bisect_right(self.spots, inside, key=lambda spot: spot.index) - 1
+        if position < 0:
+            return self.where
+        spot = self.spots[position]
+        return Where(self.where.file, spot.line, spot.column + inside - spot.index)
+
+
+@dataclass(frozen=True, slots=True)
+class Sequence:
+    """A list; `flow` tells `[…]` from one item a line."""
+
+    items: tuple[Node, ...]
+    where: Where
+    flow: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Mapping:
+    """Keys and values in the order of the file, no key twice; `flow` tells `{…}` from one entry a line."""
+
+    entries: tuple[tuple[Scalar, Node], ...]
+    where: Where
+    flow: bool
+
+    def get(self, name: str) -> Node | None:
+        """Return the value under a name, or None."""
+        return next((value for key, value in self.entries if key.text == name), None)
+
+    def key(self, name: str) -> Scalar | None:
+        """Return the key of that name with its place, or None."""
+        return next((key for key, _ in self.entries if key.text == name), None)
+
+    def keys(self) -> tuple[str, ...]:
+        """Return the names, in the order of the file."""
+        return tuple(key.text for key, _ in self.entries)
+
+
+Node: TypeAlias = Scalar | Sequence | Mapping
+
+
+def to_plain(node: Node) -> Plain:
+    """Return the same document as dicts, lists and scalars, without places: what a JSON schema validates."""
+    match node:
+        case Scalar():
+            return node.value
+        case Sequence():
+            return [to_plain(item) for item in node.items]
+        case Mapping():
+            return {key.text: to_plain(value) for key, value in node.entries}
+
+
+def locate(node: Node, path: Iterable[str | int], *, key: bool = False) -> Where:
+    """Return the place a path leads to, or of the deepest part that exists; with `key`, that of a member's key."""
+    place = node.where
+    for step in path:
+        found = _step(node, step)
+        if found is None:
+            break
+        name, node = found
+        place = name.where if key and name is not None else node.where
+    return place
+
+
+def _step(node: Node, step: str | int) -> tuple[Scalar | None, Node] | None:
+    match node:
+        case Mapping():
+            return next(((name, value) for name, value in node.entries if name.text == str(step)), None)
+        case Sequence() if isinstance(step, int) and 0 <= step < len(node.items):
+            return None, node.items[step]
+        case _:
+            return None

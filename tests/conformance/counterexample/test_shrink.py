@@ -1,0 +1,242 @@
+"""The shrinker: the shortest trace with the same fault, on faults that are made up so that the answer is known."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from conformance.counterexample.play import Played, play, symbolic
+from conformance.counterexample.shrink import Shrunk, shrink
+from conformance.judge.case import Case
+from conformance.judge.finding import Finding
+from statemachines.rows import AtOnce, Call, Given, Step, Trace
+from tests.conformance.systems import REFERENCE, adapted, thread_job
+from tests.faulty.thread_job.retention import FirstStartedLeaves
+
+FAULT = Finding("reply", "operations.messages.gives", "messages", "this", "that")
+OTHER = Finding("reply", "operations.list_jobs.gives", "list_jobs", "this", "that")
+Shows = Callable[[Trace], Finding | None]
+
+
+def shrunk(trace: Trace, shows: Shows, seconds: float = 60) -> Shrunk:
+    def played(candidate: Trace) -> Played:
+        return Played(shows(candidate), candidate)
+
+    return shrink(thread_job(), played, played(trace), seconds)
+
+
+def numbers(trace: Trace) -> set[int]:
+    return {call.number for call in trace.calls()}
+
+
+def start(number: int, thread: str = "t1") -> Call:
+    return Call(number, "start", (("thread", thread), ("tool_call", f"c{number}"), ("tool", "bash")))
+
+
+def end(number: int, of: int, outcome: str = "completed", payload: str = "x") -> Call:
+    given = Given(of, "job_id")
+    return Call(number, "finish", (("job", given), ("outcome", outcome), ("payload", payload)))
+
+
+@st.composite
+def traces(draw: st.DrawFn) -> tuple[Trace, set[int]]:
+    """A trace of starts, ends and looks, no two of them alike, and some of its calls that a fault needs."""
+    steps: list[Step] = []
+    started: list[int] = []
+    for number in range(1, draw(st.integers(2, 24)) + 1):
+        kind = draw(st.sampled_from(["start", "end", "look"]))
+        if kind == "start":
+            steps.append(start(number))
+            started.append(number)
+        elif kind == "end" and started:
+            steps.append(end(number, started.pop(draw(st.integers(0, len(started) - 1)))))
+        else:
+            steps.append(Call(number, "messages", (("thread", f"t10{number}"),)))
+    needed = draw(st.sets(st.sampled_from(range(1, len(steps) + 1)), min_size=1, max_size=5))
+    return Trace(tuple(steps)), needed
+
+
+def with_all_they_use(trace: Trace, needed: set[int]) -> set[int]:
+    calls = {call.number: call for call in trace.calls()}
+    found, waiting = set(), list(needed)
+    while waiting:
+        number = waiting.pop()
+        found.add(number)
+        waiting += calls[number].refers() - found
+    return found
+
+
+@given(traces())
+def test_what_is_left_is_what_the_fault_needs_and_nothing_more(case: tuple[Trace, set[int]]) -> None:
+    trace, needed = case
+    best = shrunk(trace, lambda candidate: FAULT if needed <= numbers(candidate) else None)
+    assert numbers(best.played.trace) == with_all_they_use(trace, needed)
+    assert best.played.finding == FAULT
+    assert best.played.trace == best.played.trace
+
+
+@given(traces(), st.integers(1, 6))
+def test_another_fault_is_not_the_same(case: tuple[Trace, set[int]], least: int) -> None:
+    """With fewer calls than `least` the trace shows something else: the shrinker stops before that."""
+    trace, _ = case
+
+    def shows(candidate: Trace) -> Finding:
+        return FAULT if len(candidate) >= min(least, len(trace)) else OTHER
+
+    best = shrunk(trace, shows)
+    assert best.played.finding == FAULT
+    assert len(best.played.trace) >= min(least, len(trace))
+
+
+def test_the_same_fault_is_the_same_clause_kind_and_operation_whatever_was_seen() -> None:
+    trace = Trace((start(1), start(2), start(3)))
+    best = shrunk(trace, lambda tried: Finding(*FAULT.key, f"{len(tried)}", f"{len(tried) + 1}"))
+    assert len(best.played.trace) == 1
+    assert FAULT.key == Finding(*FAULT.key, "a", "b").key != OTHER.key
+
+
+# --- jobs, stretches, arguments ---------------------------------------------------------------------------
+
+
+def test_a_fault_behind_many_jobs_is_cut_in_terms_of_jobs() -> None:
+    """Any 21 jobs that end show it: the shrinker drops those beyond them in a few tries, not one by one."""
+    many = 160
+    trace = Trace((*(start(n) for n in range(many)), *(end(many + n, n) for n in range(many))))
+
+    def shows(candidate: Trace) -> Finding | None:
+        return FAULT if sum(call.operation == "finish" for call in candidate.calls()) >= 21 else None
+
+    best = shrunk(trace, shows)
+    assert len(best.played.trace) == 42
+    assert best.tries < 8 * many
+
+
+def simplified(call: Call, holds: Callable[[dict[str, Any]], bool]) -> dict[str, Any]:
+    """The arguments that are left of the last call of a trace, when a fault needs only that `holds`."""
+    trace = Trace((start(1), call))
+
+    def shows(candidate: Trace) -> Finding | None:
+        last = candidate.calls()[-1]
+        return FAULT if last.operation == call.operation and holds(dict(last.arguments)) else None
+
+    return dict(shrunk(trace, shows).played.trace.calls()[-1].arguments)
+
+
+def test_what_is_left_gets_its_simplest_arguments() -> None:
+    found = simplified(end(2, 1, "timed_out", "a long text"), lambda given: True)
+    assert (found["outcome"], found["payload"]) == ("completed", "x")
+    found = simplified(end(2, 1, "timed_out", "a long text"), lambda given: given["outcome"] != "completed")
+    assert found["outcome"] == "failed"
+    found = simplified(end(2, 1, "failed", "a long text"), lambda given: len(given["payload"]) > 1)
+    assert found["payload"] == "xx"
+
+
+def test_waits_become_short_threads_the_first_and_lists_short() -> None:
+    wait = Call(2, "wait", (("ms", 1000),))
+    assert simplified(wait, lambda given: True) == {"ms": 1}
+    assert simplified(wait, lambda given: given["ms"] > 7) == {"ms": 1000}
+    assert simplified(start(2, "t2"), lambda given: True)["thread"] == "t1"
+    look = Call(2, "list_jobs", (("thread", "t2"), ("statuses", ("failed", "running", "completed"))))
+    found = simplified(look, lambda given: "running" in given["statuses"])
+    assert found == {"thread": "t1", "statuses": ("running",)}
+
+
+def test_an_id_and_a_tool_call_are_left_alone() -> None:
+    """Another text there would be another call or another job."""
+    own = Call(2, "start_as", (*start(2).arguments, ("job_id", "mine")))
+    trace = Trace((start(1), own))
+    assert shrunk(trace, lambda candidate: FAULT if len(candidate) == 2 else None).played.trace == trace
+
+
+# --- calls at once ----------------------------------------------------------------------------------------
+
+
+def at_once(callers: int, each: int) -> AtOnce:
+    return AtOnce(
+        tuple(tuple(start(1 + caller * each + n) for n in range(each)) for caller in range(callers))
+    )
+
+
+def test_calls_at_once_are_cut_to_the_fewest_that_show_the_fault() -> None:
+    def shows(candidate: Trace) -> Finding | None:
+        return FAULT if any(isinstance(step, AtOnce) for step in candidate.steps) else None
+
+    best = shrunk(Trace((at_once(16, 200),)), shows)
+    assert [len(step.callers) for step in best.played.trace.steps if isinstance(step, AtOnce)] == [2]
+    assert len(best.played.trace) == 2
+    assert best.tries < 100
+
+
+def test_calls_that_need_not_be_at_once_are_made_one_after_the_other() -> None:
+    trace = Trace((AtOnce(((start(1),), (start(2),), (start(3),))),))
+    best = shrunk(trace, lambda candidate: FAULT if {1, 3} <= numbers(candidate) else None)
+    assert best.played.trace == Trace((start(1), start(3)))
+
+
+def test_calls_that_were_at_once_are_made_in_the_order_that_shows_the_fault() -> None:
+    trace = Trace((AtOnce(((start(1), start(2)), (start(3),))),))
+
+    def shows(found: Trace) -> Finding | None:
+        in_order = [call.number for call in found.calls()] == [3, 1, 2]
+        return FAULT if found == trace or in_order else None
+
+    assert shrunk(trace, shows).played.trace == Trace((start(3), start(1), start(2)))
+
+
+# --- budget -----------------------------------------------------------------------------------------------
+
+
+def test_without_time_the_trace_stays_as_it_is() -> None:
+    trace = Trace((start(1), start(2)))
+    best = shrunk(trace, lambda candidate: FAULT, 0)
+    assert (best.played.trace, best.tries) == (trace, 0)
+
+
+def test_of_jobs_that_are_alike_one_is_left_out_for_all() -> None:
+    starts = [replace(start(number), arguments=(("tool_call", f"c-{number}"),)) for number in range(1, 61)]
+    ends = [end(number + 60, number) for number in range(1, 61)]
+    trace = Trace((*starts, *ends))
+    best = shrunk(trace, lambda candidate: FAULT if len(candidate) == 120 else None)
+    assert len(best.played.trace) == 120
+    assert best.tries < 120  # 60 starts, 60 ends, 60 jobs, and the halves and quarters of all
+
+
+def test_no_candidate_is_tried_twice() -> None:
+    tried: list[Trace] = []
+    trace = Trace(tuple(start(number) for number in range(1, 9)))
+
+    def shows(candidate: Trace) -> Finding | None:
+        tried.append(candidate)
+        return FAULT if {2, 5} <= numbers(candidate) else None
+
+    best = shrunk(trace, shows)
+    assert len(tried) - 1 == best.tries
+    assert len(set(tried[1:])) == best.tries
+
+
+# --- on a system ------------------------------------------------------------------------------------------
+
+
+def test_a_fault_behind_the_21st_job_is_found_at_its_known_length() -> None:
+    with adapted(FirstStartedLeaves) as adapter:
+        case = Case(thread_job(), adapter)
+        ids = []
+        for number in range(24):
+            given = {"thread": "t1", "tool_call": f"c{number}", "tool": "delegate"}
+            ids.append(case.call("start", given).value["job_id"])
+        for job in reversed(ids):
+            case.call("finish", {"job": job, "outcome": "failed", "payload": "text"})
+            case.call("wait", {"ms": 3})
+        case.call("list_jobs", {"thread": "t1", "statuses": ["failed", "completed"]})
+        assert case.finding is not None
+        first = play(thread_job(), adapter, symbolic(thread_job(), case.trace))
+        best = shrink(thread_job(), lambda trace: play(thread_job(), adapter, trace), first, 60)
+    assert len(best.played.trace) <= FirstStartedLeaves.calls
+    assert best.played.finding is not None
+    assert best.played.finding.key == case.finding.key
+    with adapted(REFERENCE) as adapter:
+        assert play(thread_job(), adapter, best.played.trace).finding is None

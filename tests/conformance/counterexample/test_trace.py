@@ -1,0 +1,209 @@
+"""Traces: what a case recorded, with ids as the replies they came from; cut, changed, and played again."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from conformance.counterexample.play import play, symbolic
+from conformance.judge.case import Case
+from conformance.judge.history import History
+from conformance.references.thread_job import Reply
+from conformance.refused import Refused
+from conformance.search.stateful import Driver
+from conformance.system.adapter import Adapter
+from statemachines.rows import AtOnce, Call, Given, Observed, Trace, with_argument, without
+from tests.conformance.systems import REFERENCE, adapted, thread_job
+
+
+@pytest.fixture(scope="module")
+def reference() -> Iterator[Adapter]:
+    with adapted(REFERENCE) as adapter:
+        yield adapter
+
+
+def start(number: int, call: str = "c") -> Call:
+    return Call(number, "start", (("thread", "t1"), ("tool_call", f"{call}{number}"), ("tool", "bash")))
+
+
+def end(number: int, of: int) -> Call:
+    return Call(number, "finish", (("job", Given(of, "job_id")), ("outcome", "failed"), ("payload", "x")))
+
+
+def look(number: int, *statuses: str) -> Call:
+    return Call(number, "list_jobs", (("thread", "t1"), ("statuses", statuses)))
+
+
+# --- what was recorded ------------------------------------------------------------------------------------
+
+
+def test_an_id_that_the_system_chose_is_written_as_the_reply_that_it_came_from(reference: Adapter) -> None:
+    case = Case(thread_job(), reference)
+    job = case.call("start", {"thread": "t1", "tool_call": "c1", "tool": "bash"}).value["job_id"]
+    case.call("list_jobs", {"thread": "t1", "statuses": ["failed"]})
+    case.call("finish", {"job": job, "outcome": "failed", "payload": "x"})
+    assert symbolic(thread_job(), case.trace) == Trace((start(1), look(2, "failed"), end(3, 1)))
+    assert len(symbolic(thread_job(), case.trace)) == len(case.calls) == 3
+
+
+def test_an_id_that_the_caller_chose_stands_as_it_is(reference: Adapter) -> None:
+    case = Case(thread_job(), reference)
+    asked = {"thread": "t1", "tool_call": "c", "tool": "bash", "job_id": "mine"}
+    case.call("start_as", asked)
+    case.call("finish", {"job": "mine", "outcome": "failed", "payload": "x"})
+    made = symbolic(thread_job(), case.trace)
+    assert made.steps[0] == Call(1, "start_as", tuple(asked.items()))
+    assert dict(made.calls()[1].arguments)["job"] == "mine"
+
+
+def test_calls_made_at_once_stay_together(reference: Adapter) -> None:
+    case = Case(thread_job(), reference)
+    case.together(
+        [
+            lambda: [
+                case.call("start", {"thread": "t1", "tool_call": f"c{n}", "tool": "bash"}) for n in (1, 2)
+            ],
+            lambda: case.call("start", {"thread": "t1", "tool_call": "c3", "tool": "bash"}),
+        ]
+    )
+    history = case.trace[0]
+    assert isinstance(history, History)
+    ids = [each.given["job_id"] for each in history.calls]
+    case.call("inspect_job", {"thread": "t1", "job": ids[2]})
+    made = symbolic(thread_job(), case.trace)
+    assert made.steps[0] == AtOnce(((start(1), start(2)), (start(3),)))
+    assert made.calls()[-1].arguments == (("thread", "t1"), ("job", Given(3, "job_id")))
+    assert len(made) == len(case.calls) == 4
+
+
+def test_an_id_given_again_is_the_one_that_was_given_last() -> None:
+    """After a restart a system may mint an id once more; a call after it means the new record."""
+    started = {"job_id": "1"}
+    first = Observed("start", {"thread": "t1", "tool_call": "a", "tool": "bash"}, started)
+    second = Observed("start", {"thread": "t1", "tool_call": "b", "tool": "bash"}, started)
+    use = Observed("inspect_job", {"thread": "t1", "job": "1"})
+    made = symbolic(thread_job(), [first, use, Observed("restart"), second, use])
+    assert [dict(call.arguments).get("job") for call in made.calls()] == [
+        None,
+        Given(1, "job_id"),
+        None,
+        None,
+        Given(4, "job_id"),
+    ]
+
+
+# --- cutting ----------------------------------------------------------------------------------------------
+
+STEPS = Trace((start(1), start(2), AtOnce(((end(3, 1),), (end(4, 2), look(5)))), look(6)))
+
+
+def cut(trace: Trace, keep: set[int]) -> Trace:
+    return without(trace, {call.number for call in trace.calls()} - keep)
+
+
+@pytest.mark.parametrize(
+    ("keep", "left"),
+    [
+        ({1, 2, 3, 4, 5, 6}, STEPS),
+        ({1, 3, 6}, Trace((start(1), end(3, 1), look(6)))),
+        ({3, 4, 5, 6}, Trace((look(5), look(6)))),
+        ({2, 3, 4, 5}, Trace((start(2), end(4, 2), look(5)))),
+        ({1, 2, 3, 5}, Trace((start(1), start(2), AtOnce(((end(3, 1),), (look(5),)))))),
+        (set(), Trace(())),
+    ],
+)
+def test_a_call_goes_with_the_reply_that_it_uses_and_one_caller_alone_is_in_order(
+    keep: set[int], left: Trace
+) -> None:
+    assert cut(STEPS, keep) == left
+
+
+@given(st.sets(st.integers(1, 6)), st.sets(st.integers(1, 6)))
+def test_cutting_twice_is_cutting_once(first: set[int], second: set[int]) -> None:
+    once = cut(STEPS, first & second)
+    assert {call.number for call in cut(cut(STEPS, first), second).calls()} == {
+        call.number for call in once.calls()
+    }
+    numbers = {call.number for call in once.calls()}
+    assert all(call.refers() <= numbers for call in once.calls())
+
+
+def test_one_argument_of_one_call_is_changed() -> None:
+    changed = with_argument(STEPS, 4, "outcome", "completed")
+    assert [dict(call.arguments).get("outcome") for call in changed.calls()] == [
+        None,
+        None,
+        "failed",
+        "completed",
+        None,
+        None,
+    ]
+    assert with_argument(STEPS, 9, "outcome", "completed") == STEPS
+    assert len(changed) == len(STEPS)
+
+
+# --- playing ----------------------------------------------------------------------------------------------
+
+
+class FailsLate(REFERENCE):
+    """The third look at the jobs is refused; ids are made of the number of a start."""
+
+    _looks = 0
+
+    def list_jobs(self, thread: str, statuses: object = ()) -> list[Reply]:
+        self._looks += 1
+        if self._looks == 3:
+            raise Refused("tired")
+        return []
+
+
+def test_a_trace_is_played_up_to_the_first_finding() -> None:
+    trace = Trace((look(1), look(2), look(3), look(4)))
+    with adapted(FailsLate) as adapter:
+        played = play(thread_job(), adapter, trace)
+    assert played.finding is not None
+    assert played.finding.kind == "refused"
+    assert played.trace == Trace((look(1), look(2), look(3)))
+
+
+def test_a_trace_that_asks_for_what_was_refused_shows_nothing(reference: Adapter) -> None:
+    twice = Call(2, "start", start(1).arguments)
+    played = play(thread_job(), reference, Trace((start(1), twice, end(3, 2))))
+    assert (played.finding, len(played.trace)) == (None, 0)
+
+
+def test_playing_tells_where_each_id_came_from(reference: Adapter) -> None:
+    played = play(thread_job(), reference, Trace((start(4), start(7), end(9, 7))))
+    assert played.finding is None
+    assert [given for _, given in played.origins] == [Given(4, "job_id"), Given(7, "job_id")]
+
+
+def test_calls_at_once_are_played_at_once(reference: Adapter) -> None:
+    played = play(thread_job(), reference, Trace((AtOnce(tuple((start(n),) for n in range(8))),)))
+    assert played.finding is None
+    assert played.overlaps > 0
+
+
+OPERATIONS = [each.name for each in thread_job().kernel.operations] + ["wait"]
+
+
+@given(st.lists(st.tuples(st.sampled_from(OPERATIONS), st.integers(0, 2**16)), max_size=15))
+def test_what_was_recorded_is_played_again_call_by_call(calls: list[tuple[str, int]]) -> None:
+    with adapted(REFERENCE) as adapter:
+        driver = Driver(thread_job(), adapter)
+        for operation, number in calls:
+            arguments = driver.arguments(operation, number)
+            if arguments is not None:
+                driver.case.call(operation, arguments)
+        trace = symbolic(thread_job(), driver.case.trace)
+        played = play(thread_job(), adapter, trace)
+        again = play(thread_job(), adapter, played.trace)
+    assert again.finding == played.finding
+    if driver.case.astray:
+        assert played.trace == Trace(())  # what is left open shows nothing
+    elif driver.case.finding is None:
+        assert played.trace == trace
+        assert played.finding is None

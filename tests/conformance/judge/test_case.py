@@ -1,0 +1,187 @@
+"""A case records and judges every call: those after calls at once too, and none that belongs to another case."""
+
+from __future__ import annotations
+
+import itertools
+import json
+import threading
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from conformance.command.cli import main
+from conformance.judge.case import GROUPS_OF_A_CASE, Case, case_seed
+from conformance.judge.history import History
+from conformance.judge.judge import Judge
+from conformance.system.adapter import Broken
+from conformance.system.calling import Gate
+from conformance.verdict import Verdict
+from statemachines.rows.compiler import RowFailure
+from tests.conformance.lifecycles import SUITES
+from tests.conformance.systems import REFERENCE, adapted, row_result, thread_job, whole_run
+from tests.right.thread_job import ActorJobs
+
+JOB = SUITES["thread-job"]
+
+
+class ListsNothing(REFERENCE):
+    """Its lists are empty, whatever there is."""
+
+    def list_jobs(self, thread: str, statuses: Any = None) -> list[Any]:
+        return []
+
+
+def start_of(case: Case, call: str) -> Any:
+    return lambda: case.call("start", {"thread": "t1", "tool_call": call, "tool": "bash"})
+
+
+@pytest.mark.parametrize("concurrency", ["threads", "none"])
+def test_what_follows_calls_at_once_is_judged_and_recorded(concurrency: str) -> None:
+    words = {**REFERENCE.declares, "concurrency": concurrency}
+    with adapted(type("Empty", (ListsNothing,), {"declares": words})) as adapter:
+        case = Case(thread_job(), adapter)
+        case.together([start_of(case, "c1"), start_of(case, "c2")])
+        case.call("list_jobs", {"thread": "t1"})
+    assert case.finding is not None
+    assert case.finding.operation == "list_jobs"
+    assert [
+        len(record.calls) if isinstance(record, History) else record.operation for record in case.trace
+    ] == [2, "list_jobs"]
+
+
+def test_seeds_and_groups_have_schedules_of_their_own() -> None:
+    seeds = {case_seed(number, round_) for number in range(50) for round_ in range(160)}
+    assert len(seeds) == 50 * 160
+    assert len({seed * GROUPS_OF_A_CASE + group for seed in seeds for group in (0, 1, 999)}) == 3 * len(seeds)
+
+
+# --- what is left behind ----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("system", [REFERENCE, ActorJobs], ids=lambda each: each.__name__)
+def test_a_body_that_is_left_behind_does_not_call_the_object_of_the_next_case(system: Any) -> None:
+    held, ended = threading.Event(), threading.Event()
+    found: list[Any] = []
+    with adapted(system, limit=0.3) as adapter:
+        case = Case(thread_job(), adapter)
+
+        def late() -> Any:
+            held.wait()
+            try:
+                return start_of(case, "late")()
+            except Exception as error:  # noqa: BLE001 - what it is told is what is asked about
+                found.append(error)
+            finally:
+                ended.set()
+
+        with pytest.raises(RowFailure, match="1 of 2 calls made at once did not come back"):
+            case.together([late, start_of(case, "c1")])
+        following = Case(thread_job(), adapter)
+        held.set()
+        assert ended.wait(5)
+        listed = following.call("list_jobs", {"thread": "t1"})
+    assert (listed.value, following.finding) == ([], None)
+    assert "late" not in str(case.trace[-1])
+    assert ["start() was not begun" in str(error) for error in found] == [True]
+
+
+def test_a_body_that_makes_no_call_does_not_hold_the_others_of_an_async_system(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    opened: list[bool] = []
+    monkeypatch.setattr(Gate, "hold", lambda gate: opened.append(gate._open.wait(10)))
+    with adapted(ActorJobs, limit=60.0) as adapter:
+        case = Case(thread_job(), adapter)
+        (nothing, reply) = case.together([lambda: 7, start_of(case, "c1")])
+    assert (nothing, reply.refused, opened) == (7, None, [True])
+
+
+def test_a_call_that_breaks_leaves_no_thread() -> None:
+    class Broke(REFERENCE):
+        def list_jobs(self, thread: str, statuses: Any = None) -> list[Any]:
+            raise Broken("shape", "printed too much")
+
+    before = set(threading.enumerate())
+    with adapted(Broke) as adapter:
+        for _ in range(5):
+            with pytest.raises(RowFailure):
+                Case(thread_job(), adapter).call("list_jobs", {"thread": "t1"})
+        workers = set(threading.enumerate()) - before
+    for worker in workers:
+        worker.join(5)
+    assert not any(worker.is_alive() for worker in workers)
+
+
+# --- whose fault it is ------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("row", ["N1", "B1"])
+def test_a_fault_of_the_kit_accuses_no_system(row: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    def fails(*_: Any) -> None:
+        raise KeyError("planted")
+
+    monkeypatch.setattr(Judge, "step", fails)
+    result = row_result(REFERENCE, row)
+    assert result.verdict is Verdict.HARNESS_ERROR
+    assert result.reason.startswith("the kit itself failed: KeyError: 'planted' (at test_case.py:")
+
+
+def test_a_row_that_reads_what_a_reply_lacks_fails_at_once_too() -> None:
+    refusal: dict[str, str] = {}
+    with adapted(REFERENCE) as adapter:
+        case = Case(thread_job(), adapter)
+        with pytest.raises(RowFailure, match="cannot be evaluated: 'job_id'"):
+            case.together([start_of(case, "c1"), lambda: refusal["job_id"]])
+
+
+def test_an_argument_that_an_earlier_reply_lacks_is_no_fault_of_the_kit() -> None:
+    with adapted(JOB.dead["echo"], JOB.compiled) as adapter:
+        case = Case(JOB.compiled, adapter)
+        with pytest.raises(RowFailure, match="start cannot be called: an earlier reply lacks what it takes"):
+            case.call("start", {"thread": None, "tool_call": "c1", "tool": "bash"})
+
+
+# --- once, and not again ----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("row", "reading"), [("machine", 1), ("B3", 1), ("B7", 1), ("B7", 3)])
+def test_what_fails_once_and_then_does_not_is_flaky_and_ends_no_run(row: str, reading: int) -> None:
+    readings = itertools.count(1)
+
+    class Once(REFERENCE):
+        def list_jobs(self, thread: str, statuses: Any = None) -> list[Any]:
+            found = super().list_jobs(thread, statuses)
+            return [] if found and next(readings) == reading else found
+
+        def messages(self, thread: str) -> list[Any]:
+            found = super().messages(thread)
+            return [] if found and next(readings) == reading else found
+
+    code, (result,) = whole_run(Once, only=[row])
+    assert (code, result.verdict) == (1, Verdict.FLAKY)
+
+
+@pytest.mark.parametrize(
+    ("asked", "strays"),
+    [(["X15"], ["operations.progress.gives"]), (["X15", "B2"], []), (["X15", "machine"], [])],
+)
+def test_a_fault_that_no_row_asked_is_about_is_named_where_none_tells_of_it(
+    asked: list[str], strays: list[str], tmp_path: Path
+) -> None:
+    report = tmp_path / "report.jsonl"
+    system = "python:tests.faulty.task_progress.counting:TotalLeavesOutputOut"
+    main(
+        [
+            "run",
+            "task-progress",
+            "--against",
+            system,
+            "--quick",
+            "--rows",
+            ",".join(asked),
+            "--report",
+            str(report),
+        ]
+    )
+    assert json.loads(report.read_text("utf-8").splitlines()[-1])["strays"] == strays

@@ -1,0 +1,278 @@
+"""Time that passes: what is due at one instant comes in any order, and within a window when the system says so."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from conformance.budget import USUAL
+from statemachines.checks.spec import check_compiled
+from statemachines.compile import compile_text, load
+from statemachines.model import Signal
+from tests.conformance.systems import Watched, signal
+
+TEXT = """
+lifecycle: passing
+version: 1
+about: A lamp goes out some time after it was lit, a candle flickers in times that are its own, a bell rings or not.
+variables:
+  ended: {type: int, default: 0}
+entities:
+  Lamp:
+    id: minted
+    fields: {since: time, number: {type: int, default: 0}}
+    states: {active: [lit], terminal: [out]}
+    after:
+      lit: {in: 10, since: lamp.since, move: out, set: {lamp.number: ended + 1, ended: ended + 1}}
+  Candle:
+    fields: {since: time}
+    states: {active: [burning]}
+    after:
+      burning:
+        in: 10
+        since: candle.since
+        within: 5
+        set: {candle.since: now}
+        signal: {Flickered: {with: {at: now}}}
+  Clock:
+    fields: {since: time, ticked: time}
+    states: {active: [running], terminal: [stopped]}
+    after:
+      running:
+        - {in: 12, since: clock.since, move: stopped}
+        - {in: 4, since: clock.ticked, set: {clock.ticked: now}, signal: {Ticked: {with: {at: now}}}}
+  Bell:
+    states: {active: [still], terminal: [rung]}
+on its own:
+  ring:
+    for each: {bell: Bell}
+    when: bell.state == still
+    move: rung
+    signal: {Rang: {with: {at: now}}}
+signals:
+  Flickered: {at: time}
+  Ticked: {at: time}
+  Rang: {at: time}
+operations:
+  light:
+    create: {Lamp: {since: now}}
+    gives: {lamp: lamp.id}
+  kindle:
+    create: {Candle: {since: now}}
+  wind:
+    create: {Clock: {since: now, ticked: now}}
+  hang:
+    create: {Bell: {}}
+  look:
+    takes: {lamp: Lamp}
+    gives: {out: lamp.terminal, number: lamp.number}
+matrix:
+  N1:
+    about: A lamp goes out in its time.
+    level: must
+    source: the test
+    covers: [operations.light, entities.Lamp.id, entities.Lamp.after.lit, operations.look]
+    needs: clock
+    act:
+      - one = light()
+      - wait(9)
+      - early = look(one.lamp)
+      - wait(2)
+    assert: (!early.out) && look(one.lamp).out && look(one.lamp).number == 1
+  N2:
+    about: A candle flickers when it likes.
+    level: must
+    source: the test
+    covers: [operations.kindle, entities.Candle.after.burning]
+    needs: clock
+    act:
+      - kindle()
+      - quiet = wait(9)
+      - flickered = wait(10)
+    assert: quiet.signals.Flickered == [] && flickered.signals.Flickered.size() == 1
+  N3:
+    about: A clock ticks until it stops.
+    level: must
+    source: the test
+    covers: [operations.wind, entities.Clock.after]
+    needs: clock
+    act:
+      - wind()
+      - ticked = wait(20)
+    assert: ticked.signals.Ticked.size() >= 2
+  N4:
+    about: A bell rings once, if at all.
+    level: must
+    source: the test
+    covers: [operations.hang, on its own.ring]
+    needs: clock
+    act:
+      - hang()
+      - rang = wait(20)
+    assert: rang.signals.Rang.size() <= 1
+"""
+SPEC = compile_text(TEXT, "passing.yaml")
+
+
+def lit(*names: str) -> Watched:
+    watching = Watched(SPEC)
+    for name in names:
+        watching.must("light", gives={"lamp": name})
+    return watching
+
+
+def seen(number: int) -> dict[str, object]:
+    return {"out": number > 0, "number": number}
+
+
+def flickered(*instants: int) -> list[Signal]:
+    return [signal("Flickered", at=instant) for instant in instants]
+
+
+@pytest.mark.thorough
+def test_the_spec_is_right_and_a_row_that_leans_on_the_very_instant_is_not() -> None:
+    assert {each.code for each in check_compiled(SPEC).diagnostics} == {
+        "dead-end"
+    }  # the candle burns for ever
+    for wait in ("wait(1)", "wait(0)"):
+        text = TEXT.replace("- wait(2)", f"- {wait}")
+        assert "row-fails" in {each.code for each in check_compiled(compile_text(text, "x")).diagnostics}
+    early = TEXT.replace("wait(10)", "wait(6)")  # it may be later, and it may be again
+    assert "as late as it may be" in check_compiled(compile_text(early, "x")).render()
+
+
+def test_what_is_due_at_an_instant_may_come_before_a_call_or_after_it() -> None:
+    for number in (0, 1):
+        watching = lit("a")
+        watching.must("wait", 10)
+        watching.must("look", "a", gives=seen(number))
+        watching.must("wait", 1)
+        watching.must("look", "a", gives=seen(1))
+    watching = lit("a")
+    watching.must("wait", 10)
+    watching.must("look", "a", gives=seen(1))
+    assert watching("look", "a", gives=seen(0)) is not None
+
+
+def test_what_is_due_at_one_instant_comes_in_any_order() -> None:
+    for order in ((1, 2, 3), (3, 1, 2), (2, 3, 1)):
+        watching = lit("a", "b", "c")
+        watching.must("wait", 11)
+        for name, number in zip("abc", order, strict=True):
+            watching.must("look", name, gives=seen(number))
+    watching = lit("a", "b")
+    watching.must("wait", 11)
+    watching.must("look", "a", gives=seen(2))
+    assert watching("look", "b", gives=seen(2)) is not None
+
+
+def test_what_ends_something_at_an_instant_may_come_before_its_last_tick_or_after_it() -> None:
+    for ticks in ((4, 8), (4, 8, 12)):
+        watching = Watched(SPEC)
+        watching.must("wind")
+        watching.must("wait", 20, signals=[signal("Ticked", at=tick) for tick in ticks])
+    watching = Watched(SPEC)
+    watching.must("wind")
+    assert watching("wait", 20, signals=[signal("Ticked", at=tick) for tick in (4, 12)]) is not None
+
+
+def test_nothing_comes_too_early_or_too_late() -> None:
+    watching = lit("a")
+    watching.must("wait", 9)
+    assert watching("look", "a", gives=seen(1)) is not None
+    watching = lit("a")
+    watching.must("wait", 11)
+    assert watching("look", "a", gives=seen(0)) is not None
+
+
+def test_within_a_window_the_system_says_when() -> None:
+    right: list[tuple[int, ...]] = [(10, 20, 30, 40), (15, 25, 36), (12, 24, 37), (15, 30)]
+    for instants in right:
+        watching = lit()
+        watching.must("kindle")
+        watching.must("wait", 45 if instants[-1] > 30 else 44, signals=flickered(*instants))
+    wrong: list[tuple[int, ...]] = [
+        (9, 20, 30, 40),
+        (16, 30, 41),
+        (10, 26, 40),
+        (10, 30, 40),
+        (10, 20, 30),
+        (),
+    ]
+    for instants in wrong:
+        watching = lit()
+        watching.must("kindle")
+        assert watching("wait", 46, signals=flickered(*instants)) is not None
+
+
+def test_a_window_that_is_open_may_be_used_at_the_next_call() -> None:
+    watching = lit()
+    watching.must("kindle")
+    watching.must("wait", 12)
+    watching.must("light", gives={"lamp": "a"}, signals=flickered(12))
+    watching.must("wait", 9)
+    finding = watching("light", gives={"lamp": "b"}, signals=flickered(21))
+    assert finding is not None
+    assert (finding.kind, finding.path) == ("signal", "Flickered")
+
+
+def test_what_may_come_unasked_comes_while_time_passes_and_after_something_else_that_did() -> None:
+    for instants in ((), (0,), (7,), (19,)):
+        watching = Watched(SPEC)
+        watching.must("hang")
+        watching.must("kindle")
+        rang = [signal("Rang", at=instant) for instant in instants]
+        watching.must("wait", 20, signals=[*rang, *flickered(12)])
+    for wrong in ((3, 7), (21,)):
+        watching = Watched(SPEC)
+        watching.must("hang")
+        assert watching("wait", 20, signals=[signal("Rang", at=instant) for instant in wrong]) is not None
+    watching = Watched(SPEC)
+    watching.must("hang")
+    watching.must("wait", 20, signals=[signal("Rang", at=7)])
+    assert watching("wait", 20, signals=[signal("Rang", at=27)]) is not None
+
+
+def test_a_step_that_tells_nothing_opens_the_way_for_one_that_does() -> None:
+    """Of two completions that are held until their records go, the first may go with its record, and the second come."""
+    for waits in ([2000], [700, 1300]):
+        watched = Watched(
+            load("job"), policies={"unwatch_restores": "delivered", "retry_order": "head_of_line"}
+        )
+        watched.must("configure", 15, 1000, 30000)
+        for name in "ab":
+            watched.must("register", "bash", "x", gives={"job_id": name, "handle": f"of {name}"})
+        watched.must("watch", ["a", "b"])
+        watched.must("settle", "of a", "ok", "x")
+        watched.must("wait", 500)
+        watched.must("settle", "of b", "ok", "y")
+        for ms in waits[:-1]:
+            watched.must("wait", ms)
+        told = [signal("delivery_attempted", at=1500, job="b"), signal("delivered", job="b", text="y")]
+        watched.must("wait", waits[-1], signals=told)
+
+
+def test_calls_at_once_leave_the_same_ways_open() -> None:
+    watching = lit("a")
+    watching.must("wait", 10)
+    calls = watching.call("look", "a", gives=seen(0)), watching.call("look", "a", gives=seen(1))
+    assert watching.group(*calls) is None
+    assert watching("look", "a", gives=seen(0)) is not None
+
+
+def test_a_call_without_signals_is_held_against_no_step_that_sends_one() -> None:
+    watching = Watched(SPEC, replace(USUAL, own_steps=50))
+    for _ in range(6):  # in 64 ways some of them have rung
+        watching.must("hang")
+    watching.must("light", gives={"lamp": "a"})
+    assert not watching.judge.unsure
+
+
+@pytest.mark.parametrize(("most", "unsure"), [(20, True), (2_000, False)])
+def test_timers_that_are_held_against_each_other_are_bounded(most: int, unsure: bool) -> None:
+    watching = Watched(SPEC, replace(USUAL, ways_of_time=most))
+    for _ in range(5):
+        watching.must("wind")
+    watching.must("wait", 5, signals=[signal("Ticked", at=4)] * 5)
+    assert watching.judge.unsure is unsure

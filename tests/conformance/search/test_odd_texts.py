@@ -1,0 +1,59 @@
+"""Texts that only have to be carried about, and that a system tidies up or mistakes, are found by the machine."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from conformance.references.job import Jobs
+from conformance.references.local_agent import LocalAgents
+from conformance.references.thread_job import Reply, ThreadJobs
+from conformance.search.odd_texts import ODD, UNTIDY, odd_values
+from conformance.suite.run import MACHINE
+from conformance.verdict import Verdict
+from statemachines.compile import load
+from statemachines.types import List, Optional, Text
+from tests.conformance.systems import explained, whole_run
+
+
+class ResultIsStripped(Jobs):
+    """Blanks around a result are cut off."""
+
+    def _end_work(self, job: Any, outcome: str, text: str) -> None:
+        super()._end_work(job, outcome, text.strip())
+
+
+class TextIsMarkup(ThreadJobs):
+    """What is told is escaped for a page."""
+
+    def _content(self, text: str) -> Reply:
+        content = super()._content(text)
+        return {**content, "text": content["text"].replace("<", "&lt;")} if "text" in content else content
+
+
+class DescriptionIsOneLine(LocalAgents):
+    """Of a description the first line is kept."""
+
+    def _agent(self, description: str, *more: Any) -> Any:
+        return super()._agent(description.partition("\n")[0], *more)
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize(
+    ("lifecycle", "system"),
+    [("job", ResultIsStripped), ("thread-job", TextIsMarkup), ("local-agent", DescriptionIsOneLine)],
+)
+def test_the_machine_finds_texts_that_are_not_what_was_given(lifecycle: str, system: type) -> None:
+    _, (result,) = whole_run(system, load(lifecycle), only=[MACHINE])
+    assert result.verdict is Verdict.FAIL, explained(result)
+
+
+def test_each_type_of_text_has_odd_values_of_its_own() -> None:
+    job, thread_job = load("job"), load("thread-job")
+    assert odd_values(job, Text("Text"), ["x"]) == list(UNTIDY)
+    assert odd_values(job, Optional(Text("Owner")), [None, "new", "alice"]) == ["alicex"]
+    assert odd_values(job, Optional(Text("Owner")), ["new", "alicex", "alice"]) == []
+    assert odd_values(thread_job, Text("Payload"), ["x"]) == list(ODD)
+    assert odd_values(load("background-tasks"), List(Text("Text")), []) == [list(UNTIDY)]
+    assert odd_values(job, Text(), ["x"]) == []

@@ -1,0 +1,330 @@
+"""The Hypothesis machine and its prefills: what they reach, what they find, and that a seed decides."""
+
+from __future__ import annotations
+
+import random
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from conformance import suite as kit_suite
+from conformance.budget import USUAL
+from conformance.counterexample.play import symbolic
+from conformance.references.thread_job import Reply, ThreadJobs
+from conformance.search import prefill, stateful
+from conformance.search.odd_texts import ODD
+from conformance.search.stateful import WAITS, Diverged, Driver
+from conformance.suite.run import MACHINE
+from conformance.system.adapter import Adapter
+from conformance.verdict import Verdict
+from statemachines.explore.candidates import arguments
+from tests.conformance.lifecycles import SUITES
+from tests.conformance.systems import EVERY_STATUS, REFERENCE, adapted, thread_job, whole_run
+from tests.faulty.thread_job.crashes import ListGivesIds
+from tests.faulty.thread_job.retention import FirstStartedLeaves, KeepsOneFewer
+from tests.faulty.thread_job.telling import TurnTriggeredByNothing
+from tests.right.thread_job import MachineJobs, RealClockJobs
+
+TERMINAL = EVERY_STATUS[2:]
+RULES = {each.name for each in thread_job().kernel.operations} | {"wait"}
+
+
+def retaining(count: int) -> type:
+    """The reference with another retention."""
+
+    class Retaining(REFERENCE):
+        declares = {**REFERENCE.declares, "limits": {"retained": count}}  # noqa: RUF012 - as the reference
+
+        def __init__(self) -> None:
+            super().__init__(retained=count)
+
+    return Retaining
+
+
+# --- prefill ----------------------------------------------------------------------------------------------
+
+
+def begun(system: type) -> list[tuple[int, int, int]]:
+    """For each way to begin: how many jobs ended, how many of them are still there, and at how many instants."""
+    found = []
+    with adapted(system) as adapter:
+        for begin in prefill.prefills(thread_job(), adapter.declaration, USUAL.prefilled):
+            driver = Driver(thread_job(), adapter)
+            begin(driver)
+            assert driver.case.finding is None
+            calls = Counter(record.operation for record in driver.case.calls)
+            shown = driver.case.call("list_jobs", {"thread": "t1", "statuses": list(TERMINAL)}).value
+            there = [job for job in shown if job["status"] in TERMINAL]
+            found.append((calls["finish"], len(there), calls["wait"]))
+    return found
+
+
+@pytest.mark.parametrize("retained", [0, 1, 2, 3, 20])
+def test_a_case_begins_with_one_fewer_as_many_and_one_more_than_are_retained(retained: int) -> None:
+    ways = begun(retaining(retained))
+    assert ways[0] == (0, 0, 0)
+    counts = sorted({max(retained - 1, 0), retained, retained + 1} - {0})
+    apart = [(count, min(count, retained), count) for count in counts]
+    at_once = [(count, min(count, retained), 0) for count in counts]
+    assert sorted(ways[1:]) == sorted(apart + at_once)
+
+
+def test_a_system_without_a_clock_of_its_own_ends_jobs_one_after_the_other() -> None:
+    assert {waits for _, _, waits in begun(RealClockJobs)} == {0}
+    assert {ended for ended, _, _ in begun(RealClockJobs)} == {0, 7, 8, 9}
+
+
+def test_a_large_retention_is_not_filled() -> None:
+    assert begun(retaining(USUAL.prefilled + 1)) == [(0, 0, 0)]
+
+
+def test_jobs_end_in_another_order_than_they_began() -> None:
+    with adapted(retaining(3)) as adapter:
+        begin = prefill.prefills(thread_job(), adapter.declaration, USUAL.prefilled)[-1]
+        driver = Driver(thread_job(), adapter)
+        begin(driver)
+        made = [record.given["job_id"] for record in driver.case.calls if record.operation == "start"]
+        ended = [record.arguments["job"] for record in driver.case.calls if record.operation == "finish"]
+    assert ended == made[::-1]
+
+
+# --- the driver -------------------------------------------------------------------------------------------
+
+
+@pytest.mark.thorough
+@given(st.lists(st.tuples(st.sampled_from(sorted(RULES)), st.integers(0, 2**16)), max_size=8))
+def test_every_combination_of_arguments_worth_trying_has_a_number(calls: list[tuple[str, int]]) -> None:
+    with adapted(REFERENCE) as adapter, pytest.MonkeyPatch.context() as patched:
+        patched.setattr(stateful, "odd_values", lambda *_: [])
+        driver = Driver(thread_job(), adapter)
+        for name, number in calls:
+            driver.call(name, number)
+        for operation in thread_job().kernel.operations:
+            worth = list(arguments(thread_job(), driver.case.judge.model, operation, gone=driver.gone))
+            numbers = range(
+                16 * len(worth)
+            )  # more than there are, for states have unequal numbers of records
+            tried = {repr(driver.arguments(operation.name, number)) for number in numbers}
+            assert tried == set(map(repr, worth)), operation.name
+            if not worth:
+                assert driver.arguments(operation.name, 0) is None
+
+
+def test_many_of_the_texts_that_are_given_are_odd() -> None:
+    with adapted(REFERENCE) as adapter:
+        driver = Driver(thread_job(), adapter)
+        driver.make("start", {"thread": "t1", "tool_call": "c1", "tool": "bash"})
+        payloads = [(driver.arguments("finish", number) or {})["payload"] for number in range(2**12)]
+        assert set(ODD) < set(payloads)
+        assert sum(each in ODD for each in payloads) >= len(payloads) / 4
+        assert {"c1x"} < {(driver.arguments("start", number) or {})["tool_call"] for number in range(2**12)}
+
+
+ENDING = {"outcome": "failed", "payload": "x"}
+EVICTING = [("finish", {"job": job, **ENDING}) for job in ("job-1", "job-2")]
+
+
+@pytest.mark.parametrize(
+    ("calls", "jobs"),
+    [(EVICTING, {"job-1", "job-2"}), ([("restart", {})], {"job-2"})],
+    ids=["evicted", "restarted"],
+)
+def test_the_record_that_left_last_is_asked_for_though_the_model_has_forgotten_it(
+    calls: list[tuple[str, dict[str, Any]]], jobs: set[str]
+) -> None:
+    with adapted(retaining(1)) as adapter:
+        driver = Driver(thread_job(), adapter)
+        for name in ("a", "b"):
+            driver.make("start", {"thread": "t1", "tool_call": name, "tool": "bash"})
+        for operation, given in calls:
+            driver.make(operation, given)
+        cases = [driver.arguments("inspect_job", number) for number in range(2 * len(jobs))]
+    assert {case["job"] for case in cases if case is not None} == jobs
+
+
+class FoundByItsBeginning(ThreadJobs):
+    """A job is shown to whoever knows how its id begins."""
+
+    def inspect_job(self, thread: str, job: str) -> Reply:
+        return super().inspect_job(thread, next((each for each in self._jobs if each.startswith(job)), job))
+
+
+@pytest.mark.thorough
+def test_while_every_record_is_there_what_merely_looks_like_its_id_is_asked_for(tmp_path: Path) -> None:
+    with adapted(FoundByItsBeginning) as adapter:
+        driver = Driver(thread_job(), adapter)
+        driver.make("start", {"thread": "t1", "tool_call": "a", "tool": "bash"})
+        asked = [driver.arguments("inspect_job", number) for number in range(4)]
+        assert {case["job"] for case in asked if case is not None} == {"job-1", "job-"}
+    _, (result,) = whole_run(FoundByItsBeginning, only=[MACHINE], quick=True)
+    found = result.counterexample
+    assert found is not None
+    assert "- last = inspect_job(t1, '" in found.row  # with what an id begins with
+    saved = kit_suite.read(str(kit_suite.save(tmp_path, "thread-job", "Found", result.id, found)))
+    verdicts = []
+    for system in (FoundByItsBeginning, REFERENCE):
+        with adapted(system) as adapter:
+            verdicts += [each.failed for each in kit_suite.replay(saved, adapter).rows]
+    assert verdicts == [True, False]
+
+
+class MintsWhatWasChosen(ThreadJobs):
+    """A minted id is not looked up among those that callers chose."""
+
+    def _mint_id(self) -> str:
+        self._minted += 1
+        return f"job-{self._minted}"
+
+
+@pytest.mark.thorough
+def test_an_id_is_chosen_that_looks_as_if_it_came_next() -> None:
+    with adapted(MintsWhatWasChosen) as adapter:
+        driver = Driver(thread_job(), adapter)
+        driver.make("start", {"thread": "t1", "tool_call": "a", "tool": "bash"})
+        asked = [driver.arguments("start_as", number) for number in range(200)]
+        assert "job-2" in {case["job_id"] for case in asked if case is not None}
+    _, (result,) = whole_run(MintsWhatWasChosen, only=[MACHINE])
+    assert result.verdict is Verdict.FAIL
+    assert result.counterexample is not None
+    assert result.counterexample.clause in (
+        "entities.Job.id",
+        "operations.start",
+    )  # alone, or in calls at once
+
+
+def test_an_id_is_wanted_that_is_taken_or_would_come_next() -> None:
+    suite = SUITES["job"]
+    with adapted(suite.reference, suite.compiled) as adapter:
+        driver = Driver(suite.compiled, adapter)
+        driver.make("register", {"type": "bash", "label": "x", "id": "mine"})
+        driver.make("register", {"type": "bash", "label": "x"})
+        taken = list(getattr(driver.case.judge.model, "jobs"))  # noqa: B009 - each model has its own collections
+        asked = [driver.arguments("register", number) for number in range(200)]
+        wanted = {case.get("id") for case in asked if case is not None}
+    number = int(taken[1].rpartition("_")[2])
+    assert {*taken, f"bg_{number + 1}"} <= wanted
+
+
+def test_a_number_says_how_long_to_wait() -> None:
+    with adapted(REFERENCE) as adapter:
+        driver = Driver(thread_job(), adapter)
+        found = [driver.arguments("wait", number) for number in range(len(WAITS) + 1)]
+        assert found == [{"ms": ms} for ms in (*WAITS, WAITS[0])]
+
+
+def asked(system: type, calls: list[tuple[str, dict[str, Any]]]) -> list[tuple[str, dict[str, Any]]]:
+    """What a system is asked after the last of these calls."""
+    made: list[tuple[str, dict[str, Any]]] = []
+
+    class Heard(system):  # type: ignore[misc]  # whichever system it is
+        def _hear(self, operation: str, arguments: dict[str, Any]) -> Any:
+            made.append((operation, arguments))
+            return getattr(super(), operation)(**arguments)
+
+        def messages(self, **given: Any) -> Any:
+            return self._hear("messages", given)
+
+        def list_jobs(self, **given: Any) -> Any:
+            return self._hear("list_jobs", given)
+
+        def inspect_job(self, **given: Any) -> Any:
+            return self._hear("inspect_job", given)
+
+    with adapted(Heard) as adapter:
+        driver = Driver(thread_job(), adapter)
+        for operation, given in calls:
+            driver.make(operation, given)
+        made.clear()
+        length = len(driver.case.trace)
+        driver.observe(calls[-1][1])
+        assert len(driver.case.trace) == length, "what the kit asks of its own is no part of a case"
+    return made
+
+
+def test_after_a_call_the_observers_are_asked_about_everything_and_about_the_call() -> None:
+    start = ("start", {"thread": "t1", "tool_call": "c", "tool": "bash"})
+    finish = ("finish", {"job": "job-1", "outcome": "failed", "payload": "x"})
+    everything: list[tuple[str, dict[str, Any]]] = [
+        ("messages", {"thread": "t1"}),
+        ("messages", {"thread": "t2"}),
+    ]
+    everything += [
+        ("list_jobs", {"thread": thread, "statuses": list(EVERY_STATUS)}) for thread in ("t1", "t2")
+    ]
+    assert asked(REFERENCE, [start]) == everything
+    inspected = [("inspect_job", {"thread": thread, "job": "job-1"}) for thread in ("t1", "t2")]
+    assert asked(REFERENCE, [start, finish]) == everything + inspected
+
+
+def test_a_wrong_state_shows_with_the_call_that_made_it() -> None:
+    with adapted(ListGivesIds) as adapter:
+        driver = Driver(thread_job(), adapter)
+        with pytest.raises(Diverged) as diverged:
+            driver.call("start", 0)
+    assert diverged.value.finding.kind == "shape"
+    assert diverged.value.case is driver.case
+    assert [call.operation for call in symbolic(thread_job(), driver.case.trace).calls()] == [
+        "start",
+        "list_jobs",
+    ]
+
+
+# --- the machine ------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("system", "lacks"),
+    [(REFERENCE, set()), (MachineJobs, {"start_as", "emit"}), (RealClockJobs, {"wait"})],
+    ids=lambda value: getattr(value, "__name__", None),
+)
+def test_there_is_a_rule_for_each_operation_that_the_system_has(system: type, lacks: set[str]) -> None:
+    with adapted(system) as adapter:
+        machine = stateful.machine(thread_job(), adapter)
+        assert machine.__name__ == "ThreadJobMachine"
+        assert vars(machine).keys() & RULES == RULES - lacks
+        assert "prefill" in vars(machine)
+
+
+def found(adapter: Adapter, seed: int, examples: int) -> tuple[Diverged | None, list[Any]]:
+    """What a search finds, and the traces of all its cases."""
+    traces: list[Any] = []
+    after: Callable[[Driver], None] = lambda driver: traces.append(symbolic(thread_job(), driver.case.trace))  # noqa: E731 - one line
+    diverged = stateful.search(
+        thread_job(), adapter, seed, replace(USUAL, stateful_tests=examples), after=after
+    )
+    return diverged, traces
+
+
+@pytest.mark.parametrize("system", [TurnTriggeredByNothing, KeepsOneFewer, FirstStartedLeaves])
+def test_the_machine_finds_a_fault_also_behind_the_21st_job(system: type) -> None:
+    with adapted(system) as adapter:
+        assert any(found(adapter, seed, 20)[0] is not None for seed in range(3))
+
+
+def test_the_machine_finds_nothing_where_nothing_is_wrong_and_tells_of_every_case() -> None:
+    with adapted(REFERENCE) as adapter:
+        diverged, traces = found(adapter, 0, 10)
+    assert diverged is None
+    assert len(traces) >= 10
+    assert len({len(trace) for trace in traces}) > 1
+
+
+def test_a_seed_decides_which_calls_are_made() -> None:
+    with adapted(REFERENCE) as adapter:
+        first, again, other = (found(adapter, seed, 6)[1] for seed in (5, 5, 6))
+    assert first == again
+    assert first != other
+
+
+def test_the_random_numbers_of_the_process_do_not_decide() -> None:
+    with adapted(REFERENCE) as adapter:
+        random.seed(1)
+        first = found(adapter, 3, 4)[1]
+        random.seed(2)
+        assert found(adapter, 3, 4)[1] == first

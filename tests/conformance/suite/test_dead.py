@@ -1,0 +1,54 @@
+"""Systems that answer nothing of use: every MUST row fails against each of them, for want of nothing."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from conformance.suite.run import MACHINE
+from conformance.verdict import EXIT_VIOLATES, RowResult, Verdict
+from tests.conformance.lifecycles import SUITES, Suite, named, pairs
+from tests.conformance.systems import explained, row_result, shrinking, whole_run
+
+pytestmark = pytest.mark.thorough
+
+HASTY = shrinking(0.02)  # there is a counterexample; how short is another test's business
+
+
+@pytest.mark.parametrize("suite", SUITES.values(), ids=named)
+def test_there_are_five_of_them(suite: Suite) -> None:
+    assert set(suite.dead) == {"silent", "constant", "echo", "accepts_everything", "refuses_everything"}
+
+
+def systems() -> Iterator[Any]:
+    """All of thread-job and one of each other lifecycle; the soak takes the rest."""
+    for suite, name in pairs(lambda suite: suite.dead):
+        now = suite.name == "thread-job" or name == "constant"
+        yield pytest.param(suite, name, marks=() if now else pytest.mark.soak, id=f"{suite.name}-{name}")
+
+
+@pytest.mark.parametrize(("suite", "name"), list(systems()))
+def test_every_must_row_fails_against_a_dead_system_and_no_row_passes(suite: Suite, name: str) -> None:
+    code, results = whole_run(suite.dead[name], suite.compiled, budget=HASTY)
+    results = [declaring_otherwise(suite, name, each) for each in results]
+    wrong = [each for each in results if each.level == "must" and each.verdict is not Verdict.FAIL]
+    assert not wrong, "\n\n".join(map(explained, wrong))
+    assert code == EXIT_VIOLATES
+    assert [each.id for each in results] == [*suite.compiled.lifecycle.rows, MACHINE]
+    assert [each.id for each in results if each.verdict is Verdict.PASS] == []
+    assert [each.id for each in results if each.verdict is Verdict.FAIL and each.counterexample is None] == []
+
+
+def declaring_otherwise(suite: Suite, name: str, result: RowResult) -> RowResult:
+    """The result of a row, under the policy and the limit that it needs where the default is another one."""
+    if result.verdict is not Verdict.NOT_APPLICABLE:
+        return result
+    needs = " ".join(need.text for need in suite.compiled.lifecycle.rows[result.id].needs)
+    system = suite.dead[name]
+    policies = dict(re.findall(r"policies\.(\w+) == (\w+)", needs))
+    limits = dict.fromkeys(re.findall(r"limits\.(\w+) != null", needs), 100)
+    declares = vars(system)["declares"] | {"policies": policies, "limits": limits}
+    return row_result(type(name, (system,), {"declares": declares}), result.id, suite.compiled, budget=HASTY)

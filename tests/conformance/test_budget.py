@@ -1,0 +1,60 @@
+"""How much less a quick run does, and one of a system of which each call takes long."""
+
+from __future__ import annotations
+
+from dataclasses import FrozenInstanceError, asdict, replace
+
+import pytest
+
+from conformance.budget import USUAL, Budget
+
+
+def less(budget: Budget) -> dict[str, object]:
+    """What a budget says otherwise than the usual one."""
+    usual = asdict(USUAL)
+    return {name: value for name, value in asdict(budget).items() if value != usual[name]}
+
+
+def test_a_quick_run_draws_nothing_and_makes_a_quarter_of_the_rest() -> None:
+    assert less(USUAL.quick()) == {
+        "every_combination": False,
+        "examples": 0,
+        "examples_at_once": 0,
+        "schedules": 10,
+        "schedules_of_all": 40,
+        "schedules_of_each": 1,
+        "schedules_of_crowd": 1,
+        "stateful_tests": 15,
+        "walks": 5,
+        "pairs": 200,
+    }
+
+
+def test_of_a_costly_system_a_few_well_chosen_calls_have_to_do() -> None:
+    assert less(USUAL.costly()) == {
+        "examples": 0,
+        "examples_at_once": 0,
+        "schedules": 2,
+        "schedules_of_each": 2,
+        "schedules_of_crowd": 2,
+        "more_schedules": 0,
+        "stateful_tests": 2,
+        "walks": 0,
+        "pairs": 10,
+        "reproductions": 2,
+        "shrink_seconds": 15.0,
+        "shrink_seconds_at_once": 60.0,
+    }
+
+
+def test_a_quick_run_of_a_costly_system_leaves_out_the_combinations_too() -> None:
+    both = less(USUAL.quick().costly())
+    assert both == {**less(USUAL.costly()), "every_combination": False, "schedules_of_all": 40}
+
+
+def test_a_variant_keeps_what_somebody_chose_otherwise_and_changes_no_other_budget() -> None:
+    patient = replace(USUAL, replay_seconds=60.0)
+    assert patient.quick().replay_seconds == patient.costly().replay_seconds == 60.0
+    assert patient != USUAL == Budget()
+    with pytest.raises(FrozenInstanceError):
+        patient.walks = 1  # type: ignore[misc]  # that is what must not be possible

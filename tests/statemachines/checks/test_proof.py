@@ -1,0 +1,45 @@
+"""Whether a row holds on the model, whatever a right implementation chooses."""
+
+from __future__ import annotations
+
+import pytest
+
+from statemachines.checks.proof import holds
+from statemachines.compile import load
+
+HEAD = "C1:\n  about: A row.\n  level: must\n  source: here\n  covers: [operations.messages.gives]\n  act:\n"
+STEPS = {
+    "idle": ["job = start(t1, fresh, bash)", "finish(job.job_id, completed, 'x')", "set_idle(t1, true)"],
+    "boundary": ["job = start(t1, fresh, bash)", "finish(job.job_id, completed, 'x')", "turn_boundary(t1)"],
+    "full": ["jobs = repeat(limits.retained, start(t1, fresh, bash))"],
+}
+
+
+@pytest.mark.parametrize(
+    ("steps", "claim", "expected"),
+    [
+        ("idle", "last.size() == 1", False),  # whether it is told at once or at a boundary is open
+        ("idle", "last.size() <= 1", True),
+        ("idle", "true", True),
+        ("boundary", "last.size() == 1", True),
+        ("boundary", "last.size() == 0", False),
+        ("boundary", "last.nothing == 0", False),  # not typed
+        ("full", "jobs.size() == 2", True),
+        ("full", "jobs.size() == 20", False),
+    ],
+)
+def test_a_row_holds_when_every_choice_and_what_is_declared_lets_it(
+    steps: str, claim: str, expected: bool
+) -> None:
+    lines = [*STEPS[steps], "last = messages(t1)"]
+    row = HEAD + "".join(f"    - {line}\n" for line in lines) + f"  assert:\n    - {claim}\n"
+    assert holds(load("thread-job"), row, {"retained": 2}, {}) == expected
+
+
+@pytest.mark.parametrize(("tie", "expected"), [("completion", True), ("id", False)])
+def test_a_row_that_needs_ids_in_order_does_not_hold(tie: str, expected: bool) -> None:
+    steps = ["one = start(t1, fresh, bash)", "two = start(t1, fresh, bash)"]
+    steps += [f"finish({job}.job_id, completed, 'x')" for job in ("one", "two")]
+    row = HEAD + "".join(f"    - {line}\n" for line in [*steps, "told = turn_boundary(t1)"])
+    row += "  assert:\n    - told.map(m, m.job_id) == [one.job_id, two.job_id]\n"
+    assert holds(load("thread-job"), row, {"retained": 2}, {"tie": tie}) == expected
