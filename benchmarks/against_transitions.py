@@ -152,12 +152,9 @@ def _compare(model: Any, registry: Registry) -> None:
     ids, told = _by_model(model)
     others, answers = _by_registry(registry)
     kept = [job["job_id"] for job in model.list_jobs("t1", TERMINAL).value]
-    expected = [
-        [(ids.index(m["job_id"]), m["tool"], m["status"], m["content"].text) for m in each] for each in told
-    ]
+    expected = [[(ids.index(m["job_id"]), m["tool"], m["status"], m["content"].text) for m in each] for each in told]
     seen = [
-        [(others.index(m["job_id"]), m["tool"], m["status"], m["content"]["text"]) for m in each]
-        for each in answers
+        [(others.index(m["job_id"]), m["tool"], m["status"], m["content"]["text"]) for m in each] for each in answers
     ]
     stay = sorted(map(others.index, registry.list_jobs("t1", TERMINAL)))
     if seen != expected or stay != sorted(map(ids.index, kept)):

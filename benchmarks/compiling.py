@@ -46,9 +46,7 @@ class Compiling:
     def findings(self) -> list[Finding]:
         """Return the time to a compiled lifecycle, to a model of it, and the size of the module."""
         stages = ", ".join(
-            f"{name} {statistics.median(times):.1f}"
-            for name, times in self._stages.items()
-            if name != "generate"
+            f"{name} {statistics.median(times):.1f}" for name, times in self._stages.items() if name != "generate"
         )
         generating = statistics.median(self._stages["generate"])
         lines = self._source.count("\n")
@@ -60,7 +58,5 @@ class Compiling:
                 "ms",
                 note=f"{generating:.1f} ms to generate, the rest to compile",
             ),
-            Finding(
-                "  the generated module", len(self._source.encode()) / 1024, "KiB", note=f"{lines:,} lines"
-            ),
+            Finding("  the generated module", len(self._source.encode()) / 1024, "KiB", note=f"{lines:,} lines"),
         ]

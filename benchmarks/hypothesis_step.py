@@ -80,8 +80,7 @@ class HypothesisStep:
     def _filled(self) -> Any:
         model = self._model
         ids = [
-            model.start("t1", f"call-{number}", "bash").value["job_id"]
-            for number in range(model.limits.retained + 3)
+            model.start("t1", f"call-{number}", "bash").value["job_id"] for number in range(model.limits.retained + 3)
         ]
         for number, job in enumerate(ids[3:]):
             model.finish(job, "completed", "x")

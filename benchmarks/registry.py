@@ -95,9 +95,7 @@ class Registry:
         job.completed_at = self._now
         inline = len(payload.encode()) <= self._max_bytes and payload.count("\n") + 1 <= self._max_lines
         content = {"text": payload, "inline": inline}
-        self._due[job.thread].append(
-            {"job_id": job.job_id, "tool": job.tool, "status": job.state, "content": content}
-        )
+        self._due[job.thread].append({"job_id": job.job_id, "tool": job.tool, "status": job.state, "content": content})
         ended = self._ended[job.thread]
         ended.append(job)
         if len(ended) > self._retained:

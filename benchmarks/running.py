@@ -31,9 +31,7 @@ class Running:
         about = f"{spread(whole, 's', 1)}, {working:.1f} s of processor; exit {codes}"
         seen = spread(firsts, "s", 2) if firsts else f"no row was seen; the last words: {self._done[-1].last}"
         return [
-            Finding(
-                "run thread-job --against reference, whole", statistics.median(whole), "s", LESS, 20, about
-            ),
+            Finding("run thread-job --against reference, whole", statistics.median(whole), "s", LESS, 20, about),
             Finding("  its first row on screen", first, "s", LESS, 1, seen),
         ]
 

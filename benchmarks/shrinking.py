@@ -72,14 +72,10 @@ class Shrinking:
             return [Finding(_WHAT, None, "s", LESS, 1, missed[2:])]
         clock, tries = statistics.median(self._whole), statistics.median(self._tries)
         note = f"{spread(self._model, 's', 2)}; {clock:.2f} s by the clock, with the system; {tries:.0f} tries{missed}"
-        calls = (
-            f"found with {min(self._found)} … {max(self._found)} calls; the known minimum is {self._known}"
-        )
+        calls = f"found with {min(self._found)} … {max(self._found)} calls; the known minimum is {self._known}"
         return [
             Finding(f"{_WHAT}, kit and model", statistics.median(self._model), "s", LESS, 1, note),
-            Finding(
-                "  calls that are left, at most", max(self._lengths), "calls", LESS, self._known + 3, calls
-            ),
+            Finding("  calls that are left, at most", max(self._lengths), "calls", LESS, self._known + 3, calls),
         ]
 
     def _play(self, trace: Trace) -> Played:

@@ -57,9 +57,7 @@ def run(
     """
     from conformance.suite import Saver
 
-    chosen = prepared(
-        lifecycle, system, rows=rows, seed=seed, quick=quick, fail_on=fail_on, call_limit=call_limit
-    )
+    chosen = prepared(lifecycle, system, rows=rows, seed=seed, quick=quick, fail_on=fail_on, call_limit=call_limit)
     with chosen as whole:
         if save is None:
             return whole.go()

@@ -35,17 +35,13 @@ class Budget:
     calls_before: tuple[int, int] = (2, 7)  # least and most calls that lead to such a situation
     calls_after: int = 3  # calls that follow the pair
     draws: int = 8  # of arguments, of which one may do something, and fit what was called before
-    prefilled: int = (
-        200  # ended records that a case begins with, at most: a larger retention is not filled up
-    )
+    prefilled: int = 200  # ended records that a case begins with, at most: a larger retention is not filled up
 
     # The judge
     configurations: int = 256  # explanations of a case that are held at once
     own_steps: int = 2_000  # configurations that steps of the system's own lead to between two calls
     ways_of_time: int = 2_000  # configurations, and timers that fire, while time passes
-    linearized: int = (
-        12  # calls at once whose every order is searched; more are followed in the order of their ends
-    )
+    linearized: int = 12  # calls at once whose every order is searched; more are followed in the order of their ends
     few_callers: int = 3  # whose orders are few
     linearized_of_few: int = 60  # calls at once of so few callers whose every order is searched
     nodes: int = 20_000  # steps of such a search before it gives up
@@ -61,9 +57,7 @@ class Budget:
     attempt_seconds: float = 0.6  # for one shorter trace, under one schedule after the other
     hang_seconds: float = 0.4  # for a call, while a hang is shrunk
     replays: int = 48  # schedules under which a saved one with calls at once is run
-    more_replays: int = (
-        4  # times as many while it has not failed; without calls at once, times what it took before
-    )
+    more_replays: int = 4  # times as many while it has not failed; without calls at once, times what it took before
     replay_seconds: float = 3.0  # after which only as many are run as have to be: calls that hang take long
 
     def quick(self) -> Budget:

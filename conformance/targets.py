@@ -46,9 +46,7 @@ def _open_target(compiled: Compiled, target: str) -> Adapter:
     name = compiled.lifecycle.name
     if target == "reference":
         if name not in REFERENCES:
-            raise UsageError(
-                f"there is no reference implementation of {name}; there are: {', '.join(REFERENCES)}"
-            )
+            raise UsageError(f"there is no reference implementation of {name}; there are: {', '.join(REFERENCES)}")
         return _python(compiled, resolve(REFERENCES[name]), target)
     kind, colon, rest = target.partition(":")
     if kind == "python" and colon:
@@ -58,9 +56,7 @@ def _open_target(compiled: Compiled, target: str) -> Adapter:
             raise UsageError(f"a command line tool can be run against {FOR_TOOLS}, not against {name}")
         with faults_told("target"):
             tool = tool_of(read_target(rest))
-        return CommandLineAdapter(
-            tool, target, _operations(compiled), partial(declared, compiled), CALL_LIMIT
-        )
+        return CommandLineAdapter(tool, target, _operations(compiled), partial(declared, compiled), CALL_LIMIT)
     raise UsageError(f"{target!r} is no target; write {' or '.join(KINDS)}")
 
 

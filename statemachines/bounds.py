@@ -12,9 +12,7 @@ class Bounds:
     # The exploration of a small scope
     small_scope: bool = True  # `check` explores it
     states: int = 5_000  # configurations of each scope
-    transitions: int = (
-        50_000  # steps in each scope: lists in arguments make these many, and configurations few
-    )
+    transitions: int = 50_000  # steps in each scope: lists in arguments make these many, and configurations few
     forced_steps: int = 50  # that had to follow one another: more are taken to follow for ever
     idle_until: int = 3  # the instant until which time passes where no timer says how far
 

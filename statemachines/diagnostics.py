@@ -6,8 +6,6 @@ import difflib
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-__all__ = ["Diagnostic", "SpecError", "Where", "did_you_mean"]
-
 
 @dataclass(frozen=True, slots=True, order=True)
 class Where:

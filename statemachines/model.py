@@ -422,9 +422,7 @@ class BaseModel:
         found: Decision = getattr(self, f"may_{operation}")(**arguments)
         return found
 
-    def do(
-        self, operation: str, arguments: Mapping[str, Any], mint: Callable[..., str] | None = None
-    ) -> Outcome:
+    def do(self, operation: str, arguments: Mapping[str, Any], mint: Callable[..., str] | None = None) -> Outcome:
         """Carry an operation out, with `mint` to choose the ids of new records; raise Impossible where one does not fit."""
         before, self.mint = self.mint, mint or self.mint
         try:

@@ -223,9 +223,7 @@ def accepts(wanted: Type, given: Type) -> bool:
     if isinstance(wanted, List) and isinstance(given, List):
         return accepts(wanted.item, given.item)
     if isinstance(wanted, RecordType) and isinstance(given, RecordType):
-        return all(
-            (kind := given.field(name)) is not None and accepts(field, kind) for name, field in wanted.fields
-        )
+        return all((kind := given.field(name)) is not None and accepts(field, kind) for name, field in wanted.fields)
     if isinstance(wanted, Text | Id) and isinstance(given, Text | Id):
         return _texts_fit(wanted, given)
     if isinstance(wanted, Enum) and isinstance(given, Enum):

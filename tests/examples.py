@@ -109,9 +109,7 @@ def edit(example: Example, folder: Path) -> None:
     path = folder / example.title
     source = path.read_text(encoding="utf-8")
     if source.count(before) != 1:
-        raise Wrong(
-            f"{example.fence.place}: these lines stand in {example.title} {source.count(before)} times"
-        )
+        raise Wrong(f"{example.fence.place}: these lines stand in {example.title} {source.count(before)} times")
     path.write_text(source.replace(before, after), encoding="utf-8")
 
 

@@ -200,9 +200,7 @@ def broken(path: str, text: str) -> list[tuple[Rule, Import]]:
         (rule, found)
         for found in imports(path, text)
         for rule in rules
-        if within(found.name, rule.never)
-        and not within(found.name, rule.may)
-        and not (rule.lazily and found.lazy)
+        if within(found.name, rule.never) and not within(found.name, rule.may) and not (rule.lazily and found.lazy)
     ]
 
 
@@ -285,12 +283,7 @@ def past_doors(sources: dict[str, str]) -> list[str]:
             if target is None or target in doors:
                 continue
             there, here = folder_of(target, doors), folder_of(dotted(path), doors)
-            if (
-                there in doors
-                and there not in OPEN
-                and there != here
-                and not offered(what, target, sources, names)
-            ):
+            if there in doors and there not in OPEN and there != here and not offered(what, target, sources, names):
                 found.append(f"{path}:{what.line} imports {what.name}: import it from {there}")
     return found
 
@@ -298,9 +291,7 @@ def past_doors(sources: dict[str, str]) -> list[str]:
 def offered(what: Import, target: str, sources: dict[str, str], names: dict[str, str]) -> bool:
     """Whether what is imported is a module that the door itself offers by name."""
     door = target.rpartition(".")[0]
-    return what.name == target and any(
-        each.name == target for each in imports(names[door], sources[names[door]])
-    )
+    return what.name == target and any(each.name == target for each in imports(names[door], sources[names[door]]))
 
 
 def floors(sources: dict[str, str]) -> dict[str, set[str]]:
@@ -315,16 +306,12 @@ def floors(sources: dict[str, str]) -> dict[str, set[str]]:
 
 def layout() -> list[str]:
     """The folders and modules in the order of the table in ARCHITECTURE.md: each imports only from those before it."""
-    table = (
-        (ROOT / "ARCHITECTURE.md").read_text(encoding="utf-8").partition("## Layout")[2].partition("\n## ")[0]
-    )
+    table = (ROOT / "ARCHITECTURE.md").read_text(encoding="utf-8").partition("## Layout")[2].partition("\n## ")[0]
     names, package = [], ""
     for line in table.splitlines():
         cell = line.split("|")[1] if line.count("|") > 2 else ""
         package = heading[1] if (heading := re.search(r"\*\*`(\w+)/`\*\*", cell)) else package
-        names += [
-            f"{package}.{name}" for name in re.findall(r"`(\w+)/?`", cell) if package in BOTH and not heading
-        ]
+        names += [f"{package}.{name}" for name in re.findall(r"`(\w+)/?`", cell) if package in BOTH and not heading]
     return names
 
 
@@ -344,9 +331,7 @@ def crowded(paths: Iterable[str]) -> list[str]:
     counts = Counter(
         str(PurePosixPath(path).parent) for path in paths if not path.endswith(("__init__.py", "__main__.py"))
     )
-    return [
-        f"{folder} holds {count} modules" for folder, count in counts.items() if count > MODULES_IN_A_FOLDER
-    ]
+    return [f"{folder} holds {count} modules" for folder, count in counts.items() if count > MODULES_IN_A_FOLDER]
 
 
 def test_other_floors_are_entered_by_their_doors() -> None:
@@ -368,9 +353,7 @@ def test_the_layout_in_the_architecture_goes_from_the_bottom_to_the_top() -> Non
 
 
 def test_an_import_from_further_up_is_seen() -> None:
-    assert upwards({"p.low": {"p.high"}, "p.high": {"p.low"}}, ["p.low", "p.high"]) == [
-        "p.low imports from p.high"
-    ]
+    assert upwards({"p.low": {"p.high"}, "p.high": {"p.low"}}, ["p.low", "p.high"]) == ["p.low imports from p.high"]
 
 
 def test_no_folder_is_crowded() -> None:

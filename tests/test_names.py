@@ -28,9 +28,7 @@ EXPECTED = (
 
 def product() -> dict[str, str]:
     """The modules of both packages: path in the repository → source."""
-    paths = sorted(
-        path for package in ("statemachines", "conformance") for path in (ROOT / package).rglob("*.py")
-    )
+    paths = sorted(path for package in ("statemachines", "conformance") for path in (ROOT / package).rglob("*.py"))
     return {path.relative_to(ROOT).as_posix(): path.read_text(encoding="utf-8") for path in paths}
 
 
@@ -106,9 +104,7 @@ def long_without_reason(sources: Mapping[str, str]) -> list[str]:
     ]
 
 
-@pytest.mark.parametrize(
-    "check", [shared_names, shared_numbers, wordless, silent_raises, long_without_reason]
-)
+@pytest.mark.parametrize("check", [shared_names, shared_numbers, wordless, silent_raises, long_without_reason])
 def test_the_product_keeps_the_rule(check: Callable[[Mapping[str, str]], list[str]]) -> None:
     assert check(product()) == []
 

@@ -55,9 +55,7 @@ def lines(paths: list[Path]) -> Iterator[tuple[str, str]]:
 # --- documents --------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    "name", ["README.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "CHANGELOG.md", "LICENSE"]
-)
+@pytest.mark.parametrize("name", ["README.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "CHANGELOG.md", "LICENSE"])
 def test_the_document_is_there(name: str) -> None:
     assert (ROOT / name).read_text(encoding="utf-8").strip()
 
@@ -76,9 +74,7 @@ def test_every_link_to_a_heading_leads_to_one() -> None:
     dead = [
         f"{path.relative_to(ROOT)} → {target}#{heading}"
         for path in MARKDOWN
-        for target, heading in re.findall(
-            r"\]\(([^)#\s:]*\.md)?#([^)\s]+)\)", path.read_text(encoding="utf-8")
-        )
+        for target, heading in re.findall(r"\]\(([^)#\s:]*\.md)?#([^)\s]+)\)", path.read_text(encoding="utf-8"))
         if heading not in headings(path.parent / target if target else path)
     ]
     assert not dead
@@ -92,9 +88,7 @@ def headings(path: Path) -> set[str]:
 
 def test_every_make_target_that_a_document_names_exists() -> None:
     targets = set(re.findall(r"^([a-z]+):", (ROOT / "Makefile").read_text(encoding="utf-8"), re.MULTILINE))
-    named = {
-        (where, target) for where, line in lines(MARKDOWN) for target in re.findall(r"`make ([a-z]+)", line)
-    }
+    named = {(where, target) for where, line in lines(MARKDOWN) for target in re.findall(r"`make ([a-z]+)", line)}
     assert named
     assert [one for one in sorted(named) if one[1] not in targets] == []
 
@@ -134,17 +128,13 @@ def test_work_left_open_is_seen() -> None:
 
 def modules_of(package: str) -> list[str]:
     """The modules and folders of modules of a package, by name."""
-    found = [
-        path for path in (ROOT / package).iterdir() if path.suffix == ".py" or (path / "__init__.py").exists()
-    ]
+    found = [path for path in (ROOT / package).iterdir() if path.suffix == ".py" or (path / "__init__.py").exists()]
     return sorted({path.stem for path in found if not path.name.startswith("__")})
 
 
 @pytest.mark.parametrize("package", ["statemachines", "conformance"])
 def test_the_layout_names_every_module_and_nothing_that_is_not_there(package: str) -> None:
-    layout = (
-        (ROOT / "ARCHITECTURE.md").read_text(encoding="utf-8").partition("## Layout")[2].partition("\n## ")[0]
-    )
+    layout = (ROOT / "ARCHITECTURE.md").read_text(encoding="utf-8").partition("## Layout")[2].partition("\n## ")[0]
     part = layout.partition(f"**`{package}/`**")[2].partition("| **")[0]
     cells = [line.split("|")[1] for line in part.splitlines() if line.count("|") > 2]
     names = [name.rstrip("/") for cell in cells for name in re.findall(r"`([\w*/]+)`", cell)]
@@ -189,9 +179,7 @@ def test_every_exemption_says_why() -> None:
 def test_every_exemption_of_a_tool_says_why() -> None:
     """In pyproject.toml, an ignored code or warning stands on a line of its own, with a comment."""
     ignored = [
-        (w, line)
-        for w, line in lines([ROOT / "pyproject.toml"])
-        if re.match(r'\s*"(ignore:|[A-Z]+\d+",)', line)
+        (w, line) for w, line in lines([ROOT / "pyproject.toml"]) if re.match(r'\s*"(ignore:|[A-Z]+\d+",)', line)
     ]
     assert ignored
     assert [where for where, line in ignored if not re.search(r"#\s*\w+ \w+", line)] == []
@@ -299,9 +287,7 @@ def test_a_skip_that_is_not_listed_fails_the_run(
 
 
 def test_every_file_of_spec_is_found_by_name() -> None:
-    assert specs.shipped() == {
-        path.name: path / specs.RULES for path in (ROOT / "spec").iterdir() if path.is_dir()
-    }
+    assert specs.shipped() == {path.name: path / specs.RULES for path in (ROOT / "spec").iterdir() if path.is_dir()}
     assert "thread-job" in specs.shipped()
     assert specs.spec_path("thread-job").read_text(encoding="utf-8").count("lifecycle: thread-job")
     for path in (ROOT / "spec").glob("*.schema.json"):
@@ -348,9 +334,7 @@ def installed(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
 def run(command: list[str], folder: Path, **variables: str) -> str:
     """What a command prints. It is not measured: coverage knows the checkout and not the copy."""
     env = {name: value for name, value in environ.items() if not name.startswith(("COVERAGE_", "COV_CORE_"))}
-    done = subprocess.run(
-        command, cwd=folder, env=env | variables, capture_output=True, text=True, check=False
-    )
+    done = subprocess.run(command, cwd=folder, env=env | variables, capture_output=True, text=True, check=False)
     assert done.returncode == 0, f"{command} ended with {done.returncode}:\n{done.stdout}{done.stderr}"
     return done.stdout
 

@@ -98,13 +98,9 @@ def compare(old: dict[str, dict[str, Any]], new: dict[str, dict[str, Any]]) -> i
     lengths = [_length(name, old[name], new[name]) for name in old.keys() & new.keys()]
     only = [f"only in one recording: {name}" for name in old.keys() ^ new.keys()]
     print("\n".join([*sorted(only), *sorted(verdicts), *sorted(filter(None, lengths))]))
-    same = sum(
-        old[name]["text"] == new[name]["text"] for name in old.keys() & new.keys() if old[name]["text"]
-    )
+    same = sum(old[name]["text"] == new[name]["text"] for name in old.keys() & new.keys() if old[name]["text"])
     rows = sum(len(each["rows"]) for each in old.values())
-    print(
-        f"{len(old)} systems, {rows} verdicts: {len(verdicts)} differ; {same} counterexamples are the same text"
-    )
+    print(f"{len(old)} systems, {rows} verdicts: {len(verdicts)} differ; {same} counterexamples are the same text")
     return 1 if verdicts or only else 0
 
 

@@ -8,12 +8,3 @@ from __future__ import annotations
 from conformance.cli_tool.adapter import CommandLineAdapter, tool_of
 from conformance.cli_tool.command_line import CommandLine, Commands, Finished
 from conformance.cli_tool.target_file import read_target
-
-__all__ = [
-    "CommandLine",
-    "CommandLineAdapter",
-    "Commands",
-    "Finished",
-    "read_target",
-    "tool_of",
-]

@@ -190,9 +190,7 @@ class CommandLine:
         faults = list(self._faults(reading.descriptor))
         return self._shown(finished, reading.descriptor, faults)
 
-    def _shown(
-        self, finished: Finished, descriptor: dict[str, Any] | None, faults: list[str]
-    ) -> dict[str, Any]:
+    def _shown(self, finished: Finished, descriptor: dict[str, Any] | None, faults: list[str]) -> dict[str, Any]:
         found = descriptor or {}
         shown = {name: found.get(name) for name in FIELDS if not name.endswith("_command")}
         return {"exit": finished.exit, **shown, "faults": faults}
@@ -256,8 +254,6 @@ class CommandLine:
             job_id = UNKNOWN_IDS.get(unknown_id, self._commands.unknown)
             arguments = filled(template, job_id=job_id)
         finished = self._run(arguments)
-        usage = (
-            finished.exit == MISUSED or unknown_id == "help"
-        )  # who misuses a command may be told in plain text
+        usage = finished.exit == MISUSED or unknown_id == "help"  # who misuses a command may be told in plain text
         reading = read(finished.exit, finished.stdout) if usage else self._read(finished)
         return {"exit": finished.exit, "descriptor": reading.descriptor is not None}

@@ -67,15 +67,10 @@ def _placeholders(tree: Node) -> Iterator[Diagnostic]:
             for match in _PLACEHOLDER.finditer(scalar.text):
                 found.add(match[1])
                 if match[1] not in known:
-                    hint = (
-                        did_you_mean(match[1], known)
-                        or f"known here: {', '.join(f'{{{each}}}' for each in known)}"
-                    )
+                    hint = did_you_mean(match[1], known) or f"known here: {', '.join(f'{{{each}}}' for each in known)}"
                     message = f"nothing fills {match[0]} in under {name!r}"
                     yield Diagnostic("bad-value", scalar.at(match.start()), message, hint)
-        for needed in (
-            _NEEDED.get(name, ()) if found.issubset(known) else ()
-        ):  # another one may be meant by it
+        for needed in _NEEDED.get(name, ()) if found.issubset(known) else ():  # another one may be meant by it
             if needed not in found:
                 hint = f"write {{{needed}}} where it belongs, as an argument of its own or as a part of one"
                 yield Diagnostic("bad-value", node.where, f"{name!r} needs {{{needed}}}", hint)
@@ -86,11 +81,7 @@ def _programs(tree: Node, words: Mapping[str, Any]) -> Iterator[Diagnostic]:
     paths: list[tuple[str | int, ...]] = (
         [("tool", 0)]
         if "tool" in words
-        else [
-            (name, 0)
-            for name in words
-            if name in ("schema", "status", "cancel", "end", "register", "advance")
-        ]
+        else [(name, 0) for name in words if name in ("schema", "status", "cancel", "end", "register", "advance")]
         + [("start", outcome, 0) for outcome in words["start"]]
     )
     search = words.get("env", {}).get("PATH", os.environ.get("PATH"))

@@ -6,7 +6,3 @@
 from __future__ import annotations
 
 from conformance.command.cli import main
-
-__all__ = [
-    "main",
-]

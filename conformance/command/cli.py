@@ -99,9 +99,7 @@ def _parser() -> argparse.ArgumentParser:
 def _command(
     commands: argparse._SubParsersAction[argparse.ArgumentParser], name: str, about: str
 ) -> argparse.ArgumentParser:
-    parser = commands.add_parser(
-        name, help=about, description=f"{about[0].upper()}{about[1:]}.", allow_abbrev=False
-    )
+    parser = commands.add_parser(name, help=about, description=f"{about[0].upper()}{about[1:]}.", allow_abbrev=False)
     parser.set_defaults(command="list_" if name == "list" else name)  # `list` is taken
     return parser
 
@@ -137,9 +135,7 @@ def _run(parser: argparse.ArgumentParser) -> None:
         help="only these rows, for example N1,E*; `machine` is the random machine",
     )
     parser.add_argument("--quick", action="store_true", help="fewer drawn values, schedules and random calls")
-    parser.add_argument(
-        "--seed", type=int, default=0, metavar="N", help="what is drawn and scheduled (default: 0)"
-    )
+    parser.add_argument("--seed", type=int, default=0, metavar="N", help="what is drawn and scheduled (default: 0)")
     parser.add_argument(
         "--fail-on",
         choices=["must", "should"],
@@ -147,9 +143,7 @@ def _run(parser: argparse.ArgumentParser) -> None:
         help="the lowest level that fails the run (default: must)",
     )
     parser.add_argument("--json", action="store_true", help="write the report as JSON Lines instead of text")
-    parser.add_argument(
-        "--report", type=Path, metavar="FILE", help="also write the report as JSON Lines to a file"
-    )
+    parser.add_argument("--report", type=Path, metavar="FILE", help="also write the report as JSON Lines to a file")
     parser.add_argument("--junit", type=Path, metavar="FILE", help="also write a JUnit XML file")
     parser.add_argument(
         "--save",
@@ -161,9 +155,7 @@ def _run(parser: argparse.ArgumentParser) -> None:
 
 
 def _demo(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
-        "lifecycle", metavar="LIFECYCLE", nargs="?", default="thread-job", help="default: thread-job"
-    )
+    parser.add_argument("lifecycle", metavar="LIFECYCLE", nargs="?", default="thread-job", help="default: thread-job")
 
 
 def _seconds(text: str) -> float:

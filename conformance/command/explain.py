@@ -51,8 +51,7 @@ def explain_lifecycle(compiled: Compiled) -> str:
 
 def _operation(operation: kernel.Operation) -> list[str]:
     arguments = ", ".join(
-        f"{each.name}: {shape(each.wire)}{'?' if each.default is not None else ''}"
-        for each in operation.parameters
+        f"{each.name}: {shape(each.wire)}{'?' if each.default is not None else ''}" for each in operation.parameters
     )
     gives = shape(operation.reply.type) if operation.reply is not None else "nothing"
     lines = [f"  {operation.name}({arguments}){' (optional)' if operation.optional else ''}"]
@@ -173,9 +172,7 @@ def explain_choice(compiled: Compiled, name: str) -> str:
     speaks = re.compile(rf"{re.escape(word)}\b")
     rows = [row.id.text for row in spec.rows.values() if any(speaks.search(need.text) for need in row.needs)]
     names = [each.name.text for each in spec.definitions.values() if speaks.search(each.body.text)]
-    clauses = [
-        each for each in compiled.kernel.clauses if speaks.search(each.text) or speaks.search(each.path)
-    ]
+    clauses = [each for each in compiled.kernel.clauses if speaks.search(each.text) or speaks.search(each.path)]
     lines = [plain, *(f"  {line}" for line in head)]
     lines += [f"  needed by {', '.join(rows)}"] if rows else []
     lines += [f"  read by {', '.join(names)}"] if names else []

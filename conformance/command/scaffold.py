@@ -101,9 +101,7 @@ def _signals(compiled: Compiled, operations: list[kernel.Operation]) -> Iterator
         given = ", ".join(f'"{key}": …' for key, _ in fields)
         causes = [operation.name for operation in operations if name in _emitted(operation.effects)]
         taken = [
-            each
-            for each in compiled.kernel.spontaneous
-            if each.operation in causes or name in _emitted(each.effects)
+            each for each in compiled.kernel.spontaneous if each.operation in causes or name in _emitted(each.effects)
         ]
         unasked = ", or unasked" if taken else ""
         yield f'        {{"signal": "{name}", {given}}}  {", ".join(causes)}{unasked}'

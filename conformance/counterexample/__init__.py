@@ -7,11 +7,3 @@ from __future__ import annotations
 
 from conformance.counterexample.evidence import Fails, because, row_itself, shrunk
 from conformance.counterexample.row_cut import without_needless_steps
-
-__all__ = [
-    "Fails",
-    "because",
-    "row_itself",
-    "shrunk",
-    "without_needless_steps",
-]

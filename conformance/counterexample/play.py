@@ -16,9 +16,7 @@ from statemachines.rows import AtOnce, Call, Given, Observed, Plain, RowFailure,
 
 def symbolic(compiled: Compiled, made: Sequence[Observed | History]) -> Trace:
     """Return the trace of what a case made."""
-    return rows.symbolic(
-        compiled.kernel, (each.callers if isinstance(each, History) else each for each in made)
-    )
+    return rows.symbolic(compiled.kernel, (each.callers if isinstance(each, History) else each for each in made))
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,9 +96,7 @@ class _Player:
                 if not field:
                     return given
                 if not isinstance(given, dict):
-                    raise RowFailure(
-                        f"{self._replies[step].operation} gave nothing that a later call could refer to"
-                    )
+                    raise RowFailure(f"{self._replies[step].operation} gave nothing that a later call could refer to")
                 return given[field]
             case Plain(fields=fields):
                 return {name: self._value(each) for name, each in fields}

@@ -18,9 +18,7 @@ from statemachines.lifecycle import Row
 from statemachines.rows import Program, RowCompiler, RowFailure, RowTooLong, row_as_it_ran
 
 
-def without_needless_steps(
-    program: Program, failed: Fails, once: Callable[[Program], None]
-) -> tuple[Program, Fails]:
+def without_needless_steps(program: Program, failed: Fails, once: Callable[[Program], None]) -> tuple[Program, Fails]:
     """Leave out what can go while the same claim fails, each time, and the model still keeps it.
 
     `once` runs a row, and raises Fails where it does not hold.

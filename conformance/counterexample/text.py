@@ -36,12 +36,9 @@ def as_row(compiled: Compiled, played: Played, name: str = "C1", *, asserting: b
         compiled,
         trace.calls(),
         lambda value: _alone(trace, value) and _told(finding, value),
-        {value for value, _ in played.origins}
-        | ({finding.value} if isinstance(finding.value, str) else set()),
+        {value for value, _ in played.origins} | ({finding.value} if isinstance(finding.value, str) else set()),
     )
-    lines = written(
-        trace.steps, names, {given.step for value, given in played.origins if _told(finding, value)}
-    )
+    lines = written(trace.steps, names, {given.step for value, given in played.origins if _told(finding, value)})
     ids = {value: shared for value, (shared, _) in names.shared.items()} | {
         value: given.of(names.reach[given.step])
         for value, given in played.origins

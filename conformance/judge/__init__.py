@@ -11,17 +11,3 @@ from conformance.judge.differences import InOrder, Listed, Times, part
 from conformance.judge.finding import Finding
 from conformance.judge.history import History
 from conformance.judge.judge import Judge
-
-__all__ = [
-    "CallFailed",
-    "Case",
-    "Finding",
-    "History",
-    "InOrder",
-    "Judge",
-    "Listed",
-    "Times",
-    "case_seed",
-    "kernel_facts",
-    "part",
-]

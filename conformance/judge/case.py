@@ -88,11 +88,7 @@ class Case:
 
     def _alone(self, call: Observed) -> Observed:
         self.trace.append(call)
-        if (
-            not self.astray
-            and self.finding is None
-            and self.judge.lockstep.avoids(call.operation, call.arguments)
-        ):
+        if not self.astray and self.finding is None and self.judge.lockstep.avoids(call.operation, call.arguments):
             self.astray = call.operation
         call, raw = self._asked(call)
         call = replace(call, signals=self._signals(call.operation))
@@ -239,11 +235,7 @@ class Case:
         finally:
             history = self.trace[-1] = History(tuple(map(tuple, callers)))
         self.overlaps += overlapping(
-            [
-                (call.began, call.ended, caller)
-                for caller, calls in enumerate(history.callers)
-                for call in calls
-            ]
+            [(call.began, call.ended, caller) for caller, calls in enumerate(history.callers) for call in calls]
         )
         if self.adapter.declaration.settles:
             time.sleep(self.adapter.declaration.settles / 1000)  # what settles later belongs to these calls

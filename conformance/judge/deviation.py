@@ -42,9 +42,7 @@ def in_doubt(source: Kernel, one: BaseModel, other: BaseModel) -> set[str]:
             if len(both) == 1 or _plain(both[0], deep=True) != _plain(both[1], deep=True):
                 found.update(*(_named(each, ids) for each in both))
         for table in rows if states else ():
-            found.update(
-                *(_named(each, ids) for each in table.values() if getattr(each, "state", "") in states)
-            )
+            found.update(*(_named(each, ids) for each in table.values() if getattr(each, "state", "") in states))
     return found
 
 
@@ -87,9 +85,7 @@ def _covered(place: Place, disputed: set[Place], doubts: set[str]) -> bool:
     if any(place[: len(each)] == each for each in disputed):
         return True
     if place[-1:] == (_LISTED,):  # another one like those may be there or not
-        return place[-2] in doubts and any(
-            each[-1:] == (_LISTED,) and each[:-2] == place[:-2] for each in disputed
-        )
+        return place[-2] in doubts and any(each[-1:] == (_LISTED,) and each[:-2] == place[:-2] for each in disputed)
     return any(part in doubts for part in place)
 
 
@@ -134,9 +130,7 @@ def _expected(stepper: Stepper, model: BaseModel, call: Observed) -> tuple[Any, 
 
 
 def _signals(outcomes: list[Outcome]) -> list[Signal]:
-    return [
-        comparable(each) for outcome in outcomes for each in (*outcome.signals, *outcome.again, *outcome.may)
-    ]
+    return [comparable(each) for outcome in outcomes for each in (*outcome.signals, *outcome.again, *outcome.may)]
 
 
 def _named(record: Any, ids: list[str]) -> set[str]:

@@ -53,9 +53,7 @@ class Difference:
     seen: Any
 
 
-def differences(
-    kind: Type, expected: Any, seen: Any, *, instants: bool = True, path: str = ""
-) -> Iterator[Difference]:
+def differences(kind: Type, expected: Any, seen: Any, *, instants: bool = True, path: str = "") -> Iterator[Difference]:
     """Walk every part in which two values of one type differ; without `instants` only whether they are set counts."""
     if expected == seen:  # mostly, and quickly found
         return
@@ -75,9 +73,7 @@ def differences(
                 return
             for name, field in fields:
                 inner = f"{path}.{name}" if path else name
-                yield from differences(
-                    Optional(field), expected[name], seen[name], instants=instants, path=inner
-                )
+                yield from differences(Optional(field), expected[name], seen[name], instants=instants, path=inner)
         case List(item=item, unordered=unordered):
             yield from _lists(item, expected, seen, instants, path, unordered)
         case _:
@@ -159,9 +155,7 @@ def _paired(item: Type, expected: list[Any], seen: list[Any], instants: bool) ->
     for one in expected:
         match = next((other for other in rest if one == other), None)
         if match is None:
-            match = next(
-                (other for other in rest if not any(differences(item, one, other, instants=instants))), None
-            )
+            match = next((other for other in rest if not any(differences(item, one, other, instants=instants))), None)
         if match is None:
             match = next((other for other in rest if _same_identity(one, other)), rest[0])
         rest.remove(match)

@@ -40,9 +40,7 @@ class Finding:
 
 def either(first: Finding, reasons: Iterable[Finding]) -> Finding:
     """Join what several explanations expect in one reply: each of it would have been right."""
-    alike = {
-        each.expected: each for each in (first, *reasons) if first.kind == "reply" and each.key == first.key
-    }
+    alike = {each.expected: each for each in (first, *reasons) if first.kind == "reply" and each.key == first.key}
     others = tuple(each for expected, each in alike.items() if expected != first.expected)
     return replace(first, expected=" or ".join(alike), others=others) if others else first
 
@@ -64,9 +62,7 @@ def short(value: Any) -> str:
             shown = items if len(items) <= TOLD_ITEMS else [*items[: TOLD_ITEMS - 1], "…", items[-1]]
             return f"{f'{len(value)} items: ' if len(value) > 1 else ''}[{', '.join(shown)}]"
         case dict() if len(repr(value)) > TOLD_WHOLE:
-            return (
-                f"{{{', '.join(f'{key!r}: {_part(each, TOLD_WHOLE // 2)}' for key, each in value.items())}}}"
-            )
+            return f"{{{', '.join(f'{key!r}: {_part(each, TOLD_WHOLE // 2)}' for key, each in value.items())}}}"
         case _:
             return _part(value, TOLD_WHOLE)
 

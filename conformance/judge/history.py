@@ -35,8 +35,7 @@ class History:
     def summary(self) -> str:
         """What each call gave, in one line."""
         gave = (
-            (each.operation, f"refused {each.refused}" if each.refused else repr(each.given))
-            for each in self.calls
+            (each.operation, f"refused {each.refused}" if each.refused else repr(each.given)) for each in self.calls
         )
         text = "; ".join(f"{operation} → {given}" for operation, given in gave)
         return text if len(text) <= 400 else f"{text[:397]}…"
@@ -104,9 +103,7 @@ class _Linearization:
 
     def gives_an_id_twice(self) -> bool:
         """Return whether two records were given one id while none could leave, which no order explains."""
-        minted = [
-            (call.operation, *each) for call in self.calls for each in enumerate(self.facts.minted(call))
-        ]
+        minted = [(call.operation, *each) for call in self.calls for each in enumerate(self.facts.minted(call))]
         twice = len(set(minted)) < len(minted)
         return twice and all(self.facts.only_adds(call.operation) for call in self.calls)
 
@@ -169,9 +166,7 @@ class _Linearization:
         waited = self.facts.waits(call.operation) and self.stepper.declaration.clock == "virtual"
         return call.ended if waited else call.began
 
-    def _sent(
-        self, node: _SearchPoint, index: int, sending: Sending, like: BaseModel
-    ) -> Iterator[_SearchPoint]:
+    def _sent(self, node: _SearchPoint, index: int, sending: Sending, like: BaseModel) -> Iterator[_SearchPoint]:
         """Walk a call that sends: its next message, or its end when all of them are sent."""
         call = self.calls[index]
         model = like.thawed(node.frozen)
@@ -206,8 +201,7 @@ class _Linearization:
             for given in other.call.given
         ]
         return not all(
-            any(ending.may_show(model, message, given) for given in about_to)
-            for message in ending.owed(model)
+            any(ending.may_show(model, message, given) for given in about_to) for message in ending.owed(model)
         )
 
     def _after(

@@ -120,9 +120,7 @@ class Judge:
         after = in_doubt(source, strict.after, other.after)
         if finding.kind == "refused" and after - before:  # what the call would do is in doubt
             return True
-        return may_follow(
-            self.lockstep.stepper, finding, self._past[-1], strict.before, other.before, before | after
-        )
+        return may_follow(self.lockstep.stepper, finding, self._past[-1], strict.before, other.before, before | after)
 
     def _at_work(self, witnessed: frozenset[str]) -> list[str]:
         """List what is recommended and plays a part: sentences that came to pass, and choices that were not declared."""
@@ -155,15 +153,11 @@ class Judge:
             free: list[str] = []
             while True:
                 before = free
-                free = [
-                    path for path in at_work if path not in left_out and _policy(path) and self._matters(path)
-                ]
+                free = [path for path in at_work if path not in left_out and _policy(path) and self._matters(path)]
                 if free == before:
                     break
                 if self._choosing(judge, free).advance(event) is None:
-                    yield from (
-                        ([*left_out, *paths], self._choosing(judge, paths)) for paths in _subsets(free)
-                    )
+                    yield from (([*left_out, *paths], self._choosing(judge, paths)) for paths in _subsets(free))
 
     def _matters(self, path: str) -> bool:
         """Return whether a sentence may have mattered, or a choice, which something has read then."""
@@ -196,11 +190,7 @@ class Judge:
         """
         chosen = self._facts.policies_of(clause)
         declared = any(name in self._declaration.policies for name in chosen)
-        return (
-            self._facts.recommended(clause)
-            and not declared
-            and not clause.endswith((".missing", ".private to"))
-        )
+        return self._facts.recommended(clause) and not declared and not clause.endswith((".missing", ".private to"))
 
     def _again(self, left_out: Sequence[str], *, refuted: bool = False) -> Lockstep | None:
         """Judge all but the last event again, without some sentences; None where that is refuted.
@@ -253,9 +243,7 @@ def _policy(path: str) -> str:
 
 def _subsets(paths: Sequence[str]) -> Iterator[tuple[str, ...]]:
     """Walk what can be taken of some paths, the fewest first."""
-    return itertools.chain.from_iterable(
-        itertools.combinations(paths, count) for count in range(1, len(paths) + 1)
-    )
+    return itertools.chain.from_iterable(itertools.combinations(paths, count) for count in range(1, len(paths) + 1))
 
 
 def _states(judge: Lockstep) -> set[Any]:

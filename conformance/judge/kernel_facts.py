@@ -54,11 +54,7 @@ class Facts(CallTypes):
 
     def observers(self) -> list[kernel.Operation]:
         """List the operations that change nothing and give something."""
-        return [
-            operation
-            for operation in self._operations.values()
-            if operation.observes and not _refuses(operation)
-        ]
+        return [operation for operation in self._operations.values() if operation.observes and not _refuses(operation)]
 
     def observes(self, operation: str) -> bool:
         """Return whether an operation changes nothing and gives something."""
@@ -73,9 +69,7 @@ class Facts(CallTypes):
         minted = {
             effect.entity
             for effect in found.effects
-            if isinstance(effect, kernel.Create)
-            and effect.mints
-            and self._kernel.entity(effect.entity).minted
+            if isinstance(effect, kernel.Create) and effect.mints and self._kernel.entity(effect.entity).minted
         }
         named = self.identified(call.operation).items()
         ids = ((entity, given.get(name)) for name, entity in named if entity in minted)
@@ -137,16 +131,12 @@ class Facts(CallTypes):
     def setters(self, kind: Type, difference: Difference) -> tuple[str, ...]:
         """Return the clauses that set the part of a shown record that differs."""
         item = getattr(kind, "item", kind)
-        entity = next(
-            (each for each in self._kernel.entities if each.name == getattr(item, "name", "")), None
-        )
+        entity = next((each for each in self._kernel.entities if each.name == getattr(item, "name", "")), None)
         shown = dict(entity.shows).get(difference.path.rpartition(".")[2]) if entity is not None else None
         if entity is None or not isinstance(shown, Attribute):
             return ()
         everything = [*(step for operation in self._kernel.operations for step in operation.effects)]
-        everything += [
-            effect for each in self._kernel.entities for rule in each.entered for effect in rule.effects
-        ]
+        everything += [effect for each in self._kernel.entities for rule in each.entered for effect in rule.effects]
         return tuple(
             effect.clause
             for effect in kernel.walk(tuple(everything))

@@ -173,9 +173,7 @@ class Lockstep:
                             yield Configuration(after, standing)
         self.unsure = self.unsure or self.stepper.partial
 
-    def _own_steps(
-        self, model: BaseModel, call: Observed | None = None
-    ) -> Iterator[tuple[BaseModel, list[Outcome]]]:
+    def _own_steps(self, model: BaseModel, call: Observed | None = None) -> Iterator[tuple[BaseModel, list[Outcome]]]:
         """Walk the model as it is, then every result of what the system may do unasked, timers that are due included.
 
         Beside a call it has done nothing of which a signal would have been seen.

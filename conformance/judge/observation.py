@@ -39,9 +39,7 @@ LARGEST_NUMBER = 2**53 - 1
 class WrongShape(Exception):
     """What is not of the form that the spec gives; `path` leads to the part, and `expected` says what should be there."""
 
-    def __init__(
-        self, path: str, message: str, expected: str = "a reply of the form that the spec gives"
-    ) -> None:
+    def __init__(self, path: str, message: str, expected: str = "a reply of the form that the spec gives") -> None:
         super().__init__(f"{path}: {message}" if path else message)
         self.path = path
         self.message = message
@@ -150,9 +148,7 @@ def _document(raw: Any, path: str, lost: bool) -> Document:
     if "text" in raw:
         return Document(_of(str, "a text", raw["text"], f"{path}.text"), inline=True)
     named = raw["file"]
-    file = _of(
-        str, "the path of a file", fspath(named) if isinstance(named, PathLike) else named, f"{path}.file"
-    )
+    file = _of(str, "the path of a file", fspath(named) if isinstance(named, PathLike) else named, f"{path}.file")
     try:
         text = Path(file).read_bytes().decode("utf-8")
     except (OSError, ValueError) as error:
@@ -160,9 +156,7 @@ def _document(raw: Any, path: str, lost: bool) -> Document:
             return Document(LOST, inline=False, file=file)
         raise WrongShape(f"{path}.file", f"the file {file!r} cannot be read: {error}") from None
     preview = raw.get("preview")
-    if preview is not None and (
-        not isinstance(preview, str) or preview == text or not text.startswith(preview)
-    ):
+    if preview is not None and (not isinstance(preview, str) or preview == text or not text.startswith(preview)):
         raise WrongShape(f"{path}.preview", "a preview is a beginning of the text, and not the whole of it")
     return Document(text, inline=False, file=file)
 
@@ -179,11 +173,7 @@ def files(kind: Type, value: Any) -> Iterator[tuple[Any, str]]:
             yield from files(item, value)
         case RecordType(fields=fields) if value is not None:
             for name, field in fields:
-                if (
-                    isinstance(field, DocumentType)
-                    and value[name] is not None
-                    and value[name].file is not None
-                ):
+                if isinstance(field, DocumentType) and value[name] is not None and value[name].file is not None:
                     yield value, value[name].file
                 elif not isinstance(field, DocumentType):
                     yield from files(field, value[name])

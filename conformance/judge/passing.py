@@ -65,9 +65,7 @@ class Passing:
 
     def _next(self, point: _Point, model: BaseModel, end: int) -> Iterator[_Point]:
         """Walk what may happen next; what commutes with everything else of its instant happens first."""
-        events = [
-            (instant, timer) for timer in model.deadlines() for instant in self._instants(model, timer, end)
-        ]
+        events = [(instant, timer) for timer in model.deadlines() for instant in self._instants(model, timer, end)]
         bound = min((max(last, model.now) for _, last, _, _ in model.deadlines()), default=end)
         events = [event for event in events if event[0] <= bound]
         if len(events) > 1 and len({instant for instant, _ in events}) == 1:

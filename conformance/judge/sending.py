@@ -53,9 +53,7 @@ class Sending:
 
     def may_show(self, model: BaseModel, message: Any, given: Any) -> bool:
         """Return whether a message may be shown so: nothing differs but what is only recommended."""
-        clauses = (
-            self._replies.clause(self.call.operation, each) for each in self._differing(model, message, given)
-        )
+        clauses = (self._replies.clause(self.call.operation, each) for each in self._differing(model, message, given))
         return all(map(self._replies.facts.recommended, clauses))
 
     def faults(self, model: BaseModel) -> Iterator[Finding]:

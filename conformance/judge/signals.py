@@ -68,11 +68,7 @@ class Signals:
         name, kind, wanted = signal[0], self.kinds[signal[0]], dict(signal[1])
         same = (each for each in seen if each[0] == name)
         return next(
-            (
-                each
-                for each in same
-                if not any(differences(kind, wanted, dict(each[1]), instants=self.instants))
-            ),
+            (each for each in same if not any(differences(kind, wanted, dict(each[1]), instants=self.instants))),
             None,
         )
 

@@ -134,9 +134,7 @@ class Stepper:
             ends = [model.thawed(model.freeze()).wait(ms, prompt=prompt) for prompt in (False, True)]
             reasons += [self.unseen(call, signal, *ends) for signal in passing.missing]
 
-    def unseen(
-        self, call: Observed, signal: Signal, *outcomes: Sequence[Outcome], due: bool = True
-    ) -> Finding:
+    def unseen(self, call: Observed, signal: Signal, *outcomes: Sequence[Outcome], due: bool = True) -> Finding:
         """Tell of a signal that is due and did not come, or that came and was not due.
 
         `outcomes` are what may have been done meanwhile, in one way or in several.
@@ -144,9 +142,7 @@ class Stepper:
         name, _ = signal
         own = f"operations.{call.operation}.signal.{name}"
         ends = f".signal.{name}"
-        other = next(
-            (path for path in self.facts.levels if path.endswith(ends)), f"operations.{call.operation}"
-        )
+        other = next((path for path in self.facts.levels if path.endswith(ends)), f"operations.{call.operation}")
         expected, seen = (said(signal), NO_SIGNAL) if due else (NO_SIGNAL, said(signal))
         alike = next((each for each in call.signals if each[0] == name), None) if due else None
         if alike is not None:  # it came, and says something else
@@ -215,9 +211,7 @@ class Stepper:
             return [Outcome(None, (), decision.may)]
         seen = f"refused {call.refused}"
         if not decision.refuse or decision.accept:
-            raise Contradiction(
-                Finding("refused", f"operations.{call.operation}", call.operation, "accepted", seen)
-            )
+            raise Contradiction(Finding("refused", f"operations.{call.operation}", call.operation, "accepted", seen))
         clauses = self._clauses(decision)
         self._note(
             Finding(

@@ -15,8 +15,7 @@ TOOL = "jobs"
 COMMANDS = Commands(
     schema=[TOOL, "work", "--schema"],
     start={
-        outcome: [TOOL, "work", "--outcome", outcome, "--key", "{key}"]
-        for outcome in ("complete", "failed", "running")
+        outcome: [TOOL, "work", "--outcome", outcome, "--key", "{key}"] for outcome in ("complete", "failed", "running")
     },
     status=[TOOL, "job", "status", "--", "{job_id}"],
     cancel=[TOOL, "job", "cancel", "--", "{job_id}"],

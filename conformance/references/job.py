@@ -92,9 +92,7 @@ class Jobs(JobReplies):
         self._list_acknowledges, self._owner_scope = list_acknowledges, owner_scope
         self._calls: dict[str, ToolCall] = {}
 
-    async def configure(
-        self, max_running: int = 15, retention_ms: int = 300_000, poll_wait: int = 30_000
-    ) -> None:
+    async def configure(self, max_running: int = 15, retention_ms: int = 300_000, poll_wait: int = 30_000) -> None:
         """Choose the limits, before anything else."""
         self._max_running, self._retention = max_running, retention_ms
         self._poll_wait = self._allowed_wait(poll_wait)
@@ -152,9 +150,7 @@ class Jobs(JobReplies):
     def _allowed_wait(self, ms: int) -> int:
         return ms if ms in POLL_WAITS else POLL_WAITS[2]
 
-    def _require_exclusive(
-        self, listing: bool, poll: Sequence[str] | None, cancel: Sequence[str] | None
-    ) -> None:
+    def _require_exclusive(self, listing: bool, poll: Sequence[str] | None, cancel: Sequence[str] | None) -> None:
         if listing and (poll or cancel):
             raise Refused("list_is_exclusive", "`list` cannot be combined with `poll` or `cancel`")
 
@@ -194,9 +190,7 @@ class Jobs(JobReplies):
         self._cancel(found[0])
         return {"id": job_id, "status": "cancelled"}
 
-    def _watch_set(
-        self, poll: Sequence[str] | None, cancel: Sequence[str], owner: str | None
-    ) -> list[JobRecord]:
+    def _watch_set(self, poll: Sequence[str] | None, cancel: Sequence[str], owner: str | None) -> list[JobRecord]:
         if poll is not None:
             return self._select(poll, owner)
         if cancel:

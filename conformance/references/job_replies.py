@@ -25,9 +25,7 @@ class JobReplies(JobRecords):
             "Completed": [self._ended_line(job) for job in ended],
             "Still Running": [f"- {job.job_id} [{job.type}] {job.label}" for job in running],
         }
-        blocks = [
-            "\n".join([f"## {name} ({len(lines)})", *lines]) for name, lines in sections.items() if lines
-        ]
+        blocks = ["\n".join([f"## {name} ({len(lines)})", *lines]) for name, lines in sections.items() if lines]
         return "\n\n".join(blocks) or "No background jobs."
 
     def _ended_line(self, job: JobRecord) -> str:

@@ -122,9 +122,7 @@ class TaskRules:
             digits = DIGITS[digit] + digits
         return prefix + digits
 
-    def _agent(
-        self, description: str, prompt: str, agent_type: str | None, tool_use_id: str | None
-    ) -> AgentTask:
+    def _agent(self, description: str, prompt: str, agent_type: str | None, tool_use_id: str | None) -> AgentTask:
         task = AgentTask(self._mint_id("a", 8), AGENT, agent_type or "general-purpose", description, prompt)
         task.tool_use_id = tool_use_id
         return task

@@ -12,22 +12,3 @@ from conformance.report.records import Coverage, Footer, Header, Planned, declar
 from conformance.report.report import Report, view_of
 from conformance.report.stream import Stream, Watcher
 from conformance.report.texts import latest, one_line
-
-__all__ = [
-    "RAN",
-    "Coverage",
-    "Footer",
-    "Header",
-    "Planned",
-    "Report",
-    "ReportError",
-    "Stream",
-    "Watcher",
-    "declares",
-    "junit",
-    "latest",
-    "one_line",
-    "read",
-    "tally",
-    "view_of",
-]

@@ -158,9 +158,7 @@ def notes(results: Iterable[RowResult], verdicts: Iterable[Verdict]) -> list[Not
     ]
 
 
-def summary(
-    header: Header, results: Sequence[RowResult], coverage: Coverage | None, footer: Footer | None
-) -> Summary:
+def summary(header: Header, results: Sequence[RowResult], coverage: Coverage | None, footer: Footer | None) -> Summary:
     """Return what is said last; without a footer the run did not finish."""
     seen = {} if coverage is None else coverage.clauses
     gaps = () if coverage is None else coverage.gaps

@@ -56,9 +56,7 @@ def _counting(report: Report) -> set[str]:
 
 def _case(suite: Element, header: Header, row: RowResult | Planned, seconds: float) -> Element:
     name = one_line(f"{row.id} {row.about}")
-    return SubElement(
-        suite, "testcase", classname=one_line(header.lifecycle), name=name, time=f"{seconds:.3f}"
-    )
+    return SubElement(suite, "testcase", classname=one_line(header.lifecycle), name=name, time=f"{seconds:.3f}")
 
 
 def _answer(case: Element, row: RowResult, counts: bool) -> None:

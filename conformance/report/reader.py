@@ -84,9 +84,7 @@ def _records(lines: Iterable[str], name: str) -> Iterator[tuple[str, Any]]:
             continue
         if isinstance(record, dict) and record.get("format") not in (None, FORMAT):
             form = record["format"]
-            raise ReportError(
-                f"{at}: its format is {form}, and this kit reads {FORMAT}: a newer kit wrote this report"
-            )
+            raise ReportError(f"{at}: its format is {form}, and this kit reads {FORMAT}: a newer kit wrote this report")
         yield at, record
 
 
@@ -124,9 +122,7 @@ def _lenient(part: Any) -> Any:
         return [_lenient(each) for each in part]
     if not isinstance(part, dict):
         return part
-    return {
-        key: _lenient(each) for key, each in part.items() if (key, each) != ("additionalProperties", False)
-    }
+    return {key: _lenient(each) for key, each in part.items() if (key, each) != ("additionalProperties", False)}
 
 
 def _header(record: Record) -> Header:

@@ -70,9 +70,7 @@ GAPS = 12  # clauses without a witness that are listed
 class TerminalView(View):
     """Shows a report in a terminal; `colour` None lets the terminal and NO_COLOR decide."""
 
-    def __init__(
-        self, stream: TextIO, replay: ReplayCommand | None = None, *, colour: bool | None = None
-    ) -> None:
+    def __init__(self, stream: TextIO, replay: ReplayCommand | None = None, *, colour: bool | None = None) -> None:
         super().__init__(replay)
         tolerant(stream)
         self._console = Console(
@@ -250,9 +248,7 @@ class TerminalView(View):
 
     def _note(self, note: Note) -> None:
         rows = f"{number(len(note.ids), 'row')} {note.verdict}"
-        said = Text.assemble(
-            (f"{rows}: ", "bold"), one_line(note.reason), (f"  ({named(note.ids, 20)})", "dim")
-        )
+        said = Text.assemble((f"{rows}: ", "bold"), one_line(note.reason), (f"  ({named(note.ids, 20)})", "dim"))
         grid = Table.grid(padding=(0, 1))
         grid.add_row(Text(f"  {self._sign(note.verdict)}", LOOKS[note.verdict].style), said)
         self._console.print(grid)

@@ -77,8 +77,4 @@ def latest(lines: Sequence[str]) -> str:
 
 def _cut(text: str) -> str:
     over = len(text) - LONGEST_VALUE
-    return (
-        text
-        if over <= 0
-        else f"{text[:LONGEST_VALUE]}\n… and {number(over, 'character')} more, in the report"
-    )
+    return text if over <= 0 else f"{text[:LONGEST_VALUE]}\n… and {number(over, 'character')} more, in the report"

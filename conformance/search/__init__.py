@@ -8,13 +8,3 @@ from __future__ import annotations
 from conformance.search import pairs, stateful, walks
 from conformance.search.stateful import Diverged, Driver
 from conformance.search.strategies import Falsified, draw
-
-__all__ = [
-    "Diverged",
-    "Driver",
-    "Falsified",
-    "draw",
-    "pairs",
-    "stateful",
-    "walks",
-]

@@ -74,9 +74,7 @@ def _ending(source: kernel.Kernel, entity: kernel.Entity) -> kernel.Operation | 
     return None
 
 
-def _filled(
-    creation: str, ending: kernel.Operation, entity: kernel.Entity, count: int, apart: bool
-) -> Prefill:
+def _filled(creation: str, ending: kernel.Operation, entity: kernel.Entity, count: int, apart: bool) -> Prefill:
     """Create records, then end them one after the other, last created first, at one instant or apart."""
     name = next(parameter.name for parameter in ending.parameters if parameter.entity == entity.name)
 

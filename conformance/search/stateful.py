@@ -51,9 +51,7 @@ class Diverged(AssertionError):
 class Driver:
     """One case of the machine: makes the calls, and asks the observers after each."""
 
-    def __init__(
-        self, compiled: Compiled, adapter: Adapter, budget: Budget = USUAL, *, seed: int = 0
-    ) -> None:
+    def __init__(self, compiled: Compiled, adapter: Adapter, budget: Budget = USUAL, *, seed: int = 0) -> None:
         self.case = Case(compiled, adapter, seed, budget)
         self.offers = adapter.offers
         self._compiled = compiled
@@ -205,9 +203,7 @@ class Driver:
                 ]
             else:
                 values = list(chooser(self.case.judge.model))
-            found = [
-                chosen if value is ABSENT else {**chosen, name: value} for chosen in found for value in values
-            ]
+            found = [chosen if value is ABSENT else {**chosen, name: value} for chosen in found for value in values]
         return found
 
 
@@ -300,9 +296,7 @@ def search(
     """Run the machine; return the first finding as it was found, for our own shrinker."""
     failed: list[Diverged] = []
     seeded = seed(number)(machine(compiled, adapter, budget, after=after, failed=failed.append))
-    settings = settings_of(
-        budget.stateful_tests, stateful_step_count=budget.stateful_steps, phases=(Phase.generate,)
-    )
+    settings = settings_of(budget.stateful_tests, stateful_step_count=budget.stateful_steps, phases=(Phase.generate,))
     try:
         run_state_machine_as_test(seeded, settings=settings)
     except Diverged as diverged:

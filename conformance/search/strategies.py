@@ -51,9 +51,7 @@ def draw(
     examples: int,
 ) -> None:
     """Try a row with drawn values; raise Falsified with the smallest values for which `test` raises."""
-    strategy = st.fixed_dictionaries(
-        {each.name.text: _strategy(compiled, rows, each, declared) for each in drawn}
-    )
+    strategy = st.fixed_dictionaries({each.name.text: _strategy(compiled, rows, each, declared) for each in drawn})
     failed: list[tuple[Values, BaseException]] = []
 
     @seed(number)
@@ -113,7 +111,5 @@ def _around(limits: Mapping[str, int | None]) -> st.SearchStrategy[str]:
     if size is not None and size > 1:
         found.append(st.builds(sized_text, st.sampled_from(PIECES), st.integers(max(1, size - 1), size + 1)))
     if lines is not None and size is not None and size >= 2 * lines + 1 and lines > 1:
-        found.append(
-            st.builds(sized_text, st.just("x"), st.just(2 * lines + 1), st.integers(lines - 1, lines + 1))
-        )
+        found.append(st.builds(sized_text, st.just("x"), st.just(2 * lines + 1), st.integers(lines - 1, lines + 1)))
     return st.one_of(found)

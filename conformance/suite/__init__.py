@@ -9,18 +9,3 @@ from conformance.suite.replays import Replay, Replayed, replay
 from conformance.suite.rows import RowRunner
 from conformance.suite.run import ABOUT_MACHINE, MACHINE, Run, run_machine, selected
 from conformance.suite.trace_file import Saver, read, save
-
-__all__ = [
-    "ABOUT_MACHINE",
-    "MACHINE",
-    "Replay",
-    "Replayed",
-    "RowRunner",
-    "Run",
-    "Saver",
-    "read",
-    "replay",
-    "run_machine",
-    "save",
-    "selected",
-]

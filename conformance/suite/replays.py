@@ -104,9 +104,7 @@ def _replayed(saved: Saved, adapter: Adapter, budget: Budget) -> Iterator[Replay
         last = failures[-1] if failures else _Round()
         doubts = (each.unanswered for each in found if each.unanswered)
         unanswered = lacking or ("" if failures else next(doubts, ""))
-        yield Replayed(
-            row.id.text, saved.of, len(failures), len(found), last.reason, last.transcript, unanswered
-        )
+        yield Replayed(row.id.text, saved.of, len(failures), len(found), last.reason, last.transcript, unanswered)
 
 
 class _Round(NamedTuple):
@@ -118,9 +116,7 @@ class _Round(NamedTuple):
     unanswered: str = ""
 
 
-def _rounds(
-    saved: Saved, rows: RowCompiler, adapter: Adapter, program: Program, budget: Budget
-) -> Iterator[_Round]:
+def _rounds(saved: Saved, rows: RowCompiler, adapter: Adapter, program: Program, budget: Budget) -> Iterator[_Round]:
     """Run a row in several rounds if it makes calls at once; or else until it fails, in so many at most."""
     until, failed = time.monotonic() + budget.replay_seconds, False
     at_once = makes_calls_at_once(program.row)

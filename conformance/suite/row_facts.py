@@ -25,9 +25,7 @@ def inapplicable(compiled: Compiled, words: RowWords, adapter: Adapter, row: Row
                 return f"needs a virtual clock, and clock: {declaration.clock} is declared"
             if word == "concurrency" and declaration.concurrency == "none":
                 return "needs concurrency, and concurrency: none is declared"
-            if word in declaration.lacks or (
-                word in compiled.lifecycle.operations and not adapter.offers(word)
-            ):
+            if word in declaration.lacks or (word in compiled.lifecycle.operations and not adapter.offers(word)):
                 return f"needs {word}, which is optional and lacking"
         elif not evaluate(words, expr, model):
             return f"needs {expr.text}, and {_declared(expr.node, model, declaration)}"
@@ -91,6 +89,4 @@ def _declared(node: Node, model: Any, declaration: Declaration) -> str:
             found.append(f"{part.name} = {getattr(getattr(model, part.of.name), part.name)}")
             declared = declared or part.name in {**declaration.limits, **declaration.policies}
         waiting += children(part)
-    return (
-        f"{'declared is' if declared else 'nothing else is declared than'} {', '.join(dict.fromkeys(found))}"
-    )
+    return f"{'declared is' if declared else 'nothing else is declared than'} {', '.join(dict.fromkeys(found))}"

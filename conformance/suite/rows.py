@@ -68,11 +68,7 @@ class RowRunner:
         judged = self._judged(row, tally)
         self.strays += tally.strays[:1]
         self.witnessed.update(
-            {
-                path: count
-                for path, count in tally.witnesses.items()
-                if not tally.groups or _is_covered(row, path)
-            }
+            {path: count for path, count in tally.witnesses.items() if not tally.groups or _is_covered(row, path)}
         )
         return RowResult(
             row.id.text,
@@ -187,9 +183,7 @@ class RowRunner:
         tally.runs += 1
         tally.overlaps += case.overlaps
         tally.groups += case.groups
-        tally.at_once = max(
-            tally.at_once, *(len(each.calls) for each in case.trace if isinstance(each, History)), 0
-        )
+        tally.at_once = max(tally.at_once, *(len(each.calls) for each in case.trace if isinstance(each, History)), 0)
         tally.witnesses.update(case.judge.lockstep.witnessed())
         mine = case.finding is not None and covers(program.row, case.finding)
         in_doubt = case.finding is not None and case.judge.unsure

@@ -26,9 +26,7 @@ from statemachines.rows import RowCompiler
 if TYPE_CHECKING:
     from conformance.search import Diverged, Driver  # Hypothesis is slow to import
 
-MACHINE = (
-    "machine"  # the id under which the random searches are reported: Hypothesis, walks, any two calls at once
-)
+MACHINE = "machine"  # the id under which the random searches are reported: Hypothesis, walks, any two calls at once
 ABOUT_MACHINE = "Random calls in any order: after each, the system shows what the model shows."
 
 
@@ -72,9 +70,7 @@ class Run:
         witnessed = self._runner.witnessed
         unasked = avoided(self.compiled)  # where the source says nothing no call goes
         clauses = {
-            clause.path: witnessed[clause.path]
-            for clause in self.compiled.kernel.clauses
-            if clause.path not in unasked
+            clause.path: witnessed[clause.path] for clause in self.compiled.kernel.clauses if clause.path not in unasked
         }
         whole = self.with_machine and len(self.rows) == len(self.compiled.lifecycle.rows)
         lacking = tuple(f"operations.{name}." for name in self.adapter.declaration.lacks)
@@ -98,10 +94,7 @@ class Run:
         return tuple(sorted({*seen} - told))
 
     def _header(self) -> Header:
-        planned = [
-            Planned(row.id.text, row.level, row.about, str(row.id.where), row.group.title)
-            for row in self.rows
-        ]
+        planned = [Planned(row.id.text, row.level, row.about, str(row.id.where), row.group.title) for row in self.rows]
         if self.with_machine:
             planned.append(Planned(MACHINE, "must", ABOUT_MACHINE))
         spec = self.compiled.lifecycle
@@ -258,12 +251,8 @@ def selected(compiled: Compiled, rows: str | Sequence[str] | None = None) -> tup
 
 def _patterns(rows: str | Sequence[str]) -> list[str]:
     texts = [rows] if isinstance(rows, str) else rows
-    if not isinstance(texts, list | tuple | set | frozenset) or not all(
-        isinstance(each, str) for each in texts
-    ):
-        raise UsageError(
-            f'rows is {rows!r}, and it is a pattern or a list of patterns: "N1,E*" or ["N1", "machine"]'
-        )
+    if not isinstance(texts, list | tuple | set | frozenset) or not all(isinstance(each, str) for each in texts):
+        raise UsageError(f'rows is {rows!r}, and it is a pattern or a list of patterns: "N1,E*" or ["N1", "machine"]')
     found = [part.strip() for text in texts for part in text.split(",") if part.strip()]
     if not found:
         raise UsageError("name at least one row, for example N1,E*")

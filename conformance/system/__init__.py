@@ -11,18 +11,3 @@ from conformance.system.declaration import Declaration, declared, ordered_by_com
 from conformance.system.found_class import resolve
 from conformance.system.python import Declare, PythonAdapter, Signature
 from conformance.system.worker import slices
-
-__all__ = [
-    "Adapter",
-    "Broken",
-    "Declaration",
-    "Declare",
-    "HarnessError",
-    "PythonAdapter",
-    "Signature",
-    "declared",
-    "ordered_by_completion",
-    "overlapping",
-    "resolve",
-    "slices",
-]

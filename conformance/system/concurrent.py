@@ -25,8 +25,7 @@ from conformance.system.thread_state import waits
 from conformance.system.worker import slices
 
 _LIBRARY = tuple(
-    {sysconfig.get_paths()[key] for key in ("stdlib", "platstdlib", "purelib", "platlib")}
-    | set(site.getsitepackages())
+    {sysconfig.get_paths()[key] for key in ("stdlib", "platstdlib", "purelib", "platlib")} | set(site.getsitepackages())
 )
 _KIT = tuple(
     f"{Path(module.__file__ or '').parent}{os.sep}"
@@ -142,9 +141,7 @@ class _Turns:
         # Where each came to last; None where it waits for its turn.
         self._places: list[Place | None] = [None] * threads
         self._blocking = blocking  # where one was seen to wait for something
-        forgetting = random.Random(
-            f"{seed}/forgetting"
-        )  # what is known must not change what the seed chooses
+        forgetting = random.Random(f"{seed}/forgetting")  # what is known must not change what the seed chooses
         self._blocking -= {place for place in blocking if forgetting.random() < _FORGOTTEN}
         self._tried = [0] * threads  # how often each was given the turn in vain since it could not go on
         self._rests = [0] * threads  # until which step
@@ -245,9 +242,7 @@ class _Turns:
             self._blocking.add(place)
 
 
-def _traced(
-    came: Callable[[Place], bool], own: frozenset[str], fine: bool
-) -> Callable[[FrameType, str, Any], Any]:
+def _traced(came: Callable[[Place], bool], own: frozenset[str], fine: bool) -> Callable[[FrameType, str, Any], Any]:
     """Return a trace function that calls another one at each line of the system's own code; if `fine`, at each instruction, too.
 
     When that one says that it is over, nothing is traced any more: a system that computes for long is slowed down enough.

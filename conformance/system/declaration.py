@@ -44,9 +44,7 @@ class Declaration:
         return self.clock == "virtual"
 
 
-def declared(
-    compiled: Compiled, words: Mapping[str, Any], *, has_wait: bool, asynchronous: bool
-) -> Declaration:
+def declared(compiled: Compiled, words: Mapping[str, Any], *, has_wait: bool, asynchronous: bool) -> Declaration:
     """Check what an adapter declares; what it leaves out follows from what it offers. Raises DeclarationError."""
     if not isinstance(words, Mapping):
         raise DeclarationError(f"`declares` is a mapping, and this is {words!r}")

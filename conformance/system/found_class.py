@@ -105,6 +105,4 @@ def source_files(kind: type) -> list[str]:
 def own_lines(error: BaseException, own: frozenset[str]) -> str:
     """Return the last lines of a traceback that are the system's own."""
     frames = [frame for frame in traceback.extract_tb(error.__traceback__) if is_own(frame.filename, own)]
-    return "\n".join(
-        f"{frame.filename}:{frame.lineno} in {frame.name}: {frame.line}" for frame in frames[-3:]
-    )
+    return "\n".join(f"{frame.filename}:{frame.lineno} in {frame.name}: {frame.line}" for frame in frames[-3:])

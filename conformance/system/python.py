@@ -64,18 +64,14 @@ class PythonAdapter:
         self._virtual = False
         try:
             self._kind = self._class_of(factory)
-            asynchronous = any(
-                inspect.iscoroutinefunction(getattr(self._kind, name, None)) for name in operations
-            )
+            asynchronous = any(inspect.iscoroutinefunction(getattr(self._kind, name, None)) for name in operations)
             words, has_wait = getattr(self._kind, "declares", {}), self.offers("wait")
             self.declaration = declare(words, has_wait=has_wait, asynchronous=asynchronous)
             self._virtual = asynchronous and not has_wait and self.declaration.clock == "virtual"
         except (DeclarationError, HarnessError) as error:
             self.close()
             raise HarnessError(
-                f"{place_of(self._kind)}{name}: {error}"
-                if isinstance(error, DeclarationError)
-                else str(error)
+                f"{place_of(self._kind)}{name}: {error}" if isinstance(error, DeclarationError) else str(error)
             ) from None
         self._own = frozenset(source_files(self._kind))
         if asynchronous:
@@ -112,21 +108,15 @@ class PythonAdapter:
     def reset(self) -> None:
         """End the last case and make a fresh object. Raises HarnessError when it cannot be made."""
         self._end()
-        if (
-            self._virtual and self._loop is not None
-        ):  # a case begins at the instant 0, with nothing left on the loop
+        if self._virtual and self._loop is not None:  # a case begins at the instant 0, with nothing left on the loop
             self._loop.stop()
             self._loop = Loop(virtual=True)
         try:
             self._instance = self._run(self._factory, "the constructor")
         except Broken as broken:
-            raise HarnessError(
-                f"{self.name}() cannot be made: {broken.message}\n{broken.detail}".rstrip()
-            ) from None
+            raise HarnessError(f"{self.name}() cannot be made: {broken.message}\n{broken.detail}".rstrip()) from None
         except Refused as refusal:
-            raise HarnessError(
-                f"{self.name}() cannot be made: the constructor refused {refusal.code}"
-            ) from None
+            raise HarnessError(f"{self.name}() cannot be made: the constructor refused {refusal.code}") from None
 
     def offers(self, operation: str) -> bool:
         """Return whether there is a method for an operation."""
@@ -175,9 +165,7 @@ class PythonAdapter:
 
         def body(inner: Callable[[], Any]) -> Callable[[], Any]:
             def marked() -> Any:
-                self._at_once.group = (
-                    group  # to a thread that outlives it, the next case's object is not given
-                )
+                self._at_once.group = group  # to a thread that outlives it, the next case's object is not given
                 try:
                     return inner()
                 finally:

@@ -8,10 +8,3 @@ from __future__ import annotations
 from statemachines.checks.coverage import avoided
 from statemachines.checks.proof import holds
 from statemachines.checks.spec import Checked, check
-
-__all__ = [
-    "Checked",
-    "avoided",
-    "check",
-    "holds",
-]

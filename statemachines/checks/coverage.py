@@ -32,9 +32,7 @@ def said(compiled: Compiled) -> list[Clause]:
         for require in operation.requires
         if require.guard is None and spec.missing(operation.name, require.entity) is None
     }
-    left_out |= {
-        f"operations.{name}.otherwise" for name, each in spec.operations.items() if not each.otherwise
-    }
+    left_out |= {f"operations.{name}.otherwise" for name, each in spec.operations.items() if not each.otherwise}
     return [clause for clause in compiled.kernel.clauses if clause.path not in left_out]
 
 

@@ -27,9 +27,7 @@ class Explored:
 def search(compiled: Compiled, witnessed: frozenset[str] | None, bounds: Bounds) -> Explored:
     """Explore the small scope. `witnessed` are the clauses that rows came to; None: not all rows were run."""
     exploration = explore(compiled, bounds=bounds)
-    found = Explored(
-        states=exploration.states, transitions=exploration.transitions, whole=exploration.complete
-    )
+    found = Explored(states=exploration.states, transitions=exploration.transitions, whole=exploration.complete)
     if exploration.violation is not None:
         found.faults.append(_violated(compiled, exploration.violation))
     elif exploration.complete and witnessed is not None:
@@ -39,9 +37,7 @@ def search(compiled: Compiled, witnessed: frozenset[str] | None, bounds: Bounds)
     return found
 
 
-def _dead(
-    compiled: Compiled, exploration: Exploration, witnessed: frozenset[str]
-) -> Iterator[tuple[str, Diagnostic]]:
+def _dead(compiled: Compiled, exploration: Exploration, witnessed: frozenset[str]) -> Iterator[tuple[str, Diagnostic]]:
     """Tell of clauses that neither the search nor a row came to."""
     known = witnessed | exploration.witnessed | silent(compiled)
     for clause in said(compiled):

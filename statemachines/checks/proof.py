@@ -12,9 +12,7 @@ from statemachines.surface import row as read_row
 from statemachines.yaml import read, tree
 
 
-def holds(
-    compiled: Compiled, text: str, limits: Mapping[str, int | None], policies: Mapping[str, Any]
-) -> bool:
+def holds(compiled: Compiled, text: str, limits: Mapping[str, int | None], policies: Mapping[str, Any]) -> bool:
     """Run a row on the model with these limits and policies, as `check` does; tell whether it holds every time."""
     reader = Reader()
     ((name, body),) = reader.entries(cast(tree.Mapping, read(text, "row")))

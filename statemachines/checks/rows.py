@@ -32,9 +32,7 @@ from statemachines.rows import (
 from statemachines.types import Type
 
 _FALSE: Final = "the row and the rules of the spec contradict each other: one of them is wrong"
-_ELSEWHERE: Final = (
-    "add to `needs` the condition under which the row holds: an implementation may declare this"
-)
+_ELSEWHERE: Final = "add to `needs` the condition under which the row holds: an implementation may declare this"
 _ASTRAY: Final = "leave the call out: whatever follows would accuse a system that is right"
 _SHORTER: Final = "fewer do; if it is a limit, a smaller default does: an implementation declares its own"
 _IDLE: Final = "correct the condition, or leave out what stands below it"
@@ -59,9 +57,7 @@ class Ran:
     @property
     def witnessed(self) -> frozenset[str]:
         """The paths of the clauses that some row witnessed."""
-        return frozenset(
-            itertools.chain(*(itertools.compress(self.paths, seen) for seen in self.seen.values()))
-        )
+        return frozenset(itertools.chain(*(itertools.compress(self.paths, seen) for seen in self.seen.values())))
 
 
 def run_rows(compiled: Compiled, bounds: Bounds) -> Ran:
@@ -116,9 +112,7 @@ def _too_long(row: Row, long: RowTooLong) -> Diagnostic:
 class _Trial:
     """One row, run on a model with every choice that it leaves."""
 
-    def __init__(
-        self, compiled: Compiled, needs: Needs, program: Program, model: BaseModel, bounds: Bounds
-    ) -> None:
+    def __init__(self, compiled: Compiled, needs: Needs, program: Program, model: BaseModel, bounds: Bounds) -> None:
         self.compiled = compiled
         self.needs = needs
         self.program = program
@@ -211,7 +205,9 @@ class _Trial:
                         yield Diagnostic("row-needs-more", found.where, found.message, _ELSEWHERE)
                         return
             if when in self.idle:
-                message = f"row {self.row.id.text} asserts something when {when.expr.text}, which is never so where it runs"
+                message = (
+                    f"row {self.row.id.text} asserts something when {when.expr.text}, which is never so where it runs"
+                )
                 yield Diagnostic("when-never-holds", when.expr.where, message, _IDLE)
                 self.idle = [each for each in self.idle if each.expr != when.expr]
         self.model = standard
@@ -246,9 +242,7 @@ class _Trial:
             drawn = witnesses(self.needs.words, self.row, self.model)
             far = list(extremes(self.needs.words, self.row, self.model)) if every else []
         except (ArithmeticError, TypeError, ValueError) as error:
-            return self._fails(
-                self.row.drawn[0].name.where, f"a witness or a bound cannot be evaluated: {error}", []
-            )
+            return self._fails(self.row.drawn[0].name.where, f"a witness or a bound cannot be evaluated: {error}", [])
         for number, chosen in enumerate(enumerated(self.compiled.lifecycle, self.program)):
             found = self._with({**chosen, **drawn}, chosen, eagerly=every and number == 0)
             if found or not every:
@@ -257,9 +251,7 @@ class _Trial:
         told = ({**chosen, **values} for values in far)
         return next(filter(None, (self._with(values, values, eagerly=False) for values in told)), None)
 
-    def _with(
-        self, arguments: Mapping[str, Any], chosen: Mapping[str, Any], *, eagerly: bool
-    ) -> Diagnostic | None:
+    def _with(self, arguments: Mapping[str, Any], chosen: Mapping[str, Any], *, eagerly: bool) -> Diagnostic | None:
         """Run with some values, in every order in which calls made at once can come."""
         given = [f"{name} = {spoken(value)}" for name, value in chosen.items()]
         first = self._subject(())
@@ -282,15 +274,11 @@ class _Trial:
             found = found or self._either_way(self._subject(order), arguments, said)
         return found
 
-    def _either_way(
-        self, first: ModelSubject, arguments: Mapping[str, Any], how: list[str]
-    ) -> Diagnostic | None:
+    def _either_way(self, first: ModelSubject, arguments: Mapping[str, Any], how: list[str]) -> Diagnostic | None:
         """Run with what is open carried out; then, if anything was, with what may be refused refused."""
         return self._run(first, arguments, how) or self._refusing(first, arguments, how)
 
-    def _refusing(
-        self, first: ModelSubject, arguments: Mapping[str, Any], how: list[str]
-    ) -> Diagnostic | None:
+    def _refusing(self, first: ModelSubject, arguments: Mapping[str, Any], how: list[str]) -> Diagnostic | None:
         """Run with what may be refused refused, if something was carried out that may be."""
         if not first.chose:
             return None

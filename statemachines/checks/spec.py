@@ -31,8 +31,6 @@ from statemachines.rows import RowCompiler
 from statemachines.surface import check_structure, read_lifecycle, read_spec, with_rows
 from statemachines.yaml import Node, read
 
-__all__ = ["Checked", "check", "check_compiled", "check_file", "check_text"]
-
 
 @dataclass(frozen=True, slots=True)
 class Checked:

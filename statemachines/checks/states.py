@@ -157,9 +157,7 @@ def _others(source: kernel.Kernel) -> Iterator[kernel.Effect]:
     for entity in source.entities:
         for rule in entity.entered:
             yield from kernel.walk(rule.effects)
-        loops = (
-            each for timer in entity.timers for each in timer.effects if isinstance(each, kernel.ForEach)
-        )
+        loops = (each for timer in entity.timers for each in timer.effects if isinstance(each, kernel.ForEach))
         yield from kernel.walk(tuple(loops))
 
 
@@ -168,9 +166,7 @@ def _changed(effect: kernel.Effect, entity: EntitySpec, source: kernel.Kernel) -
     name = entity.name.text
     match effect:
         case kernel.Move(entity=owner, arrows=arrows, clause=clause) if owner == name:
-            yield _Way(
-                source.clause(clause).where, "`move`", {state: _values(target) for state, target in arrows}
-            )
+            yield _Way(source.clause(clause).where, "`move`", {state: _values(target) for state, target in arrows})
         case kernel.Set(entity=owner, field="state", value=value, when=when, clause=clause) if owner == name:
             targets = {state: _values(value) | ({state} if when else set()) for state in entity.states}
             yield _Way(source.clause(clause).where, "`set`", targets)

@@ -64,9 +64,7 @@ def _unused(lifecycle: Lifecycle, used: _Mentions) -> dict[str, list[str]]:
         "types": [name for name in lifecycle.types if name not in used.types | used.names],
         "variables": [name for name in lifecycle.variables if name not in used.names],
         "signals": [name for name in lifecycle.signals if name not in used.words | used.names],
-        "messages": [
-            name for name in lifecycle.messages if boxes.isdisjoint((f"due.{name}", f"sent.{name}"))
-        ],
+        "messages": [name for name in lifecycle.messages if boxes.isdisjoint((f"due.{name}", f"sent.{name}"))],
     }
 
 

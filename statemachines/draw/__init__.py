@@ -8,9 +8,3 @@ from __future__ import annotations
 
 from statemachines.draw.as_transitions import machine, machine_module
 from statemachines.draw.diagram import mermaid
-
-__all__ = [
-    "machine",
-    "machine_module",
-    "mermaid",
-]

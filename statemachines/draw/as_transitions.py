@@ -72,8 +72,7 @@ def machine_module(lifecycle: Lifecycle) -> str:
         f'"""The states of the life cycle {lifecycle.name}, as machines of the package `transitions`.\n\n'
         "Generated from its spec; change the spec and generate again instead of editing this file.\n\n"
         f"    {_constant(records[0])}.machine(record)      # the record gets `state`, and a method for each trigger\n"
-        '"""\n\nfrom __future__ import annotations'
-        + shared.partition("from __future__ import annotations")[2]
+        '"""\n\nfrom __future__ import annotations' + shared.partition("from __future__ import annotations")[2]
     )
     for record in records:
         _chart(page, lifecycle, record)

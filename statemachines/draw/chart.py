@@ -55,9 +55,7 @@ def arrows(lifecycle: Lifecycle, entity: str) -> tuple[Arrow, ...]:
     found: list[Arrow] = []
     for operation in lifecycle.operations.values():
         if _moved_by(operation, lifecycle) == entity:
-            found += _arrows_of(
-                operation.name.text, operation.moves, _taken(operation, lifecycle), record, lifecycle
-            )
+            found += _arrows_of(operation.name.text, operation.moves, _taken(operation, lifecycle), record, lifecycle)
         for loop in operation.loops:
             if _walked(operation, loop, lifecycle) == entity:
                 found += _arrows_of(
@@ -156,9 +154,7 @@ class _Targets:
         """Return the states that may follow, and what picks one of them: a parameter, or `to` where a condition does."""
         return self._of(self.target.node, {})
 
-    def _of(
-        self, node: Node, named: Mapping[str, Node], call: Node | None = None
-    ) -> tuple[tuple[str, ...], str]:
+    def _of(self, node: Node, named: Mapping[str, Node], call: Node | None = None) -> tuple[tuple[str, ...], str]:
         """Return the same of a part, or of a part of the definition that `call` uses, whose parameters stand for `named`."""
         target = Word(self.target.text, self.target.scalar.at((call or node).at))
         match node:
@@ -178,9 +174,7 @@ class _Targets:
                 use = self.record.fields[name]
                 return _choices(use, _some(use, self.lifecycle), target, self.record), TO
             case _:
-                hint = (
-                    "a move leads to a state, a parameter, `same`, or by `if … then … else …` to one of them"
-                )
+                hint = "a move leads to a state, a parameter, `same`, or by `if … then … else …` to one of them"
                 raise _nowhere(target, self.record, hint)
 
     def _holds_a_state(self, name: str) -> bool:

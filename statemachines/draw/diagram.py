@@ -7,8 +7,6 @@ from collections.abc import Iterable, Iterator
 from statemachines.draw.chart import Arrow, arrows, terminal_states
 from statemachines.lifecycle import EntitySpec, Lifecycle
 
-__all__ = ["mermaid"]
-
 _COLOURS = ("#e3f2fd,stroke:#1565c0", "#fff8e1,stroke:#f9a825", "#f3e5f5,stroke:#7b1fa2")
 _ENDED = "#eceff1,stroke:#546e7a"
 # Mermaid 11 refuses each of these as the name of a state or class.

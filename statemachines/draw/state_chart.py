@@ -92,21 +92,15 @@ class StateChart:
         argument chooses the state that follows, the trigger takes it by keyword: without it TypeError, with another
         state ValueError. Raises LookupError for a condition of a trigger that there is not.
         """
-        given = {
-            name: each if isinstance(each, list) else [each] for name, each in (conditions or {}).items()
-        }
+        given = {name: each if isinstance(each, list) else [each] for name, each in (conditions or {}).items()}
         known = {each.name for each in self.triggers}
         if unknown := sorted({*given} - known):
-            raise LookupError(
-                f"there is no trigger {', '.join(unknown)}; there are {', '.join(sorted(known))}"
-            )
+            raise LookupError(f"there is no trigger {', '.join(unknown)}; there are {', '.join(sorted(known))}")
         settings: dict[str, Any] = {"initial": self.states[0], "auto_transitions": False, **options}
         if model is not None:
             settings["model"] = model
         return (machine_class or Machine)(
             states=[{"name": state, "final": state in self.final} for state in self.states],
-            transitions=[
-                step for each in self.triggers for step in each.transitions(given.get(each.name, []))
-            ],
+            transitions=[step for each in self.triggers for step in each.transitions(given.get(each.name, []))],
             **settings,
         )

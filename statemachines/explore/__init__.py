@@ -9,15 +9,3 @@ from statemachines.explore.candidates import Chooser, Gone, choosers, worth_tryi
 from statemachines.explore.explorer import Exploration, Violation, explore
 from statemachines.explore.sentences import walked
 from statemachines.explore.small_scope import scopes
-
-__all__ = [
-    "Chooser",
-    "Exploration",
-    "Gone",
-    "Violation",
-    "choosers",
-    "explore",
-    "scopes",
-    "walked",
-    "worth_trying",
-]

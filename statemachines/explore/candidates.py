@@ -49,9 +49,7 @@ def arguments(
         yield {name: value for name, value in zip(names, chosen, strict=True) if value is not ABSENT}
 
 
-def worth_trying(
-    parameter: kernel.Parameter, chooser: Chooser, model: BaseModel, gone: Gone | None
-) -> Sequence[Any]:
+def worth_trying(parameter: kernel.Parameter, chooser: Chooser, model: BaseModel, gone: Gone | None) -> Sequence[Any]:
     """Return the values of one parameter; the record that left last stands for all that are not there.
 
     Where an id may be chosen, the one that looks as if it came next is chosen, too.

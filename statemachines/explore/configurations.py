@@ -95,9 +95,7 @@ def _taken_for(column: _Column, influence: Influence) -> Callable[[Any], Any]:
 
 
 def _names_something(kind: Type, influence: Influence) -> bool:
-    return isinstance(present(kind), Ref | Identity) or (
-        influence.opaque and isinstance(present(kind), Text | Id)
-    )
+    return isinstance(present(kind), Ref | Identity) or (influence.opaque and isinstance(present(kind), Text | Id))
 
 
 def _referred(kind: Type) -> list[str]:
@@ -110,20 +108,14 @@ def _referred(kind: Type) -> list[str]:
 class Configurations:
     """Brings configurations that differ in nothing that matters to one value."""
 
-    def __init__(
-        self, source: kernel.Kernel, influence: Influence, usable: Mapping[str, int] | None = None
-    ) -> None:
+    def __init__(self, source: kernel.Kernel, influence: Influence, usable: Mapping[str, int] | None = None) -> None:
         """Prepare for a kernel's models; `usable` tells of fixed records how many calls can name."""
         self.influence = influence
         self.head = 3 + len(source.variables)
         kinds = [("", self._variables(source))]
         kinds += [(entity.name, self._entity(entity, usable or {})) for entity in source.entities]
-        kinds += [
-            (each.name, self._message(each, box)) for each in source.messages for box in ("due", "sent")
-        ]
-        referred = {
-            name for _, columns in kinds for column in columns or () for name in _referred(column.kind)
-        }
+        kinds += [(each.name, self._message(each, box)) for each in source.messages for box in ("due", "sent")]
+        referred = {name for _, columns in kinds for column in columns or () for name in _referred(column.kind)}
         tables = []
         for at, (name, columns) in enumerate(kinds):
             if columns is not None:
@@ -138,8 +130,7 @@ class Configurations:
     def _variables(self, source: kernel.Kernel) -> list[_Column] | None:
         keeps = self.influence.keeps
         columns = [
-            _Column(each.name, at, each.type, keeps(f".{each.name}"))
-            for at, each in enumerate(source.variables, 3)
+            _Column(each.name, at, each.type, keeps(f".{each.name}")) for at, each in enumerate(source.variables, 3)
         ]
         return [column for column in columns if column.how] or None
 
@@ -163,9 +154,7 @@ class Configurations:
             columns += self._clocks(entity, places, kinds)
         return [column for column in columns if column.how]
 
-    def _clocks(
-        self, entity: kernel.Entity, places: Mapping[str, int], kinds: Mapping[str, Type]
-    ) -> list[_Column]:
+    def _clocks(self, entity: kernel.Entity, places: Mapping[str, int], kinds: Mapping[str, Type]) -> list[_Column]:
         """Return the fields that timers read: they count while one of these runs."""
         states = tuple(dict.fromkeys(state for timer in entity.timers for state in timer.states))
         return [
@@ -239,9 +228,7 @@ class Configurations:
             ranks[0] = {value: value - now for value in values[0]}
         for rank in ranks:
             rank[None] = None
-        found = [
-            self._rows(table, part, now, ranks) for table, part in zip(self.timed, clock[1:], strict=True)
-        ]
+        found = [self._rows(table, part, now, ranks) for table, part in zip(self.timed, clock[1:], strict=True)]
         found.append((False, [(self.colours.setdefault(ranks[0][now], len(self.colours)), ())]))
         self.known[clock] = found
         return found

@@ -133,9 +133,7 @@ class _ScopeSearch:
         self.due = [steps.timer(index, clause) for index, clause in enumerate(self.timers)]
         self.must = any(step.must is not None for step in source.spontaneous)
         free = [entity for entity in source.entities if not entity.fixed]
-        self.records = [
-            (entity.name, attrgetter(f"{python_name(entity.collection)}.values")) for entity in free
-        ]
+        self.records = [(entity.name, attrgetter(f"{python_name(entity.collection)}.values")) for entity in free]
         self.reached: dict[str, set[str]] = {entity.name: set() for entity in free if entity.states}
         self.configurations = Configurations(source, influence, scope.records)
         backs = {invariant.looks_back for invariant in source.invariants}
@@ -195,9 +193,7 @@ class _ScopeSearch:
             yield False
         budget = self.node.budget
         for step in self.operations:
-            moves = not step.stays and not (
-                step.creates and min(budget[entity] for entity in step.creates) <= 0
-            )
+            moves = not step.stays and not (step.creates and min(budget[entity] for entity in step.creates) <= 0)
             if moves or self._has_more(step):
                 yield from self._carried_out(step, moves)
         for index, keys, _ in self.here.own_steps():
@@ -310,9 +306,7 @@ class _ScopeSearch:
     def _rests(self) -> bool:
         """Take the steps that must be taken until none is left; tell whether that has an end, and all invariants hold."""
         clause = ""
-        for index, keys in itertools.islice(
-            self.there.to_rest(), self.bounds.forced_steps if self.must else 0
-        ):
+        for index, keys in itertools.islice(self.there.to_rest(), self.bounds.forced_steps if self.must else 0):
             clause = self.own[index].name
             self.between.thaw(self.there.freeze())
             self.there.take(index, keys)
@@ -336,9 +330,7 @@ class _ScopeSearch:
     def _left(self) -> tuple[int, ...]:
         """Tell how many records may still be created."""
         before = self.here.serials
-        counts = [
-            sum([record.serial > before for record in values(self.there)()]) for _, values in self.records
-        ]
+        counts = [sum([record.serial > before for record in values(self.there)()]) for _, values in self.records]
         missing = self.there.serials - before - sum(counts)  # created, and gone at once
         for entity in self.doing[0].creates if self.doing else ():
             if missing and not counts[entity]:

@@ -84,14 +84,8 @@ class Influence:
         """Name what counts whatever the sentences say."""
         found = {f"{entity.name}.state" for entity in self.source.entities if entity.states}
         for operation in self.source.operations:
-            found |= {
-                f"{operation.name}.{each.parameter}" for each in operation.requires if each.guard is None
-            }
-            found |= {
-                f"{operation.name}.{each.record}"
-                for each in operation.effects
-                if isinstance(each, kernel.Move)
-            }
+            found |= {f"{operation.name}.{each.parameter}" for each in operation.requires if each.guard is None}
+            found |= {f"{operation.name}.{each.record}" for each in operation.effects if isinstance(each, kernel.Move)}
         for entity in self.source.entities:
             found |= self._order_roots(entity.name, entity.retain) if entity.retain else set()
         for message in self.source.messages:
@@ -148,9 +142,7 @@ class Influence:
     def _boxes(self, over: Typed) -> tuple[str, ...]:
         """Name the collections of messages that a list is made from; of those just sent, both."""
         return tuple(
-            node.name
-            for node in walked(self.source, over)
-            if isinstance(node, Var) and isinstance(node.type, List)
+            node.name for node in walked(self.source, over) if isinstance(node, Var) and isinstance(node.type, List)
         )
 
     @staticmethod
@@ -179,9 +171,7 @@ class Influence:
                     self._tests.setdefault(f"{entity}.state", []).append(states)
                 case Operate():
                     self._look_at_operator(node)
-            if isinstance(node, Const | Apply | Choose) and any(
-                _is_text(part) for part in (node, *parts(node))
-            ):
+            if isinstance(node, Const | Apply | Choose) and any(_is_text(part) for part in (node, *parts(node))):
                 self.opaque = False
             if isinstance(node, Apply | Choose):
                 self._mixed |= {name for part in parts(node) if (name := _enum_name(part))}

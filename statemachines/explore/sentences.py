@@ -80,9 +80,7 @@ class Sentences:
 
     def order(self, rule: kernel.Retain) -> list[Typed]:
         """List what an order reads, an ordering policy as its default choice."""
-        policies = {
-            policy.name: dict(policy.keys)[self._chosen[policy.name]] for policy in self._source.orders
-        }
+        policies = {policy.name: dict(policy.keys)[self._chosen[policy.name]] for policy in self._source.orders}
         return [policies[part] if isinstance(part, str) else part for part in rule.order]
 
     def _message(self, message: kernel.Message) -> Iterator[Sentence]:
@@ -98,9 +96,7 @@ class Sentences:
                     values = [target for _, target in arrows]
                 case kernel.Set(record=record, entity=entity, field=field, value=value, when=when):
                     yield from (
-                        Sentence((f"{entity}.{field}",), part, operation)
-                        for part in (record, value, when)
-                        if part
+                        Sentence((f"{entity}.{field}",), part, operation) for part in (record, value, when) if part
                     )
                 case kernel.Create(entity=entity, fields=fields, id=chosen, state=state):
                     yield from (Sentence((f"{entity}.{name}",), value, operation) for name, value in fields)
@@ -120,6 +116,4 @@ class Sentences:
 
 def is_counter(key: Typed) -> bool:
     """Return whether a key of an order is one of the two counters that every record has."""
-    return (
-        isinstance(key, Attribute) and isinstance(key.of.type, Ref) and key.name in ("completion", "serial")
-    )
+    return isinstance(key, Attribute) and isinstance(key.of.type, Ref) and key.name in ("completion", "serial")

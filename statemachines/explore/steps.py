@@ -91,9 +91,7 @@ class Steps:
     def own(self, index: int, step: kernel.Spontaneous) -> Step:
         """Make a step of the implementation's own."""
         there = self.there
-        return Step(
-            step.clause, [variable for variable, _ in step.loops], lambda *keys: there.take(index, keys)
-        )
+        return Step(step.clause, [variable for variable, _ in step.loops], lambda *keys: there.take(index, keys))
 
     def timer(self, index: int, clause: str) -> Step:
         """Make the step of a timer that is due."""
@@ -106,9 +104,7 @@ class Steps:
         wanted = {require.clause for require in operation.requires}
         if operation.reply is not None:
             wanted |= {entity.shows_clause for entity in source.entities}
-            wanted |= {
-                f"messages.{each.name}.carries.{key}" for each in source.messages for key, _ in each.carries
-            }
+            wanted |= {f"messages.{each.name}.carries.{key}" for each in source.messages for key, _ in each.carries}
         own = f"operations.{operation.name}."
         wanted |= {clause.path for clause in source.clauses if clause.path.startswith(own)}
         wanted -= {operation.loses_files, *self.witnessed}

@@ -6,10 +6,10 @@ Python; each knows only the one before it.
 
 from __future__ import annotations
 
-from statemachines.expression.checker import check, path_of
+from statemachines.expression.checker import check
 from statemachines.expression.emitter import class_name, emit, emit_iterable, group_constant, python_name
 from statemachines.expression.functions import ALONE
-from statemachines.expression.narrowing import facts
+from statemachines.expression.narrowing import facts, path_of
 from statemachines.expression.parser import RESERVED, parse
 from statemachines.expression.scope import Checker, Scope, Vocabulary
 from statemachines.expression.syntax import (
@@ -48,52 +48,3 @@ from statemachines.expression.typed import (
     parts,
     renamed,
 )
-
-__all__ = [
-    "ALONE",
-    "RESERVED",
-    "Apply",
-    "At",
-    "Attribute",
-    "Binary",
-    "Build",
-    "Checker",
-    "Choose",
-    "Conditional",
-    "Const",
-    "Defined",
-    "Each",
-    "ExpressionError",
-    "Field",
-    "Found",
-    "Fresh",
-    "FunctionCall",
-    "InGroup",
-    "Invoke",
-    "Items",
-    "ListOf",
-    "Literal",
-    "Member",
-    "Minted",
-    "Name",
-    "Node",
-    "Operate",
-    "Repeat",
-    "Scope",
-    "Together",
-    "Typed",
-    "Var",
-    "Vocabulary",
-    "check",
-    "children",
-    "class_name",
-    "emit",
-    "emit_iterable",
-    "facts",
-    "group_constant",
-    "parse",
-    "parts",
-    "path_of",
-    "python_name",
-    "renamed",
-]

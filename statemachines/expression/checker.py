@@ -7,8 +7,8 @@ from dataclasses import replace
 from statemachines.diagnostics import did_you_mean
 from statemachines.expression import functions, macros, operators
 from statemachines.expression.macros import MACROS
-from statemachines.expression.narrowing import facts, path_of
-from statemachines.expression.scope import Checker, Scope, Vocabulary
+from statemachines.expression.narrowing import path_of
+from statemachines.expression.scope import Checker, Scope
 from statemachines.expression.syntax import (
     Binary,
     Conditional,
@@ -40,8 +40,6 @@ from statemachines.types import (
     present,
     replied,
 )
-
-__all__ = ["MACROS", "Checker", "Scope", "Vocabulary", "check", "facts", "path_of"]
 
 
 def check(node: Node, scope: Scope, expected: Type = UNKNOWN) -> tuple[Typed, list[ExpressionError]]:

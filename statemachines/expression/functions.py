@@ -81,9 +81,7 @@ def _method_hint(name: str, kind: Type) -> str:
         known = [*_OF_LIST, *_BY_ITEM, *MACROS]
     elif isinstance(kind, Text | Id):
         known = [*_OF_TEXT]
-    return did_you_mean(name, known) or (
-        f"known: {', '.join(sorted(known))}" if known else "it has no functions"
-    )
+    return did_you_mean(name, known) or (f"known: {', '.join(sorted(known))}" if known else "it has no functions")
 
 
 def _visited(checker: Checker, node: FunctionCall, scope: Scope) -> None:
@@ -126,9 +124,7 @@ def _arguments(
         message = f"{node.name} takes {many} arguments, and {given} are given"
         checker.fault("expression-type", node.at, message, "see spec/README.md")
         return ()
-    return tuple(
-        checker.expect(part, scope, kind) for part, kind in zip(node.arguments, wanted, strict=False)
-    )
+    return tuple(checker.expect(part, scope, kind) for part, kind in zip(node.arguments, wanted, strict=False))
 
 
 def _by_item(checker: Checker, node: FunctionCall, scope: Scope, of: Typed, kind: List) -> Typed:

@@ -96,9 +96,7 @@ class _Parser:
 
     def whole(self) -> Node:
         if self.tokens[0][0] == "end":
-            raise ExpressionError(
-                "expression-syntax", 0, "an empty expression", "write a value or a condition"
-            )
+            raise ExpressionError("expression-syntax", 0, "an empty expression", "write a value or a condition")
         node = self.expression(0)
         kind, word, at = self.tokens[self.next]
         if kind != "end":
@@ -159,9 +157,7 @@ class _Parser:
         if kind == "name" and word in _WORDS:
             return Literal(at, _WORDS[word])
         if kind == "name" and word == "if":
-            raise self.fault(
-                at, "a conditional cannot stand here by itself", "put if … then … else … in parentheses"
-            )
+            raise self.fault(at, "a conditional cannot stand here by itself", "put if … then … else … in parentheses")
         if kind == "name" and word not in RESERVED:
             if self.tokens[self.next][1] == "(":
                 self.take()

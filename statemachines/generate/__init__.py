@@ -8,12 +8,3 @@ from __future__ import annotations
 from statemachines.generate.python_module import module, standalone
 from statemachines.generate.records import message_names, record_names
 from statemachines.generate.writer import WIDTH, Writer
-
-__all__ = [
-    "WIDTH",
-    "Writer",
-    "message_names",
-    "module",
-    "record_names",
-    "standalone",
-]

@@ -37,9 +37,7 @@ def decides(page: Page, operation: kernel.Operation) -> None:
         _gathers(page, "refused", refusals, opens)
         with page.block("if refused:"):
             codes = "(*refused.values(), *left_open.values())" if opens else "tuple(refused.values())"
-            page.line(
-                f"return Decision({codes}, clauses=tuple(refused))"
-            )  # what is open excuses nothing else
+            page.line(f"return Decision({codes}, clauses=tuple(refused))")  # what is open excuses nothing else
     for require in others:
         if require.answer == "unchanged":
             _answers_at_once(page, require)

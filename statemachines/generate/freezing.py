@@ -149,8 +149,7 @@ def _thawed(source: str, kind: Type | None, depth: int = 0) -> str:
             return f"None if {source} is None else {_thawed(source, inner, depth)}"
         case RecordType(fields=fields):
             parts = (
-                f"{name!r}: {_thawed(f'{source}[{index}]', each, depth)}"
-                for index, (name, each) in enumerate(fields)
+                f"{name!r}: {_thawed(f'{source}[{index}]', each, depth)}" for index, (name, each) in enumerate(fields)
             )
             return f"({source} if {source} is ANYTHING else {{{', '.join(parts)}}})"
         case List(item=item) if _rebuilt(item):

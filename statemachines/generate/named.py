@@ -35,9 +35,7 @@ def ordering_key(order: tuple[Typed | str, ...], variable: str) -> str:
     if not order:
         return "()"
     record = python_name(variable)
-    parts = [
-        f"*self.{python_name(part)}_key({record})" if isinstance(part, str) else emit(part) for part in order
-    ]
+    parts = [f"*self.{python_name(part)}_key({record})" if isinstance(part, str) else emit(part) for part in order]
     return f"({', '.join(parts)}{',' if len(parts) == 1 else ''})"
 
 

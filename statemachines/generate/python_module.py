@@ -54,9 +54,7 @@ def _module(source: kernel.Kernel, shared: str) -> str:
 
 
 def _constants(page: Page) -> None:
-    page.verbatim(
-        "# The clauses of the spec, by number: `seen[i]` of a model is 1 once clause i was witnessed."
-    )
+    page.verbatim("# The clauses of the spec, by number: `seen[i]` of a model is 1 once clause i was witnessed.")
     if not page.source.clauses:
         page.line("CLAUSES: tuple[str, ...] = ()")
     else:

@@ -20,9 +20,7 @@ def shown_record(page: Page, entity: kernel.Entity) -> None:
 
 def shown_message(page: Page, message: kernel.Message) -> None:
     """Write what a receiver sees of a message."""
-    with page.method(
-        f"shown_{message.name.lower()}", f"message: {class_name(message.name)}", "dict[str, Any]"
-    ):
+    with page.method(f"shown_{message.name.lower()}", f"message: {class_name(message.name)}", "dict[str, Any]"):
         for key, _ in message.carries:
             page.saw(f"messages.{message.name}.carries.{key}")
         with page.bracketed("return {", "}"):

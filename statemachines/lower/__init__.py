@@ -5,9 +5,5 @@ A new word of the language gets its meaning here; faults of names and types are 
 
 from __future__ import annotations
 
-from statemachines.lower.spec import ANY, lower
-
-__all__ = [
-    "ANY",
-    "lower",
-]
+from statemachines.lower.guards import ANY
+from statemachines.lower.spec import lower

@@ -30,9 +30,7 @@ class Lowering:
 
     def unknown(self, code: str, word: Word, message: str, known: Collection[str], hint: str = "") -> None:
         """Add a fault about a word that is none of those known."""
-        self.fault(
-            code, word.where, message, did_you_mean(word.text, known) or hint or f"known: {', '.join(known)}"
-        )
+        self.fault(code, word.where, message, did_you_mean(word.text, known) or hint or f"known: {', '.join(known)}")
 
     def clause(self, path: str, where: Where, text: str) -> str:
         """Register a clause and give its path."""

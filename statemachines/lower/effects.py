@@ -123,9 +123,7 @@ def _moved(
     entity = record.entity.name.text
     text = "; ".join(f"{each.source.text if each.source else 'it'} → {each.target.text}" for each in moves)
     clause = low.clause(f"{path}.move", moves[0].where, text)
-    return kernel.Move(
-        clause, record.name, entity, tuple(found.items()), guarded=set(found) < set(record.states)
-    )
+    return kernel.Move(clause, record.name, entity, tuple(found.items()), guarded=set(found) < set(record.states))
 
 
 def arrows(
@@ -194,9 +192,7 @@ def creations(
     return found, scope
 
 
-def _creation(
-    low: Lowering, creation: Creation, entity: EntitySpec, scope: Scope, path: str
-) -> kernel.Create:
+def _creation(low: Lowering, creation: Creation, entity: EntitySpec, scope: Scope, path: str) -> kernel.Create:
     name = entity.name.text
     given = _fields(low, creation, entity, scope)
     for key, use in entity.fields.items():

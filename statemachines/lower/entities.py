@@ -87,9 +87,7 @@ def _retain(low: Lowering, entity: EntitySpec, scope: Scope) -> kernel.Retain | 
 
 def _timer(low: Lowering, entity: EntitySpec, timer: TimerSpec, scope: Scope) -> kernel.Timer:
     name = entity.name.text
-    text = (
-        f"{timer.duration.text} after {timer.since.text}{f', when {timer.when.text}' if timer.when else ''}"
-    )
+    text = f"{timer.duration.text} after {timer.since.text}{f', when {timer.when.text}' if timer.when else ''}"
     path = low.clause(f"entities.{name}.{timer.path}", timer.where, text)
     duration = low.typed(timer.duration, scope, optional(INT))
     since = low.typed(timer.since, scope, optional(TIME))

@@ -29,9 +29,7 @@ ANY = "*"  # a refusal with whatever code
 Parameters = tuple[kernel.Parameter, ...]
 
 
-def lookups(
-    low: Lowering, operation: OperationSpec, parameters: Parameters, path: str
-) -> list[kernel.Require]:
+def lookups(low: Lowering, operation: OperationSpec, parameters: Parameters, path: str) -> list[kernel.Require]:
     """Require that the records an operation is about exist, and are visible to the caller."""
     found = []
     names = {parameter.name for parameter in parameters}
@@ -115,9 +113,7 @@ def guards(low: Lowering, operation: OperationSpec, scope: Scope, path: str) -> 
         found.append(kernel.Require(clause, negated(low.typed(expr, scope, BOOL)), "open", code.text))
     if operation.unsaid is not None:
         expr = operation.unsaid
-        clause = low.clause(
-            f"{path}.unsaid", low.place(f"{path}.unsaid", operation.name), f"unsaid where {expr.text}"
-        )
+        clause = low.clause(f"{path}.unsaid", low.place(f"{path}.unsaid", operation.name), f"unsaid where {expr.text}")
         found.append(kernel.Require(clause, negated(low.typed(expr, scope, BOOL)), "avoided"))
     if operation.only_if is not None:
         found.append(_only_if(low, operation, operation.only_if, scope, path))
@@ -138,9 +134,7 @@ def move(
 ) -> tuple[kernel.Require, kernel.Move] | None:
     """Lower `move` and `otherwise`: the state that a record has to be in, and the one that it goes to."""
     first = operation.moves[0]
-    moved = next(
-        (each for each in parameters if each.entity and low.lifecycle.entities[each.entity].states), None
-    )
+    moved = next((each for each in parameters if each.entity and low.lifecycle.entities[each.entity].states), None)
     if moved is None:
         message = "no record with states is taken here"
         low.fault("bad-move", first.where, message, "take the record that moves: {job: Job}")
@@ -197,9 +191,7 @@ def _unused(low: Lowering, value: Typed, entity: EntitySpec, field: str, kind: T
     return negated(Each(BOOL, 0, "exists", over, "other", body))
 
 
-def _require(
-    clause: str, guard: Typed | None, answer: Otherwise, parameter: str, entity: str = ""
-) -> kernel.Require:
+def _require(clause: str, guard: Typed | None, answer: Otherwise, parameter: str, entity: str = "") -> kernel.Require:
     kind = "avoided" if answer.kind == "open" else answer.kind
     return kernel.Require(clause, guard, kind, _code(answer), (), parameter, entity)
 

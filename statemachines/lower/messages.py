@@ -35,9 +35,7 @@ def message(low: Lowering, owed: Owed) -> kernel.Message:
         to_clause=sentence("to", f"told to {owed.to.text} and nobody else") if owed.to else "",
         order=low.order(owed.order, scope),
         order_clause=sentence("order", f"told in order of {keys}") if owed.order else "",
-        once_clause=sentence("at most", f"told {owed.at_most.text}, under any interleaving")
-        if owed.at_most
-        else "",
+        once_clause=sentence("at most", f"told {owed.at_most.text}, under any interleaving") if owed.at_most else "",
         outlives_clause=sentence("outlives", "stays owed when its record leaves") if owed.outlives else "",
         carries=carries,
     )

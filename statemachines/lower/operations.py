@@ -63,9 +63,7 @@ def _steps(
         requires.append(moved[0])
         effects.append(moved[1])
     if operation.otherwise and not operation.moves and operation.only_if is None:
-        message = (
-            "`otherwise` answers where `move` or `only if` does not let a call pass, and there is neither"
-        )
+        message = "`otherwise` answers where `move` or `only if` does not let a call pass, and there is neither"
         low.fault("unused-otherwise", operation.otherwise.where, message, "remove it, or add one of them")
     effects += sets(low, operation.assignments, scope, path)
     created, _ = creations(low, operation.creations, scope, path)
@@ -86,9 +84,7 @@ def _in_order(low: Lowering, declared: OperationSpec, path: str) -> None:
         if left_out and not use.default:
             where = low.place(f"{path}.takes.{name}", declared.name)
             message = f"{left_out!r} may be left out, and {name!r} behind it may not"
-            low.fault(
-                "missing-default", where, message, f"give {name} a default, or put it before {left_out}"
-            )
+            low.fault("missing-default", where, message, f"give {name} a default, or put it before {left_out}")
         left_out = left_out or (name if use.default else "")
 
 
@@ -131,6 +127,4 @@ def _said(gives: Gives) -> str:
         return f"any of {', '.join(expr.text for expr in gives.any_of)}"
     if gives.value is not None:
         return gives.value.text
-    return "; ".join(
-        f"{f'when {when.text}: ' if when else 'else '}{expr.text}" for when, expr in gives.branches
-    )
+    return "; ".join(f"{f'when {when.text}: ' if when else 'else '}{expr.text}" for when, expr in gives.branches)

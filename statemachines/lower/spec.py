@@ -11,14 +11,12 @@ from statemachines.diagnostics import SpecError
 from statemachines.lifecycle import Lifecycle
 from statemachines.lower.context import Lowering
 from statemachines.lower.entities import entity
-from statemachines.lower.guards import ANY, unused_missing
+from statemachines.lower.guards import unused_missing
 from statemachines.lower.messages import message
 from statemachines.lower.named import definitions, invariant, order_policy, sizes
 from statemachines.lower.operations import operation
 from statemachines.lower.unasked import own_step
 from statemachines.words import Words
-
-__all__ = ["ANY", "lower"]
 
 
 def lower(lifecycle: Lifecycle) -> tuple[kernel.Kernel, Words]:

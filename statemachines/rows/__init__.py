@@ -7,22 +7,10 @@ made, and `written` writes it as the steps of a row.
 from __future__ import annotations
 
 from statemachines.rows.call_types import CallTypes
-from statemachines.rows.compiler import (
-    UNEVALUABLE,
-    Observed,
-    Program,
-    RowCompiler,
-    RowFailure,
-    RowTooLong,
-    enumerated,
-    evaluate,
-    extremes,
-    positions,
-    values,
-    witnesses,
-)
+from statemachines.rows.compiler import RowCompiler, enumerated, evaluate, extremes, positions, values, witnesses
 from statemachines.rows.model_subject import ModelSubject
 from statemachines.rows.names import Names, item, quoted
+from statemachines.rows.programs import UNEVALUABLE, Observed, Program, RowFailure, RowTooLong
 from statemachines.rows.row_writer import row_as_it_ran, row_text
 from statemachines.rows.trace import (
     AtOnce,
@@ -38,37 +26,3 @@ from statemachines.rows.trace import (
 )
 from statemachines.rows.words import RowWords
 from statemachines.rows.written_steps import written
-
-__all__ = [
-    "UNEVALUABLE",
-    "AtOnce",
-    "Call",
-    "CallTypes",
-    "Given",
-    "ModelSubject",
-    "Names",
-    "Observed",
-    "Plain",
-    "Program",
-    "RowCompiler",
-    "RowFailure",
-    "RowTooLong",
-    "RowWords",
-    "Step",
-    "Trace",
-    "enumerated",
-    "evaluate",
-    "extremes",
-    "item",
-    "positions",
-    "quoted",
-    "row_as_it_ran",
-    "row_text",
-    "shape",
-    "symbolic",
-    "values",
-    "with_argument",
-    "without",
-    "witnesses",
-    "written",
-]

@@ -11,34 +11,13 @@ from statemachines.expression import Invoke, Name, Scope, Typed, check, emit, fa
 from statemachines.lifecycle import Claim, Drawn, Expr, Lifecycle, Row, RowStep, TypeUse, Word
 from statemachines.rows.programs import (
     FUNCTIONS,
-    UNEVALUABLE,
     Line,
-    Observed,
     Program,
-    RowFailure,
     RowTooLong,
     numbers,
 )
 from statemachines.rows.words import RowWords
 from statemachines.types import BOOL, INT, UNKNOWN, Enum, List, Ref, Type, replied
-
-__all__ = [
-    "NEEDS",
-    "UNEVALUABLE",
-    "Line",
-    "Observed",
-    "Program",
-    "RowCompiler",
-    "RowFailure",
-    "RowTooLong",
-    "enumerable",
-    "enumerated",
-    "evaluate",
-    "extremes",
-    "positions",
-    "values",
-    "witnesses",
-]
 
 NEEDS = ("clock", "concurrency")  # what a row can need beside optional operations and conditions
 
@@ -150,15 +129,9 @@ class RowCompiler:
                 self._free(step.loop, scope)
                 found.append(self._loop(step, step.loop.text, typed, scope))
             else:
-                if (
-                    not isinstance(typed, Invoke)
-                    and not isinstance(typed.type, List)
-                    and typed.type != UNKNOWN
-                ):
+                if not isinstance(typed, Invoke) and not isinstance(typed.type, List) and typed.type != UNKNOWN:
                     message = "this step calls nothing and is bound to no name"
-                    self._fault(
-                        "idle-step", step.expr.scalar.at(0), message, "make a call, or write name = …"
-                    )
+                    self._fault("idle-step", step.expr.scalar.at(0), message, "make a call, or write name = …")
                 found.append(Line(step.expr, typed))
         return tuple(found), scope
 

@@ -51,9 +51,7 @@ class Names:
         self.types = CallTypes(compiled.kernel)
         self.reach: dict[int, str] = {}
         self.shared: dict[str, tuple[str, str]] = {}
-        self._kinds = {
-            operation.name: self.types.takes(operation.name) for operation in compiled.kernel.operations
-        }
+        self._kinds = {operation.name: self.types.takes(operation.name) for operation in compiled.kernel.operations}
         self._defaults: dict[str, dict[str, Any]] = {
             operation.name: {
                 each.name: each.default.value if isinstance(each.default, Const) else []  # an empty list
@@ -74,13 +72,9 @@ class Names:
             for text, kinds in alike.items()
             if kinds > 1
             or any(text != each and text in each for each in words)
-            or any(
-                text != each and text.startswith(each) and not each[-1:].isdigit() for each in alike if each
-            )
+            or any(text != each and text.startswith(each) and not each[-1:].isdigit() for each in alike if each)
         }
-        self.plain |= _telling(
-            {text for text, kind in uses if isinstance(kind, Text) and self.may_be_fresh(kind)}
-        )
+        self.plain |= _telling({text for text, kind in uses if isinstance(kind, Text) and self.may_be_fresh(kind)})
         for (value, kind), count in uses.items():
             if value not in self.plain and self.may_be_fresh(kind) and (count > 1 or told(value)):
                 base = kind.name if isinstance(kind, Text) else "Id"
@@ -96,9 +90,7 @@ class Names:
 
     def free(self, base: str) -> str:
         """Return a name that nothing has yet."""
-        taken = {reach.partition("[")[0] for reach in self.reach.values()} | {
-            name for name, _ in self.shared.values()
-        }
+        taken = {reach.partition("[")[0] for reach in self.reach.values()} | {name for name, _ in self.shared.values()}
         taken |= self._kinds.keys()
         if base not in taken:
             return base

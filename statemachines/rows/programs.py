@@ -51,9 +51,9 @@ def numbers(count: int) -> list[int]:
     return model.numbers(count)
 
 
-FUNCTIONS = {
-    name: value for name, value in vars(model).items() if callable(value) and not name.startswith("_")
-} | {"numbers": numbers}
+FUNCTIONS = {name: value for name, value in vars(model).items() if callable(value) and not name.startswith("_")} | {
+    "numbers": numbers
+}
 """What emitted code calls by name."""
 
 
@@ -90,9 +90,7 @@ class Observed:
     def value(self) -> Any:
         """Return the reply; raise NothingGiven, so that a row which reads it from a refusal does not hold."""
         if self.refused is not None:
-            raise NothingGiven(
-                f"{self.operation} was refused ({self.refused}), so it gave nothing to look at"
-            )
+            raise NothingGiven(f"{self.operation} was refused ({self.refused}), so it gave nothing to look at")
         return self.given
 
     @property

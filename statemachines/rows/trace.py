@@ -51,12 +51,7 @@ class Call:
 
     def refers(self) -> set[int]:
         """Return the numbers of the calls whose replies it uses."""
-        return {
-            value.step
-            for _, argument in self.arguments
-            for value in parts(argument)
-            if isinstance(value, Given)
-        }
+        return {value.step for _, argument in self.arguments for value in parts(argument) if isinstance(value, Given)}
 
 
 def parts(value: Any) -> Iterator[Any]:
@@ -125,9 +120,7 @@ def symbolic(source: Kernel, made: Iterable[Observed | Sequence[Sequence[Observe
         nonlocal number
         number += 1
         kinds = types.takes(record.operation)
-        arguments = tuple(
-            (name, _symbol(value, kinds.get(name), origins)) for name, value in record.arguments.items()
-        )
+        arguments = tuple((name, _symbol(value, kinds.get(name), origins)) for name, value in record.arguments.items())
         return Call(number, record.operation, arguments)
 
     def note(record: Observed, made: Call) -> None:
@@ -159,9 +152,7 @@ def _symbol(value: Any, kind: Type | None, origins: Mapping[str, Given]) -> Any:
             return tuple(_symbol(each, None, origins) for each in value)
         case dict(), plain:
             kinds = dict(plain.fields) if isinstance(plain, RecordType) else {}
-            return Plain(
-                tuple((name, _symbol(each, kinds.get(name), origins)) for name, each in value.items())
-            )
+            return Plain(tuple((name, _symbol(each, kinds.get(name), origins)) for name, each in value.items()))
         case _:
             return value
 
@@ -185,9 +176,7 @@ def with_argument(trace: Trace, number: int, name: str, value: Any) -> Trace:
     def changed(call: Call) -> Call:
         if call.number != number:
             return call
-        return replace(
-            call, arguments=tuple((key, value if key == name else old) for key, old in call.arguments)
-        )
+        return replace(call, arguments=tuple((key, value if key == name else old) for key, old in call.arguments))
 
     return trace.changed(changed)
 
@@ -222,8 +211,6 @@ def shape(trace: Trace) -> tuple[Any, ...]:
         return call.operation, tuple((name, of(value)) for name, value in call.arguments)
 
     return tuple(
-        tuple(tuple(map(plainly, caller)) for caller in step.callers)
-        if isinstance(step, AtOnce)
-        else plainly(step)
+        tuple(tuple(map(plainly, caller)) for caller in step.callers) if isinstance(step, AtOnce) else plainly(step)
         for step in trace.steps
     )

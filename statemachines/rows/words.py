@@ -89,11 +89,7 @@ class RowWords:
 
     def fields(self, kind: Type) -> Iterable[str]:
         """List the fields that a value of this type has."""
-        return (
-            ["refused", "signals", *plain_fields(kind.value)]
-            if isinstance(kind, ReplyType)
-            else plain_fields(kind)
-        )
+        return ["refused", "signals", *plain_fields(kind.value)] if isinstance(kind, ReplyType) else plain_fields(kind)
 
     def constant(self, name: str, expected: Type, at: int) -> Typed | None:
         """Return a constant, or `fresh`: a new value of the type that is expected."""
@@ -146,9 +142,7 @@ class RowWords:
         if not least <= len(node.arguments) <= len(takes):
             wanted = ", ".join(name for name, _ in takes)
             message = f"{node.name} takes ({wanted}), and {len(node.arguments)} arguments are given"
-            raise ExpressionError(
-                "expression-type", node.at, message, "arguments stand in the order of `takes`"
-            )
+            raise ExpressionError("expression-type", node.at, message, "arguments stand in the order of `takes`")
         arguments = tuple(
             (name, checker.expect(part, scope, self._model.types.passed(use)))
             for (name, use), part in zip(takes, node.arguments, strict=False)
@@ -182,9 +176,7 @@ def _fresh(expected: Type, at: int) -> Typed:
     wanted = present(expected)
     if not isinstance(wanted, Text | Id) or wanted == Text():
         message = "it is not clear what should be fresh here"
-        raise ExpressionError(
-            "expression-type", at, message, "write fresh(Type), with a type of texts or ids"
-        )
+        raise ExpressionError("expression-type", at, message, "write fresh(Type), with a type of texts or ids")
     return Fresh(wanted, at)
 
 
@@ -192,9 +184,7 @@ def _wait(checker: Checker, node: FunctionCall, scope: Scope) -> Typed:
     if len(node.arguments) != 1:
         message = "wait takes a number of milliseconds"
         raise ExpressionError("expression-type", node.at, message, "for example wait(1)")
-    return Invoke(
-        ReplyType(WAIT, NULL), node.at, WAIT, (("ms", checker.expect(node.arguments[0], scope, INT)),)
-    )
+    return Invoke(ReplyType(WAIT, NULL), node.at, WAIT, (("ms", checker.expect(node.arguments[0], scope, INT)),))
 
 
 def _common(bodies: tuple[Typed, ...]) -> Type:
@@ -204,9 +194,7 @@ def _common(bodies: tuple[Typed, ...]) -> Type:
     shared: Type = values[0]
     for value in values[1:]:
         if isinstance(shared, RecordType) and isinstance(value, RecordType):
-            kinds = [
-                (name, join(kind, other)) for name, kind in shared.fields if (other := value.field(name))
-            ]
+            kinds = [(name, join(kind, other)) for name, kind in shared.fields if (other := value.field(name))]
             shared = RecordType(tuple((name, kind) for name, kind in kinds if kind is not None))
         elif shared != value and not isinstance(shared, Unknown):
             shared = NULL

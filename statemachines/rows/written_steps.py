@@ -93,9 +93,7 @@ def _position(step: Step, names: Names) -> tuple[str, int] | None:
     return None
 
 
-def _rounds(
-    steps: Sequence[Step], body: Sequence[Step], first: tuple[str, int], step: int, names: Names
-) -> int:
+def _rounds(steps: Sequence[Step], body: Sequence[Step], first: tuple[str, int], step: int, names: Names) -> int:
     """Count how often the body comes, each time about the next record."""
     binding, position = first
     period, rounds = len(body), 0
@@ -129,9 +127,7 @@ def _loop(body: Sequence[Step], first: tuple[str, int], rounds: int, step: int, 
     over, skipped = binding, position
     if step < 0:
         over, skipped = f"{binding}.reversed()", total - 1 - position
-    over += (f".drop({skipped})" if skipped else "") + (
-        f".take({rounds})" if skipped + rounds < total else ""
-    )
+    over += (f".drop({skipped})" if skipped else "") + (f".take({rounds})" if skipped + rounds < total else "")
     each = names.free("r")
     lines = [f"- for each {each} in {over}:"]
     for call in (call for step in body for call in calls_of(step)):
@@ -147,9 +143,7 @@ def _single(step: Step, last: bool, used: set[int], names: Names) -> str:
     if isinstance(step, AtOnce):
         return item(_together(step, used, names))
     if names.unasked(step):
-        about = [
-            names.value(each, None) if isinstance(each, Given) else str(each) for _, each in step.arguments
-        ]
+        about = [names.value(each, None) if isinstance(each, Given) else str(each) for _, each in step.arguments]
         return f"# the implementation takes {step.operation.removeprefix(OWN)}({', '.join(about)}) unasked"
     text = names.call(step)
     if step.number in used:

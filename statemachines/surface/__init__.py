@@ -10,13 +10,3 @@ from statemachines.surface.reader import Reader
 from statemachines.surface.rows import row
 from statemachines.surface.spec import read_lifecycle
 from statemachines.surface.structure import check_structure
-
-__all__ = [
-    "Reader",
-    "check_structure",
-    "read_lifecycle",
-    "read_spec",
-    "row",
-    "rules_of",
-    "with_rows",
-]

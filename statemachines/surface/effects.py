@@ -108,9 +108,7 @@ def moves(reader: Reader, node: Node | None, *, short: bool = False) -> tuple[Mo
     if node is None:
         return ()
     if isinstance(node, Mapping):
-        return tuple(
-            MoveSpec(source, reader.expr(target), source.where) for source, target in reader.entries(node)
-        )
+        return tuple(MoveSpec(source, reader.expr(target), source.where) for source, target in reader.entries(node))
     scalar = cast(Scalar, node)
     source, arrow, target = scalar.text.partition("->")
     if short and not arrow:

@@ -9,8 +9,6 @@ from statemachines.diagnostics import Diagnostic, SpecError, Where, did_you_mean
 from statemachines.specs import RULES
 from statemachines.yaml import Mapping, Node, Scalar, Sequence, read_file
 
-__all__ = ["no_such_rows", "read_spec", "rules_of", "with_rows"]
-
 
 def read_spec(path: Path, *, name: str | None = None) -> Node:
     """Return the tree of a spec, a file or a folder; raise SpecError with every fault of YAML in any of its files.
@@ -65,9 +63,7 @@ def with_rows(rules: Node, folder: Path) -> Node:
 def no_such_rows(name: Scalar, known: Iterable[str] = ()) -> Diagnostic:
     """Return the fault of a name in `matrix` for which there is no file among the `known` ones."""
     hint = did_you_mean(name.text, known) or "write the file, or take the name off the list"
-    return Diagnostic(
-        "file-not-found", name.where, f"there is no rows/{name.text}.yaml beside this file", hint
-    )
+    return Diagnostic("file-not-found", name.where, f"there is no rows/{name.text}.yaml beside this file", hint)
 
 
 def _named(name: Scalar, files: Iterable[Path]) -> Mapping:

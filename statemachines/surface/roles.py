@@ -39,8 +39,6 @@ def with_entities(operation: OperationSpec, entities: Iterable[EntitySpec]) -> O
 
     def taken(use: TypeUse) -> TypeUse:
         owner = owners.get(use.name.text)
-        return (
-            use if owner is None else replace(use, name=Word(owner.name.text, use.name.where), role=use.name)
-        )
+        return use if owner is None else replace(use, name=Word(owner.name.text, use.name.where), role=use.name)
 
     return replace(operation, takes={name: taken(use) for name, use in operation.takes.items()})

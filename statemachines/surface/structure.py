@@ -14,8 +14,6 @@ from statemachines.diagnostics import Diagnostic, SpecError, did_you_mean
 from statemachines.surface.complaints import Complaint, Path, complaints, homes, matches
 from statemachines.yaml import Node, locate, to_plain
 
-__all__ = ["check_structure"]
-
 _CALLED: Final = {
     "null": "nothing",
     "boolean": "true or false",
@@ -117,9 +115,7 @@ def _key_faults(complaint: Complaint) -> Iterator[_Fault]:
         yield _Fault("bad-name", path, f"{key!r} is not {complaint.title}", _name_hint(complaint), True)
     elif key in complaint.known or not complaint.closed:  # any other is told as unknown
         message = f"{key!r} cannot stand beside {complaint.branch!r} in {owner}"
-        yield _Fault(
-            "unknown-word", path, message, f"words that go together here: {', '.join(complaint.asked)}", True
-        )
+        yield _Fault("unknown-word", path, message, f"words that go together here: {', '.join(complaint.asked)}", True)
 
 
 # ── Faults of a value ──

@@ -55,9 +55,7 @@ def type_declaration(reader: Reader, name: Word, node: Node) -> TypeDeclaration:
     low, high = reader.number(body.get("from")), reader.number(body.get("to"))
     if low > high:
         message = f"nothing is at least {low} and at most {high}"
-        reader.fault(
-            "bad-value", cast(Scalar, body.get("to")), message, "the smaller one stands under `from`"
-        )
+        reader.fault("bad-value", cast(Scalar, body.get("to")), message, "the smaller one stands under `from`")
     return TypeDeclaration(
         name,
         cast("Literal['one of', 'text', 'id of', 'range', 'record']", kind),

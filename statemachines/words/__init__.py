@@ -8,11 +8,3 @@ from __future__ import annotations
 from statemachines.words.literals import record_literal
 from statemachines.words.types import variable_of
 from statemachines.words.words import Words, plain_field, plain_fields
-
-__all__ = [
-    "Words",
-    "plain_field",
-    "plain_fields",
-    "record_literal",
-    "variable_of",
-]

@@ -38,9 +38,7 @@ class Caller:
             case Ref(entity=entity) if not self._lifecycle.entities[entity].fixed:
                 return Id(entity)
             case MessageType(name=name):
-                return RecordType(
-                    tuple((key, self.sees(value)) for key, value in self.carried(name).items()), name
-                )
+                return RecordType(tuple((key, self.sees(value)) for key, value in self.carried(name).items()), name)
             case List(item=item, unordered=unordered):
                 return List(self.sees(item), unordered)
             case Optional(item=item):

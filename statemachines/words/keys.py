@@ -8,15 +8,9 @@ from statemachines.expression import Attribute, Const, Found, Operate, Typed, Va
 from statemachines.types import BOOL, List, Ref
 
 
-def looked_up(
-    macro: str, over: Typed, variable: str, body: Typed, key_of: Callable[[str], str]
-) -> tuple[Typed, Typed]:
+def looked_up(macro: str, over: Typed, variable: str, body: Typed, key_of: Callable[[str], str]) -> tuple[Typed, Typed]:
     """Return the same records and condition, looking records up by their key where that is possible."""
-    if (
-        macro not in ("exists", "filter")
-        or not isinstance(over, Var)
-        or not over.source.endswith(".values()")
-    ):
+    if macro not in ("exists", "filter") or not isinstance(over, Var) or not over.source.endswith(".values()"):
         return over, body
     if not (isinstance(over.type, List) and isinstance(over.type.item, Ref)):
         return over, body

@@ -10,14 +10,10 @@ from statemachines.types import NULL, Optional, RecordType
 
 def record_literal(checker: Checker, node: FunctionCall, scope: Scope, kind: RecordType) -> Typed:
     """Type a record that is written out; nulls can be left out at its end. Raises ExpressionError."""
-    least = max(
-        (index for index, (_, each) in enumerate(kind.fields, 1) if not isinstance(each, Optional)), default=0
-    )
+    least = max((index for index, (_, each) in enumerate(kind.fields, 1) if not isinstance(each, Optional)), default=0)
     if not least <= len(node.arguments) <= len(kind.fields):
         message = f"{node.name} takes ({', '.join(name for name, _ in kind.fields)}), and {len(node.arguments)} values are given"
-        raise ExpressionError(
-            "expression-type", node.at, message, "values stand in the order of the type's fields"
-        )
+        raise ExpressionError("expression-type", node.at, message, "values stand in the order of the type's fields")
     given = tuple(
         (name, checker.expect(part, scope, each))
         for (name, each), part in zip(kind.fields, node.arguments, strict=False)

@@ -72,9 +72,7 @@ class Types:
             found[f"policies.{name}"] = Enum(f"policies.{name}", _texts(policy.choices))
         for name, declaration in self.lifecycle.types.items():
             self._known_entity(declaration.entity)
-            found[name] = (
-                _declared(name, declaration) if declaration.of is None else self._some_of(declaration, found)
-            )
+            found[name] = _declared(name, declaration) if declaration.of is None else self._some_of(declaration, found)
         for name in self._nested():  # a record may use all other types
             fields = self.lifecycle.types[name].fields.items()
             found[name] = RecordType(tuple((key, self._resolved(use, found)) for key, use in fields), name)
@@ -110,9 +108,7 @@ class Types:
         whole = found.get(word.text)
         if not isinstance(whole, Enum):
             hint = did_you_mean(word.text, found) or "for example Job.state"
-            self.faults.append(
-                Diagnostic("unknown-type", word.where, f"there are no states {word.text!r}", hint)
-            )
+            self.faults.append(Diagnostic("unknown-type", word.where, f"there are no states {word.text!r}", hint))
             return UNKNOWN
         for member in declaration.members:
             if member.text not in whole.members:
@@ -147,13 +143,7 @@ class Types:
     def is_any_id(self, use: TypeUse) -> bool:
         """Return whether a parameter is a record that need not exist: nobody passes null for it."""
         entity = self.lifecycle.entities.get(use.name.text)
-        return (
-            use.nullable
-            and use.item is None
-            and use.default is None
-            and entity is not None
-            and not entity.fixed
-        )
+        return use.nullable and use.item is None and use.default is None and entity is not None and not entity.fixed
 
     def record_fields(self, entity: str) -> dict[str, Type]:
         """Return the types of a record's fields, the built-in ones included."""

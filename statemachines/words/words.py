@@ -149,9 +149,7 @@ class Words:
         first = self.used.setdefault(name, kinds)
         for wanted, argument in zip(first, arguments, strict=True):
             if not accepts(wanted, argument.type):
-                message = (
-                    f"{wanted} is expected here, as where {name} is first used, and this is {argument.type}"
-                )
+                message = f"{wanted} is expected here, as where {name} is first used, and this is {argument.type}"
                 hint = "a named expression takes the same types everywhere"
                 raise ExpressionError("expression-type", argument.at, message, hint)
         return Defined(self._body_type(name, first, at), at, name, arguments)

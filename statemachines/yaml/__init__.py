@@ -8,16 +8,3 @@ from __future__ import annotations
 from statemachines.yaml import tree
 from statemachines.yaml.source import read, read_file
 from statemachines.yaml.tree import Mapping, Node, Scalar, Sequence, Spot, locate, to_plain
-
-__all__ = [
-    "Mapping",
-    "Node",
-    "Scalar",
-    "Sequence",
-    "Spot",
-    "locate",
-    "read",
-    "read_file",
-    "to_plain",
-    "tree",
-]

@@ -28,8 +28,6 @@ from statemachines.yaml.traps import (
 )
 from statemachines.yaml.tree import Mapping, Node, Scalar, Sequence, Style
 
-__all__ = ["DEEPEST", "LOADER", "Loader", "build"]
-
 Loader: TypeAlias = Any
 """A loader class of PyYAML, of which only the events are used."""
 
@@ -72,9 +70,7 @@ def build(source: SourceText, loader: Loader = LOADER) -> Node:
         if root is not None and not builder.faults:
             return root
         faults = builder.faults
-    raise SpecError(
-        Diagnostic(fault.code, source.where(fault.index), fault.message, fault.hint) for fault in faults
-    )
+    raise SpecError(Diagnostic(fault.code, source.where(fault.index), fault.message, fault.hint) for fault in faults)
 
 
 class _Builder:
@@ -98,9 +94,7 @@ class _Builder:
     def _document(self) -> Node:
         directive = _DIRECTIVE.match(self._text)
         if directive:
-            self._stop(
-                "yaml-directive", directive.start(1), "a YAML directive stands here", "remove the line"
-            )
+            self._stop("yaml-directive", directive.start(1), "a YAML directive stands here", "remove the line")
         self._next()
         if isinstance(self._next(), yaml.StreamEndEvent):
             self._stop(*_EMPTY)
@@ -124,9 +118,7 @@ class _Builder:
                 return self._mapping(event)
             case _:
                 hint = "aliases are no part of the language: repeat the value, or put a text in quotes"
-                self._fault(
-                    "yaml-alias", _start(event), "YAML takes a value that starts with `*` for an alias", hint
-                )
+                self._fault("yaml-alias", _start(event), "YAML takes a value that starts with `*` for an alias", hint)
                 return Scalar(None, "", self._source.where(_start(event)), "plain")
 
     def _sequence(self, event: yaml.SequenceStartEvent) -> Sequence:
@@ -273,9 +265,7 @@ def _complaint(error: yaml.MarkedYAMLError) -> SyntaxComplaint:
 
 
 def _bad_escape(index: int) -> SyntaxComplaint:
-    return SyntaxComplaint(
-        "found invalid Unicode character escape code", "while scanning a quoted scalar", index, None
-    )
+    return SyntaxComplaint("found invalid Unicode character escape code", "while scanning a quoted scalar", index, None)
 
 
 def _start(event: yaml.Event) -> int:

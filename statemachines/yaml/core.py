@@ -7,8 +7,6 @@ from typing import Final
 
 from statemachines.yaml.traps import TextFault
 
-__all__ = ["character_faults", "fits", "resolve"]
-
 _REFUSED = re.compile("[^\n\x20-\x7e\xa0-\u2027\u202a-\ud7ff\ue000-\ufefe\uff00-\ufffd\U00010000-\U0010ffff]")
 _WORDS: Final = {
     **dict.fromkeys(("", "~", "null", "Null", "NULL")),
@@ -53,8 +51,6 @@ def _character_fault(index: int, char: str) -> TextFault:
     if char == "\t":
         return TextFault("yaml-tab", index, "a tab stands here", "use spaces; in double quotes write \\t")
     if char == "\ufeff" and index == 0:
-        return TextFault(
-            "yaml-bom", index, "the file starts with a byte order mark", "save it as UTF-8 without it"
-        )
+        return TextFault("yaml-bom", index, "the file starts with a byte order mark", "save it as UTF-8 without it")
     hint = "remove it; in double quotes it can be written as an escape"
     return TextFault("yaml-character", index, f"the character U+{ord(char):04X} cannot stand in a spec", hint)

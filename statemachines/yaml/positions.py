@@ -8,8 +8,6 @@ from dataclasses import dataclass, field
 from statemachines.diagnostics import Where
 from statemachines.yaml.tree import Spot
 
-__all__ = ["SourceText"]
-
 _HEX_DIGITS = {"x": 2, "u": 4, "U": 8}
 _Placed = list[tuple[str, int]]
 
@@ -35,11 +33,7 @@ class SourceText:
     def spots(self, start: int, end: int, indicator: str, value: str) -> tuple[Spot, ...]:
         """Return the places of a scalar's characters and of its end; `indicator` is `'`, `"`, `|`, `>` or empty."""
         quote = len(indicator) if indicator in ("'", '"') else 0
-        if (
-            self.text[start + quote : end - quote] == value
-            and "\n" not in value
-            and indicator not in ("|", ">")
-        ):
+        if self.text[start + quote : end - quote] == value and "\n" not in value and indicator not in ("|", ">"):
             place = self.where(start + quote)
             return (Spot(0, place.line, place.column),)
         block = indicator in ("|", ">")

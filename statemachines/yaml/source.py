@@ -46,18 +46,14 @@ def read_file(path: str | PathLike[str], *, name: str | None = None) -> Node:
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or str(error)
         hint = "give the path of a spec file that can be read"
-        raise SpecError(
-            [Diagnostic("file-unreadable", start, f"the file cannot be read: {reason}", hint)]
-        ) from None
+        raise SpecError([Diagnostic("file-unreadable", start, f"the file cannot be read: {reason}", hint)]) from None
     if size > LARGEST_FILE:
         raise SpecError([_too_large(start, size)])
     return read(_decoded(content, start.file), start.file)
 
 
 def _too_large(where: Where, size: int) -> Diagnostic:
-    hint = (
-        "a spec describes one life cycle in a few hundred lines: split it, or check that it is the right file"
-    )
+    hint = "a spec describes one life cycle in a few hundred lines: split it, or check that it is the right file"
     return Diagnostic("file-too-large", where, f"the file has {size} bytes, the most is {LARGEST_FILE}", hint)
 
 

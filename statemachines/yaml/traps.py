@@ -6,23 +6,7 @@ import re
 from dataclasses import dataclass
 from typing import Literal
 
-__all__ = [
-    "Last",
-    "SyntaxComplaint",
-    "TextFault",
-    "comment_cut",
-    "explain",
-    "flow_cut",
-    "flow_end",
-    "key_cut",
-    "special_start",
-    "tag_fault",
-    "unclosed",
-]
-
-_QUOTING = (
-    "put it all in double quotes, or in block style (`when: >-`, the expression on an indented line below)"
-)
+_QUOTING = "put it all in double quotes, or in block style (`when: >-`, the expression on an indented line below)"
 _PARENTHESES = "put an expression in parentheses: (…); put any other text in quotes"
 _COMMA_HINT = "give it a line of its own, outside `{…}` and `[…]`, or put it in double quotes"
 _COLON_HINT = f"`: ` ends a key wherever it stands, inside an expression too: {_QUOTING}"
@@ -32,9 +16,7 @@ _CLOSERS = {"(": ")", "[": "]", "{": "}"}
 _COMMENT = re.compile(r" +(#.*)")
 _NEGATION = re.compile(r"(?<![^ \n])(![^ ]*) +\Z")
 _COLON = re.compile(r"[ \n]*:")
-_INDENTATION = (
-    "entries of one mapping or list start in one column; what belongs to an entry is indented below it"
-)
+_INDENTATION = "entries of one mapping or list start in one column; what belongs to an entry is indented below it"
 _SQUEEZED = "a colon without a space after it"
 _COMPLAINTS = (
     ("unexpected end of stream", "a quoted text is not closed", "add the closing quote"),
@@ -144,9 +126,7 @@ def key_cut(end: int, key: str) -> TextFault | None:
     """Return a plain key that is the first half of an expression: it leaves a quote or bracket open."""
     if not unclosed(key):
         return None
-    return TextFault(
-        "yaml-colon-cut", end, f"YAML cuts the text here and takes {_short(key)} for a key", _COLON_HINT
-    )
+    return TextFault("yaml-colon-cut", end, f"YAML cuts the text here and takes {_short(key)} for a key", _COLON_HINT)
 
 
 def flow_cut(text: str, end: int, piece: str) -> TextFault:
@@ -161,9 +141,7 @@ def flow_cut(text: str, end: int, piece: str) -> TextFault:
 def tag_fault(index: int, tag: str, plain: bool) -> TextFault:
     """Return a tag, which the language has none of; before a plain scalar it may be meant as a negation."""
     if plain and not tag.startswith(("!!", "!<")):
-        return TextFault(
-            "yaml-special-start", index, "YAML takes a value that starts with `!` for a tag", _PARENTHESES
-        )
+        return TextFault("yaml-special-start", index, "YAML takes a value that starts with `!` for a tag", _PARENTHESES)
     hint = "remove it: the language knows what type each value has, and quotes make any value a text"
     return TextFault("yaml-tag", index, "a YAML tag stands here", hint)
 
@@ -225,9 +203,7 @@ def flow_end(text: str, index: int) -> TextFault:
     return _comma(index, f"inside `{{…}}` and `[…]` YAML ends a text at `{text[index]}`")
 
 
-def _bracket_in_flow(
-    text: str, complaint: SyntaxComplaint, last: Last | None, in_flow: bool
-) -> TextFault | None:
+def _bracket_in_flow(text: str, complaint: SyntaxComplaint, last: Last | None, in_flow: bool) -> TextFault | None:
     index = complaint.index
     if not (in_flow and last and last.kind == "plain" and text[index : index + 1] in ("[", "{", "?")):
         return None
@@ -245,9 +221,7 @@ def _friendly(text: str, complaint: SyntaxComplaint) -> TextFault:
                 index = text.rfind("\\", 0, index + 1)
             return TextFault("yaml-syntax", index, message, hint)
     message = f"YAML cannot read this: {complaint.problem}"
-    return TextFault(
-        "yaml-syntax", complaint.index, message, "compare it with the lines above; quote unusual texts"
-    )
+    return TextFault("yaml-syntax", complaint.index, message, "compare it with the lines above; quote unusual texts")
 
 
 def _comma(index: int, message: str) -> TextFault:

@@ -9,8 +9,6 @@ from typing import Literal, TypeAlias
 
 from statemachines.diagnostics import Where
 
-__all__ = ["Mapping", "Node", "Plain", "Scalar", "Sequence", "Spot", "Style", "locate", "to_plain"]
-
 Style: TypeAlias = Literal["plain", "quoted", "block"]
 Plain: TypeAlias = "str | int | bool | list[Plain] | dict[str, Plain] | None"
 

@@ -34,9 +34,7 @@ def thread_job() -> Compiled:
 
 
 @contextmanager
-def adapted(
-    system: Any, compiled: Compiled | None = None, *, limit: float | None = None
-) -> Iterator[Adapter]:
+def adapted(system: Any, compiled: Compiled | None = None, *, limit: float | None = None) -> Iterator[Adapter]:
     """An adapter of a system, closed at the end; `limit` is how long a call may take, in seconds."""
     adapter = open_system(compiled or thread_job(), system)
     if limit is not None:
@@ -126,10 +124,7 @@ class Watched:
     def group(self, *calls: Observed, signals: Sequence[Signal] = ()) -> Finding | None:
         """Calls that were made at once, each by a caller of its own; those without a time of their own all overlap."""
         first = self._instant - len(calls)
-        made = (
-            replace(call, began=first, ended=self._instant) if call.began == call.ended else call
-            for call in calls
-        )
+        made = (replace(call, began=first, ended=self._instant) if call.began == call.ended else call for call in calls)
         return self.judge.step(at_once(made, signals))
 
     def must(self, operation: str, *arguments: Any, **came: Any) -> None:

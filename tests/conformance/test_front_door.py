@@ -35,9 +35,7 @@ def loaded_by(code: str) -> set[str]:
 def test_who_writes_an_adapter_does_not_wait_for_the_kit(code: str) -> None:
     modules = loaded_by(code)
     assert not modules & HEAVY
-    assert {name for name in modules if name.startswith(("conformance.", "statemachines"))} == {
-        "conformance.refused"
-    }
+    assert {name for name in modules if name.startswith(("conformance.", "statemachines"))} == {"conformance.refused"}
 
 
 @pytest.mark.parametrize("name", conformance.__all__)
@@ -55,9 +53,7 @@ def test_the_version_is_that_of_the_command(capsys: pytest.CaptureFixture[str]) 
 
 
 def test_who_loads_a_life_cycle_that_there_is_not_is_told_which_may_be_meant() -> None:
-    with pytest.raises(
-        LookupError, match=r"no lifecycle is named 'thread-jo'; known: .*; did you mean 'thread-job'"
-    ):
+    with pytest.raises(LookupError, match=r"no lifecycle is named 'thread-jo'; known: .*; did you mean 'thread-job'"):
         statemachines.load("thread-jo")
 
 
@@ -209,18 +205,13 @@ RUN_WRONGLY: list[tuple[dict[str, Any], str]] = [
     ({"seed": 1.5}, "seed is 1.5, and"),
     ({"rows": 3}, r'rows is 3, and it is a pattern or a list of patterns: "N1,E\*"'),
     ({"rows": ["N1", 3]}, r"rows is \['N1', 3\], and"),
-    *(
-        ({"call_limit": limit}, f"call_limit is {limit!r}, .*at most 3600 seconds")
-        for limit in ("3", 0, -1, None)
-    ),
+    *(({"call_limit": limit}, f"call_limit is {limit!r}, .*at most 3600 seconds") for limit in ("3", 0, -1, None)),
     ({"call_limit": float("nan")}, "call_limit is nan, and"),
 ]
 
 
 @pytest.mark.parametrize(("arguments", "said"), RUN_WRONGLY, ids=repr)
-def test_an_argument_of_another_kind_is_told_before_the_system_is_asked(
-    arguments: dict[str, Any], said: str
-) -> None:
+def test_an_argument_of_another_kind_is_told_before_the_system_is_asked(arguments: dict[str, Any], said: str) -> None:
     made: list[object] = []
     callers: dict[Callable[..., object], list[str]] = {
         conformance.run: ["rows", "seed", "fail_on", "call_limit"],

@@ -104,9 +104,7 @@ def test_a_method_that_takes_something_else_is_told_and_is_no_crash_of_the_syste
 
 
 def test_rows_that_there_are_not_are_refused_at_once() -> None:
-    with pytest.raises(
-        conformance.UsageError, match=r"no row of thread-job is called 'N99'; did you mean 'N9'\?"
-    ):
+    with pytest.raises(conformance.UsageError, match=r"no row of thread-job is called 'N99'; did you mean 'N9'\?"):
         conformance.testcase("thread-job", REFERENCE, rows="N1,N99")
 
 

@@ -107,9 +107,7 @@ def test_no_sentence_can_be_weakened_unnoticed(name: str, number: int) -> None:
 @pytest.mark.parametrize("name", TOLERATED)
 def test_every_exception_is_about_something_that_the_spec_says(name: str) -> None:
     tolerated = TOLERATED[name]
-    assert {*tolerated.survivors, *tolerated.unmissed} <= {
-        clause.path for clause in load(name).kernel.clauses
-    }
+    assert {*tolerated.survivors, *tolerated.unmissed} <= {clause.path for clause in load(name).kernel.clauses}
     assert set(tolerated.equivalent) <= {what for what, _ in weakenings(original(name))}
 
 

@@ -134,9 +134,7 @@ RECORD = {"a": 1}  # a value without a hash
         (sized_text, ("ab", 9, 3), "x\nx\nababx"),
     ],
 )
-def test_a_listed_function_gives(
-    function: Callable[..., Any], arguments: tuple[Any, ...], value: Any
-) -> None:
+def test_a_listed_function_gives(function: Callable[..., Any], arguments: tuple[Any, ...], value: Any) -> None:
     found = function(*arguments)
     assert found == value
     assert type(found) is type(value)
@@ -172,9 +170,7 @@ def test_a_listed_function_refuses(
     ("function", "arguments"),
     [(take, (2,)), (drop, (1,)), (reversed_, ()), (distinct, ()), (flatten, ())],
 )
-def test_a_listed_function_leaves_its_list_alone(
-    function: Callable[..., Any], arguments: tuple[Any, ...]
-) -> None:
+def test_a_listed_function_leaves_its_list_alone(function: Callable[..., Any], arguments: tuple[Any, ...]) -> None:
     values = [[3], [1], [3]]
     found = function(values, *arguments)
     found.append("more")
@@ -203,9 +199,7 @@ PIECES = st.text(st.characters(exclude_characters="\n"), min_size=1, max_size=5)
 
 
 @given(PIECES, st.integers(1, 5), st.integers(0, 60))
-def test_a_sized_text_has_exactly_so_many_bytes_in_so_many_full_lines(
-    piece: str, lines: int, more: int
-) -> None:
+def test_a_sized_text_has_exactly_so_many_bytes_in_so_many_full_lines(piece: str, lines: int, more: int) -> None:
     size = 2 * lines - 1 + more
     text = sized_text(piece, size, lines)
     assert (byte_length(text), line_count(text)) == (size, lines)
@@ -449,9 +443,7 @@ def test_what_is_looked_at_in_a_prompt_fits_on_a_line() -> None:
     assert repr(Decision(("busy",), clauses=(1, 4))) == "Decision(clauses=(1, 4), refuse=('busy',))"
     asked = {"thread": "t1", "tool_call": "call-1", "tool": "bash"}
     shown = repr(compiled.model({"retained": 3}).do("start", asked))
-    assert re.fullmatch(
-        r"Outcome\(value=\{'mode': 'background', 'job_id': 'job-\d', 'status': 'running'\}\)", shown
-    )
+    assert re.fullmatch(r"Outcome\(value=\{'mode': 'background', 'job_id': 'job-\d', 'status': 'running'\}\)", shown)
 
 
 def test_a_minted_id_begins_as_it_has_to_and_has_so_many_characters() -> None:

@@ -72,9 +72,7 @@ def numbers(model: Any) -> tuple[Any, ...]:
         ((1, 1, 1), (2, 5, 1, 2)),
     ],
 )
-def test_a_field_keeps_its_value_where_its_condition_does_not_hold(
-    by: tuple[int, ...], left: tuple[Any, ...]
-) -> None:
+def test_a_field_keeps_its_value_where_its_condition_does_not_hold(by: tuple[int, ...], left: tuple[Any, ...]) -> None:
     assert numbers(steps(*by)) == left
 
 

@@ -145,9 +145,7 @@ class Spec:
     def inside(self, *sections: str) -> list[Place]:
         """The scalars of some sections."""
         return [
-            place
-            for place in self.places
-            if place.keys[0] in sections and isinstance(place.value, yaml.ScalarNode)
+            place for place in self.places if place.keys[0] in sections and isinstance(place.value, yaml.ScalarNode)
         ]
 
 

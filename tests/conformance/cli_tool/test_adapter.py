@@ -128,9 +128,7 @@ def test_only_cli_job_is_for_tools(described: Callable[..., str]) -> None:
 
 
 @pytest.mark.thorough
-def test_ids_of_all_sorts_work_as_printed(
-    described: Callable[..., str], opened: Callable[[str], Adapter]
-) -> None:
+def test_ids_of_all_sorts_work_as_printed(described: Callable[..., str], opened: Callable[[str], Adapter]) -> None:
     adapter = opened(described())
     jobs = [adapter.call("start", {"outcome": "running"}) for _ in range(10)]
     ids = [job["job_id"] for job in jobs]
@@ -154,9 +152,7 @@ def test_strangers_are_passed_as_they_are(
     assert adapter.call("deviations", {}) == {"found": []}
 
 
-def test_a_tool_that_does_not_end_is_stopped(
-    described: Callable[..., str], opened: Callable[[str], Adapter]
-) -> None:
+def test_a_tool_that_does_not_end_is_stopped(described: Callable[..., str], opened: Callable[[str], Adapter]) -> None:
     adapter = opened(described(RUDE, way="hangs"))
     adapter.limit = 0.3
     with pytest.raises(Broken, match=r"tests.tools.rude hangs` did not end within 0.3 s") as raised:
@@ -166,12 +162,8 @@ def test_a_tool_that_does_not_end_is_stopped(
     assert not left_running("tests.tools.rude")
 
 
-def test_what_was_run_and_printed_is_on_record(
-    described: Callable[..., str], opened: Callable[[str], Adapter]
-) -> None:
-    adapter = opened(
-        described(RUDE.replace('{way}, "{{job_id}}"', '{way}, "{{dir}}", "{{job_id}}"'), way="fails")
-    )
+def test_what_was_run_and_printed_is_on_record(described: Callable[..., str], opened: Callable[[str], Adapter]) -> None:
+    adapter = opened(described(RUDE.replace('{way}, "{{job_id}}"', '{way}, "{{dir}}", "{{job_id}}"'), way="fails"))
     assert adapter.transcript() == ()
     adapter.call("status_of_unknown_id", {"unknown_id": "spaces"})
     command, *said = adapter.transcript()
@@ -186,9 +178,7 @@ def test_a_flood_is_not_read(described: Callable[..., str], opened: Callable[[st
         opened(described(RUDE, way="floods")).call("schema", {})
 
 
-def test_garbage_is_told_and_not_taken(
-    described: Callable[..., str], opened: Callable[[str], Adapter]
-) -> None:
+def test_garbage_is_told_and_not_taken(described: Callable[..., str], opened: Callable[[str], Adapter]) -> None:
     adapter = opened(described(RUDE, way="raves"))
     seen = adapter.call("start", {"outcome": "running"})
     assert seen["job_id"] is None
@@ -197,9 +187,7 @@ def test_garbage_is_told_and_not_taken(
     assert adapter.call("deviations", {})["found"] == seen["faults"]
 
 
-def test_stderr_is_told_of_a_start_that_failed(
-    described: Callable[..., str], opened: Callable[[str], Adapter]
-) -> None:
+def test_stderr_is_told_of_a_start_that_failed(described: Callable[..., str], opened: Callable[[str], Adapter]) -> None:
     seen = opened(described(RUDE, way="fails")).call("start", {"outcome": "running"})
     assert seen["exit"] == 9
     assert "stderr: first line\nthe disk is full" in seen["faults"]

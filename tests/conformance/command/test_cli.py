@@ -84,9 +84,7 @@ def commands_at_once(*each: tuple[str, ...], seeds: Sequence[str] = ("1", "2")) 
         }
         line = [sys.executable, "-m", "conformance", *arguments]
         pipe = subprocess.PIPE
-        started.append(
-            subprocess.Popen(line, stdout=pipe, stderr=pipe, encoding="utf-8", env={**os.environ, **more})
-        )
+        started.append(subprocess.Popen(line, stdout=pipe, stderr=pipe, encoding="utf-8", env={**os.environ, **more}))
     answers = [process.communicate() for process in started]
     return [Ended(process.returncode, *answer) for process, answer in zip(started, answers, strict=True)]
 
@@ -148,9 +146,7 @@ USAGE: list[tuple[tuple[str, ...], str]] = [
 ]
 
 
-@pytest.mark.parametrize(
-    ("arguments", "said"), USAGE, ids=[" ".join(arguments) or "nothing" for arguments, _ in USAGE]
-)
+@pytest.mark.parametrize(("arguments", "said"), USAGE, ids=[" ".join(arguments) or "nothing" for arguments, _ in USAGE])
 def test_what_cannot_be_used_is_said_with_what_to_do_instead(
     arguments: tuple[str, ...], said: str, capsys: Capture
 ) -> None:
@@ -284,9 +280,7 @@ def test_a_method_may_take_more_in_any_order(
     parameters: str, elsewhere: Path, capsys: Capture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.delitem(sys.modules, "takes", raising=False)
-    (elsewhere / "takes.py").write_text(
-        f"class Jobs:\n    def finish(self, {parameters}): pass\n", encoding="utf-8"
-    )
+    (elsewhere / "takes.py").write_text(f"class Jobs:\n    def finish(self, {parameters}): pass\n", encoding="utf-8")
     assert ran(*RUN, "python:takes:Jobs", "--rows", "N1") == EXIT_VIOLATES
     assert "the system has no operation complete_inline" in " ".join(capsys.readouterr().out.split())
 
@@ -340,9 +334,7 @@ def test_a_faulty_trace_is_told_with_file_line_and_column(
     ],
     ids=repr,
 )
-def test_what_is_no_trace_is_told_with_its_place(
-    text: str, fault: str, elsewhere: Path, capsys: Capture
-) -> None:
+def test_what_is_no_trace_is_told_with_its_place(text: str, fault: str, elsewhere: Path, capsys: Capture) -> None:
     path = elsewhere / "trace.yaml"
     path.write_text(text, encoding="utf-8")
     code = ran("replay", str(path), "--against", "reference")
@@ -355,9 +347,7 @@ def test_what_is_no_trace_is_told_with_its_place(
 def faulty(folder: Path) -> Path:
     path = folder / "faulty.yaml"
     text = one_text("thread-job")
-    path.write_text(
-        text.replace("move:      running -> pending_cancel", "move:      runing -> pending_cancel")
-    )
+    path.write_text(text.replace("move:      running -> pending_cancel", "move:      runing -> pending_cancel"))
     return path
 
 
@@ -489,12 +479,8 @@ def test_a_run_says_what_held_and_how_to_run_again_what_did_not(elsewhere: Path,
     assert capsys.readouterr().out == "C1 of B7: fixed\n"
 
 
-def test_a_counterexample_that_an_earlier_run_of_the_same_target_saved_goes(
-    elsewhere: Path, capsys: Capture
-) -> None:
-    (elsewhere / "jobs.py").write_text(
-        "from conformance.demo import EvictsFirstStarted as Jobs", encoding="utf-8"
-    )
+def test_a_counterexample_that_an_earlier_run_of_the_same_target_saved_goes(elsewhere: Path, capsys: Capture) -> None:
+    (elsewhere / "jobs.py").write_text("from conformance.demo import EvictsFirstStarted as Jobs", encoding="utf-8")
     for target in ("python:jobs:Jobs", PLANTED):
         assert ran(*RUN, target, "--rows", "B7", "--save", target) == EXIT_VIOLATES
     capsys.readouterr()
@@ -542,9 +528,7 @@ def test_a_saved_report_is_shown_as_the_run_was(elsewhere: Path, capsys: Capture
     ],
     ids=["missing", "empty", "no JSON", "no header"],
 )
-def test_what_is_no_report_is_not_shown(
-    text: str | None, said: str, elsewhere: Path, capsys: Capture
-) -> None:
+def test_what_is_no_report_is_not_shown(text: str | None, said: str, elsewhere: Path, capsys: Capture) -> None:
     if text is not None:
         (elsewhere / "report.jsonl").write_text(text, encoding="utf-8")
     assert ran("show", "report.jsonl") == EXIT_USAGE
@@ -573,9 +557,7 @@ def test_a_counterexample_that_cannot_be_saved_is_told_all_the_same(elsewhere: P
 def test_a_should_row_that_fails_decides_only_when_it_is_asked_to(capsys: Capture) -> None:
     target = "python:tests.faulty.thread_job.retention:EvictionLosesMessage"
     assert ran(*RUN, target, "--rows", "X1") == EXIT_CONFORMS
-    assert "X1 fails, which does not count: the level is not must." in " ".join(
-        capsys.readouterr().out.split()
-    )
+    assert "X1 fails, which does not count: the level is not must." in " ".join(capsys.readouterr().out.split())
     assert ran(*RUN, target, "--rows", "X1", "--fail-on", "should") == EXIT_VIOLATES
 
 
@@ -652,13 +634,7 @@ def test_another_seed_draws_something_else(capsys: Capture) -> None:
     for seed in "12":
         ran(*RUN, "reference", "--rows", "machine", "--quick", "--json", "--seed", seed)
         streams.add(
-            json.dumps(
-                [
-                    record
-                    for record in records(settled(capsys.readouterr().out))
-                    if record["record"] != "header"
-                ]
-            )
+            json.dumps([record for record in records(settled(capsys.readouterr().out)) if record["record"] != "header"])
         )
     assert len(streams) == 2
 
@@ -815,9 +791,7 @@ def test_a_trace_that_repeats_without_end_is_told_with_its_place(elsewhere: Path
     (elsewhere / "long.yaml").write_text(f"lifecycle: thread-job\nmatrix:\n  C1: {{{row}, {calls}}}\n")
     assert ran("replay", "long.yaml", "--against", "reference") == EXIT_USAGE
     err = capsys.readouterr().err
-    assert re.match(
-        r"conformance: long\.yaml:3:\d+: 20000 is more than 10000, the most that a row can walk", err
-    )
+    assert re.match(r"conformance: long\.yaml:3:\d+: 20000 is more than 10000, the most that a row can walk", err)
 
 
 # --- the command itself -----------------------------------------------------------------------------------
@@ -837,8 +811,7 @@ def test_a_command_that_needs_little_imports_little() -> None:
     imported = {part.rpartition("|")[2].strip().partition(".")[0] for part in done.stderr.splitlines()}
     assert "conformance" in imported
     assert (
-        imported & {"hypothesis", "pytest", "jinja2", "jsonschema", "asyncio", "rich", "yaml", "transitions"}
-        == set()
+        imported & {"hypothesis", "pytest", "jinja2", "jsonschema", "asyncio", "rich", "yaml", "transitions"} == set()
     )
 
 
@@ -895,9 +868,7 @@ def test_a_folder_of_ones_own_is_named_by_its_path_and_its_counterexamples_repla
     assert re.search(r"^  spec +thread-job/rows/boundary\.yaml:\d+:3$", out, re.MULTILINE)
     path = ".conformance/thread-job-B7.yaml"
     assert (tmp_path / path).read_text(encoding="utf-8").startswith('lifecycle: "thread-job/"\n')
-    (mine / "rules.yaml").write_text(
-        "lifecycle: thread-job\n", encoding="utf-8"
-    )  # the counterexample names this one
+    (mine / "rules.yaml").write_text("lifecycle: thread-job\n", encoding="utf-8")  # the counterexample names this one
     assert ran("replay", path, "--against", PLANTED) == EXIT_USAGE
     assert "thread-job/rules.yaml:1:1: error [unread-rows]" in capsys.readouterr().err
 
@@ -953,10 +924,7 @@ def test_what_a_system_prints_does_not_come_between_the_records_of_a_report(
 ) -> None:
     (tmp_path / "loud_jobs.py").write_text(LOUD, encoding="utf-8")
     monkeypatch.syspath_prepend(str(tmp_path))
-    assert (
-        ran("run", "thread-job", "--against", "python:loud_jobs:Loud", "--rows", "N1", "--json")
-        == EXIT_CONFORMS
-    )
+    assert ran("run", "thread-job", "--against", "python:loud_jobs:Loud", "--rows", "N1", "--json") == EXIT_CONFORMS
     told = capsys.readouterr()
     assert [json.loads(line)["record"] for line in told.out.splitlines()] == [
         "header",
@@ -1032,9 +1000,7 @@ def test_a_replay_tells_of_another_rule_that_the_same_calls_break(
     assert capsys.readouterr().out.startswith(said)
 
 
-def test_a_run_refuses_a_spec_whose_rows_have_faults_with_all_of_them(
-    elsewhere: Path, capsys: Capture
-) -> None:
+def test_a_run_refuses_a_spec_whose_rows_have_faults_with_all_of_them(elsewhere: Path, capsys: Capture) -> None:
     text = one_text("task-progress")
     wrong = text.replace("- twice = start(task.task_id)", "- twice = start(7)", 1)
     wrong = wrong.replace("- task = create_task('a')", "- task = create_task(7)", 1)

@@ -119,9 +119,7 @@ class OnceOnlyUnlessStarted(Noting):
             TaskProgress.message(self, task, *rest, **named)
 
 
-@pytest.mark.parametrize(
-    "system", [CrashesUnlessStarted, CrashesInTheClaimUnlessStarted, OnceOnlyUnlessStarted]
-)
+@pytest.mark.parametrize("system", [CrashesUnlessStarted, CrashesInTheClaimUnlessStarted, OnceOnlyUnlessStarted])
 def test_steps_without_which_it_goes_wrong_in_another_way_or_only_now_and_then_stay(system: type) -> None:
     result = row_result(system, "X9", load("task-progress"))
     assert result.reason.startswith("expected status(unknown).refused == first.refused; seen null")
@@ -156,9 +154,7 @@ class TellsTheTruthUntilFinished(Noting):
 
 
 def test_a_step_that_only_a_step_left_out_needed_goes_too() -> None:
-    assert shown("task-progress", TellsTheTruthUntilFinished, "X9") == shown(
-        "task-progress", MessageMakesTask, "X9"
-    )
+    assert shown("task-progress", TellsTheTruthUntilFinished, "X9") == shown("task-progress", MessageMakesTask, "X9")
 
 
 @pytest.mark.parametrize("instances", [1, 2, 6])

@@ -156,9 +156,7 @@ def test_an_id_and_a_tool_call_are_left_alone() -> None:
 
 
 def at_once(callers: int, each: int) -> AtOnce:
-    return AtOnce(
-        tuple(tuple(start(1 + caller * each + n) for n in range(each)) for caller in range(callers))
-    )
+    return AtOnce(tuple(tuple(start(1 + caller * each + n) for n in range(each)) for caller in range(callers)))
 
 
 def test_calls_at_once_are_cut_to_the_fewest_that_show_the_fault() -> None:

@@ -25,7 +25,8 @@ from statemachines.compile import Compiled, load
 from statemachines.lifecycle import Row
 from statemachines.model import Document
 from statemachines.rows import AtOnce, Call, Given, Names, Trace, row_as_it_ran
-from statemachines.rows.compiler import Program, RowCompiler, RowFailure, enumerated, witnesses
+from statemachines.rows.compiler import RowCompiler, enumerated, witnesses
+from statemachines.rows.programs import Program, RowFailure
 from tests.conformance.lifecycles import SUITES
 from tests.conformance.systems import EVERY_STATUS, REFERENCE, adapted, explained, row_result, thread_job
 from tests.faulty.job.concurrency import CancelOverwritesSettlement
@@ -38,9 +39,7 @@ def reference() -> Iterator[Adapter]:
 
 
 def fault(kind: str = "reply", value: Any = None, path: str = "", **more: Any) -> Finding:
-    return Finding(
-        kind, "operations.messages.gives", "messages", "this", "that", path=path, value=value, **more
-    )
+    return Finding(kind, "operations.messages.gives", "messages", "this", "that", path=path, value=value, **more)
 
 
 def written(trace: Trace, finding: Finding | None = None, origins: Any = ()) -> str:
@@ -50,9 +49,7 @@ def written(trace: Trace, finding: Finding | None = None, origins: Any = ()) -> 
 def parsed(text: str) -> tuple[Compiled, Program]:
     """The row as the spec's reader understands it, without a fault."""
     with tempfile.TemporaryDirectory() as folder:
-        path = kit_suite.save(
-            Path(folder), "thread-job", "reference", "C1", Counterexample(text, 1, "", "", "")
-        )
+        path = kit_suite.save(Path(folder), "thread-job", "reference", "C1", Counterexample(text, 1, "", "", ""))
         try:
             compiled = kit_suite.read(str(path)).compiled
         except Exception as error:
@@ -448,9 +445,7 @@ def test_a_written_row_makes_the_calls_that_were_made(calls: list[tuple[str, int
 @given(
     st.text(st.characters(exclude_categories=["Cs"]), max_size=12)
     | st.sampled_from(["a: b", "a #b", "'\"\\", "- x", "\r\n"])
-    | st.lists(st.builds(operator.mul, st.sampled_from("xé'\\\n :#-0"), st.integers(1, 90)), max_size=4).map(
-        "".join
-    )
+    | st.lists(st.builds(operator.mul, st.sampled_from("xé'\\\n :#-0"), st.integers(1, 90)), max_size=4).map("".join)
 )
 def test_any_text_can_be_written(payload: str) -> None:
     trace = Trace((start(1), end(2, 1, payload=payload), look(3)))

@@ -63,9 +63,7 @@ def test_calls_made_at_once_stay_together(reference: Adapter) -> None:
     case = Case(thread_job(), reference)
     case.together(
         [
-            lambda: [
-                case.call("start", {"thread": "t1", "tool_call": f"c{n}", "tool": "bash"}) for n in (1, 2)
-            ],
+            lambda: [case.call("start", {"thread": "t1", "tool_call": f"c{n}", "tool": "bash"}) for n in (1, 2)],
             lambda: case.call("start", {"thread": "t1", "tool_call": "c3", "tool": "bash"}),
         ]
     )
@@ -115,18 +113,14 @@ def cut(trace: Trace, keep: set[int]) -> Trace:
         (set(), Trace(())),
     ],
 )
-def test_a_call_goes_with_the_reply_that_it_uses_and_one_caller_alone_is_in_order(
-    keep: set[int], left: Trace
-) -> None:
+def test_a_call_goes_with_the_reply_that_it_uses_and_one_caller_alone_is_in_order(keep: set[int], left: Trace) -> None:
     assert cut(STEPS, keep) == left
 
 
 @given(st.sets(st.integers(1, 6)), st.sets(st.integers(1, 6)))
 def test_cutting_twice_is_cutting_once(first: set[int], second: set[int]) -> None:
     once = cut(STEPS, first & second)
-    assert {call.number for call in cut(cut(STEPS, first), second).calls()} == {
-        call.number for call in once.calls()
-    }
+    assert {call.number for call in cut(cut(STEPS, first), second).calls()} == {call.number for call in once.calls()}
     numbers = {call.number for call in once.calls()}
     assert all(call.refers() <= numbers for call in once.calls())
 

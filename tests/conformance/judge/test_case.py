@@ -17,7 +17,7 @@ from conformance.judge.judge import Judge
 from conformance.system.adapter import Broken
 from conformance.system.calling import Gate
 from conformance.verdict import Verdict
-from statemachines.rows.compiler import RowFailure
+from statemachines.rows.programs import RowFailure
 from tests.conformance.lifecycles import SUITES
 from tests.conformance.systems import REFERENCE, adapted, row_result, thread_job, whole_run
 from tests.right.thread_job import ActorJobs
@@ -45,9 +45,10 @@ def test_what_follows_calls_at_once_is_judged_and_recorded(concurrency: str) -> 
         case.call("list_jobs", {"thread": "t1"})
     assert case.finding is not None
     assert case.finding.operation == "list_jobs"
-    assert [
-        len(record.calls) if isinstance(record, History) else record.operation for record in case.trace
-    ] == [2, "list_jobs"]
+    assert [len(record.calls) if isinstance(record, History) else record.operation for record in case.trace] == [
+        2,
+        "list_jobs",
+    ]
 
 
 def test_seeds_and_groups_have_schedules_of_their_own() -> None:

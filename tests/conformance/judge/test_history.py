@@ -120,13 +120,9 @@ def test_emitters_share_what_is_due_each_in_order_and_once(
 
 
 @given(st.integers(0, 4), st.lists(st.lists(st.sampled_from("abcd"), max_size=4), min_size=2, max_size=3))
-def test_what_emitters_tell_is_explained_exactly_when_it_is_a_way_to_share(
-    count: int, told: list[list[str]]
-) -> None:
+def test_what_emitters_tell_is_explained_exactly_when_it_is_a_way_to_share(count: int, told: list[list[str]]) -> None:
     watched, calls, signals = emitters(count, *told)
-    shared = sorted(itertools.chain(*told)) == list("abcd"[:count]) and all(
-        jobs == sorted(jobs) for jobs in told
-    )
+    shared = sorted(itertools.chain(*told)) == list("abcd"[:count]) and all(jobs == sorted(jobs) for jobs in told)
     explained = searched(watched, calls, signals)
     assert bool(explained.ends) == shared
     assert not explained.partial
@@ -150,10 +146,7 @@ def test_an_emitter_that_came_too_late_may_tell_nothing() -> None:
     watched, calls, signals = emitters(1, "a", "")
     first, second = (1, 2), (3, 4)
     for during, explained in (((first, second), True), ((second, first), False)):
-        calls = [
-            replace(call, began=began, ended=ended)
-            for call, (began, ended) in zip(calls, during, strict=True)
-        ]
+        calls = [replace(call, began=began, ended=ended) for call, (began, ended) in zip(calls, during, strict=True)]
         assert bool(searched(watched, calls, signals).ends) == explained
 
 
@@ -161,9 +154,7 @@ def test_what_is_only_recommended_is_a_finding_of_emitters_too() -> None:
     watched, calls, signals = emitters(3, "ac", "b")
     calls = [replace(call, reply=[{**given, "tool": None} for given in call.given]) for call in calls]
     assert watched.judge.step(at_once(calls, signals)) is None
-    assert [(each.clause, each.should) for each in watched.judge.findings] == [
-        ("messages.Ended.carries.tool", True)
-    ]
+    assert [(each.clause, each.should) for each in watched.judge.findings] == [("messages.Ended.carries.tool", True)]
     assert "messages.Ended.at most" in watched.judge.lockstep.witnessed()
 
 
@@ -259,9 +250,7 @@ def histories(draw: st.DrawFn) -> list[tuple[str, tuple[Any, ...], dict[str, Any
     for _ in range(draw(st.integers(2, 4))):
         operation, given, answers = draw(st.sampled_from(ANSWERS))
         began = draw(st.integers(0, 4))
-        found.append(
-            (operation, given, draw(st.sampled_from(answers)), (began, began + draw(st.integers(1, 5))))
-        )
+        found.append((operation, given, draw(st.sampled_from(answers)), (began, began + draw(st.integers(1, 5)))))
     return found
 
 
@@ -369,9 +358,7 @@ def test_a_history_without_an_explanation_is_told_with_what_each_call_gave() -> 
     assert finding is not None
     assert (finding.kind, finding.operation) == ("order", "complete_inline ∥ start")
     assert finding.clause == "operations.complete_inline"
-    assert (
-        finding.expected == "an order of the calls, one after the other, that gives these replies and signals"
-    )
+    assert finding.expected == "an order of the calls, one after the other, that gives these replies and signals"
     assert finding.seen == f"complete_inline → {INLINE!r}; start → {started('a')!r}; no signal"
 
 
@@ -413,9 +400,7 @@ def test_by_a_real_clock_a_wait_may_have_given_up_before_it_came_back() -> None:
         case = Case(compiled, adapter)
         task = case.call("spawn", {"label": "x"}).given["task_id"]
         ending = {"task": task, "outcome": "completed", "text": "x"}
-        case.together(
-            [lambda: case.call("finish", ending), lambda: case.call("wait_for_completion", {"timeout": 1})]
-        )
+        case.together([lambda: case.call("finish", ending), lambda: case.call("wait_for_completion", {"timeout": 1})])
         assert case.finding is None
 
 

@@ -67,9 +67,7 @@ def test_an_id_may_come_again_when_its_record_is_gone() -> None:
 
 @pytest.mark.parametrize("job_id", [None, ""])
 def test_a_start_gives_an_id(job_id: str | None) -> None:
-    kind, clause, expected, _ = told(
-        Watched()("start", "t1", "c", "bash", gives=started("a") | {"job_id": job_id})
-    )
+    kind, clause, expected, _ = told(Watched()("start", "t1", "c", "bash", gives=started("a") | {"job_id": job_id}))
     assert (kind, clause, expected) == ("shape", "operations.start.gives", "the id of the new Job")
 
 
@@ -495,9 +493,7 @@ class Itself:
     def step(self) -> Observed:
         """Make any call with arguments worth trying; give what was observed."""
         operations = thread_job().kernel.operations
-        operation = self.choice.choice(
-            [each for each in operations if each.name != "restart"] * 4 + [*operations]
-        )
+        operation = self.choice.choice([each for each in operations if each.name != "restart"] * 4 + [*operations])
         tried = list(arguments(thread_job(), self.model, operation))
         if not tried or self.choice.random() < 0.1:
             return self.observed("wait", {"ms": 1}, [Outcome(), *self.model.wait(1)])
@@ -508,9 +504,7 @@ class Itself:
         refusable = decision.idle or bool(decision.refuse)
         if refusable and (self.choice.random() < 0.5 or not (decision.accept or decision.idle)):
             code = self.choice.choice(decision.refuse) if decision.refuse else "whatever"
-            return self.observed(
-                operation.name, given, [Outcome(), *came], refused="any" if code == "*" else code
-            )
+            return self.observed(operation.name, given, [Outcome(), *came], refused="any" if code == "*" else code)
         if decision.idle or not decision.accept:
             return self.observed(operation.name, given, [Outcome("whatever"), *came])
         outcome: Outcome = getattr(self.model, f"do_{operation.name}")(**given)

@@ -64,15 +64,11 @@ NOTE = RecordType((("id", Id("Job")), ("content", DOCUMENT)), "Note")
         (DOCUMENT, {"text": "x", "preview": 3, "size": 1}, Told("x", inline=True)),
     ],
 )
-def test_a_reply_of_the_right_form_is_projected_to_what_the_spec_speaks_of(
-    kind: Type, raw: Any, value: Any
-) -> None:
+def test_a_reply_of_the_right_form_is_projected_to_what_the_spec_speaks_of(kind: Type, raw: Any, value: Any) -> None:
     assert observe(kind, raw) == value
 
 
-DEEP = RecordType(
-    (("name", TEXT), ("jobs", List(RecordType((("tool", TOOL), ("notes", List(NOTE)))))), ("done", BOOL))
-)
+DEEP = RecordType((("name", TEXT), ("jobs", List(RecordType((("tool", TOOL), ("notes", List(NOTE)))))), ("done", BOOL)))
 
 
 @pytest.mark.parametrize(
@@ -353,9 +349,7 @@ def test_a_wrong_part_is_refused_at_its_path(case: tuple[Type, Any, Any], choice
 
 
 @given(typed_values(), st.randoms(use_true_random=False))
-def test_a_changed_part_is_the_one_difference_and_both_ways(
-    case: tuple[Type, Any, Any], choice: random.Random
-) -> None:
+def test_a_changed_part_is_the_one_difference_and_both_ways(case: tuple[Type, Any, Any], choice: random.Random) -> None:
     kind, value, _ = case
     paths = leaves(kind, value)
     if paths:

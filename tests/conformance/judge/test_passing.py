@@ -132,9 +132,7 @@ def flickered(*instants: int) -> list[Signal]:
 
 @pytest.mark.thorough
 def test_the_spec_is_right_and_a_row_that_leans_on_the_very_instant_is_not() -> None:
-    assert {each.code for each in check_compiled(SPEC).diagnostics} == {
-        "dead-end"
-    }  # the candle burns for ever
+    assert {each.code for each in check_compiled(SPEC).diagnostics} == {"dead-end"}  # the candle burns for ever
     for wait in ("wait(1)", "wait(0)"):
         text = TEXT.replace("- wait(2)", f"- {wait}")
         assert "row-fails" in {each.code for each in check_compiled(compile_text(text, "x")).diagnostics}
@@ -237,9 +235,7 @@ def test_what_may_come_unasked_comes_while_time_passes_and_after_something_else_
 def test_a_step_that_tells_nothing_opens_the_way_for_one_that_does() -> None:
     """Of two completions that are held until their records go, the first may go with its record, and the second come."""
     for waits in ([2000], [700, 1300]):
-        watched = Watched(
-            load("job"), policies={"unwatch_restores": "delivered", "retry_order": "head_of_line"}
-        )
+        watched = Watched(load("job"), policies={"unwatch_restores": "delivered", "retry_order": "head_of_line"})
         watched.must("configure", 15, 1000, 30000)
         for name in "ab":
             watched.must("register", "bash", "x", gives={"job_id": name, "handle": f"of {name}"})

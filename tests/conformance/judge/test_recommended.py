@@ -207,9 +207,7 @@ def test_a_choice_that_is_declared_is_held_to(choice: str, verdict: Verdict) -> 
 @pytest.mark.thorough
 def test_where_no_one_knows_what_comes_the_rows_still_look_for_themselves() -> None:
     _, results = whole_run(UnregisteredAreAborted, PROGRESS, quick=True)
-    assert [
-        explained(each) for each in results if each.verdict is Verdict.FAIL and each.level == "must"
-    ] == []
+    assert [explained(each) for each in results if each.verdict is Verdict.FAIL and each.level == "must"] == []
     assert [each.id for each in results if each.verdict is Verdict.NOT_EXERCISED] == []
 
 

@@ -36,25 +36,19 @@ SCENARIOS: dict[type[Lie], str] = {
     outcomes.CancelledComesBack: "a = register('bash', 'x'); cancel(a); settle(a, 'ok', 'late'); get(a)",
     outcomes.LateSettlementIsDelivered: "a = register('bash', 'x'); cancel(a); settle(a, 'ok', 'late')",
     outcomes.LateTextIsDropped: "a = register('bash', 'x'); cancel(a); settle(a, 'ok', 'late'); get(a)",
-    outcomes.SecondEndOverwrites: (
-        "a = register('bash', 'x'); settle(a, 'ok', 'one'); settle(a, 'ok', 'two'); get(a)"
-    ),
+    outcomes.SecondEndOverwrites: ("a = register('bash', 'x'); settle(a, 'ok', 'one'); settle(a, 'ok', 'two'); get(a)"),
     outcomes.CancelOverwritesEnd: "a = register('bash', 'x'); settle(a, 'ok', 'one'); cancel(a)",
     outcomes.LateSettlementRevivesRecord: (
-        "configure(2, 1_000, 5_000); a = register('bash', 'x'); cancel(a); wait(1_001); "
-        "settle(a, 'ok', 'late'); list()"
+        "configure(2, 1_000, 5_000); a = register('bash', 'x'); cancel(a); wait(1_001); settle(a, 'ok', 'late'); list()"
     ),
     outcomes.LateSettlementIsDeliveredOnceEvicted: (
-        "configure(2, 1_000, 5_000); a = register('bash', 'x'); cancel(a); wait(1_001); "
-        "settle(a, 'ok', 'late')"
+        "configure(2, 1_000, 5_000); a = register('bash', 'x'); cancel(a); wait(1_001); settle(a, 'ok', 'late')"
     ),
     cancelling.EndedIsNotFound: (
         "a = register('bash', 'x'); settle(a, 'error', 'x'); b = tool(cancel=['nobody', a]); tool_result(b)"
     ),
     cancelling.CancelStopsAtUnknown: "a = register('bash', 'x'); tool(cancel=['nobody', a])",
-    cancelling.CancelledIsWaitedFor: (
-        "a = register('bash', 'x'); b = tool(poll=[a], cancel=[a]); tool_result(b)"
-    ),
+    cancelling.CancelledIsWaitedFor: ("a = register('bash', 'x'); b = tool(poll=[a], cancel=[a]); tool_result(b)"),
     cancelling.PollComesBeforeCancel: "a = register('bash', 'x'); tool(poll=[a], cancel=[a])",
     cancelling.CancelIsNotSignalled: "a = register('bash', 'x', owner='alice'); cancel(a)",
     cancelling.CancelWaitsForBody: "a = register('bash', 'x', owner='alice'); cancel(a); get(a)",
@@ -85,15 +79,11 @@ SCENARIOS: dict[type[Lie], str] = {
         "a = register('bash', 'x'); settle(a, 'ok', 'x'); b = register('bash', 'y'); c = tool(); "
         "settle(b, 'ok', 'x'); tool_result(c)"
     ),
-    polling.PollAllWaitsForFirst: (
-        "register('bash', 'x'); a = register('bash', 'y'); tool(); settle(a, 'ok', 'x')"
-    ),
+    polling.PollAllWaitsForFirst: ("register('bash', 'x'); a = register('bash', 'y'); tool(); settle(a, 'ok', 'x')"),
     polling.UnknownIdSpoilsPoll: "a = register('bash', 'x'); b = tool(poll=['nope', a]); tool_result(b)",
     polling.UnknownIdIsWaitedFor: "a = tool(poll=['nope']); tool_result(a)",
     polling.EmptyPollPollsAll: "register('bash', 'x'); a = tool(poll=[]); tool_result(a)",
-    polling.EndedIsWaitedFor: (
-        "a = register('bash', 'x'); settle(a, 'error', 'x'); tool(poll=[a], listen=True)"
-    ),
+    polling.EndedIsWaitedFor: ("a = register('bash', 'x'); settle(a, 'error', 'x'); tool(poll=[a], listen=True)"),
     polling.AbortCancels: "a = register('bash', 'x'); b = tool(poll=[a]); abort_tool(b)",
     polling.AbortIsIgnored: "a = register('bash', 'x'); b = tool(poll=[a]); abort_tool(b); tool_result(b)",
     polling.AbortRepliesAgain: (
@@ -108,43 +98,30 @@ SCENARIOS: dict[type[Lie], str] = {
     polling.NamedTwiceShownTwice: (
         "a = register('bash', 'x'); settle(a, 'ok', 'x'); b = tool(poll=[a, a]); tool_result(b)"
     ),
-    polling.AcknowledgedIsGone: (
-        "a = register('bash', 'x'); acknowledge([a]); b = tool(poll=[a]); tool_result(b)"
-    ),
+    polling.AcknowledgedIsGone: ("a = register('bash', 'x'); acknowledge([a]); b = tool(poll=[a]); tool_result(b)"),
     polling.OnePollReturns: (
         "a = register('bash', 'x'); tool(poll=[a]); b = tool(poll=[a]); settle(a, 'ok', 'x'); tool_result(b)"
     ),
     polling.WaitIsFixed: (
-        "configure(2, 1_000, 5_000); a = register('bash', 'x'); b = tool(poll=[a]); wait(5_001); "
-        "tool_result(b)"
+        "configure(2, 1_000, 5_000); a = register('bash', 'x'); b = tool(poll=[a]); wait(5_001); tool_result(b)"
     ),
     polling.WaitIsCutShort: (
-        "configure(2, 1_000, 5_000); a = register('bash', 'x'); b = tool(poll=[a]); wait(4_999); "
-        "tool_result(b)"
+        "configure(2, 1_000, 5_000); a = register('bash', 'x'); b = tool(poll=[a]); wait(4_999); tool_result(b)"
     ),
-    polling.TimeOutCancels: (
-        "configure(2, 1_000, 5_000); a = register('bash', 'x'); tool(poll=[a]); wait(5_001)"
-    ),
-    polling.OddWaitIsTaken: (
-        "configure(2, 1_000, 0); a = register('bash', 'x'); b = tool(poll=[a]); tool_result(b)"
-    ),
+    polling.TimeOutCancels: ("configure(2, 1_000, 5_000); a = register('bash', 'x'); tool(poll=[a]); wait(5_001)"),
+    polling.OddWaitIsTaken: ("configure(2, 1_000, 0); a = register('bash', 'x'); b = tool(poll=[a]); tool_result(b)"),
     replies.EmptyListIsRefused: "tool(list=True)",
-    replies.ListHidesEnded: (
-        "a = register('task', 'y'); settle(a, 'ok', 'done'); b = tool(list=True); tool_result(b)"
-    ),
+    replies.ListHidesEnded: ("a = register('task', 'y'); settle(a, 'ok', 'done'); b = tool(list=True); tool_result(b)"),
     replies.NoProgressAtOnce: "a = register('bash', 'x'); tool(poll=[a], listen=True)",
     replies.ProgressEverySecond: "a = register('bash', 'x'); tool(poll=[a], listen=True); wait(501)",
     replies.ProgressIsStale: "a = register('bash', 'x'); tool(poll=[a], listen=True); wait(501)",
-    replies.ProgressOnFastPath: (
-        "a = register('bash', 'x'); settle(a, 'error', 'x'); tool(poll=[a], listen=True)"
-    ),
+    replies.ProgressOnFastPath: ("a = register('bash', 'x'); settle(a, 'error', 'x'); tool(poll=[a], listen=True)"),
     replies.ProgressAfterReturn: (
         "a = register('bash', 'x'); tool(poll=[a], listen=True); settle(a, 'ok', 'x'); wait(5_000)"
     ),
     replies.ProgressUnasked: "a = register('bash', 'y'); tool(poll=[a])",
     replies.HeadingLeavesOutUnknown: (
-        "a = register('bash', 'z'); b = tool(poll=[a], cancel=['nobody']); settle(a, 'ok', 'more'); "
-        "tool_result(b)"
+        "a = register('bash', 'z'); b = tool(poll=[a], cancel=['nobody']); settle(a, 'ok', 'more'); tool_result(b)"
     ),
     replies.TextLeavesOutErrors: (
         "a = register('bash', 'y'); settle(a, 'error', 'the error'); "
@@ -157,21 +134,13 @@ SCENARIOS: dict[type[Lie], str] = {
     replies.DisabledIsRefused: "tool(manager='none')",
     replies.DisabledInOtherWords: "a = tool(manager='none'); tool_result(a)",
     replies.NothingIsSaid: "a = tool(poll=['nope', 'nada']); tool_result(a)",
-    replies.EmptyTextsAreShown: (
-        "a = register('bash', 'x'); settle(a, 'ok', ''); b = tool(poll=[a]); tool_result(b)"
-    ),
+    replies.EmptyTextsAreShown: ("a = register('bash', 'x'); settle(a, 'ok', ''); b = tool(poll=[a]); tool_result(b)"),
     replies.ListAcknowledges: (
         "sink('refuse'); a = register('bash', 'x'); settle(a, 'ok', 'x'); tool(list=True); wait(60_000)"
     ),
-    owners.ForeignIsCancelled: (
-        "a = register('bash', 'y', owner='bob'); tool(poll=[a], cancel=[a], owner='alice')"
-    ),
-    owners.ForeignIsPolled: (
-        "a = register('bash', 'y', owner='bob'); tool(owner='alice'); settle(a, 'ok', 'x')"
-    ),
-    owners.ForeignIsListed: (
-        "register('bash', 'y', owner='bob'); a = tool(list=True, owner='alice'); tool_result(a)"
-    ),
+    owners.ForeignIsCancelled: ("a = register('bash', 'y', owner='bob'); tool(poll=[a], cancel=[a], owner='alice')"),
+    owners.ForeignIsPolled: ("a = register('bash', 'y', owner='bob'); tool(owner='alice'); settle(a, 'ok', 'x')"),
+    owners.ForeignIsListed: ("register('bash', 'y', owner='bob'); a = tool(list=True, owner='alice'); tool_result(a)"),
     owners.NobodySeesNothing: "register('bash', 'x', owner='alice'); a = tool(list=True); tool_result(a)",
     owners.CancelIsScopedAlthoughOnlyListsAre: (
         "a = register('bash', 'y', owner='bob'); tool(poll=[a], cancel=[a], owner='alice')"
@@ -190,9 +159,7 @@ SCENARIOS: dict[type[Lie], str] = {
     delivering.DeliveredAgainAfterRetry: (
         "a = register('bash', 'x'); sink('raise'); settle(a, 'ok', 'done'); sink('accept'); wait(30_000)"
     ),
-    delivering.FailedIsQueuedTwice: (
-        "a = register('bash', 'x'); sink('refuse'); settle(a, 'ok', 'y'); wait(60_000)"
-    ),
+    delivering.FailedIsQueuedTwice: ("a = register('bash', 'x'); sink('refuse'); settle(a, 'ok', 'y'); wait(60_000)"),
     delivering.FailureRepeatsBatch: (
         "a = register('bash', 'x'); b = register('bash', 'x'); settle(a, 'ok', 'x'); sink('refuse'); "
         "settle(b, 'ok', 'y')"
@@ -216,12 +183,9 @@ SCENARIOS: dict[type[Lie], str] = {
         "sink('block'); a = register('bash', 'x'); settle(a, 'ok', 'x'); dispose(); release_sink()"
     ),
     delivering.EvictionDropsCompletion: (
-        "configure(2, 100, 5_000); sink('refuse'); a = register('bash', 'x'); settle(a, 'error', 'owed'); "
-        "wait(60_000)"
+        "configure(2, 100, 5_000); sink('refuse'); a = register('bash', 'x'); settle(a, 'error', 'owed'); wait(60_000)"
     ),
-    delivering.EvictionLetsGoTwice: (
-        "a = register('bash', 'x'); watch([a]); settle(a, 'ok', 'x'); wait(300_001)"
-    ),
+    delivering.EvictionLetsGoTwice: ("a = register('bash', 'x'); watch([a]); settle(a, 'ok', 'x'); wait(300_001)"),
     delivering.OvertakesAgainstDeclaration: (
         "a = register('bash', 'x'); b = register('bash', 'y'); sink('refuse'); settle(a, 'ok', 'x'); "
         "settle(b, 'ok', 'y')"
@@ -230,24 +194,14 @@ SCENARIOS: dict[type[Lie], str] = {
         "a = register('bash', 'x'); b = register('bash', 'y'); sink('refuse'); settle(a, 'ok', 'x'); "
         "sink('accept'); settle(b, 'ok', 'y'); wait(800)"
     ),
-    delivering.BackoffHasNoCeiling: (
-        "sink('refuse'); a = register('bash', 'x'); settle(a, 'ok', 'x'); wait(153_500)"
-    ),
-    delivering.BackoffIsConstant: (
-        "sink('refuse'); a = register('bash', 'x'); settle(a, 'ok', 'x'); wait(153_500)"
-    ),
-    delivering.BackoffStartsDoubled: (
-        "sink('refuse'); a = register('bash', 'x'); settle(a, 'ok', 'x'); wait(153_500)"
-    ),
+    delivering.BackoffHasNoCeiling: ("sink('refuse'); a = register('bash', 'x'); settle(a, 'ok', 'x'); wait(153_500)"),
+    delivering.BackoffIsConstant: ("sink('refuse'); a = register('bash', 'x'); settle(a, 'ok', 'x'); wait(153_500)"),
+    delivering.BackoffStartsDoubled: ("sink('refuse'); a = register('bash', 'x'); settle(a, 'ok', 'x'); wait(153_500)"),
     delivering.BackoffStartsOverAtCeiling: (
         "sink('refuse'); a = register('bash', 'x'); settle(a, 'ok', 'x'); wait(153_500)"
     ),
-    delivering.JitterIsTooWide: (
-        "sink('refuse'); a = register('bash', 'x'); settle(a, 'ok', 'x'); wait(153_500)"
-    ),
-    delivering.JitterGoesBothWays: (
-        "sink('refuse'); a = register('bash', 'x'); settle(a, 'ok', 'x'); wait(153_500)"
-    ),
+    delivering.JitterIsTooWide: ("sink('refuse'); a = register('bash', 'x'); settle(a, 'ok', 'x'); wait(153_500)"),
+    delivering.JitterGoesBothWays: ("sink('refuse'); a = register('bash', 'x'); settle(a, 'ok', 'x'); wait(153_500)"),
     delivering.FailuresAreShared: (
         "a = register('bash', 'x'); b = register('bash', 'y'); sink('refuse'); settle(a, 'ok', 'x'); "
         "sink('accept'); wait(60_000); sink('refuse'); settle(b, 'ok', 'y'); wait(800)"
@@ -263,9 +217,7 @@ SCENARIOS: dict[type[Lie], str] = {
     suppression.PollDoesNotAcknowledge: (
         "sink('refuse'); a = register('bash', 'x'); settle(a, 'ok', 'one'); tool(poll=[a]); wait(60_000)"
     ),
-    suppression.FastPathDoesNotAcknowledge: (
-        "a = register('bash', 'x'); settle(a, 'ok', 'one'); tool(poll=[a])"
-    ),
+    suppression.FastPathDoesNotAcknowledge: ("a = register('bash', 'x'); settle(a, 'ok', 'one'); tool(poll=[a])"),
     suppression.FailedIsNotAcknowledged: (
         "sink('refuse'); a = register('bash', 'x'); settle(a, 'error', 'one'); tool(poll=[a]); wait(60_000)"
     ),
@@ -277,9 +229,7 @@ SCENARIOS: dict[type[Lie], str] = {
     suppression.UnwatchForgetsAcknowledgement: (
         "a = register('bash', 'x'); watch([a]); settle(a, 'ok', 'x'); acknowledge([a]); unwatch([a])"
     ),
-    suppression.WatchIsFlag: (
-        "a = register('bash', 'x'); watch([a]); watch([a]); unwatch([a]); settle(a, 'ok', 'x')"
-    ),
+    suppression.WatchIsFlag: ("a = register('bash', 'x'); watch([a]); watch([a]); unwatch([a]); settle(a, 'ok', 'x')"),
     suppression.PollUnwatchesForAll: (
         "a = register('bash', 'x'); b = tool(poll=[a]); tool(poll=[a]); abort_tool(b); settle(a, 'ok', 'x')"
     ),
@@ -297,15 +247,12 @@ SCENARIOS: dict[type[Lie], str] = {
     suppression.RunningIsAcknowledgedByPoll: (
         "a = register('bash', 'x'); b = tool(poll=[a]); abort_tool(b); settle(a, 'ok', 'x')"
     ),
-    suppression.UnknownIsAcknowledged: (
-        "acknowledge(['x']); a = register('bash', 'x', 'x'); settle(a, 'ok', 'done')"
-    ),
+    suppression.UnknownIsAcknowledged: ("acknowledge(['x']); a = register('bash', 'x', 'x'); settle(a, 'ok', 'done')"),
     suppression.RunningIsNotSilenced: "a = register('bash', 'x'); acknowledge([a]); settle(a, 'ok', 'x')",
     reuse.CollisionReplaces: "register('bash', 'first', ' build '); register('bash', 'second', 'build')",
     reuse.CollisionIsRefused: "register('bash', 'first', ' build '); register('bash', 'second', 'build')",
     reuse.SuffixIsTakenUnseen: (
-        "register('bash', 'first', ' build '); register('bash', 'second', 'build'); "
-        "register('bash', 'third', 'build ')"
+        "register('bash', 'first', ' build '); register('bash', 'second', 'build'); register('bash', 'third', 'build ')"
     ),
     reuse.BlankIsId: "register('bash', 'fourth', '  ')",
     reuse.LateSettlementEndsNewHolder: (
@@ -360,26 +307,19 @@ SCENARIOS: dict[type[Lie], str] = {
         "configure(2, 1_000, 5_000); a = register('bash', 'x'); cancel(a); wait(1_001); get(a)"
     ),
     retention.CancelAgainRestartsRetention: (
-        "configure(2, 1_000, 5_000); a = register('bash', 'x'); cancel(a); wait(999); cancel(a); wait(2); "
-        "get(a)"
+        "configure(2, 1_000, 5_000); a = register('bash', 'x'); cancel(a); wait(999); cancel(a); wait(2); get(a)"
     ),
     retention.LateSettlementRestartsRetention: (
         "configure(2, 1_000, 5_000); a = register('bash', 'x'); cancel(a); wait(999); "
         "settle(a, 'ok', 'late'); wait(2); get(a)"
     ),
-    retention.ZeroRetentionKeeps: (
-        "configure(2, 0, 5_000); a = register('bash', 'x'); settle(a, 'ok', 'x'); list()"
-    ),
-    retention.ZeroRetentionLosesCompletion: (
-        "configure(2, 0, 5_000); a = register('bash', 'x'); settle(a, 'ok', 'x')"
-    ),
+    retention.ZeroRetentionKeeps: ("configure(2, 0, 5_000); a = register('bash', 'x'); settle(a, 'ok', 'x'); list()"),
+    retention.ZeroRetentionLosesCompletion: ("configure(2, 0, 5_000); a = register('bash', 'x'); settle(a, 'ok', 'x')"),
     retention.PollKeepsLonger: (
         "a = register('bash', 'x'); settle(a, 'ok', 'x'); wait(299_999); tool(poll=[a]); wait(2); get(a)"
     ),
     retention.RunningIsEvicted: "a = register('bash', 'x'); wait(86_400_000); get(a)",
-    retention.DeclaredRetentionIsNotKept: (
-        "a = register('bash', 'x'); settle(a, 'ok', 'x'); wait(60_001); get(a)"
-    ),
+    retention.DeclaredRetentionIsNotKept: ("a = register('bash', 'x'); settle(a, 'ok', 'x'); wait(60_001); get(a)"),
     retention.DeliveryRestartsRetention: (
         "configure(2, 1_000, 5_000); sink('refuse'); a = register('bash', 'x'); settle(a, 'ok', 'x'); "
         "sink('accept'); wait(1_001); get(a)"
@@ -460,12 +400,8 @@ SCENARIOS: dict[type[Lie], str] = {
         + "; ".join(f"settle(b{number}, 'ok', 'x')" for number in range(22))
         + "; sink('accept'); release_sink()"
     ),
-    delivering.GivesUpAfterTwenty: (
-        "a = register('bash', 'x'); sink('refuse'); settle(a, 'ok', 'x'); wait(900_000)"
-    ),
-    delivering.BackoffOverflows: (
-        "a = register('bash', 'x'); sink('refuse'); settle(a, 'ok', 'x'); wait(900_000)"
-    ),
+    delivering.GivesUpAfterTwenty: ("a = register('bash', 'x'); sink('refuse'); settle(a, 'ok', 'x'); wait(900_000)"),
+    delivering.BackoffOverflows: ("a = register('bash', 'x'); sink('refuse'); settle(a, 'ok', 'x'); wait(900_000)"),
     owners.OwnerIgnoresCase: "register('bash', 'x', owner='Alice'); list('alice')",
     reuse.IdFromCount: (
         "configure(15, 1000); a = register('bash', 'x'); register('bash', 'y'); settle(a, 'ok', 'x'); wait(1001); "

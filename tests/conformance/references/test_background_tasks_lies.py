@@ -162,9 +162,7 @@ OTHERWISE = {"OldRowsExpire", "PeekAndSpawnDeadlock", "RefusedTaskLeavesRow", "D
 """Those that need time to pass between calls or another turn of the loop, never come back, or choose otherwise."""
 
 
-@pytest.mark.parametrize(
-    "lie", [lie for lie in FAULTY if lie.__name__ in SCRIPTS], ids=lambda lie: lie.__name__
-)
+@pytest.mark.parametrize("lie", [lie for lie in FAULTY if lie.__name__ in SCRIPTS], ids=lambda lie: lie.__name__)
 def test_a_lie_differs_from_the_reference_in_as_many_calls_as_it_says(lie: type[Lie]) -> None:
     script = SCRIPTS[lie.__name__]
     with Driver(BackgroundTasks) as right, Driver(lie) as wrong:

@@ -118,9 +118,7 @@ READ: dict[str, tuple[str, Any]] = {
         "signal: delivered t",
     ),
     "owed beyond eviction": (
-        "configure(2, 9); "
-        + BOTH
-        + "sink('refuse'); settle(a, 'ok', 't'); wait(99); sink('accept'); wait(700)",
+        "configure(2, 9); " + BOTH + "sink('refuse'); settle(a, 'ok', 't'); wait(99); sink('accept'); wait(700)",
         "signal: delivered t",
     ),
     "not retried once a poll has shown it": (
@@ -282,9 +280,7 @@ def at_once(system: Driven, calls: list[tuple[Any, ...]]) -> None:
     ],
     ids=lambda value: getattr(value, "__name__", ""),
 )
-def test_calls_at_once_tell_right_from_wrong(
-    lie: type[Lie], race: Callable[[Driven], Any], right: Any
-) -> None:
+def test_calls_at_once_tell_right_from_wrong(lie: type[Lie], race: Callable[[Driven], Any], right: Any) -> None:
     for system, holds in ((Jobs(), True), (lie(), False)):
         driven = Driven(system)
         assert (race(driven) == right) is holds

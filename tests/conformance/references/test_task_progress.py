@@ -35,9 +35,7 @@ def driver(request: pytest.FixtureRequest) -> Iterator[Driver]:
 
 
 def usage(read: int, written: int, *cache: int) -> dict[str, int]:
-    return dict(
-        zip(("input", "output", "cache_creation", "cache_read"), (read, written, *cache), strict=False)
-    )
+    return dict(zip(("input", "output", "cache_creation", "cache_read"), (read, written, *cache), strict=False))
 
 
 def use(name: str, given: str = "x") -> dict[str, str]:
@@ -84,9 +82,7 @@ def test_a_task_starts_and_ends_once(driver: Driver, outcome: str) -> None:
 def test_counters_follow_the_messages(driver: Driver) -> None:
     task = running(driver)
     assert driver("progress", task=task) == NOTHING
-    driver(
-        "message", task=task, role="assistant", usage=usage(100, 7, 20, 3), tools=[use("bash"), use("grep")]
-    )
+    driver("message", task=task, role="assistant", usage=usage(100, 7, 20, 3), tools=[use("bash"), use("grep")])
     early = driver("progress", task=task)
     driver("message", task=task, role="user", usage=usage(9000, 9000), tools=[use("read_file")])
     driver("message", task=task, role="assistant", usage=usage(40, 2), tools=[])
@@ -237,9 +233,7 @@ def test_what_is_unknown_is_refused_and_not_made(driver: Driver) -> None:
     ):
         driver.at_once(late)
     driver.at_once(said(task="no"), call("summarize", task="no", text="x"))
-    unknown = driver.at_once(
-        call("status", task="no"), call("progress", task="no"), call("batch_status", batch="no")
-    )
+    unknown = driver.at_once(call("status", task="no"), call("progress", task="no"), call("batch_status", batch="no"))
     assert [isinstance(each, Refused) and each.code for each in unknown] == ["not_found"] * 3
     assert driver("status", task="#0") == "running"
 
@@ -441,9 +435,7 @@ OTHERWISE = {*CRASHES, "ReadingIsLive", "ListIsLive"}
 """Those that do not show in what a script comes to, but in a crash and in readings given before."""
 
 
-@pytest.mark.parametrize(
-    "lie", [lie for lie in FAULTY if lie.__name__ in SCRIPTS], ids=lambda lie: lie.__name__
-)
+@pytest.mark.parametrize("lie", [lie for lie in FAULTY if lie.__name__ in SCRIPTS], ids=lambda lie: lie.__name__)
 def test_a_lie_differs_from_the_reference_in_as_many_calls_as_it_says(lie: type[Lie]) -> None:
     script = SCRIPTS[lie.__name__]
     with Driver(TaskProgress) as right, Driver(lie) as wrong:

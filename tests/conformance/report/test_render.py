@@ -154,9 +154,7 @@ def made_up(verdicts: Mapping[str, Said] = VERDICTS, **footer: int) -> Report:
         "concurrency": "threads",
         "settles": 0,
     }
-    planned = tuple(
-        Planned(row.id, row.level, row.about, row.where, TITLES.get(row.id[0], "")) for row in rows
-    )
+    planned = tuple(Planned(row.id, row.level, row.about, row.where, TITLES.get(row.id[0], "")) for row in rows)
     header = Header("thread-job", 1, "python:my_jobs:MyJobs", 0, declares, planned, "0.1.0")
     gaps = ("operations.start_as.create.Job", "operations.start_as.open.duplicate_job_id", "policies.tie")
     coverage = Coverage({f"operations.o{number}": number for number in range(1, 94)}, gaps)
@@ -216,9 +214,7 @@ def plain_environment(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("LINES", "24")
 
 
-def terminal(
-    report: Report, width: int = 80, colour: bool | None = None, screen: io.StringIO | None = None
-) -> str:
+def terminal(report: Report, width: int = 80, colour: bool | None = None, screen: io.StringIO | None = None) -> str:
     os.environ["COLUMNS"] = str(width)  # the fixture puts it back
     stream = screen or io.StringIO()
     report.show(TerminalView(stream, replay, colour=colour))
@@ -275,9 +271,7 @@ def headings(report: Report) -> list[str]:
 
 def test_rows_stand_under_the_title_of_their_group_in_the_order_of_the_plan() -> None:
     report = made_up()
-    backwards = replace(
-        report, header=replace(report.header, rows=report.header.rows[::-1]), rows=report.rows[::-1]
-    )
+    backwards = replace(report, header=replace(report.header, rows=report.header.rows[::-1]), rows=report.rows[::-1])
     assert headings(report) == HEADINGS
     assert headings(backwards) == HEADINGS[::-1]
     said = plain(report).splitlines()
@@ -311,11 +305,7 @@ def test_no_line_is_wider_than_the_terminal_but_what_is_to_be_copied(width: int)
 
 def test_a_verdict_is_never_colour_alone() -> None:
     assert list(LOOKS) == list(Verdict)
-    assert (
-        len({look.sign for look in LOOKS.values()})
-        == len({look.ascii for look in LOOKS.values()})
-        == len(LOOKS)
-    )
+    assert len({look.sign for look in LOOKS.values()}) == len({look.ascii for look in LOOKS.values()}) == len(LOOKS)
     coloured, plain_ = terminal(made_up(), colour=True), terminal(made_up(), colour=False)
     assert re.sub(r"\x1b\[[0-9;]*m", "", coloured) == plain_
     assert "\x1b[31m" in coloured or "\x1b[1;31m" in coloured
@@ -420,9 +410,7 @@ def test_should_rows_decide_when_the_run_was_told_so() -> None:
 
 
 def test_another_exit_code_is_named() -> None:
-    assert (
-        said(made_up({}, exit=2)) == "The run of thread-job against python:my_jobs:MyJobs ended with code 2."
-    )
+    assert said(made_up({}, exit=2)) == "The run of thread-job against python:my_jobs:MyJobs ended with code 2."
 
 
 @pytest.mark.parametrize(
@@ -565,9 +553,7 @@ def test_junit_fails_where_the_run_fails() -> None:
     }
     assert kinds(junit(made_up({"X1": FAIL}))) == {"X1": "skipped"}
     assert kinds(junit(made_up({"X1": FAIL}, exit=1))) == {"X1": "failure"}
-    assert kinds(junit(made_up({"N1": (Verdict.PASS, "reasons were not compared", None)}))) == {
-        "N1": "system-out"
-    }
+    assert kinds(junit(made_up({"N1": (Verdict.PASS, "reasons were not compared", None)}))) == {"N1": "system-out"}
 
 
 def test_junit_of_a_run_that_went_wrong_is_never_green() -> None:
@@ -584,8 +570,6 @@ def test_a_fault_that_none_of_the_rows_is_about_is_named() -> None:
     report = made_up({"N1": PASSES})
     assert report.footer is not None
     strayed = replace(report, footer=replace(report.footer, strays=("operations.list.gives",)))
-    words = (
-        "A fault of operations.list.gives was seen, which none of these rows is about: ask `machine` for it."
-    )
+    words = "A fault of operations.list.gives was seen, which none of these rows is about: ask `machine` for it."
     assert words in " ".join(plain(strayed).split())
     assert "none of these rows" not in plain(report)

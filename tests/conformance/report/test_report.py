@@ -25,9 +25,7 @@ VALID = Draft7Validator(SCHEMA)
 
 FOUND = Counterexample("C1:\n  act: []\n", 3, "messages.Ended", "one message", "two", rounds=24, reproduced=7)
 ROWS = (
-    RowResult(
-        "N1", "A call ends.", "must", Verdict.PASS, runs=2, witnesses={"b": 2, "a": 1}, where="x.yaml:3:1"
-    ),
+    RowResult("N1", "A call ends.", "must", Verdict.PASS, runs=2, witnesses={"b": 2, "a": 1}, where="x.yaml:3:1"),
     RowResult("N2", "A\u2028job \x85.", "must", Verdict.FAIL, "two", 5, {}, 9, FOUND, "x.yaml:9:1", 0.25),
     RowResult("X1", "Nothing is lost.", "should", Verdict.NOT_APPLICABLE, "needs a clock"),
 )

@@ -107,9 +107,7 @@ def test_every_combination_of_arguments_worth_trying_has_a_number(calls: list[tu
             driver.call(name, number)
         for operation in thread_job().kernel.operations:
             worth = list(arguments(thread_job(), driver.case.judge.model, operation, gone=driver.gone))
-            numbers = range(
-                16 * len(worth)
-            )  # more than there are, for states have unequal numbers of records
+            numbers = range(16 * len(worth))  # more than there are, for states have unequal numbers of records
             tried = {repr(driver.arguments(operation.name, number)) for number in numbers}
             assert tried == set(map(repr, worth)), operation.name
             if not worth:
@@ -254,9 +252,7 @@ def test_after_a_call_the_observers_are_asked_about_everything_and_about_the_cal
         ("messages", {"thread": "t1"}),
         ("messages", {"thread": "t2"}),
     ]
-    everything += [
-        ("list_jobs", {"thread": thread, "statuses": list(EVERY_STATUS)}) for thread in ("t1", "t2")
-    ]
+    everything += [("list_jobs", {"thread": thread, "statuses": list(EVERY_STATUS)}) for thread in ("t1", "t2")]
     assert asked(REFERENCE, [start]) == everything
     inspected = [("inspect_job", {"thread": thread, "job": "job-1"}) for thread in ("t1", "t2")]
     assert asked(REFERENCE, [start, finish]) == everything + inspected
@@ -295,9 +291,7 @@ def found(adapter: Adapter, seed: int, examples: int) -> tuple[Diverged | None, 
     """What a search finds, and the traces of all its cases."""
     traces: list[Any] = []
     after: Callable[[Driver], None] = lambda driver: traces.append(symbolic(thread_job(), driver.case.trace))  # noqa: E731 - one line
-    diverged = stateful.search(
-        thread_job(), adapter, seed, replace(USUAL, stateful_tests=examples), after=after
-    )
+    diverged = stateful.search(thread_job(), adapter, seed, replace(USUAL, stateful_tests=examples), after=after)
     return diverged, traces
 
 

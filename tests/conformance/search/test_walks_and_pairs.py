@@ -67,10 +67,7 @@ def test_after_two_calls_at_once_everybody_looks_and_again_at_the_end(
 
     monkeypatch.setattr(Driver, "observe", noting)
     with adapted(REFERENCE) as adapter:
-        assert (
-            pairs.search(thread_job(), adapter, 0, replace(USUAL, pairs=20), after=lambda driver: None)
-            is None
-        )
+        assert pairs.search(thread_job(), adapter, 0, replace(USUAL, pairs=20), after=lambda driver: None) is None
     assert len(looks) >= 30
     assert {len(calls) for calls in looks[::2]} == {2}
     assert max(len(calls) for calls in looks[1::2]) == USUAL.calls_after

@@ -53,9 +53,7 @@ def needing(suite: Suite, system: System) -> dict[str, str]:
     words = {"clock": "virtual" if hasattr(system, "wait") else "none"} | getattr(system, "declares", {})
     spec = suite.compiled.lifecycle
     limits = {name: limit.default for name, limit in spec.limits.items()} | words.get("limits", {})
-    policies = {name: policy.default.text for name, policy in spec.policies.items()} | words.get(
-        "policies", {}
-    )
+    policies = {name: policy.default.text for name, policy in spec.policies.items()} | words.get("policies", {})
     declared = Words({f"limits_{name}": limit for name, limit in limits.items()})
     declared |= {f"policies_{name}": choice for name, choice in policies.items()}
     found = {row.id.text: lacking(row, words, declared) for row in spec.rows.values()}

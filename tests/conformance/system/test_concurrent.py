@@ -32,9 +32,7 @@ TIMES = st.lists(st.tuples(st.integers(0, 30), st.integers(1, 15), st.integers(0
 
 def began_while_another_ran(calls: Sequence[tuple[int, int, int]]) -> int:
     """The definition, call by call: at its beginning a call of another caller is running."""
-    return sum(
-        any(one < began < end and who != caller for one, end, who in calls) for began, _, caller in calls
-    )
+    return sum(any(one < began < end and who != caller for one, end, who in calls) for began, _, caller in calls)
 
 
 @given(TIMES)

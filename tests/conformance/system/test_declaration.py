@@ -143,14 +143,10 @@ def test_what_a_system_declares_is_what_the_report_says(system: Any) -> None:
         assert said[word] == (sorted(value) if word == "lacks" else value)
 
 
-SCALARS = (
-    st.none() | st.booleans() | st.integers() | st.text(max_size=3) | st.sampled_from(CLOCKS + CONCURRENCIES)
-)
+SCALARS = st.none() | st.booleans() | st.integers() | st.text(max_size=3) | st.sampled_from(CLOCKS + CONCURRENCIES)
 ANYTHING = st.recursive(
     SCALARS,
-    lambda inner: (
-        st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=3) | st.sampled_from(WORDS), inner)
-    ),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=3) | st.sampled_from(WORDS), inner),
     max_leaves=8,
 )
 

@@ -39,9 +39,7 @@ def compute(over: threading.Event) -> None:
 @pytest.mark.parametrize(
     ("work", "expected"), [(threading.Event.wait, True), (compute, not KNOWN)], ids=["waits", "computes"]
 )
-def test_a_thread_that_computes_does_not_wait(
-    work: Callable[[threading.Event], object], expected: bool
-) -> None:
+def test_a_thread_that_computes_does_not_wait(work: Callable[[threading.Event], object], expected: bool) -> None:
     with thread_with(work) as thread:
         assert any(waits(thread) is expected for _ in range(OFTEN))
 

@@ -247,9 +247,7 @@ KINDS: list[tuple[type, str, str, str]] = [
 ]
 
 
-@pytest.mark.parametrize(
-    ("system", "row", "said", "kind"), KINDS, ids=lambda value: getattr(value, "__name__", "")
-)
+@pytest.mark.parametrize(("system", "row", "said", "kind"), KINDS, ids=lambda value: getattr(value, "__name__", ""))
 def test_what_goes_wrong_is_a_fail_that_says_what(system: type, row: str, said: str, kind: str) -> None:
     result = row_result(system, row, limit=0.3, quick=True)
     assert result.verdict is Verdict.FAIL, explained(result)
@@ -386,9 +384,7 @@ def lying(**words: Any) -> type:
         ({"policies": {"tie": ["job_id desc"]}}, "B3"),
     ],
 )
-def test_a_declared_limit_or_choice_that_is_not_true_fails_the_row_about_it(
-    words: dict[str, Any], row: str
-) -> None:
+def test_a_declared_limit_or_choice_that_is_not_true_fails_the_row_about_it(words: dict[str, Any], row: str) -> None:
     result = row_result(lying(**words), row)
     assert result.verdict is Verdict.FAIL, explained(result)
 
@@ -411,9 +407,7 @@ def test_a_clock_that_does_not_do_what_is_asked_of_it_fails() -> None:
 
 
 @pytest.mark.parametrize(("settles", "hinted"), [(0, True), (5, False)])
-def test_of_a_signal_that_does_not_come_it_is_said_what_to_declare_if_it_is_late(
-    settles: int, hinted: bool
-) -> None:
+def test_of_a_signal_that_does_not_come_it_is_said_what_to_declare_if_it_is_late(settles: int, hinted: bool) -> None:
     class Silent(lying(settles=settles)):  # type: ignore[misc]  # the base is made anew for each declaration
         def signals(self) -> list[Reply]:
             return []
@@ -529,9 +523,7 @@ def test_what_showed_by_chance_is_replayed_until_it_shows(tmp_path: Path) -> Non
             assert [each.verdict for each in kit_suite.replay(saved, adapter).rows] == [verdict]
     saved = kit_suite.read(str(kit_suite.save(tmp_path, "thread-job", "x", "E11", found)))
     with adapted(REFERENCE) as adapter:
-        assert [each.verdict for each in kit_suite.replay(saved, adapter).rows] == [
-            "not reproduced (0 of 16)"
-        ]
+        assert [each.verdict for each in kit_suite.replay(saved, adapter).rows] == ["not reproduced (0 of 16)"]
 
 
 class SixtiethCaseFails(EveryThirdCaseFails):
@@ -575,9 +567,7 @@ def test_a_search_that_gave_up_could_not_tell() -> None:
     assert code == 4
 
 
-@pytest.mark.parametrize(
-    ("unjudged", "verdict"), [(0, Verdict.PASS), (1, Verdict.PASS), (2, Verdict.COULD_NOT_TELL)]
-)
+@pytest.mark.parametrize(("unjudged", "verdict"), [(0, Verdict.PASS), (1, Verdict.PASS), (2, Verdict.COULD_NOT_TELL)])
 def test_a_random_case_that_nobody_can_judge_counts_as_not_made_and_many_of_them_are_no_answer(
     unjudged: int, verdict: Verdict, monkeypatch: pytest.MonkeyPatch
 ) -> None:

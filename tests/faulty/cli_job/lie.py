@@ -35,9 +35,7 @@ def caught_by(row: str, calls: int, **more: Any) -> Callable[[type[Liar]], type[
     def made(program: type[Liar]) -> type[Liar]:
         words = {"__doc__": program.__doc__, "__module__": program.__module__, "program": program}
         declares = {**CliJobs.declares, **more}
-        program.system = type(
-            program.__name__, (Lie,), {**words, "declares": declares, "row": row, "calls": calls}
-        )
+        program.system = type(program.__name__, (Lie,), {**words, "declares": declares, "row": row, "calls": calls})
         return program
 
     return made

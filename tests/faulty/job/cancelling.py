@@ -116,9 +116,7 @@ class EmptyCancelReturnsAtOnce(Lie):
     row, calls = "E20", 3
 
     async def tool(self, poll: Sequence[str] | None = None, *args: Any, **kwargs: Any) -> Reply:
-        return await super().tool(
-            [] if poll is None and kwargs.get("cancel") == [] else poll, *args, **kwargs
-        )
+        return await super().tool([] if poll is None and kwargs.get("cancel") == [] else poll, *args, **kwargs)
 
 
 class CancelKeepsSlot(Lie):

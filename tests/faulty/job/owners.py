@@ -23,9 +23,7 @@ class ForeignIsPolled(Lie):
 
     row, calls = "N10", 3
 
-    def _watch_set(
-        self, poll: Sequence[str] | None, cancel: Sequence[str], owner: str | None
-    ) -> list[JobRecord]:
+    def _watch_set(self, poll: Sequence[str] | None, cancel: Sequence[str], owner: str | None) -> list[JobRecord]:
         return super()._watch_set(poll, cancel, owner if poll else None)
 
 

@@ -20,11 +20,7 @@ class PollWaitsForAll(Lie):
 
     def _endings(self, call: ToolCall) -> Endings:
         aborted, *bodies = super()._endings(call)
-        return (
-            [aborted, bodies[0]]
-            if len(bodies) == 1
-            else [aborted, asyncio.gather(*bodies, return_exceptions=True)]
-        )
+        return [aborted, bodies[0]] if len(bodies) == 1 else [aborted, asyncio.gather(*bodies, return_exceptions=True)]
 
 
 class PollShowsOnlySettled(Lie):
@@ -52,9 +48,7 @@ class PollAllShowsEnded(Lie):
 
     row, calls = "N18", 6
 
-    def _watch_set(
-        self, poll: Sequence[str] | None, cancel: Sequence[str], owner: str | None
-    ) -> list[JobRecord]:
+    def _watch_set(self, poll: Sequence[str] | None, cancel: Sequence[str], owner: str | None) -> list[JobRecord]:
         found = super()._watch_set(poll, cancel, owner)
         ended = [job for job in self._visible(self._scope(owner)) if job not in found]
         return [*ended, *found] if found and poll is None else found
@@ -65,9 +59,7 @@ class PollAllWaitsForFirst(Lie):
 
     row, calls = "N18", 4
 
-    def _watch_set(
-        self, poll: Sequence[str] | None, cancel: Sequence[str], owner: str | None
-    ) -> list[JobRecord]:
+    def _watch_set(self, poll: Sequence[str] | None, cancel: Sequence[str], owner: str | None) -> list[JobRecord]:
         found = super()._watch_set(poll, cancel, owner)
         return found if poll is not None else found[:1]
 
@@ -105,9 +97,7 @@ class EmptyPollPollsAll(Lie):
 
     row, calls = "E2", 3
 
-    def _watch_set(
-        self, poll: Sequence[str] | None, cancel: Sequence[str], owner: str | None
-    ) -> list[JobRecord]:
+    def _watch_set(self, poll: Sequence[str] | None, cancel: Sequence[str], owner: str | None) -> list[JobRecord]:
         return super()._watch_set(poll or None, cancel, owner)
 
 
@@ -172,9 +162,7 @@ class ListBesidePoll(Lie):
 
     row, calls = "E19", 2
 
-    def _require_exclusive(
-        self, listing: bool, poll: Sequence[str] | None, cancel: Sequence[str] | None
-    ) -> None:
+    def _require_exclusive(self, listing: bool, poll: Sequence[str] | None, cancel: Sequence[str] | None) -> None:
         super()._require_exclusive(listing, None, cancel)
 
 
@@ -183,9 +171,7 @@ class EmptyPollSpoilsList(Lie):
 
     row, calls = "E19", 1
 
-    def _require_exclusive(
-        self, listing: bool, poll: Sequence[str] | None, cancel: Sequence[str] | None
-    ) -> None:
+    def _require_exclusive(self, listing: bool, poll: Sequence[str] | None, cancel: Sequence[str] | None) -> None:
         super()._require_exclusive(listing, poll, cancel)
         if listing and (poll is not None or cancel is not None):
             raise Refused("list_is_exclusive")

@@ -202,9 +202,7 @@ class IdLosesOddSigns(Lie):
     row, calls = "E41", 1
 
     def _free_id(self, preferred: str) -> str:
-        return super()._free_id(
-            "".join(sign if sign.isalnum() or sign in "-_" else "_" for sign in preferred)
-        )
+        return super()._free_id("".join(sign if sign.isalnum() or sign in "-_" else "_" for sign in preferred))
 
 
 class OnlyBlanksAreTrimmed(Lie):

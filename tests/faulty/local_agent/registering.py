@@ -13,9 +13,7 @@ class AgentIsNobody(Lie):
 
     row, calls = "N1", 2
 
-    def _agent(
-        self, description: str, prompt: str, agent_type: str | None, tool_use_id: str | None
-    ) -> AgentTask:
+    def _agent(self, description: str, prompt: str, agent_type: str | None, tool_use_id: str | None) -> AgentTask:
         task = super()._agent(description, prompt, agent_type, tool_use_id)
         task.agent_type = agent_type or ""
         return task
@@ -26,9 +24,7 @@ class ToolUseIsForgotten(Lie):
 
     row, calls = "N1", 2
 
-    def _agent(
-        self, description: str, prompt: str, agent_type: str | None, tool_use_id: str | None
-    ) -> AgentTask:
+    def _agent(self, description: str, prompt: str, agent_type: str | None, tool_use_id: str | None) -> AgentTask:
         return super()._agent(description, prompt, agent_type, None)
 
 

@@ -28,9 +28,7 @@ class EvictedIdCrashes(Lie):
         with self._locked():
             told = [message for each in self._transcripts.values() for message in each]
             owed = [job.job_id for each in self._due.values() for job in each]
-            if job_id not in self._jobs and (
-                job_id in owed or any(each["job_id"] == job_id for each in told)
-            ):
+            if job_id not in self._jobs and (job_id in owed or any(each["job_id"] == job_id for each in told)):
                 raise KeyError(job_id)
         return super().start_as(thread, tool_call, tool, job_id)
 

@@ -87,6 +87,4 @@ class ListedPerStatus(Lie):
     row, calls = "X36", 2
 
     def list_jobs(self, thread: str, statuses: Collection[str] = ACTIVE) -> list[Reply]:
-        return [
-            job for status in statuses for job in super(ListedPerStatus, self).list_jobs(thread, [status])
-        ]
+        return [job for status in statuses for job in super(ListedPerStatus, self).list_jobs(thread, [status])]

@@ -228,11 +228,7 @@ class ActorJobs:
 
     def _attempt_next(self) -> None:
         """Start an attempt, if none is in flight and one is due."""
-        due = [
-            job
-            for job in self._owed
-            if not job["_silent"] and not job["_watches"] and job["_due"] <= self._now()
-        ]
+        due = [job for job in self._owed if not job["_silent"] and not job["_watches"] and job["_due"] <= self._now()]
         if due and not self._busy:
             self._busy = True
             self._tell("delivery_attempted", job=due[0]["job_id"], at=self._now())
@@ -285,9 +281,7 @@ class ActorJobs:
 
     def _poll(self, call: Record, poll: Sequence[str] | None, cancel: Sequence[str]) -> None:
         if cancel:
-            call["cancelled"] = [
-                {"id": each, "status": self._cancelled(each)} for each in dict.fromkeys(cancel)
-            ]
+            call["cancelled"] = [{"id": each, "status": self._cancelled(each)} for each in dict.fromkeys(cancel)]
         everything = [job for job in self._records.values() if job["status"] == "running"]
         chosen = everything if poll is None and not cancel else self._named(dict.fromkeys(poll or ()))
         if not chosen:
@@ -354,7 +348,5 @@ class ActorJobs:
     def _detail(self, job: Record) -> Reply:
         names = {"job_id": "id", "type": "type", "status": "status", "label": "label"}
         texts = {"result_text": "resultText", "error_text": "errorText"}
-        shown = {new: job[name] for name, new in names.items()} | {
-            "durationMs": self._now() - job["started_at"]
-        }
+        shown = {new: job[name] for name, new in names.items()} | {"durationMs": self._now() - job["started_at"]}
         return shown | {new: job[name] for name, new in texts.items() if job[name]}

@@ -312,9 +312,7 @@ class SqliteJobs:
 
     def _wake(self, serial: int) -> None:
         """A job has settled, or was cancelled: the polls that wait for it return."""
-        waiting = (
-            "SELECT token FROM call JOIN watched ON call = token WHERE job = ? AND ran AND reply IS NULL"
-        )
+        waiting = "SELECT token FROM call JOIN watched ON call = token WHERE job = ? AND ran AND reply IS NULL"
         for call in self._all(waiting, serial):
             self._return(call["token"])
 
@@ -329,9 +327,7 @@ class SqliteJobs:
         )
 
     def _reply(self, token: int, jobs: Rows, text: str = "") -> None:
-        cancelled = json.loads(
-            self._all("SELECT * FROM call WHERE token = ?", token)[0]["cancelled"] or "null"
-        )
+        cancelled = json.loads(self._all("SELECT * FROM call WHERE token = ?", token)[0]["cancelled"] or "null")
         heads = {
             "Cancelled": cancelled or (),
             "Completed": [job for job in jobs if job["status"] != "running"],

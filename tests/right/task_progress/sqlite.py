@@ -71,9 +71,7 @@ class SqliteProgress:
         self._move("UPDATE task SET status = ?2 WHERE id = ?1 AND status = 'running'", task, outcome)
 
     def abort(self, task: str) -> None:
-        self._move(
-            "UPDATE task SET status = 'aborted' WHERE id = ? AND status IN ('pending', 'running')", task
-        )
+        self._move("UPDATE task SET status = 'aborted' WHERE id = ? AND status IN ('pending', 'running')", task)
 
     def _move(self, update: str, *values: str) -> None:
         with self._transaction() as db:
@@ -87,9 +85,7 @@ class SqliteProgress:
         with self._transaction() as db:
             if role != "assistant" or not self._runs(db, task):
                 return
-            db.execute(
-                "INSERT INTO said (task, read, written) VALUES (?, ?, ?)", (task, read, usage["output"] or 0)
-            )
+            db.execute("INSERT INTO said (task, read, written) VALUES (?, ?, ?)", (task, read, usage["output"] or 0))
             db.executemany(
                 "INSERT INTO used (task, name, input) VALUES (?, ?, ?)",
                 [(task, use["name"], json.dumps(use["input"])) for use in tools],
@@ -134,8 +130,7 @@ class SqliteProgress:
         written = db.execute("SELECT sum(written) FROM said WHERE task = ?", (task,)).fetchone()[0]
         uses = db.execute("SELECT count(*) FROM used WHERE task = ?", (task,)).fetchone()[0]
         newest = db.execute(
-            "SELECT name, input FROM used WHERE task = ? AND name <> 'structured_output'"
-            " ORDER BY id DESC LIMIT ?",
+            "SELECT name, input FROM used WHERE task = ? AND name <> 'structured_output' ORDER BY id DESC LIMIT ?",
             (task, SHOWN),
         )
         recent = [{"name": each["name"], "input": json.loads(each["input"])} for each in newest][::-1]
@@ -163,8 +158,7 @@ class SqliteProgress:
     def batch_status(self, batch: str) -> dict[str, bool]:
         with self._transaction() as db:
             counted = db.execute(
-                "SELECT count(*), total(status IN ('completed', 'failed', 'aborted')) FROM task"
-                " WHERE batch = ?",
+                "SELECT count(*), total(status IN ('completed', 'failed', 'aborted')) FROM task WHERE batch = ?",
                 (batch,),
             ).fetchone()
         if not counted[0]:

@@ -435,9 +435,7 @@ def test_each_condition_that_never_holds_is_told() -> None:
     one = "      - when policies.one != policies.one: shown.status == outcome\n"
     two = "      - when limits.kept < 0:\n          - shown.status == outcome\n          - gone.refused != null\n"
     text = edited(POLICIES, ("      - shown.status == outcome\n", one + two))
-    diagnostics = [
-        each for each in check_text(text, "small.yaml").diagnostics if each.code != "unused-policy"
-    ]
+    diagnostics = [each for each in check_text(text, "small.yaml").diagnostics if each.code != "unused-policy"]
     assert [each.code for each in diagnostics] == ["when-never-holds", "when-never-holds"]
     assert "limits.kept < 0" in diagnostics[1].message
 
@@ -497,9 +495,7 @@ def test_a_step_walks_over_a_reply_that_has_a_name() -> None:
 )
 def test_what_a_row_leaves_open_has_to_be_open(condition: str) -> None:
     fault = found(leaving_open(condition)).get("one-way")
-    assert (fault is None) == condition.startswith("inspect"), (
-        "the outcome is a parameter: it comes both ways"
-    )
+    assert (fault is None) == condition.startswith("inspect"), "the outcome is a parameter: it comes both ways"
 
 
 def leaving_open(text: str) -> tuple[str, str]:
@@ -545,9 +541,7 @@ def test_ids_come_in_any_order_where_a_call_that_may_be_refused_is_not() -> None
     begin += "      Job: {thread: thread, name: name}\n    gives: {job_id: job.id}\n"
     claim = "a.refused != null || b.refused != null || ([a.job_id, b.job_id].sortBy(i, i)) == [a.job_id, b.job_id]"
     row = "  N2:\n    about: Two begin.\n    level: must\n    source: '2'\n    covers: [operations.begin]\n    act:\n"
-    row += "".join(
-        f"      - {call}\n" for call in ("rest(t1)", "a = begin(t1, fresh)", "b = begin(t1, fresh)")
-    )
+    row += "".join(f"      - {call}\n" for call in ("rest(t1)", "a = begin(t1, fresh)", "b = begin(t1, fresh)"))
     row += f"    assert:\n      - {claim}\n"
     edits = (("  inspect:\n", f"{begin}  inspect:\n"), ("matrix:\n", f"matrix:\n{row}"))
     assert BACKWARDS in found(*edits)["row-fails"].message
@@ -600,9 +594,7 @@ def test_a_witness_that_cannot_be_evaluated_is_told_at_its_parameter() -> None:
         ),
     ],
 )
-def test_what_is_drawn_is_tried_as_far_from_its_witness_as_it_may_be(
-    drawn: str, claim: str, value: str
-) -> None:
+def test_what_is_drawn_is_tried_as_far_from_its_witness_as_it_may_be(drawn: str, claim: str, value: str) -> None:
     fault = found(("    each:", f"    any: {{{drawn}}}\n    each:"), asserting(claim))["row-fails"]
     assert f"`{claim}`" in fault.message
     assert value in fault.message
@@ -673,9 +665,7 @@ def test_the_row_of_a_broken_invariant_can_be_put_into_the_matrix(invariant: str
 
 
 def test_texts_that_stand_twice_in_a_counterexample_have_a_name() -> None:
-    row = broken_row(
-        ("invariants:\n", "invariants:\n  new: jobs.map(j, j.name).distinct().size() == jobs.size()\n")
-    )
+    row = broken_row(("invariants:\n", "invariants:\n  new: jobs.map(j, j.name).distinct().size() == jobs.size()\n"))
     assert "- name = fresh(Name)" in row
     assert row.count("start(t1, name)") == 2
 
@@ -753,12 +743,8 @@ def test_an_operation_may_have_the_name_of_something_that_every_model_has() -> N
 
 
 def test_a_group_that_chooses_a_terminal_state_leaves_it() -> None:
-    assert "terminal-exit" in {
-        each.code for each in checked(("active -> outcome", "terminal -> outcome")).diagnostics
-    }
-    assert "terminal-exit" not in {
-        each.code for each in checked(("active -> outcome", "terminal -> same")).diagnostics
-    }
+    assert "terminal-exit" in {each.code for each in checked(("active -> outcome", "terminal -> outcome")).diagnostics}
+    assert "terminal-exit" not in {each.code for each in checked(("active -> outcome", "terminal -> same")).diagnostics}
 
 
 # ── Coverage ─────────────────────────────────────────────────────────────────────────────────────
@@ -878,9 +864,7 @@ def test_every_code_is_explained_and_none_that_does_not_exist() -> None:
 def test_every_function_is_explained() -> None:
     text = README.read_text(encoding="utf-8")
     said = " ".join(
-        word
-        for cell in (*rows_of(text, "function$"), *rows_of(text, "in a row$"))
-        for word in quoted(cell[0])
+        word for cell in (*rows_of(text, "function$"), *rows_of(text, "in a row$")) for word in quoted(cell[0])
     )
     callables = [*KNOWN, *RowWords.callables(RowWords(compile_text(SMALL, "x").lifecycle))]
     operations = compile_text(SMALL, "x").lifecycle.operations

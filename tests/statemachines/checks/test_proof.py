@@ -28,9 +28,7 @@ STEPS = {
         ("full", "jobs.size() == 20", False),
     ],
 )
-def test_a_row_holds_when_every_choice_and_what_is_declared_lets_it(
-    steps: str, claim: str, expected: bool
-) -> None:
+def test_a_row_holds_when_every_choice_and_what_is_declared_lets_it(steps: str, claim: str, expected: bool) -> None:
     lines = [*STEPS[steps], "last = messages(t1)"]
     row = HEAD + "".join(f"    - {line}\n" for line in lines) + f"  assert:\n    - {claim}\n"
     assert holds(load("thread-job"), row, {"retained": 2}, {}) == expected

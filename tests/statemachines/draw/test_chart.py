@@ -166,10 +166,7 @@ class Driven:
         """Every operation with every choice; an act tells whether it is a move that the state has."""
         self.model.thaw(frozen)
         for operation in self.kernel.operations:
-            moves = any(
-                isinstance(each, kernel.Move) and each.entity == self.entity.name
-                for each in operation.effects
-            )
+            moves = any(isinstance(each, kernel.Move) and each.entity == self.entity.name for each in operation.effects)
             for choice, arguments in self.calls(operation):
                 yield (state, operation.name, choice), self.act(operation.name, arguments, moves)
 
@@ -456,9 +453,7 @@ def test_an_unknown_entity_is_told_with_the_one_that_may_be_meant() -> None:
         ("move: failed}", "move: qqq}", "qqq", "known: running"),
     ],
 )
-def test_a_move_that_leads_nowhere_is_told_at_its_place(
-    sentence: str, wrong: str, place: str, hint: str
-) -> None:
+def test_a_move_that_leads_nowhere_is_told_at_its_place(sentence: str, wrong: str, place: str, hint: str) -> None:
     text = TABLES.replace(sentence, wrong, 1)
     with pytest.raises(SpecError) as caught:
         arrows(sentences(text), "Job")
@@ -686,9 +681,7 @@ def test_a_drawing_gives_each_group_one_colour_and_each_state_one_group(compiled
     drawing = mermaid(compiled.lifecycle)
     colours = dict(re.findall(r"classDef (\w+) fill:(#\w+)", drawing))
     coloured = [
-        name
-        for names in re.findall(r"^ +class (\S+) \w+$", drawing, re.MULTILINE)
-        for name in names.split(",")
+        name for names in re.findall(r"^ +class (\S+) \w+$", drawing, re.MULTILINE) for name in names.split(",")
     ]
     groups = {group for each in compiled.lifecycle.entities.values() for group in each.groups or {}}
     assert set(colours) == groups
@@ -764,9 +757,7 @@ def test_a_timer_says_its_time_as_people_do(duration: str, said: str) -> None:
 
 
 def test_a_timer_that_only_sends_a_signal_is_no_arrow() -> None:
-    lifecycle = sentences(
-        WORDS.replace("{in: DURATION, since: job.since, move: end}", "{in: 1, since: job.since}")
-    )
+    lifecycle = sentences(WORDS.replace("{in: DURATION, since: job.since, move: end}", "{in: 1, since: job.since}"))
     assert [arrow.trigger for arrow in arrows(lifecycle, "Job")] == ["go"]
 
 

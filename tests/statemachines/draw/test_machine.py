@@ -27,9 +27,7 @@ from statemachines.model import ABSENT
 from statemachines.specs import shipped
 
 ROOT = Path(__file__).parents[3]
-TRIES = {
-    "job": 2
-}  # of calls in one mix of states: there one takes a list of lists, so each configuration takes long
+TRIES = {"job": 2}  # of calls in one mix of states: there one takes a list of lists, so each configuration takes long
 USUALLY = 40
 UNASKED = "(unasked)"  # timers, and steps that the system takes on its own
 
@@ -118,9 +116,7 @@ def unasked(model: Any) -> list[Act]:
 
 def calls(compiled: Compiled, model: Any) -> list[Act]:
     """The calls that are accepted in the configuration that a model is in."""
-    fixed = {
-        each.name: len(getattr(model, each.collection)) for each in compiled.kernel.entities if each.fixed
-    }
+    fixed = {each.name: len(getattr(model, each.collection)) for each in compiled.kernel.entities if each.fixed}
     found: list[Act] = []
     for operation in compiled.kernel.operations:
         for given in arguments(compiled, model, operation, fixed):
@@ -175,9 +171,9 @@ def test_the_live_machine_and_the_written_one_are_the_same(name: str) -> None:
             for arrow in arrows(compiled.lifecycle, entity)
             for target in arrow.targets
         ]
-        assert sorted(
-            (trigger, source, target or source) for trigger, source, target, _ in steps(here)
-        ) == sorted(expected)
+        assert sorted((trigger, source, target or source) for trigger, source, target, _ in steps(here)) == sorted(
+            expected
+        )
 
 
 # --- in a product -------------------------------------------------------------------------------------------
@@ -229,9 +225,7 @@ def test_callbacks_are_those_of_transitions(machine_of: Callable[..., Machine]) 
 def test_what_is_refused_raises_as_transitions_does(machine_of: Callable[..., Machine]) -> None:
     job: Any = Job()
     machine_of(job)
-    with pytest.raises(
-        TypeError, match="finish needs outcome=, one of completed, failed, cancelled, timed_out"
-    ):
+    with pytest.raises(TypeError, match="finish needs outcome=, one of completed, failed, cancelled, timed_out"):
         job.finish()
     with pytest.raises(ValueError, match=r"outcome is one of .*, not 'running'"):
         job.finish(outcome="running")
@@ -243,9 +237,7 @@ def test_what_is_refused_raises_as_transitions_does(machine_of: Callable[..., Ma
 
 def test_what_a_machine_cannot_know_is_a_condition_of_the_product(machine_of: Callable[..., Machine]) -> None:
     job: Any = Job()
-    machine_of(
-        job, conditions={"finish": "is_trusted", "request_cancel": [lambda: True, lambda: job.trusted]}
-    )
+    machine_of(job, conditions={"finish": "is_trusted", "request_cancel": [lambda: True, lambda: job.trusted]})
     assert (job.finish(outcome="failed"), job.request_cancel(), job.state) == (False, False, "running")
     job.trusted = True
     assert (job.request_cancel(), job.finish(outcome="failed"), job.state) == (True, True, "failed")
@@ -312,9 +304,7 @@ def test_the_module_runs_with_transitions_alone(tmp_path: Path) -> None:
         texts.append(out.read_bytes())
     assert texts[0] == texts[1]
     (tmp_path / "use.py").write_text(USED, encoding="utf-8")
-    done = subprocess.run(
-        [sys.executable, "use.py"], cwd=tmp_path, capture_output=True, text=True, check=True
-    )
+    done = subprocess.run([sys.executable, "use.py"], cwd=tmp_path, capture_output=True, text=True, check=True)
     assert done.stdout.split() == ["cancelled"]
 
 
@@ -350,9 +340,7 @@ operations:
 """
 
 
-def test_a_life_cycle_without_states_has_no_machine(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_life_cycle_without_states_has_no_machine(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     file = tmp_path / "stateless.yaml"
     file.write_text(STATELESS, encoding="utf-8")
     with pytest.raises(ValueError, match="Thing has no states"):

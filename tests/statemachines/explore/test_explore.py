@@ -205,9 +205,7 @@ def test_two_explorations_of_one_spec_are_the_same() -> None:
 
 
 def test_every_state_is_reached() -> None:
-    states = {
-        entity.name: frozenset(entity.states) for entity in thread_job().kernel.entities if entity.states
-    }
+    states = {entity.name: frozenset(entity.states) for entity in thread_job().kernel.entities if entity.states}
     assert explored().reached == states
 
 
@@ -260,9 +258,7 @@ ANY_TO_OUTCOME = "    move:\n      active:   outcome\n      terminal: outcome\n"
         ),
     ],
 )
-def test_a_weakened_spec_is_broken_by_a_shortest_trace(
-    edits: list[tuple[str, str]], broken: str, steps: str
-) -> None:
+def test_a_weakened_spec_is_broken_by_a_shortest_trace(edits: list[tuple[str, str]], broken: str, steps: str) -> None:
     spec = compiled(edited(THREAD_JOB, *edits))
     found = explore(spec)
     violation = found.violation
@@ -277,9 +273,7 @@ def test_a_weakened_spec_is_broken_by_a_shortest_trace(
 
 def test_with_at_most_a_job_that_ends_twice_is_told_once() -> None:
     assert (
-        explore(
-            compiled(edited(THREAD_JOB, REOPEN_AND_CLEAR, UNFINAL)), bounds=replace(USUAL, states=400)
-        ).violation
+        explore(compiled(edited(THREAD_JOB, REOPEN_AND_CLEAR, UNFINAL)), bounds=replace(USUAL, states=400)).violation
         is None
     )
 
@@ -304,9 +298,7 @@ def test_a_search_that_is_cut_short_is_not_complete() -> None:
 
 
 def livelocked() -> str:
-    own = (
-        "on its own:\n  again:\n    when: closed\n    must: closed\n    set: {closed: true}\n\ninvariants:\n"
-    )
+    own = "on its own:\n  again:\n    when: closed\n    must: closed\n    set: {closed: true}\n\ninvariants:\n"
     return edited(QUEUE, (r"^invariants:\n", own))
 
 
@@ -318,9 +310,7 @@ def test_steps_that_must_be_taken_for_ever_are_found() -> None:
 
 
 def test_a_step_that_cannot_be_evaluated_is_found() -> None:
-    spec = compiled(
-        edited(QUEUE, (r"^      closed:   \"!closed\"\n", "      closed: (!closed && jobs[0].active)\n"))
-    )
+    spec = compiled(edited(QUEUE, (r"^      closed:   \"!closed\"\n", "      closed: (!closed && jobs[0].active)\n")))
     violation = explore(spec).violation
     assert violation is not None
     assert (violation.kind, violation.name[:10]) == ("failure", "IndexError")
@@ -464,9 +454,7 @@ class Naive:
         later = [first - model.now for first, _, _, _ in model.deadlines() if first > model.now]
         gaps = {min(later) + more for more in (-1, 0, 1)} if later else set()
         gaps |= (
-            {max(min(last for _, last, _, _ in model.deadlines()) - model.now, 0) + 1}
-            if model.deadlines()
-            else set()
+            {max(min(last for _, last, _, _ in model.deadlines()) - model.now, 0) + 1} if model.deadlines() else set()
         )
         yield from (Call(0, "wait", (("ms", gap),)) for gap in sorted(gaps) if gap > 0)
         if not any(entity.timers for entity in self.spec.kernel.entities) and model.now < self.latest:
@@ -532,9 +520,7 @@ FIRST = (SENDS, "    sends: {told: due.Ended.take(1)}\n")
             id="a text compared",
         ),
         pytest.param(
-            edited(
-                QUEUE, (CLOSED, "      closed: jobs.all(j, j.ended_at == null || now - j.ended_at > 1)\n")
-            ),
+            edited(QUEUE, (CLOSED, "      closed: jobs.all(j, j.ended_at == null || now - j.ended_at > 1)\n")),
             {"jobs": 2},
             3,
             (),
@@ -636,9 +622,7 @@ def tried(model: Any, name: str, scope: Mapping[str, int] | None = None) -> list
 
 
 def values(model: Any, operation: str, parameter: str) -> list[Any]:
-    return candidates.choices(
-        thread_job(), model, thread_job().lifecycle.operations[operation].takes[parameter]
-    )
+    return candidates.choices(thread_job(), model, thread_job().lifecycle.operations[operation].takes[parameter])
 
 
 def test_fixed_records_enums_bools_and_ranges_give_their_members_and_ends() -> None:

@@ -63,9 +63,7 @@ class Expressions:
         self.listed = listed
         self.guarded = False
         self.conditionals = 0
-        self.scope: dict[str, Type] = {
-            name: kind for name, kind in VARIABLES.items() if not isinstance(kind, Optional)
-        }
+        self.scope: dict[str, Type] = {name: kind for name, kind in VARIABLES.items() if not isinstance(kind, Optional)}
 
     def draw(self, kind: Type, depth: int) -> Node:
         """Draw one expression."""
@@ -223,11 +221,7 @@ class Expressions:
         return Unary(0, "-", operand)
 
     def _divided(self, depth: int) -> Node:
-        by = (
-            self.draw(INT, depth)
-            if self.random.random() < 0.3
-            else Literal(0, self.random.choice((-3, -2, 2, 3, 7)))
-        )
+        by = self.draw(INT, depth) if self.random.random() < 0.3 else Literal(0, self.random.choice((-3, -2, 2, 3, 7)))
         return Binary(0, self.random.choice(("/", "%")), self.draw(INT, depth), by)
 
     def _texts(self) -> list[Make]:
@@ -273,9 +267,7 @@ class Expressions:
         ]
         if self.listed:
             ways += [
-                lambda depth: self._over(
-                    "sortBy", kind, self.random.choice((INT, INT, TEXT, BOOL, INTS)), depth
-                ),
+                lambda depth: self._over("sortBy", kind, self.random.choice((INT, INT, TEXT, BOOL, INTS)), depth),
                 lambda depth: call("distinct", self.draw(kind, depth)),
                 lambda depth: call("take", self.draw(kind, depth), self._count(depth)),
                 lambda depth: call("drop", self.draw(kind, depth), self._count(depth)),
@@ -290,6 +282,4 @@ class Expressions:
         return ways
 
     def _count(self, depth: int) -> Node:
-        return (
-            Literal(0, self.random.randrange(-2, 5)) if self.random.random() < 0.7 else self.draw(INT, depth)
-        )
+        return Literal(0, self.random.randrange(-2, 5)) if self.random.random() < 0.7 else self.draw(INT, depth)

@@ -96,9 +96,7 @@ def rebuilt(node: Node, change: Callable[[Node], Node]) -> Node:
         case Binary(left=left, right=right):
             return replace(node, left=change(left), right=change(right))
         case Conditional(condition=condition, value=value, otherwise=otherwise):
-            return replace(
-                node, condition=change(condition), value=change(value), otherwise=change(otherwise)
-            )
+            return replace(node, condition=change(condition), value=change(value), otherwise=change(otherwise))
         case _:
             return node
 

@@ -68,9 +68,7 @@ def cel() -> Cel:
             return module.Type.List(kind_of(kind.item))
         if isinstance(kind, RecordType):
             return module.Type.Map(module.Type.STRING, module.Type.DYN)
-        return {BOOL: module.Type.BOOL, INT: module.Type.INT, TEXT: module.Type.STRING}.get(
-            kind, module.Type.DYN
-        )
+        return {BOOL: module.Type.BOOL, INT: module.Type.INT, TEXT: module.Type.STRING}.get(kind, module.Type.DYN)
 
     environment = module.NewEnv(variables={name: kind_of(kind) for name, kind in VARIABLES.items()})
     return Cel(environment, [environment.Activation(dict(world)) for world in WORLDS])
@@ -188,9 +186,7 @@ def compare(
         if outcome == "agree":
             done.used.update(words)
         elif outcome == "differ":
-            done.disagreements.append(
-                f"{text}\n  as {source}\n  in world {world}: CEL {expected!r}, ours {found!r}"
-            )
+            done.disagreements.append(f"{text}\n  as {source}\n  in world {world}: CEL {expected!r}, ours {found!r}")
     raise AssertionError("the corpus has no end")
 
 

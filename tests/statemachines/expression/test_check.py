@@ -7,10 +7,13 @@ from collections.abc import Callable, Iterable
 import pytest
 from hypothesis import assume, given, settings
 
-from statemachines.expression.checker import MACROS, Checker, Scope, Vocabulary, check, facts, path_of
+from statemachines.expression.checker import check
 from statemachines.expression.emitter import emit
 from statemachines.expression.functions import KNOWN
+from statemachines.expression.macros import MACROS
+from statemachines.expression.narrowing import facts, path_of
 from statemachines.expression.parser import MAX_BYTES, MAX_NESTING, parse
+from statemachines.expression.scope import Checker, Scope, Vocabulary
 from statemachines.expression.syntax import ExpressionError, Node
 from statemachines.expression.typed import Typed, Var, parts
 from statemachines.surface.spec import read_lifecycle
@@ -63,17 +66,13 @@ def patient(look: Look, most: int) -> Look:
     return counting
 
 
-def checked(
-    text: str, scope: Scope | None = None, expected: Type = UNKNOWN
-) -> tuple[Typed, list[ExpressionError]]:
+def checked(text: str, scope: Scope | None = None, expected: Type = UNKNOWN) -> tuple[Typed, list[ExpressionError]]:
     return check(parse(text), scope or model_scope(), expected)
 
 
 def faults(text: str, scope: Scope | None = None, expected: Type = UNKNOWN) -> list[tuple[str, int]]:
     """Give the code and the offset of every fault, in the order of the text."""
-    return sorted(
-        ((fault.code, fault.at) for fault in checked(text, scope, expected)[1]), key=lambda fault: fault[1]
-    )
+    return sorted(((fault.code, fault.at) for fault in checked(text, scope, expected)[1]), key=lambda fault: fault[1])
 
 
 def fault(text: str, scope: Scope | None = None, expected: Type = UNKNOWN) -> ExpressionError:
@@ -259,9 +258,7 @@ def test_what_can_be_alike_may_be_compared(text: str) -> None:
         ("null.size()", "unknown-function", 5, "it has no functions"),
     ],
 )
-def test_an_unknown_name_is_told_with_the_one_that_may_be_meant(
-    text: str, code: str, at: int, hint: str
-) -> None:
+def test_an_unknown_name_is_told_with_the_one_that_may_be_meant(text: str, code: str, at: int, hint: str) -> None:
     found = fault(text)
     assert (found.code, found.at) == (code, at)
     assert found.hint.startswith(hint)
@@ -304,9 +301,7 @@ def test_a_word_of_two_types_is_refused_where_neither_is_expected(text: str, at:
     assert found.message.endswith(f"may mean {kinds}")
 
 
-@pytest.mark.parametrize(
-    "text", ["task.state == running", "visits.all(v, running != v.state)", "task.colour in [red]"]
-)
+@pytest.mark.parametrize("text", ["task.state == running", "visits.all(v, running != v.state)", "task.colour in [red]"])
 def test_a_word_of_two_types_means_the_one_it_is_compared_with(text: str) -> None:
     assert faults(text) == []
 
@@ -519,9 +514,7 @@ def test_a_wrong_number_of_arguments_is_told_once(text: str, at: int) -> None:
         ("tasks", List(Ref("Owner")), 0),
     ],
 )
-def test_what_stands_where_something_else_is_expected_is_refused(
-    text: str, expected: Type, wrong: int
-) -> None:
+def test_what_stands_where_something_else_is_expected_is_refused(text: str, expected: Type, wrong: int) -> None:
     assert faults(text, expected=expected) == [("expression-type", wrong)]
 
 
@@ -775,9 +768,7 @@ DEEP = {
 
 
 @pytest.mark.parametrize("shape", DEEP)
-def test_whatever_can_be_read_can_be_checked_written_and_compiled(
-    monkeypatch: pytest.MonkeyPatch, shape: str
-) -> None:
+def test_whatever_can_be_read_can_be_checked_written_and_compiled(monkeypatch: pytest.MonkeyPatch, shape: str) -> None:
     look, readable = Checker.visit, 0
     for times in (5, 20, MAX_NESTING // 2 - 1, MAX_NESTING - 1, 100, 300, 1000):
         text = DEEP[shape](times)
@@ -842,9 +833,7 @@ NAMES = (
     "most",
     "aaa",
 )
-STRANGE = trees(
-    names=NAMES, functions=(*KNOWN, *MACROS, "is_late", "begin", "count", "fresh", "repeat", "together")
-)
+STRANGE = trees(names=NAMES, functions=(*KNOWN, *MACROS, "is_late", "begin", "count", "fresh", "repeat", "together"))
 
 
 @settings(max_examples=300)

@@ -13,9 +13,10 @@ from typing import Any
 import pytest
 
 from statemachines import model
-from statemachines.expression.checker import Scope, check
+from statemachines.expression.checker import check
 from statemachines.expression.emitter import emit, emit_iterable, group_constant, python_name
 from statemachines.expression.parser import RESERVED, parse
+from statemachines.expression.scope import Scope
 from statemachines.types import BOOL, INT, TEXT, List, Optional, ReplyType
 from tests.statemachines.expression.generating import KINDS, Expressions
 from tests.statemachines.expression.printing import printed

@@ -95,9 +95,7 @@ def compare(*, enough: int = 1, emit: Callable[[Any], str] = emit) -> Comparison
         except Exception as error:  # noqa: BLE001 - refused, or no Python, or whatever else: the expression is right
             source, found = f"{type(error).__name__}: {error}", Ellipsis
         if expected != found:
-            done.disagreements.append(
-                f"{text}\n  as {source}\n  in world {world}: {expected!r}, ours {found!r}"
-            )
+            done.disagreements.append(f"{text}\n  as {source}\n  in world {world}: {expected!r}, ours {found!r}")
         elif expected == NoValue():
             done.counts["both have no value"] += 1
         else:
@@ -133,9 +131,7 @@ def unbounded(node: Node) -> bool:
     """Tell a call that may ask for more than a machine can hold, such as the numbers up to 2⁶³."""
     if not isinstance(node, FunctionCall) or node.name not in ("range", "text"):
         return False
-    return any(
-        not isinstance(part, Literal | ListOf) and printed(part)[-7:] != ".size()" for part in node.arguments
-    )
+    return any(not isinstance(part, Literal | ListOf) and printed(part)[-7:] != ".size()" for part in node.arguments)
 
 
 @pytest.mark.thorough
@@ -332,9 +328,7 @@ def test_a_piece_with_a_line_break_makes_no_text_of_so_many_lines(text: str) -> 
 
 
 def test_a_document_in_a_list_is_compared_like_any_value() -> None:
-    documents = (
-        "[document('a', 1, null), document('b', 0, null), document('a', 0, null), document('a', 9, 9)]"
-    )
+    documents = "[document('a', 1, null), document('b', 0, null), document('a', 0, null), document('a', 9, 9)]"
     text = f"{documents}.distinct().map(x, [x.text, if x.inline then 'in' else 'out'])"
     assert run(source_of(text), {}) == [["a", "in"], ["b", "out"], ["a", "out"]]
 

@@ -353,9 +353,7 @@ NESTED = {
 @pytest.mark.parametrize(("before", "core", "after"), NESTED.values(), ids=NESTED)
 def test_nesting_ends_at_sixty(before: str, core: str, after: str) -> None:
     assert MAX_NESTING == 60
-    levels = (
-        2 if before == "a + (" else 1
-    )  # the right side of an operator is one level, its parentheses another
+    levels = 2 if before == "a + (" else 1  # the right side of an operator is one level, its parentheses another
     fits = (MAX_NESTING - 1) // levels
     parse(before * fits + core + after * fits)
     error = refusal(before * (fits + 1) + core + after * (fits + 1))
@@ -501,9 +499,7 @@ def test_any_text_is_read_or_refused_and_nothing_else(text: str) -> None:
 
 
 @given(TREES, st.data())
-def test_a_text_with_one_sign_too_few_is_read_or_refused_and_nothing_else(
-    tree: Node, data: st.DataObject
-) -> None:
+def test_a_text_with_one_sign_too_few_is_read_or_refused_and_nothing_else(tree: Node, data: st.DataObject) -> None:
     text = printed(tree)
     assume(fits(text))
     at = data.draw(st.integers(0, len(text) - 1))
@@ -572,9 +568,7 @@ def infix(inner: st.SearchStrategy[str]) -> st.SearchStrategy[str]:
     flat = st.integers(1, 5).flatmap(
         lambda size: st.tuples(
             st.lists(inner, min_size=size, max_size=size),
-            st.lists(
-                st.sampled_from(["+", "-", "*", "/", "%", "&&", "||"]), min_size=size - 1, max_size=size - 1
-            ),
+            st.lists(st.sampled_from(["+", "-", "*", "/", "%", "&&", "||"]), min_size=size - 1, max_size=size - 1),
             st.integers(-1, size - 2),
             st.sampled_from(["==", "!=", "<", "<=", ">", ">=", "in"]),
         )
@@ -590,9 +584,7 @@ def infix(inner: st.SearchStrategy[str]) -> st.SearchStrategy[str]:
     )
 
 
-@given(
-    st.recursive(st.sampled_from(["a", "b", "-c", "a.b", "a[b]", "f(a, b)", "[a, b]"]), infix, max_leaves=12)
-)
+@given(st.recursive(st.sampled_from(["a", "b", "-c", "a.b", "a[b]", "f(a, b)", "[a, b]"]), infix, max_leaves=12))
 def test_python_reads_the_same_tree_wherever_it_knows_the_signs(text: str) -> None:
     python = text.replace("&&", " and ").replace("||", " or ")
     try:

@@ -27,9 +27,7 @@ OPERATORS = st.sampled_from(sorted(POWER))
 HERE = st.just(0)  # offsets are another matter
 
 
-def trees(
-    *, cel: bool = False, names: Sequence[str] = (), functions: Sequence[str] = ()
-) -> st.SearchStrategy[Node]:
+def trees(*, cel: bool = False, names: Sequence[str] = (), functions: Sequence[str] = ()) -> st.SearchStrategy[Node]:
     """Draw trees, with any names and functions or with these.
 
     For CEL without what it refuses: longer numbers, words as fields, and ! before -.

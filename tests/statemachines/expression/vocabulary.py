@@ -6,9 +6,10 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from statemachines import model
-from statemachines.expression.checker import Checker, Scope, check
+from statemachines.expression.checker import check
 from statemachines.expression.emitter import emit
 from statemachines.expression.parser import parse
+from statemachines.expression.scope import Checker, Scope
 from statemachines.expression.syntax import FunctionCall, Node
 from statemachines.expression.typed import Attribute, Member, Typed, Var
 from statemachines.types import BOOL, INT, TEXT, DocumentType, List, Optional, RecordType, Type

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import cache
 
-from statemachines.expression.checker import Scope
+from statemachines.expression.scope import Scope
 from statemachines.rows.words import RowWords
 from statemachines.surface.spec import read_lifecycle
 from statemachines.types import BOOL, INT, Enum, Id, List, Optional, Ref, Text, Type

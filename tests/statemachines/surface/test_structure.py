@@ -597,9 +597,7 @@ def parts(node: Any, *path: str) -> Iterator[tuple[tuple[str, ...], dict[str, An
 
 def words() -> set[str]:
     """Every word of the language."""
-    return {
-        word for path, part in parts(schema("lifecycle")) if path[-1:] == ("properties",) for word in part
-    }
+    return {word for path, part in parts(schema("lifecycle")) if path[-1:] == ("properties",) for word in part}
 
 
 def test_the_schema_is_a_valid_one_without_one_of() -> None:

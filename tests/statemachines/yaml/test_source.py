@@ -124,9 +124,7 @@ REFUSED = [
 
 @EVERY_LOADER
 @pytest.mark.parametrize(("text", "code", "line", "column"), TRAPS + REFUSED)
-def test_a_fault_has_its_own_code_and_place(
-    text: str, code: str, line: int, column: int, loader: Any
-) -> None:
+def test_a_fault_has_its_own_code_and_place(text: str, code: str, line: int, column: int, loader: Any) -> None:
     assert faults(text, loader) == [(code, line, column)]
 
 
@@ -207,10 +205,7 @@ def test_too_large_a_text_is_refused_by_its_bytes() -> None:
         *[(word, False) for word in ("false", "False", "FALSE")],
         *[("0", 0), ("-7", -7), ("+12", 12), ("007", 7), ("0o17", 15), ("0x1F", 31)],
         *[(word, word) for word in ("on", "off", "yes", "no", "y", "NO", "tRUE", "nULL")],
-        *[
-            (word, word)
-            for word in ("12:30", "1_000", "2024-01-01", "1.5", "1e3", ".inf", "0b1", "0x", "-0x1")
-        ],
+        *[(word, word) for word in ("12:30", "1_000", "2024-01-01", "1.5", "1e3", ".inf", "0b1", "0x", "-0x1")],
         *[("'1'", "1"), ('"true"', "true"), ("''", ""), ("=", "="), ("<<", "<<"), ("١", "١")],
     ],
 )
