@@ -8,7 +8,6 @@ from __future__ import annotations
 from conformance.report.content import RAN
 from conformance.report.junit_xml import junit
 from conformance.report.reader import ReportError, read
-from conformance.report.records import Coverage, Footer, Header, Planned, declares, tally
+from conformance.report.records import Coverage, Footer, Header, Planned, Stream, Watcher, declares, tally
 from conformance.report.report import Report, view_of
-from conformance.report.stream import Stream, Watcher
 from conformance.report.texts import latest, one_line

@@ -1,4 +1,4 @@
-"""The records of a run, from which everything else is rendered.
+"""The records of a run, from which everything else is rendered, and how they are written: one JSON object a line.
 
 header, then a row for each row of the matrix, coverage, footer. A report without a footer is one of a run
 that did not finish. Two runs with the same seed write the same bytes, but for what is under `timing` and
@@ -8,10 +8,12 @@ not, and of calls at once on threads the order in which they came to pass decide
 
 from __future__ import annotations
 
+import json
+import re
 import shlex
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any, get_args
 
 from conformance.__about__ import __version__
@@ -95,20 +97,22 @@ class Footer:
     strays: tuple[str, ...] = ()
 
 
+Record = Header | RowResult | Coverage | Footer
+
+
 def declares(declaration: Declaration) -> dict[str, Any]:
     """Return a declaration as the plain values of a header."""
     return {
         "limits": dict(sorted(declaration.limits.items())),
-        "policies": {name: _plain(value) for name, value in sorted(declaration.policies.items())},
+        "policies": {
+            name: list(value) if isinstance(value, tuple) else value
+            for name, value in sorted(declaration.policies.items())
+        },
         "lacks": sorted(declaration.lacks),
         "clock": declaration.clock,
         "concurrency": declaration.concurrency,
         "settles": declaration.settles,
     }
-
-
-def _plain(value: Any) -> Any:
-    return list(value) if isinstance(value, tuple) else value
 
 
 def tally(results: Iterable[RowResult]) -> dict[str, dict[str, int]]:
@@ -121,22 +125,77 @@ def tally(results: Iterable[RowResult]) -> dict[str, dict[str, int]]:
     return {level: each for level, each in found.items() if each}
 
 
-class PlanOrder:
-    """Returns results in the order of a plan, however they come in."""
+class Watcher:
+    """One who is told how a run goes; a subclass takes note of what it wants to know."""
 
-    def __init__(self, ids: Iterable[str]) -> None:
-        self._waiting = list(dict.fromkeys(ids))
-        self._early: dict[str, RowResult] = {}
+    def header(self, header: Header) -> None:
+        """Note that the run begins."""
 
-    def take(self, result: RowResult) -> Iterator[RowResult]:
-        """Return what is next now that this result is there; one that nobody planned waits for the end."""
-        self._early[result.id] = result
-        while self._waiting and self._waiting[0] in self._early:
-            yield self._early.pop(self._waiting.pop(0))
+    def began(self, row_id: str) -> None:
+        """Note that a row begins."""
 
-    def rest(self) -> Iterator[RowResult]:
-        """Return what is left, at the end of a run: the planned results first."""
-        for id in [*self._waiting, *sorted(self._early)]:
-            if id in self._early:
-                yield self._early.pop(id)
-        self._waiting.clear()
+    def row(self, result: RowResult) -> None:
+        """Note the verdict of a row."""
+
+    def finish(self, coverage: Coverage, footer: Footer) -> None:
+        """Note that the run has ended."""
+
+
+@dataclass(frozen=True, slots=True)
+class Stream(Watcher):
+    """Writes the records of a run as they come, each with one call of `write`: a line, its end included."""
+
+    write: Callable[[str], object]
+    flush: Callable[[], object] = lambda: None
+
+    def header(self, header: Header) -> None:
+        """Write the first record."""
+        self._record(header)
+
+    def row(self, result: RowResult) -> None:
+        """Write a result."""
+        self._record(result)
+
+    def finish(self, coverage: Coverage, footer: Footer) -> None:
+        """Write what ends a report."""
+        self._record(coverage)
+        self._record(footer)
+
+    def _record(self, value: Record) -> None:
+        self.write(line(value))
+        self.flush()
+
+
+_BREAKS = re.compile("[\x7f-\x9f\u2028\u2029\ud800-\udfff]")
+
+
+def line(value: Record) -> str:
+    """Return a record as one line of UTF-8 text.
+
+    What some readers take for the end of a line, and halves of surrogate pairs, which UTF-8 cannot hold, are
+    escaped.
+    """
+    text = json.dumps(_fields(value), ensure_ascii=False, allow_nan=False)
+    return _BREAKS.sub(lambda found: f"\\u{ord(found.group()):04x}", text) + "\n"
+
+
+def _fields(value: Record) -> dict[str, Any]:
+    """Return the fields of a record; what two runs with one seed need not share stands under a name of its own."""
+    said = asdict(value)
+    if "seconds" in said:
+        said["timing"] = {"seconds": round(said.pop("seconds"), 6)}
+    match value:
+        case Header():
+            kind = "header"
+            said = {"format": FORMAT} | {name: each for name, each in said.items() if (name, each) != ("spec", None)}
+        case RowResult():
+            kind, found = "row", said["counterexample"] or {}
+            said["witnesses"] = dict(sorted(value.witnesses.items()))
+            rounds = {name: found.pop(name, 0) for name in ("reproduced", "rounds")}
+            said["schedule"] = {"overlaps": said.pop("overlaps"), **rounds}
+        case Coverage():
+            kind = "coverage"
+            said["clauses"] = dict(sorted(value.clauses.items()))
+        case Footer():
+            kind = "footer"
+    return {"record": kind, **said}

@@ -85,14 +85,8 @@ class TerminalView(View):
         self._live: Live | None = None
         self._moving = stream.isatty()
         self._about = 40
-        self._done: list[Verdict] = []
         self._abouts: dict[str, str] = {}
         self._start = 0.0
-
-    def row(self, result: RowResult) -> None:
-        """Show a result."""
-        self._done.append(result.verdict)
-        super().row(result)
 
     # ── The matrix ──
 
@@ -147,16 +141,17 @@ class TerminalView(View):
 
     def _progress(self) -> Text:
         """Return the line that moves: how far, how many fail, for how long, and what runs now."""
-        total = max(len(self._abouts), len(self._done))
+        done = len(self._results)
+        total = max(len(self._abouts), done)
         width = min(20, self._console.width // 5)
-        full = width * len(self._done) // max(total, 1)
+        full = width * done // max(total, 1)
         bar = "#-" if self._ascii else "━━"
-        failing = sum(verdict in FAILING for verdict in self._done)
+        failing = sum(row.verdict in FAILING for row in self._results)
         line = Text.assemble(
             "  ",
             (bar[0] * full, "green"),
             (bar[1] * (width - full), "dim"),
-            f"  {len(self._done)}/{total}",
+            f"  {done}/{total}",
             (f"  {failing} failing" if failing else "", "bold red"),
             f"  {duration(time.monotonic() - self._start)}",
             ("  now ", "dim"),

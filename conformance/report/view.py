@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from types import TracebackType
 from typing import Self
 
 from conformance.report.content import Block, Summary, blocks, summary
-from conformance.report.records import Coverage, Footer, Header, PlanOrder
-from conformance.report.stream import Watcher
+from conformance.report.records import Coverage, Footer, Header, Watcher
 from conformance.report.texts import one_line
 from conformance.verdict import RowResult
 
@@ -23,8 +22,7 @@ ReplayCommand = Callable[[str], str]
 class View(Watcher, ABC):
     """Shows the records of a report as they come: `header`, then `row` by `row`, then `finish`.
 
-    Rows are shown in the order of the header, each as soon as those before it are there, and above the first one of
-    each group its title.
+    Above the first row of each group stands its title.
     A view is a context manager, and leaving it before `finish` says that the run did not come to its end.
     `replay` returns the command that runs a row again; without it that is a run of the row alone.
     """
@@ -32,9 +30,8 @@ class View(Watcher, ABC):
     def __init__(self, replay: ReplayCommand | None = None) -> None:
         self._replay_of = replay
         self._header: Header | None = None
-        self._order = PlanOrder(())
         self._groups: dict[str, str] = {}
-        self._title, self._untitled = "", UNTITLED
+        self._title = ""
         self._results: list[RowResult] = []
         self._running = ""
         self._ended = False
@@ -42,9 +39,7 @@ class View(Watcher, ABC):
     def header(self, header: Header) -> None:
         """Show what is run against what."""
         self._header = header
-        self._order = PlanOrder(row.id for row in header.rows)
         self._groups = {row.id: row.group for row in header.rows}
-        self._untitled = OTHERS if any(self._groups.values()) else UNTITLED
         self._opening(header)
 
     def began(self, row_id: str) -> None:
@@ -53,7 +48,13 @@ class View(Watcher, ABC):
 
     def row(self, result: RowResult) -> None:
         """Show a result."""
-        self._show(self._order.take(result))
+        untitled = OTHERS if any(self._groups.values()) else UNTITLED
+        title = one_line(self._groups.get(result.id, "")) or untitled
+        if title != self._title:
+            self._heading(title)
+            self._title = title
+        self._results.append(result)
+        self._line(result)
 
     def finish(self, coverage: Coverage, footer: Footer) -> None:
         """Show what failed and why, then the summary."""
@@ -72,19 +73,9 @@ class View(Watcher, ABC):
     ) -> None:
         self.close()
 
-    def _show(self, results: Iterable[RowResult]) -> None:
-        for result in results:
-            title = one_line(self._groups.get(result.id, "")) or self._untitled
-            if title != self._title:
-                self._heading(title)
-                self._title = title
-            self._results.append(result)
-            self._line(result)
-
     def _end(self, coverage: Coverage | None, footer: Footer | None) -> None:
         assert self._header is not None  # a header is the first record
         self._ended = True
-        self._show(self._order.rest())
         self._closing()
         for block in blocks(self._results, self._replay_of or self._header.rerun):
             self._block(block)

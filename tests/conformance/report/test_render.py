@@ -285,14 +285,13 @@ def test_rows_without_titles_stand_under_one_heading() -> None:
     assert headings(replace(report, header=replace(report.header, rows=rows))) == ["Rows"]
 
 
-def test_a_row_is_shown_as_soon_as_those_before_it_are_there() -> None:
+def test_a_row_is_shown_as_soon_as_it_is_there() -> None:
     report, stream = made_up({}), io.StringIO()
     view = PlainView(stream)
     view.header(report.header)
-    view.row(report.rows[1])
-    assert " N2 " not in stream.getvalue()
     view.row(report.rows[0])
-    assert stream.getvalue().index(" N1 ") < stream.getvalue().index(" N2 ")
+    assert " N1 " in stream.getvalue()
+    assert " N2 " not in stream.getvalue()
 
 
 @pytest.mark.parametrize("width", [40, 60, 80, 120, 200])

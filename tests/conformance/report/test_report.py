@@ -12,11 +12,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from jsonschema import Draft7Validator, ValidationError
 
-from conformance.report import records, stream
+from conformance.report import records
 from conformance.report.reader import ReportError, load, read
-from conformance.report.records import LEVELS, Coverage, Footer, Header, Planned, PlanOrder, tally
+from conformance.report.records import LEVELS, Coverage, Footer, Header, Planned, Stream, tally
 from conformance.report.report import Report
-from conformance.report.stream import Stream
 from conformance.verdict import Counterexample, RowResult, Verdict
 from statemachines import specs
 
@@ -120,24 +119,8 @@ def settled(line: str) -> str:
     return json.dumps({key: value for key, value in record.items() if key not in {"timing", "schedule"}})
 
 
-def test_workers_do_not_change_the_order() -> None:
-    shuffled = replace(WHOLE, rows=(ROWS[2], ROWS[0], ROWS[1]))
-    assert streamed(shuffled) == streamed(WHOLE)
-
-
 def test_a_planned_row_without_a_result_keeps_back_no_other() -> None:
     assert load(streamed(replace(WHOLE, rows=ROWS[1:]))).rows == ROWS[1:]
-
-
-def test_what_nobody_planned_comes_last() -> None:
-    order = PlanOrder(["a", "b", "c"])
-    named = {name: replace(ROWS[0], id=name) for name in "abcyz"}
-    assert list(order.take(named["z"])) == []
-    assert list(order.take(named["c"])) == []
-    assert list(order.take(named["a"])) == [named["a"]]
-    assert list(order.take(named["y"])) == []
-    assert list(order.rest()) == [named["c"], named["y"], named["z"]]
-    assert list(order.rest()) == []
 
 
 def test_rows_are_counted_by_level_and_verdict() -> None:
@@ -153,7 +136,7 @@ def test_a_declaration_becomes_plain_values() -> None:
     assert json.loads(json.dumps(plain)) == plain
     assert list(plain["limits"]) == ["a", "b"]
     assert plain["lacks"] == ["emit", "z"]
-    VALID.validate(json.loads(stream.line(stream.header_record(replace(HEADER, declares=plain)))))
+    VALID.validate(json.loads(records.line(replace(HEADER, declares=plain))))
 
 
 def test_writing_a_report_imports_nothing_heavy() -> None:
