@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from conformance.report.records import Coverage, Footer, Header, tally
+from conformance.report.records import LEVELS, Coverage, Footer, Header, tally
 from conformance.report.texts import cut, latest, named, number, one_line, visible
 from conformance.verdict import (
     EXIT_CONFORMS,
@@ -50,9 +50,10 @@ class Note:
 
 @dataclass(frozen=True, slots=True)
 class Summary:
-    """What is said last: counts by level and verdict, what did not apply, gaps, what the exit code means."""
+    """What is said last: counts by verdict and level, what did not apply, gaps, what the exit code means."""
 
-    counts: Mapping[str, Mapping[str, int]]
+    levels: tuple[str, ...]
+    counts: tuple[tuple[Verdict, tuple[int, ...]], ...]  # how many rows of each of the levels have a verdict
     notes: tuple[Note, ...]
     witnessed: str
     gaps: tuple[str, ...]
@@ -164,28 +165,28 @@ def summary(header: Header, results: Sequence[RowResult], coverage: Coverage | N
     gaps = () if coverage is None else coverage.gaps
     clauses = len({*seen, *gaps})
     witnessed = sum(count > 0 for count in seen.values())
-    conclusion = unfinished(header, results) if footer is None else concluded(header, results, footer)
+    tallied = tally(results) if footer is None else footer.verdicts
+    levels = tuple(level for level in LEVELS if level in tallied)
+    counts = ((verdict, tuple(tallied[level].get(verdict, 0) for level in levels)) for verdict in Verdict)
     return Summary(
-        tally(results) if footer is None else footer.verdicts,
+        levels,
+        tuple((verdict, each) for verdict, each in counts if any(each)),
         tuple(note for note in notes(results, (Verdict.NOT_APPLICABLE, Verdict.PASS)) if note.reason),
         f"{witnessed:,} of {number(clauses, 'clause')} witnessed" if clauses else "",
         gaps,
         sum(row.seconds for row in results) if footer is None else footer.seconds,
-        conclusion,
-        "" if footer is None else " ".join(filter(None, (beside(results, footer), strayed(footer)))),
+        concluded(header, results, footer),
+        "" if footer is None else " ".join(filter(None, (_beside(results, footer), _strayed(footer)))),
         None if footer is None else footer.exit,
     )
 
 
-def unfinished(header: Header, results: Sequence[RowResult]) -> str:
-    """Say how far a run came that has no footer."""
-    done = f"{len(results)} of {number(len(header.rows), 'row')}"
-    return f"The run did not finish: {done} of {one_line(header.lifecycle)} had a verdict."
-
-
-def concluded(header: Header, results: Sequence[RowResult], footer: Footer) -> str:
-    """Say what an exit code means."""
+def concluded(header: Header, results: Sequence[RowResult], footer: Footer | None) -> str:
+    """Say what an exit code means, or how far a run came that has no footer."""
     target, lifecycle = one_line(header.target), one_line(header.lifecycle)
+    if footer is None:
+        done = f"{len(results)} of {number(len(header.rows), 'row')}"
+        return f"The run did not finish: {done} of {lifecycle} had a verdict."
     match footer.exit:
         case code if code == EXIT_CONFORMS:
             passed = number(sum(row.verdict is Verdict.PASS for row in results), "row")
@@ -220,7 +221,7 @@ def _violated(target: str, lifecycle: str, rows: Sequence[RowResult]) -> str:
     return f"Nothing was exercised, so nothing is known of {target}."
 
 
-def beside(results: Sequence[RowResult], footer: Footer) -> str:
+def _beside(results: Sequence[RowResult], footer: Footer) -> str:
     """Name the rows that fail without deciding the exit code, because the source only recommends them."""
     deciding = {row.id for row in against(results)} if footer.exit == EXIT_VIOLATES else set()
     ids = [row.id for row in results if row.verdict in FAILING and row.id not in deciding]
@@ -230,9 +231,7 @@ def beside(results: Sequence[RowResult], footer: Footer) -> str:
     return f"{named(ids)} {fail}, which does not count: the level is not must."
 
 
-def strayed(footer: Footer) -> str:
+def _strayed(footer: Footer) -> str:
     """Say of which faults the rows asked tell nothing, though they were seen."""
-    if not footer.strays:
-        return ""
-    seen = f"A fault of {named(footer.strays)} was seen, which none of these rows is about"
-    return f"{seen}: ask `machine` for it."
+    seen = f"A fault of {named(footer.strays)} was seen, which none of these rows is about: ask `machine` for it."
+    return seen if footer.strays else ""

@@ -10,10 +10,10 @@ import json
 from xml.etree.ElementTree import Element, SubElement, indent, tostring
 
 from conformance.report.content import FAILING, against, failing, summary
-from conformance.report.plain import details
 from conformance.report.records import Header, Planned
 from conformance.report.report import Report
 from conformance.report.texts import cut, one_line, visible
+from conformance.report.view import details
 from conformance.verdict import EXIT_CONFORMS, EXIT_VIOLATES, RowResult, Verdict
 
 _COUNTED = {"failure": "failures", "error": "errors", "skipped": "skipped"}

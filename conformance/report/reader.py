@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import is_dataclass
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NoReturn
+from types import UnionType
+from typing import TYPE_CHECKING, Any, NoReturn, get_args, get_origin, get_type_hints
 
-from conformance.report.records import FORMAT, Coverage, Footer, Header, Planned
+from conformance.report.records import FORMAT, KINDS, Coverage, Footer, Header, Record
 from conformance.report.report import Report
-from conformance.verdict import Counterexample, RowResult, Verdict
+from conformance.verdict import RowResult, Verdict
 from statemachines.specs import schema
 
 if TYPE_CHECKING:
     from jsonschema.protocols import Validator
-
-Record = dict[str, Any]
 
 
 class ReportError(ValueError):
@@ -49,18 +49,17 @@ def load(lines: Iterable[str], name: str = "<report>") -> Report:
             raise ReportError(f"{at}: nothing follows a footer, and this is a {kind or 'record'}")
         if fault := _fault(record):
             raise ReportError(f"{at}: {fault}")
-        match kind:
-            case "header":
-                header = _header(record)
-            case "row" if record["id"] in rows:
-                raise ReportError(f"{at}: row {record['id']} has a result already")
-            case "row":
-                rows[record["id"]] = _row(record)
-            case "coverage":
-                coverage = Coverage(record["clauses"], tuple(record["gaps"]))
-            case "footer":
-                seconds = float(record["timing"]["seconds"])
-                footer = Footer(record["verdicts"], record["exit"], seconds, tuple(record["strays"]))
+        match value := _value(record):
+            case Header():
+                header = value
+            case RowResult() if value.id in rows:
+                raise ReportError(f"{at}: row {value.id} has a result already")
+            case RowResult():
+                rows[value.id] = value
+            case Coverage():
+                coverage = value
+            case Footer():
+                footer = value
     if header is None:
         raise ReportError(f"{name}:1: a report begins with its one header, and this has none")
     return Report(header, tuple(rows.values()), coverage, footer)
@@ -97,7 +96,8 @@ def _fault(record: Any) -> str:
     from jsonschema.exceptions import best_match  # slow to import
 
     kind = record.get("record") if isinstance(record, dict) else None
-    error = best_match(_validator(kind if isinstance(kind, str) else "").iter_errors(record))
+    found = _validator(kind if isinstance(kind, str) else "").iter_errors(record)
+    error = best_match(each for each in found if each.validator != "additionalProperties")  # of a later kit
     if error is None:
         return ""
     path = ".".join(map(str, error.absolute_path))
@@ -107,46 +107,31 @@ def _fault(record: Any) -> str:
 
 @cache
 def _validator(kind: str) -> Validator:
-    """Return what checks records of a kind; what a later kit may add to one is no fault."""
+    """Return what checks records of a kind."""
     from jsonschema import Draft7Validator  # slow to import
 
-    whole = _lenient(schema("report"))
-    known = kind in whole["definitions"]
-    rule = {"$ref": f"#/definitions/{kind}"} if known else {"type": "object", "required": ["record"]}
-    return Draft7Validator({**rule, "definitions": whole["definitions"]})
+    definitions = schema("report")["definitions"]
+    rule = {"$ref": f"#/definitions/{kind}"} if kind in definitions else {"type": "object", "required": ["record"]}
+    return Draft7Validator({**rule, "definitions": definitions})
 
 
-def _lenient(part: Any) -> Any:
-    """Return a schema that allows further fields everywhere."""
-    if isinstance(part, list):
-        return [_lenient(each) for each in part]
-    if not isinstance(part, dict):
-        return part
-    return {key: _lenient(each) for key, each in part.items() if (key, each) != ("additionalProperties", False)}
+def _value(record: Mapping[str, Any]) -> Record | None:
+    """Return the value that a record was written from; None for a kind of record of a later kit."""
+    apart = {**record.get("timing", {}), **record.get("schedule", {})}
+    found = record.get("counterexample")
+    said = {**apart, **record, "counterexample": found and {**apart, **found}}
+    kind = KINDS.get(record["record"])
+    return None if kind is None else _typed(kind, said)
 
 
-def _header(record: Record) -> Header:
-    planned = (Planned(**_fields(row, Planned)) for row in record["rows"])
-    return Header(**{**_fields(record, Header), "rows": tuple(planned)})
-
-
-def _row(record: Record) -> RowResult:
-    found, schedule = record["counterexample"], record["schedule"]
-    if found is not None:
-        rounds = {name: schedule[name] for name in ("rounds", "reproduced")}
-        lines = tuple(found["transcript"])
-        found = Counterexample(**{**_fields(found, Counterexample), **rounds, "transcript": lines})
-    return RowResult(
-        **{
-            **_fields(record, RowResult),
-            "verdict": Verdict(record["verdict"]),
-            "overlaps": schedule["overlaps"],
-            "seconds": float(record["timing"]["seconds"]),
-            "counterexample": found,
-        }
-    )
-
-
-def _fields(record: Record, kind: type[Planned | Header | RowResult | Counterexample]) -> Record:
-    """Return what a record says of the fields of a value of this kind."""
-    return {name: record[name] for name in kind.__dataclass_fields__ if name in record}
+def _typed(kind: Any, said: Any) -> Any:
+    """Return a plain value as one of a type, fields of dataclasses by their types; unknown fields are left out."""
+    if isinstance(kind, type) and is_dataclass(kind):
+        hints = get_type_hints(kind)
+        return kind(**{name: _typed(hints[name], said[name]) for name in hints if name in said})
+    item, *_ = get_args(kind) or [None]
+    if get_origin(kind) is tuple:
+        return tuple(_typed(item, each) for each in said)
+    if get_origin(kind) is UnionType:
+        return None if said is None else _typed(item, said)
+    return kind(said) if kind in (Verdict, float) else said

@@ -98,6 +98,7 @@ class Footer:
 
 
 Record = Header | RowResult | Coverage | Footer
+KINDS: dict[str, type[Record]] = {"header": Header, "row": RowResult, "coverage": Coverage, "footer": Footer}
 
 
 def declares(declaration: Declaration) -> dict[str, Any]:
@@ -182,20 +183,17 @@ def line(value: Record) -> str:
 def _fields(value: Record) -> dict[str, Any]:
     """Return the fields of a record; what two runs with one seed need not share stands under a name of its own."""
     said = asdict(value)
-    if "seconds" in said:
-        said["timing"] = {"seconds": round(said.pop("seconds"), 6)}
     match value:
         case Header():
-            kind = "header"
             said = {"format": FORMAT} | {name: each for name, each in said.items() if (name, each) != ("spec", None)}
         case RowResult():
-            kind, found = "row", said["counterexample"] or {}
             said["witnesses"] = dict(sorted(value.witnesses.items()))
+            found = said["counterexample"] or {}
             rounds = {name: found.pop(name, 0) for name in ("reproduced", "rounds")}
             said["schedule"] = {"overlaps": said.pop("overlaps"), **rounds}
         case Coverage():
-            kind = "coverage"
             said["clauses"] = dict(sorted(value.clauses.items()))
-        case Footer():
-            kind = "footer"
+    if "seconds" in said:
+        said["timing"] = {"seconds": round(said.pop("seconds"), 6)}
+    (kind,) = (name for name, each in KINDS.items() if isinstance(value, each))
     return {"record": kind, **said}

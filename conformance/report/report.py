@@ -8,9 +8,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TextIO
 
-from conformance.report.plain import PlainView
 from conformance.report.records import Coverage, Footer, Header, Stream, Watcher
-from conformance.report.view import ReplayCommand, View
+from conformance.report.view import PlainView, ReplayCommand, View
 from conformance.verdict import EXIT_CONFORMS, EXIT_UNKNOWN, RowResult
 
 

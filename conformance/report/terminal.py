@@ -19,9 +19,9 @@ from rich.table import Table
 from rich.text import Text
 
 from conformance.report.content import FAILING, RAN, Block, Note, Summary, opening, subject
-from conformance.report.records import LEVELS, Header
-from conformance.report.texts import duration, named, number, one_line, tolerant
-from conformance.report.view import ReplayCommand, View
+from conformance.report.records import Coverage, Footer, Header
+from conformance.report.texts import duration, named, number, one_line
+from conformance.report.view import LABEL_WIDTH, VERDICT_WIDTH, ReplayCommand, View
 from conformance.verdict import EXIT_CONFORMS, EXIT_HARNESS, EXIT_VIOLATES, RowResult, Verdict
 
 
@@ -44,21 +44,8 @@ LOOKS = {
 }
 
 
-class Cells(NamedTuple):
-    """What stands in one row of the matrix."""
-
-    sign: str
-    word: str
-    id: str
-    about: Text
-    runs: str
-    took: str
-
-
-_VERDICT = max(len(verdict) for verdict in Verdict)
 _ID, _RUNS, _TIME = 4, 6, 6  # the widths of columns
-_FIXED = 4 + _VERDICT + 2 + _ID + 1 + 1 + _RUNS + 1 + _TIME  # of a row, all but what it is about
-_LABEL = 10
+_FIXED = 4 + VERDICT_WIDTH + 2 + _ID + 1 + 1 + _RUNS + 1 + _TIME  # of a row, all but what it is about
 _SIGNED: dict[int | None, Verdict] = {
     EXIT_CONFORMS: Verdict.PASS,
     EXIT_VIOLATES: Verdict.FAIL,
@@ -71,8 +58,7 @@ class TerminalView(View):
     """Shows a report in a terminal; `colour` None lets the terminal and NO_COLOR decide."""
 
     def __init__(self, stream: TextIO, replay: ReplayCommand | None = None, *, colour: bool | None = None) -> None:
-        super().__init__(replay)
-        tolerant(stream)
+        super().__init__(stream, replay)
         self._console = Console(
             file=stream,
             force_terminal=True if colour else None,
@@ -98,29 +84,30 @@ class TerminalView(View):
         self._console.print(Text(subject(header), "bold"))
         self._console.print(_facts(opening(header)))
         self._console.print()
-        titles = Cells("", "verdict", "row", Text("what must hold"), "runs", "time")
-        self._console.print(self._columns(titles, "dim"))
+        self._columns("", "verdict", "row", Text("what must hold"), "runs", "time", style="dim")
         if self._moving:
             self._live = Live(
                 console=self._console, get_renderable=self._progress, transient=True, refresh_per_second=8
             )
             self._live.start()
 
-    def _columns(self, cells: Cells, style: str, word_style: str = "") -> Text:
-        """Lay out one row of the matrix, or the titles above it; a long id takes room from what follows."""
-        identity = f"{cells.id:<{_ID}} "
-        about = cells.about.copy()
+    def _columns(
+        self, sign: str, word: str, row_id: str, about: Text, runs: str, took: str, *, style: str, word_style: str = ""
+    ) -> None:
+        """Print one row of the matrix, or the titles above it; a long id takes room from what follows."""
+        identity = f"{row_id:<{_ID}} "
         about.truncate(max(1, self._about + _ID + 1 - cell_len(identity)), overflow="ellipsis", pad=True)
-        return Text.assemble(
+        line = Text.assemble(
             "  ",
-            (f"{cells.sign:1} {cells.word:<{_VERDICT}}", word_style),
+            (f"{sign:1} {word:<{VERDICT_WIDTH}}", word_style),
             f"  {identity}",
             about,
-            (f" {cells.runs:>{_RUNS}} {cells.took:>{_TIME}}", "dim"),
+            (f" {runs:>{_RUNS}} {took:>{_TIME}}", "dim"),
             style=style,
             no_wrap=True,
             overflow="crop",
         )
+        self._console.print(line)
 
     def _heading(self, title: str) -> None:
         if self._results:
@@ -128,16 +115,16 @@ class TerminalView(View):
         self._console.print(Text(self._shown(title), "bold"))
 
     def _line(self, result: RowResult) -> None:
-        cells = Cells(
+        self._columns(
             self._sign(result.verdict),
             result.verdict,
             one_line(result.id),
             _leveled(result.level, one_line(result.about)),
             f"{result.runs:,}" if result.runs else "",
             duration(result.seconds) if result.runs else "",
+            style="dim" if result.verdict is Verdict.NOT_APPLICABLE else "",
+            word_style=LOOKS[result.verdict].style,
         )
-        quiet = result.verdict is Verdict.NOT_APPLICABLE
-        self._console.print(self._columns(cells, "dim" if quiet else "", LOOKS[result.verdict].style))
 
     def _progress(self) -> Text:
         """Return the line that moves: how far, how many fail, for how long, and what runs now."""
@@ -162,10 +149,11 @@ class TerminalView(View):
         line.truncate(self._console.width - 1, overflow="ellipsis")
         return line
 
-    def _closing(self) -> None:
+    def _end(self, coverage: Coverage | None, footer: Footer | None) -> None:
         if self._live is not None:
             self._live.stop()
             self._live = None
+        super()._end(coverage, footer)
 
     # ── Failures ──
 
@@ -190,7 +178,7 @@ class TerminalView(View):
 
     def _replay(self, command: str) -> None:
         """Print a command beside its label, or below it when it is long."""
-        label = f"  {'replay':<{_LABEL}}"
+        label = f"  {'replay':<{LABEL_WIDTH}}"
         if cell_len(label + command) < self._console.width:
             self._console.print(Text.assemble((label, "dim"), (command, "bold")))
         else:
@@ -228,25 +216,20 @@ class TerminalView(View):
         self._conclusion(summary)
 
     def _counts(self, summary: Summary) -> Table:
-        levels = [level for level in LEVELS if level in summary.counts]
         table = Table.grid(padding=(0, 2))
         table.add_column()
-        for _ in levels:
+        for _ in summary.levels:
             table.add_column(justify="right", min_width=6)
-        table.add_row("", *(Text(level, "dim") for level in levels))
-        for verdict in Verdict:
-            counts = [summary.counts[level].get(verdict, 0) for level in levels]
-            if any(counts):
-                word = Text(f"  {self._sign(verdict)} {verdict}", LOOKS[verdict].style)
-                table.add_row(word, *(Text(f"{count:,}" if count else "") for count in counts))
+        table.add_row("", *(Text(level, "dim") for level in summary.levels))
+        for verdict, counts in summary.counts:
+            word = Text(f"  {self._sign(verdict)} {verdict}", LOOKS[verdict].style)
+            table.add_row(word, *(Text(f"{count:,}" if count else "") for count in counts))
         return table
 
     def _note(self, note: Note) -> None:
         rows = f"{number(len(note.ids), 'row')} {note.verdict}"
         said = Text.assemble((f"{rows}: ", "bold"), one_line(note.reason), (f"  ({named(note.ids, 20)})", "dim"))
-        grid = Table.grid(padding=(0, 1))
-        grid.add_row(Text(f"  {self._sign(note.verdict)}", LOOKS[note.verdict].style), said)
-        self._console.print(grid)
+        self._signed(note.verdict, said, before="  ")
 
     def _coverage(self, summary: Summary) -> None:
         parts = [part for part in (summary.witnessed, f"{duration(summary.seconds)} in all") if part]
@@ -261,15 +244,18 @@ class TerminalView(View):
     def _conclusion(self, summary: Summary) -> None:
         code = "" if summary.exit is None else f"  (exit {summary.exit})"
         verdict = _SIGNED.get(summary.exit, Verdict.COULD_NOT_TELL)
-        look = LOOKS[verdict]
-        said = Text.assemble((summary.conclusion, f"bold {look.style}"), (code, "dim"))
+        said = Text.assemble((summary.conclusion, f"bold {LOOKS[verdict].style}"), (code, "dim"))
         if summary.beside:
             said.append(f"\n{summary.beside}")
-        grid = Table.grid(padding=(0, 1))
-        grid.add_row(Text(self._sign(verdict), look.style), said)
-        self._console.print(grid)
+        self._signed(verdict, said)
 
     # ── Signs ──
+
+    def _signed(self, verdict: Verdict, said: Text, before: str = "") -> None:
+        """Print a text beside the sign of a verdict."""
+        grid = Table.grid(padding=(0, 1))
+        grid.add_row(Text(f"{before}{self._sign(verdict)}", LOOKS[verdict].style), said)
+        self._console.print(grid)
 
     def _sign(self, verdict: Verdict) -> str:
         look = LOOKS[verdict]
@@ -288,7 +274,7 @@ def _facts(facts: Sequence[tuple[str, str]]) -> Table:
     """Lay out labels and what they say, each text wrapped beside its label."""
     colours = {"expected": "green", "seen": "red"}
     table = Table.grid()
-    table.add_column(width=_LABEL + 2, no_wrap=True)
+    table.add_column(width=LABEL_WIDTH + 2, no_wrap=True)
     table.add_column(overflow="fold")
     for label, said in facts:
         table.add_row(Text(f"  {label}", "dim"), Text(said, colours.get(label, "")))

@@ -13,11 +13,11 @@ from rich.cells import cell_len
 
 from conformance.report import content
 from conformance.report.junit_xml import junit
-from conformance.report.plain import PlainView
 from conformance.report.records import Coverage, Footer, Header, Planned, tally
 from conformance.report.report import Report
 from conformance.report.terminal import LOOKS, TerminalView
 from conformance.report.texts import duration
+from conformance.report.view import PlainView
 from conformance.verdict import Counterexample, RowResult, Verdict, exit_code
 from statemachines.lifecycle import Level
 
