@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from statemachines.diagnostics import Where
-from statemachines.expression import Const, Minted, Typed, parts
+from statemachines.expression import Const, Minted, Typed, every_part
 from statemachines.lifecycle import Level
 from statemachines.types import Type
 
@@ -110,13 +110,7 @@ class Create:
     @property
     def mints(self) -> bool:
         """Whether the implementation may choose the id, if there is one."""
-        return self.id is None or any(isinstance(node, Minted) for node in _nodes(self.id))
-
-
-def _nodes(value: Typed) -> Iterator[Typed]:
-    yield value
-    for part in parts(value):
-        yield from _nodes(part)
+        return self.id is None or any(isinstance(node, Minted) for node in every_part(self.id))
 
 
 @dataclass(frozen=True, slots=True)

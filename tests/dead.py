@@ -18,7 +18,7 @@ Answer = Callable[[str, Mapping[str, Any]], Any]
 def dead_systems(compiled: Compiled) -> dict[str, type]:
     """Give the five dead systems of a lifecycle, by what they do."""
     kinds: dict[str, Type] = {op.name: op.reply.type for op in compiled.kernel.operations if op.reply is not None}
-    codes = compiled.words.codes
+    codes = compiled.words.types.codes
 
     def silent(operation: str, arguments: Mapping[str, Any]) -> Any:
         return None

@@ -64,7 +64,7 @@ def python_skeleton(compiled: Compiled) -> str:
     lacking = [operation.name for operation in compiled.kernel.operations if operation.optional]
     head = _HEAD.format(
         name=spec.name,
-        code=next((code for code in compiled.words.codes if code != "wrong_state"), "not_found"),
+        code=next((code for code in compiled.words.types.codes if code != "wrong_state"), "not_found"),
         limits=_literal({name: limit.default for name, limit in spec.limits.items()}),
         policies=_literal(
             {

@@ -59,7 +59,7 @@ class Simpler:
                     simpler: Iterator[object] = iter((1,) if name == "ms" and value > 1 else ())
                 else:
                     use = operation.takes[name]
-                    simpler = self._simplest(self._words.resolve(use), use, value)
+                    simpler = self._simplest(self._words.types.resolve(use), use, value)
                 for each in simpler:
                     yield with_argument(trace, call.number, name, each)
 

@@ -8,7 +8,7 @@ from typing import Any
 from conformance.judge import Finding
 from conformance.system import Adapter, Declaration, ordered_by_completion
 from statemachines.compile import Compiled
-from statemachines.expression import Field, FunctionCall, Name, Node, children
+from statemachines.expression import Field, FunctionCall, Name, Node, children, nodes
 from statemachines.kernel import within
 from statemachines.lifecycle import Row, RowStep
 from statemachines.rows import RowWords, evaluate
@@ -72,10 +72,7 @@ def _step_calls(step: RowStep) -> Iterator[str]:
 
 
 def _calls(node: Node) -> Iterator[str]:
-    if isinstance(node, FunctionCall) and node.receiver is None:
-        yield node.name
-    for child in children(node):
-        yield from _calls(child)
+    return (part.name for part in nodes(node) if isinstance(part, FunctionCall) and part.receiver is None)
 
 
 def _declared(node: Node, model: Any, declaration: Declaration) -> str:

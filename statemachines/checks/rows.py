@@ -14,7 +14,7 @@ from statemachines.bounds import USUAL, Bounds
 from statemachines.checks.choices import declarations, orders, watched
 from statemachines.compile import Compiled
 from statemachines.diagnostics import Diagnostic, Where
-from statemachines.expression import Name, Node, children, path_of
+from statemachines.expression import Name, nodes, path_of
 from statemachines.lifecycle import Expr, Lifecycle, Row
 from statemachines.model import BaseModel, Impossible, Values, Watched
 from statemachines.rows import (
@@ -214,7 +214,7 @@ class _Trial:
 
     def _choices(self, condition: Expr) -> Iterator[BaseModel]:
         """Walk models with every choice of the policies, and small and usual limits, that a condition reads."""
-        spec, reads = self.compiled.lifecycle, {path_of(node) for node in _nodes(condition.node)}
+        spec, reads = self.compiled.lifecycle, {path_of(node) for node in nodes(condition.node)}
         limits = {
             name: [each.default, *range(self.bounds.small_limits), *((None,) if each.optional else ())]
             for name, each in spec.limits.items()
@@ -380,12 +380,6 @@ class Needs:
             return bool(evaluate(self.words, expr, declared))
         except (ArithmeticError, TypeError):  # a limit that is null
             return False
-
-
-def _nodes(node: Node) -> Iterator[Node]:
-    yield node
-    for child in children(node):
-        yield from _nodes(child)
 
 
 def spoken(value: Any) -> str:

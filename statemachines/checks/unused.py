@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, fields, is_dataclass
 from typing import Any, Final
 
 from statemachines.diagnostics import Diagnostic, Where
-from statemachines.expression import Field, FunctionCall, Name, Node, children, path_of
+from statemachines.expression import Field, FunctionCall, Name, Node, nodes, path_of
 from statemachines.lifecycle import (
     DefinitionSpec,
     EntitySpec,
@@ -122,11 +122,10 @@ class _Mentions:
 
 def _names(node: Node) -> Iterator[str]:
     """Yield every name in an expression, fields included, and the paths that they make."""
-    match node:
-        case Name(name=name) | FunctionCall(name=name):
-            yield name
-        case Field(name=name):
-            yield name
-            yield path_of(node)
-    for child in children(node):
-        yield from _names(child)
+    for part in nodes(node):
+        match part:
+            case Name(name=name) | FunctionCall(name=name):
+                yield name
+            case Field(name=name):
+                yield name
+                yield path_of(part)

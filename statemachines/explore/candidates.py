@@ -106,7 +106,7 @@ def _single(compiled: Compiled, use: TypeUse, scope: Mapping[str, int]) -> Choos
     bounds = use.bounds or (declared.bounds if declared and declared.kind == "range" else None)
     if bounds is not None:
         return _always(list(dict.fromkeys(bounds)))
-    kind = present(compiled.words.resolve(use))
+    kind = present(compiled.words.types.resolve(use))
     match kind:
         case Enum(members=members):
             return _always(list(members))
@@ -245,7 +245,7 @@ def _texts(compiled: Compiled, name: str) -> Chooser:
         used = _used(compiled.kernel, Text(name))
         return lambda model: [_fresh(model, name, known := used(model)), *known]
     if declared.text == "around":
-        scope = compiled.words.model_scope()
+        scope = compiled.words.scopes.model()
         sizes = {key: check(expr.node, scope, INT)[0] for key, expr in declared.sizes.items()}
         return lambda model: _around(model, sizes)
     return _always(["x"])

@@ -23,6 +23,7 @@ from statemachines.expression.syntax import (
     Name,
     Node,
     children,
+    nodes,
 )
 from statemachines.expression.typed import (
     Apply,
@@ -45,6 +46,7 @@ from statemachines.expression.typed import (
     Together,
     Typed,
     Var,
+    every_part,
     parts,
     renamed,
 )

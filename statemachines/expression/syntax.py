@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 
@@ -114,3 +115,10 @@ def children(node: Node) -> tuple[Node, ...]:
             return (condition, value, otherwise)
         case _:
             return ()
+
+
+def nodes(node: Node) -> Iterator[Node]:
+    """Walk a tree: a node, and all below it in the order they are written."""
+    yield node
+    for child in children(node):
+        yield from nodes(child)

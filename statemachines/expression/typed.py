@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import keyword
+from collections.abc import Iterator
 from dataclasses import dataclass, fields, replace
 from typing import Any
 
@@ -203,6 +204,13 @@ def parts(value: Typed) -> tuple[Typed, ...]:
             return tuple(argument for _, argument in named)
         case _:
             return ()
+
+
+def every_part(value: Typed) -> Iterator[Typed]:
+    """Walk a typed tree: a value, and all its parts."""
+    yield value
+    for part in parts(value):
+        yield from every_part(part)
 
 
 def renamed(value: Typed, old: str, new: str) -> Typed:

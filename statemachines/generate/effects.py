@@ -14,7 +14,7 @@ from statemachines.expression import (
     class_name,
     emit,
     emit_iterable,
-    parts,
+    every_part,
     python_name,
 )
 from statemachines.generate.page import Page, inside, key_of, negated
@@ -163,13 +163,9 @@ def _taken(value: Typed, when: Typed | None) -> str:
 
 def _reads(value: Typed) -> set[str]:
     """Return the names of the fields and variables that an expression reads."""
-    found = {name for part in parts(value) for name in _reads(part)}
-    match value:
-        case Attribute(name=name) | Var(name=name):
-            found.add(name)
-        case InGroup():
-            found.add("state")
-    return found
+    every = list(every_part(value))
+    named = {part.name for part in every if isinstance(part, Attribute | Var)}
+    return named | {"state" for part in every if isinstance(part, InGroup)}
 
 
 def _move(page: Page, effect: kernel.Move) -> None:

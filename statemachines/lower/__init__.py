@@ -5,5 +5,4 @@ A new word of the language gets its meaning here; faults of names and types are 
 
 from __future__ import annotations
 
-from statemachines.lower.guards import ANY
 from statemachines.lower.spec import lower

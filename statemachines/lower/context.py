@@ -1,4 +1,7 @@
-"""What every part of the lowering shares: the words of the spec, its clauses, and the faults found so far."""
+"""What every part of the lowering shares: the words of the spec, its clauses, the faults found so far; and terms.
+
+Terms are typed expressions that no spec writes out: what its sentences imply.
+"""
 
 from __future__ import annotations
 
@@ -6,9 +9,9 @@ from collections.abc import Collection
 
 from statemachines import kernel
 from statemachines.diagnostics import Diagnostic, Where, did_you_mean
-from statemachines.expression import ExpressionError, Name, Node, Scope, Typed, check
+from statemachines.expression import Attribute, Const, Name, Node, Operate, Scope, Typed, Var, check, python_name
 from statemachines.lifecycle import EntitySpec, Expr, Lifecycle, TypeUse, Word
-from statemachines.types import BOOL, UNKNOWN, Type
+from statemachines.types import BOOL, TIME, UNKNOWN, Enum, List, Ref, Type
 from statemachines.words import Words
 
 
@@ -51,7 +54,8 @@ class Lowering:
     def part(self, expr: Expr, node: Node, scope: Scope, expected: Type = UNKNOWN) -> Typed:
         """Type a part of an expression."""
         value, faults = check(node, scope, expected)
-        self.faults += [_at(expr, fault) for fault in faults]
+        for fault in faults:
+            self.fault(fault.code, expr.scalar.at(fault.at), fault.message, fault.hint)
         return value
 
     def condition(self, expr: Expr | None, scope: Scope) -> Typed | None:
@@ -60,7 +64,7 @@ class Lowering:
 
     def default(self, use: TypeUse, kind: Type) -> Typed | None:
         """Type the value of what is left out."""
-        return None if use.default is None else self.typed(use.default, self.words.model_scope(), kind)
+        return None if use.default is None else self.typed(use.default, self.words.scopes.model(), kind)
 
     def order(self, exprs: tuple[Expr, ...], scope: Scope) -> tuple[Typed | str, ...]:
         """Type ordering keys; the bare name of an ordering policy stands for its keys."""
@@ -91,9 +95,45 @@ class Lowering:
 
     def field(self, name: str, use: TypeUse) -> kernel.FieldOf:
         """Lower a field of a record, or a variable."""
-        kind = self.words.resolve(use)
+        kind = self.words.types.resolve(use)
         return kernel.FieldOf(name, kind, self.default(use, kind))
 
 
-def _at(expr: Expr, fault: ExpressionError) -> Diagnostic:
-    return Diagnostic(fault.code, expr.scalar.at(fault.at), fault.message, fault.hint)
+# ── Terms ──
+
+
+def local(name: str, kind: Type) -> Typed:
+    """Read a local name."""
+    return Var(kind, 0, name, python_name(name))
+
+
+def state_type(entity: EntitySpec) -> Enum:
+    """Return the type of a state of an entity's records."""
+    return Enum(f"{entity.name.text}.state", entity.states)
+
+
+def state(entity: EntitySpec, name: str) -> Const:
+    """Name one state."""
+    return Const(Enum(f"{entity.name.text}.state", (name,)), 0, name)
+
+
+def in_one_of(entity: EntitySpec, name: str, states: tuple[str, ...]) -> Typed:
+    """Ask whether a record is in one of some states."""
+    kind = state_type(entity)
+    record = local(name, Ref(entity.name.text))
+    return Operate(BOOL, 0, "in", Attribute(kind, 0, record, "state"), Const(List(kind), 0, states))
+
+
+def equal(left: Typed, right: Typed) -> Typed:
+    """Ask whether two values are equal."""
+    return Operate(BOOL, 0, "==", left, right)
+
+
+def negated(value: Typed) -> Typed:
+    """Ask whether a condition does not hold."""
+    return Operate(BOOL, 0, "!", None, value)
+
+
+def later(instant: Typed, duration: Typed) -> Typed:
+    """Return the instant that a duration ends."""
+    return Operate(TIME, 0, "+", instant, duration)

@@ -21,8 +21,7 @@ from statemachines.lifecycle import (
     TypeUse,
     Word,
 )
-from statemachines.lower.context import Lowering
-from statemachines.lower.terms import local, state, state_type
+from statemachines.lower.context import Lowering, local, state, state_type
 from statemachines.types import UNKNOWN, List, MessageType, Ref
 from statemachines.words import variable_of
 
@@ -73,7 +72,7 @@ def _signal(low: Lowering, use: SignalUse, scope: Scope, path: str) -> kernel.Em
             message = f"signal {name} is sent without {missing!r}"
             low.fault("missing-field", use.name.where, message, f"add it under `with`: {{{missing}: …}}")
     fields = tuple(
-        (field, low.typed(given[field], scope, low.words.resolve(kind)))
+        (field, low.typed(given[field], scope, low.words.types.resolve(kind)))
         for field, kind in declared.items()
         if field in given
     )

@@ -1,13 +1,12 @@
-"""Kinds of records: what they hold, what follows from their states, and which of them stay."""
+"""Kinds of records: what they hold, what follows from their states, which of them stay, and which messages they owe."""
 
 from __future__ import annotations
 
 from statemachines import kernel
 from statemachines.expression import Scope
-from statemachines.lifecycle import Entering, EntitySpec, TimerSpec
-from statemachines.lower.context import Lowering
+from statemachines.lifecycle import Entering, EntitySpec, Owed, TimerSpec
+from statemachines.lower.context import Lowering, later
 from statemachines.lower.effects import RecordOfSentence, block
-from statemachines.lower.terms import later
 from statemachines.types import INT, TIME, Ref, optional
 from statemachines.words import variable_of
 
@@ -16,7 +15,7 @@ def entity(low: Lowering, declared: EntitySpec) -> kernel.Entity:
     """Lower a kind of record."""
     name = declared.name.text
     path, variable = f"entities.{name}", variable_of(name)
-    scope = low.words.model_scope({variable: Ref(name)})
+    scope = low.words.scopes.model({variable: Ref(name)})
     groups = tuple((group, tuple(word.text for word in words)) for group, words in declared.groups.items())
     fields = tuple(low.field(key, use) for key, use in declared.fields.items())
     minted = ""
@@ -80,7 +79,7 @@ def _retain(low: Lowering, entity: EntitySpec, scope: Scope) -> kernel.Retain | 
         return None
     text = f"only the newest {rule.newest.text} {rule.of.text} stay"
     path = low.clause(f"entities.{entity.name.text}.retain", rule.where, text)
-    newest = low.typed(rule.newest, low.words.model_scope(), INT)
+    newest = low.typed(rule.newest, low.words.scopes.model(), INT)
     per = low.typed(rule.per, scope) if rule.per else None
     return kernel.Retain(path, newest, low.states(entity, rule.of), per, low.order(rule.by, scope))
 
@@ -96,3 +95,43 @@ def _timer(low: Lowering, entity: EntitySpec, timer: TimerSpec, scope: Scope) ->
     effects = block(low, timer.effects, scope, path, RecordOfSentence(variable_of(name), entity, states))
     when = low.condition(timer.when, scope)
     return kernel.Timer(path, states, later(since, duration), within, when, tuple(effects))
+
+
+def message(low: Lowering, owed: Owed) -> kernel.Message:
+    """Lower a kind of message."""
+    name, path, variable = owed.name.text, f"messages.{owed.name.text}", variable_of(owed.about.text)
+    entity = low.known_entity(owed.about)
+    scope = low.words.scopes.about(name) if entity else low.words.scopes.model()
+    states = tuple(state for word in owed.due for state in (low.states(entity, word) if entity else ()))
+    _known_at_most(low, owed)
+
+    def sentence(word: str, text: str) -> str:
+        return low.clause(f"{path}.{word}", low.place(f"{path}.{word}", owed.name), text)
+
+    due = sentence("due", f"owed from {' or '.join(word.text for word in owed.due)} on")
+    to = low.typed(owed.to, scope) if owed.to else None
+    carries = tuple((key.text, low.typed(expr, scope)) for key, expr in owed.carries)
+    for key, expr in owed.carries:
+        low.clause(f"{path}.carries.{key.text}", key.where, f"carries {key.text}: {expr.text}")
+    keys = ", ".join(expr.text for expr in owed.order)
+    return kernel.Message(
+        name=name,
+        entity=owed.about.text,
+        variable=variable,
+        states=states,
+        due=due,
+        to=to,
+        to_clause=sentence("to", f"told to {owed.to.text} and nobody else") if owed.to else "",
+        order=low.order(owed.order, scope),
+        order_clause=sentence("order", f"told in order of {keys}") if owed.order else "",
+        once_clause=sentence("at most", f"told {owed.at_most.text}, under any interleaving") if owed.at_most else "",
+        outlives_clause=sentence("outlives", "stays owed when its record leaves") if owed.outlives else "",
+        carries=carries,
+    )
+
+
+def _known_at_most(low: Lowering, owed: Owed) -> None:
+    """Tell of an `at most` that has no meaning."""
+    once = f"once per {variable_of(owed.about.text)}"
+    if owed.at_most and owed.at_most.text != once:
+        low.fault("bad-at-most", owed.at_most.where, f"{owed.at_most.text!r} is not known", f"write: {once}")

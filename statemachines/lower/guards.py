@@ -19,12 +19,10 @@ from statemachines.expression import (
     Typed,
 )
 from statemachines.lifecycle import EntitySpec, Expr, MoveSpec, OperationSpec, Otherwise, Word
-from statemachines.lower.context import Lowering
+from statemachines.lower.context import Lowering, equal, in_one_of, local, negated
 from statemachines.lower.effects import arrows, signals
-from statemachines.lower.terms import equal, in_one_of, local, negated
+from statemachines.model import ANY_CODE
 from statemachines.types import BOOL, UNKNOWN, Ref, Type
-
-ANY = "*"  # a refusal with whatever code
 
 Parameters = tuple[kernel.Parameter, ...]
 
@@ -185,7 +183,7 @@ def unique(low: Lowering, entity: EntitySpec, create: kernel.Create) -> list[ker
 def _unused(low: Lowering, value: Typed, entity: EntitySpec, field: str, kind: Type) -> Typed:
     """Ask whether no record has this value in a field."""
     name, plural = entity.name.text, entity.plural
-    every = low.words.model_scope().names[plural]
+    every = low.words.scopes.model().names[plural]
     body = equal(Attribute(kind, 0, local("other", Ref(name)), field), value)
     over, body = low.words.narrowed("exists", every, "other", body)
     return negated(Each(BOOL, 0, "exists", over, "other", body))
@@ -201,4 +199,4 @@ def _answered(answer: Otherwise) -> str:
 
 
 def _code(answer: Otherwise) -> str:
-    return (answer.code or ANY) if answer.kind == "refused" else ""
+    return (answer.code or ANY_CODE) if answer.kind == "refused" else ""

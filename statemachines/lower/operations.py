@@ -7,10 +7,9 @@ from collections.abc import Iterator
 from statemachines import kernel
 from statemachines.expression import Scope, Typed, facts
 from statemachines.lifecycle import Gives, OperationSpec, TypeUse
-from statemachines.lower.context import Lowering
+from statemachines.lower.context import Lowering, local
 from statemachines.lower.effects import creations, loops, removal, sendings, sets, signals
 from statemachines.lower.guards import Parameters, guards, lookups, move, unique
-from statemachines.lower.terms import local
 from statemachines.types import INT, Ref, present
 
 
@@ -20,7 +19,7 @@ def operation(low: Lowering, declared: OperationSpec) -> kernel.Operation:
     parameters = tuple(_parameter(low, path, key, use) for key, use in declared.takes.items())
     _in_order(low, declared, path)
     requires, effects, scope = _steps(low, declared, parameters, path)
-    before = low.words.model_scope({parameter.name: parameter.type for parameter in parameters})
+    before = low.words.scopes.model({parameter.name: parameter.type for parameter in parameters})
     loses, copies = declared.loses_files, declared.copies
     text = "files told before need not exist afterwards"
     return kernel.Operation(
@@ -54,7 +53,7 @@ def _steps(
 
     What is set and created can use the parameters alone; whatever follows knows new records as well.
     """
-    before = low.words.model_scope({parameter.name: parameter.type for parameter in parameters})
+    before = low.words.scopes.model({parameter.name: parameter.type for parameter in parameters})
     scope = low.words.scopes.arguments(operation)
     after = low.words.scopes.operation(operation)
     requires = [*lookups(low, operation, parameters, path), *guards(low, operation, before, path)]
@@ -89,7 +88,7 @@ def _in_order(low: Lowering, declared: OperationSpec, path: str) -> None:
 
 
 def _parameter(low: Lowering, path: str, name: str, use: TypeUse) -> kernel.Parameter:
-    kind = low.words.resolve(use)
+    kind = low.words.types.resolve(use)
     inner = present(kind)
     entity = inner.entity if isinstance(inner, Ref) else ""
     default, clause = low.default(use, kind), ""

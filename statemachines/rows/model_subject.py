@@ -7,7 +7,6 @@ from collections.abc import Callable, Sequence
 from typing import Any, Final
 
 from statemachines.kernel import Kernel
-from statemachines.lower import ANY
 from statemachines.model import ANY_CODE, NOTHING, AnyOf, Decision, Outcome, Signal, exemplary
 from statemachines.rows.programs import Observed, RowFailure
 
@@ -139,10 +138,10 @@ class ModelSubject:
 
     def _code(self, decision: Decision) -> str:
         """Choose the code of a refusal: the first that may be; where any may be, a likely one or an unknown one."""
-        free = decision.idle or ANY in decision.refuse
+        free = decision.idle or ANY_CODE in decision.refuse
         self.could = self.could or free
         if free and self.eager:
             return UNKNOWN_CODE
         if not decision.refuse:
             return "wrong_state"
-        return "not_found" if decision.refuse == ANY_CODE else decision.refuse[0]
+        return "not_found" if decision.refuse == (ANY_CODE,) else decision.refuse[0]

@@ -58,7 +58,7 @@ class RowWords:
     @property
     def faults(self) -> list[Diagnostic]:
         """What is wrong with the types that were resolved so far."""
-        return self._model.faults
+        return self._model.types.faults
 
     def scope(self, names: Mapping[str, Type]) -> Scope:
         """Return the scope of an expression of a row, with these names bound."""
@@ -67,7 +67,7 @@ class RowWords:
 
     def resolve(self, use: TypeUse) -> Type:
         """Return the type that is meant; an unknown one is told."""
-        return self._model.resolve(use)
+        return self._model.types.resolve(use)
 
     def reply(self, operation: str) -> Type:
         """Return the type of a bound reply of an operation."""
@@ -134,7 +134,7 @@ class RowWords:
         if name not in declared:
             hint = did_you_mean(name, declared) or f"known: {', '.join(declared)}"
             raise ExpressionError("unknown-type", node.at, "fresh takes the name of a type", hint)
-        return _fresh(self._model.wire(declared[name]), node.at)
+        return _fresh(self._model.types.wire(declared[name]), node.at)
 
     def _invoke(self, checker: Checker, node: FunctionCall, scope: Scope) -> Typed:
         takes = list(self.lifecycle.operations[node.name].takes.items())

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from statemachines.expression import Attribute, Const, Found, Operate, Typed, Var, parts
+from statemachines.expression import Attribute, Const, Found, Operate, Typed, Var, every_part
 from statemachines.types import BOOL, List, Ref
 
 
@@ -21,12 +21,7 @@ def looked_up(macro: str, over: Typed, variable: str, body: Typed, key_of: Calla
     match first:
         case Operate(operator="==", left=Attribute(of=Var(name=name), name=field), right=wanted):
             by_key = name == variable and field == key_of(over.type.item.entity)
-            if by_key and not _mentions(wanted, variable):
+            mentions = any(isinstance(part, Var) and part.name == variable for part in every_part(wanted))
+            if by_key and not mentions:
                 return Found(over.type, over.at, over.source.removesuffix(".values()"), wanted), rest
     return over, body
-
-
-def _mentions(value: Typed, variable: str) -> bool:
-    if isinstance(value, Var) and value.name == variable:
-        return True
-    return any(_mentions(part, variable) for part in parts(value))

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
-from statemachines.diagnostics import Diagnostic
 from statemachines.expression import (
     Attribute,
     Checker,
@@ -24,7 +23,7 @@ from statemachines.expression import (
     check,
     python_name,
 )
-from statemachines.lifecycle import Lifecycle, TypeUse
+from statemachines.lifecycle import Lifecycle
 from statemachines.types import (
     BOOL,
     TEXT,
@@ -59,30 +58,6 @@ class Words:
         self.caller = Caller(self.types, self.scopes)
         self.used: dict[str, tuple[Type, ...]] = {}  # named expression → types of its first use
         self._bodies: dict[str, Type | None] = {}  # → type of its value; None until it is known
-
-    # ── What is asked for most ──
-
-    @property
-    def faults(self) -> list[Diagnostic]:
-        """What is wrong with the types that were resolved so far."""
-        return self.types.faults
-
-    @property
-    def codes(self) -> tuple[str, ...]:
-        """Every reason code that an operation of this lifecycle can be refused with."""
-        return self.types.codes
-
-    def resolve(self, use: TypeUse) -> Type:
-        """Return the type that is meant; an unknown one is told."""
-        return self.types.resolve(use)
-
-    def wire(self, kind: Type) -> Type:
-        """Return the type of an argument as a caller passes it: a record by its id."""
-        return self.types.wire(kind)
-
-    def model_scope(self, names: Mapping[str, Type] | None = None) -> Scope:
-        """Return the scope of an expression of the model, with local names of these types."""
-        return self.scopes.model(names)
 
     # ── The vocabulary of the expression checker ──
 

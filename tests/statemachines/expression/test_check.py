@@ -675,7 +675,7 @@ def test_a_chain_of_fields_has_a_path(text: str, path: str) -> None:
 def defining(definition: str) -> Scope:
     """Give a scope of its own, with one more named expression."""
     text = SPEC.replace("define:\n", f"define:\n  {definition}\n")
-    return Words(read_lifecycle(read(text, "workshop.yaml"), "workshop.yaml")).model_scope(LOCALS)
+    return Words(read_lifecycle(read(text, "workshop.yaml"), "workshop.yaml")).scopes.model(LOCALS)
 
 
 @pytest.mark.parametrize(

@@ -106,7 +106,7 @@ def row_words() -> RowWords:
 @cache
 def model_scope() -> Scope:
     """Give the scope of an expression of the model, with a name for a value of every type."""
-    return words().model_scope(LOCALS)
+    return words().scopes.model(LOCALS)
 
 
 @cache
