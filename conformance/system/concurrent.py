@@ -15,14 +15,14 @@ import sysconfig
 import threading
 import time
 from collections.abc import Callable, Sequence
+from concurrent.futures import Future
 from functools import partial
 from pathlib import Path
 from types import CodeType, FrameType
 from typing import Any
 
 from conformance.system.adapter import Broken
-from conformance.system.thread_state import waits
-from conformance.system.worker import slices
+from conformance.system.worker import fulfil, slices
 
 _LIBRARY = tuple(
     {sysconfig.get_paths()[key] for key in ("stdlib", "platstdlib", "purelib", "platlib")} | set(site.getsitepackages())
@@ -80,22 +80,17 @@ def run_at_once(
     hands them on from group to group. When `progress` stands still and no body ends for `limit` seconds,
     that is a hang; the threads are left behind.
     """
-    results: list[Any] = [None] * len(bodies)
-    failures: list[BaseException | None] = [None] * len(bodies)
+    results: list[Future[Any]] = [Future() for _ in bodies]
     start = threading.Barrier(len(bodies))
     turns = _Turns(len(bodies), seed, limit / 2, set() if blocking is None else blocking)
 
     def work(index: int) -> None:
         turns.begin(index)
         sys.settrace(_traced(partial(turns.step, index), own, turns.fine))
-        try:
-            start.wait()
-            results[index] = bodies[index]()
-        except BaseException as error:  # noqa: BLE001 - it is raised again in the thread that asked
-            failures[index] = error
-        finally:
-            sys.settrace(None)
-            turns.end(index)
+        start.wait()
+        fulfil(results[index], bodies[index])
+        sys.settrace(None)
+        turns.end(index)
 
     threads = [threading.Thread(target=work, args=(index,), daemon=True) for index in range(len(bodies))]
     for thread in threads:
@@ -103,10 +98,7 @@ def run_at_once(
     stuck = _joined(threads, limit, lambda: progress() + turns.ended)
     if stuck:
         raise Broken("hang", f"{stuck} of {len(bodies)} calls made at once did not come back in time")
-    for failure in failures:
-        if failure is not None:
-            raise failure
-    return results
+    return [each.result() for each in results]
 
 
 def _joined(threads: Sequence[threading.Thread], limit: float, progress: Callable[[], int]) -> int:
@@ -240,6 +232,18 @@ class _Turns:
         place = self._places[index]
         if surely and place is not None:
             self._blocking.add(place)
+
+
+def waits(thread: int) -> bool:
+    """Return whether a thread of this process, by its native id, waits; one that the machine is too busy to run does not.
+
+    Where that cannot be read, of a thread that has ended or elsewhere than on Linux, it is taken to wait.
+    """
+    try:
+        state = Path(f"/proc/self/task/{thread}/stat").read_bytes()
+    except OSError:
+        return True
+    return not state.rpartition(b") ")[2].startswith(b"R")
 
 
 def _traced(came: Callable[[Place], bool], own: frozenset[str], fine: bool) -> Callable[[FrameType, str, Any], Any]:

@@ -8,19 +8,18 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import inspect
-import math
 import threading
-from collections.abc import Callable, Coroutine, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Any, Protocol
 
 from conformance.refused import Refused
 from conformance.system.adapter import Broken, HarnessError
-from conformance.system.calling import Gate, called, rested
 from conformance.system.concurrent import Place, one_after_the_other, run_at_once
 from conformance.system.declaration import Declaration, DeclarationError
+from conformance.system.event_loop import Gate, Loop, called, rested
 from conformance.system.found_class import own_lines, place_of, source_files, takes
-from conformance.system.worker import Loop, Worker
+from conformance.system.worker import Worker
 
 Signature = tuple[Sequence[str], Sequence[str]]  # what an operation always takes, and what may be left out
 
@@ -164,7 +163,7 @@ class PythonAdapter:
         gate = self._gate = Gate(len(bodies), self.patience) if loop is not None else None
 
         def body(inner: Callable[[], Any]) -> Callable[[], Any]:
-            def marked() -> Any:
+            def in_group() -> Any:
                 self._at_once.group = group  # to a thread that outlives it, the next case's object is not given
                 try:
                     return inner()
@@ -174,20 +173,14 @@ class PythonAdapter:
                         gate.submitted()  # or the others wait for one that makes no call
                         loop.callers(-1)
 
-            return marked
+            return in_group
 
         if loop is not None and gate is not None:
             loop.callers(len(bodies) - 1)  # nobody else calls until they are done
             loop.call_soon(gate.hold)
         try:
-            return run_at_once(
-                [body(inner) for inner in bodies],
-                seed,
-                self._own,
-                self.patience,
-                lambda: self._made,
-                self._blocking,
-            )
+            marked = list(map(body, bodies))
+            return run_at_once(marked, seed, self._own, self.patience, lambda: self._made, self._blocking)
         finally:
             self._gate = self._group = None
             if loop is not None:
@@ -212,44 +205,23 @@ class PythonAdapter:
 
         Before it, with `rests`, an event loop comes to rest.
         """
+        worker, loop, at_once = self._worker, self._loop, hasattr(self._at_once, "group")
         try:
-            if self._loop is not None:
-                gate = self._gate if hasattr(self._at_once, "group") else None
-                return self._awaited(partial(rested if rests else called, function), what, gate)
-            if hasattr(self._at_once, "group"):
-                return function()
-            return self._worked(function, what)
+            if loop is not None:
+                submitted = self._gate.submitted if at_once and self._gate is not None else None
+                return loop.run(partial(rested if rests else called, function), self.patience, what, submitted)
+            return function() if at_once else worker.run(function, self.patience, what)
         except (Refused, Broken):
             raise
         except BaseException as error:  # noqa: BLE001 - whatever the system raises is its defect
             raise Broken(
                 "crash", f"{what} raised {type(error).__name__}: {error}", own_lines(error, self._own)
             ) from None
-
-    def _worked(self, function: Callable[[], Any], what: str) -> Any:
-        try:
-            return self._worker.run(function, self.patience, what)
-        finally:
-            if self._worker.stuck:  # perhaps for ever; it ends by itself if not
+        finally:  # what is stuck may be so for ever, and ends by itself if not; several callers may find out at once
+            if worker.stuck:
                 self._worker = Worker()
-
-    def _awaited(
-        self,
-        work: Callable[[], Coroutine[Any, Any, Any]],
-        what: str,
-        gate: Gate | None = None,
-        seconds: float = math.inf,
-    ) -> Any:
-        loop = self._loop
-        assert loop is not None  # only async systems come here
-        try:
-            return loop.run(work, self.patience, what, gate.submitted if gate is not None else None, seconds)
-        except Broken:
-            if self._loop is loop:  # several callers may find out at once
-                self._loop = Loop(
-                    virtual=self._virtual
-                )  # the old one may be stuck for ever, and ends by itself if it is not
-            raise
+            if loop is not None and loop.stopped.is_set() and self._loop is loop:
+                self._loop = Loop(virtual=self._virtual)
 
 
 def _listed(names: Sequence[str]) -> str:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import hashlib
 import itertools
 import sys
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -19,7 +21,7 @@ from conformance.judge.history import History
 from conformance.suite.run import Run
 from conformance.system import python
 from conformance.system.adapter import Broken
-from conformance.system.concurrent import Place, _Turns, is_own, one_after_the_other, overlapping, run_at_once
+from conformance.system.concurrent import Place, _Turns, is_own, one_after_the_other, overlapping, run_at_once, waits
 from conformance.system.python import PythonAdapter
 from conformance.verdict import EXIT_CONFORMS, Verdict
 from tests.conformance.systems import REFERENCE, adapted, row_result, thread_job, whole_run
@@ -270,6 +272,44 @@ def test_a_crowd_behind_one_lock_is_slow_and_no_hang(seed: int) -> None:
 def test_own_code_is_neither_a_library_nor_the_kit(file: str, own: bool) -> None:
     assert is_own(file) == own
     assert is_own(file, frozenset({file}))
+
+
+# --- whether a thread waits: on a busy machine one that does not run yet must not be taken for one that cannot ---
+
+OFTEN = 100_000
+NOBODY = 0  # no thread has this id; one that was joined may still be there for the kernel
+KNOWN = sys.platform == "linux"  # elsewhere nobody tells, and each thread is taken to wait
+
+
+@contextmanager
+def thread_with(work: Callable[[threading.Event], object]) -> Iterator[int]:
+    """A thread, by its native id, while it does some work, until it is told to stop."""
+    over = threading.Event()
+    thread = threading.Thread(target=work, args=(over,))
+    thread.start()
+    assert thread.native_id is not None
+    try:
+        yield thread.native_id
+    finally:
+        over.set()
+        thread.join()
+
+
+def compute(over: threading.Event) -> None:
+    while not over.is_set():
+        hashlib.pbkdf2_hmac("sha256", b"x", b"x", 100_000)  # others can run meanwhile
+
+
+@pytest.mark.parametrize(
+    ("work", "expected"), [(threading.Event.wait, True), (compute, not KNOWN)], ids=["waits", "computes"]
+)
+def test_a_thread_that_computes_does_not_wait(work: Callable[[threading.Event], object], expected: bool) -> None:
+    with thread_with(work) as thread:
+        assert any(waits(thread) is expected for _ in range(OFTEN))
+
+
+def test_a_thread_that_is_not_there_is_taken_to_wait() -> None:
+    assert waits(NOBODY)
 
 
 # --- rows -------------------------------------------------------------------------------------------------

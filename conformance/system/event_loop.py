@@ -1,0 +1,240 @@
+"""Event loops for async systems: by a real clock, or by one that only moves when nothing else is left to do.
+
+What runs on a virtual one sees a clock that starts at 0, and seconds of waiting take no time: `loop.time()`,
+`asyncio.sleep`, `call_later` and `wait_for` all go by it. Files and sockets are looked at before the clock moves, but
+work on other threads is not waited for.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import inspect
+import math
+import selectors
+import threading
+from collections.abc import Callable, Coroutine
+from typing import Any
+
+from conformance.system.adapter import Broken
+from conformance.system.worker import came
+
+_TURNS = 10  # turns of the event loop that an async system gets before it is looked at
+Work = Callable[[], Coroutine[Any, Any, Any]]
+
+
+class VirtualClock(selectors.DefaultSelector):  # type: ignore[misc, valid-type, unused-ignore]  # chosen by the platform
+    """A selector that, instead of sleeping, moves the clock as far as it may.
+
+    now    seconds
+    until  how far the clock may move: to the end of a `wait`, and on and on while a caller waits for an answer
+    resting  whoever wants to know when nothing is ready, the clock not yet moved
+    """
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.now = 0.0
+        self.until = 0.0
+        self.resting: list[asyncio.Future[None]] = []
+
+    def select(self, timeout: float | None = None) -> list[tuple[selectors.SelectorKey, int]]:
+        """Return what is ready; move the clock when nothing is, or sleep when it may not move."""
+        ready = super().select(0)
+        if ready or (timeout is not None and timeout <= 0):
+            return ready
+        if self.resting:
+            for each in self.resting:
+                if not each.done():
+                    each.set_result(None)
+            self.resting = []
+            return []
+        if timeout is None or self.now >= self.until:
+            return super().select(None)
+        self.now = min(self.now + timeout, self.until)
+        return []
+
+
+class VirtualLoop(asyncio.SelectorEventLoop):
+    """An event loop that goes by a virtual clock.
+
+    callers  those who make calls, and `inside` those of them who wait for an answer: the clock stands still while
+             one of them is about to make its next call
+    """
+
+    def __init__(self) -> None:
+        self.clock = VirtualClock()
+        self.callers = 1
+        self.inside = 0
+        super().__init__(self.clock)
+
+    def time(self) -> float:
+        """Return the virtual time in seconds."""
+        return self.clock.now
+
+    async def rest(self) -> None:
+        """Wait until nothing is ready."""
+        resting = self.create_future()
+        self.clock.resting.append(resting)
+        await resting
+
+    async def during(self, work: Work, seconds: float) -> tuple[Any, BaseException | None]:
+        """Return the outcome of a coroutine; the clock moves, at most so far, while every caller waits for an answer."""
+        self.inside += 1
+        self._look(seconds)
+        try:
+            return await _outcome(work)
+        finally:
+            self.inside -= 1
+            self.clock.until = self.clock.now
+
+    def count(self, more: int) -> None:
+        """Count those who make calls."""
+        self.callers += more
+        self._look(math.inf)
+
+    def _look(self, seconds: float) -> None:
+        """See whether every caller waits by now."""
+        if 0 < self.callers <= self.inside:
+            self.clock.until = self.clock.now + seconds
+
+
+class Loop:
+    """An event loop on a thread of its own, on which coroutines run, each within a time limit.
+
+    With `virtual` it goes by a clock that starts at 0, and that only moves while a caller waits.
+
+    stopped  set when nothing is begun on it any more: one of them did not come back in time, or it is not needed
+    """
+
+    def __init__(self, *, virtual: bool = False) -> None:
+        self._virtual = VirtualLoop() if virtual else None
+        self._loop: asyncio.AbstractEventLoop = self._virtual or asyncio.new_event_loop()
+        self._loop.set_exception_handler(_unless_left)
+        self.stopped = threading.Event()
+        self._lock = threading.Lock()  # nothing is submitted behind the end
+        threading.Thread(target=self._serve, daemon=True).start()
+
+    def run(
+        self,
+        work: Work,
+        limit: float,
+        what: str,
+        submitted: Callable[[], None] | None = None,
+        seconds: float = math.inf,
+    ) -> Any:
+        """Return what a coroutine gives, or raise what it raises; raise Broken after `limit` seconds.
+
+        `submitted` is told when the coroutine stands in line. A virtual clock moves for so many `seconds` at most.
+        """
+        with self._lock:
+            if self.stopped.is_set():
+                raise Broken("hang", f"{what} was not begun: another call had not come back")
+            running = _outcome(work) if self._virtual is None else self._virtual.during(work, seconds)
+            future = asyncio.run_coroutine_threadsafe(running, self._loop)
+        if submitted is not None:
+            submitted()
+        if not came(future, limit):
+            future.cancel()
+            self.stop()
+        # Cancelled with the loop: this call hangs, or another one does.
+        if (future.cancelled() and self.stopped.is_set()) or not future.done():
+            raise Broken("hang", f"{what} did not come back in time")
+        value, error = future.result()
+        if error is not None:
+            raise error
+        return value
+
+    @property
+    def milliseconds(self) -> int:
+        """What a virtual clock shows; 0 for a real one."""
+        return round(self._virtual.time() * 1000) if self._virtual is not None else 0
+
+    def callers(self, more: int) -> None:
+        """Count those who make calls: the clock stands still while one of them is about to."""
+        if self._virtual is not None:
+            with contextlib.suppress(RuntimeError):  # the loop was given up
+                self._loop.call_soon_threadsafe(self._virtual.count, more)
+
+    def call_soon(self, function: Callable[[], object]) -> None:
+        """Call a function on the loop's thread, before anything that is submitted later."""
+        self._loop.call_soon_threadsafe(function)
+
+    def stop(self) -> None:
+        """Let the loop end after what it does now; whatever is still waiting on it is cancelled."""
+        with self._lock:
+            if not self.stopped.is_set():  # a second time would cut short how it ends
+                self.stopped.set()
+                self._loop.call_soon_threadsafe(self._loop.stop)
+
+    def _serve(self) -> None:
+        while True:
+            try:
+                self._loop.run_forever()
+                break
+            except (SystemExit, KeyboardInterrupt):  # a task of the system's; others are served
+                if self.stopped.is_set():  # it may be the stop that was interrupted
+                    self._loop.call_soon(self._loop.stop)
+        waiting = asyncio.all_tasks(self._loop)
+        for task in waiting:
+            task.cancel()
+        if waiting:
+            with contextlib.suppress(SystemExit, KeyboardInterrupt):
+                self._loop.run_until_complete(asyncio.wait(waiting))
+        self._loop.close()
+
+
+def _unless_left(loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
+    """Tell of what goes wrong on a loop; not of tasks that a system leaves there when its case is over."""
+    if not str(context.get("message", "")).startswith("Task was destroyed"):
+        loop.default_exception_handler(context)
+
+
+async def _outcome(work: Work) -> tuple[Any, BaseException | None]:
+    """Return the value of a coroutine, or what it raised: an exit must not end the loop."""
+    try:
+        return await work(), None
+    except asyncio.CancelledError:
+        raise
+    except BaseException as error:  # noqa: BLE001 - it is raised again in the thread that asked
+        return None, error
+
+
+class Gate:
+    """Holds an event loop until every caller has made its first call, so that the calls overlap."""
+
+    def __init__(self, callers: int, limit: float) -> None:
+        self._waiting = callers
+        self._lock = threading.Lock()
+        self._open = threading.Event()
+        self._limit = limit
+
+    def submitted(self) -> None:
+        """Count a call that was made."""
+        with self._lock:
+            self._waiting -= 1
+            if self._waiting <= 0:
+                self._open.set()
+
+    def hold(self) -> None:
+        """Wait on the loop's own thread."""
+        self._open.wait(self._limit)
+
+
+async def called(function: Callable[[], Any]) -> Any:
+    """Return what a function gives, be it at once or later."""
+    found = function()
+    return await found if inspect.isawaitable(found) else found
+
+
+async def rested(function: Callable[[], Any]) -> Any:
+    """Return what a function gives when what was started before has come to rest.
+
+    That is all of it where the clock is virtual; or else it gets some turns.
+    """
+    loop = asyncio.get_running_loop()
+    if isinstance(loop, VirtualLoop):
+        await loop.rest()
+    else:
+        for _ in range(_TURNS):
+            await asyncio.sleep(0)
+    return await called(function)
