@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import re
 from bisect import bisect_right
 from dataclasses import dataclass, field
 
 from statemachines.diagnostics import Where
 from statemachines.yaml.tree import Spot
 
-_HEX_DIGITS = {"x": 2, "u": 4, "U": 8}
-_Placed = list[tuple[str, int]]
+_PIECES = {  # what a scalar is made of that stands in such quotes: white space, characters as they are, (escapes)
+    "": re.compile(r"[ \n]+|[^ \n]+"),
+    "'": re.compile(r"[ \n]+|[^ \n']+|('')"),
+    '"': re.compile(r"[ \n]+|[^ \n\\]+|(\\(?:\n[ \n]*|x..|u.{4}|U.{8}|.))"),
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,18 +36,9 @@ class SourceText:
 
     def spots(self, start: int, end: int, indicator: str, value: str) -> tuple[Spot, ...]:
         """Return the places of a scalar's characters and of its end; `indicator` is `'`, `"`, `|`, `>` or empty."""
-        quote = len(indicator) if indicator in ("'", '"') else 0
-        if self.text[start + quote : end - quote] == value and "\n" not in value and indicator not in ("|", ">"):
-            place = self.where(start + quote)
-            return (Spot(0, place.line, place.column),)
-        block = indicator in ("|", ">")
-        flow = (self.text, start + quote, end - quote, indicator)
-        placed = _block(self.text, start, value) if block else _flow(*flow)
-        if "".join(char for char, _ in placed) != value:
-            return ()
-        return self._runs([index for _, index in placed])
-
-    def _runs(self, indices: list[int]) -> tuple[Spot, ...]:
+        quote = len(indicator)
+        flow = indicator in _PIECES
+        indices = _flow(self.text, start + quote, end - quote, indicator) if flow else _block(self.text, start, value)
         runs: list[Spot] = []
         previous = -1
         for position, index in enumerate(indices):
@@ -54,66 +49,34 @@ class SourceText:
         return tuple(runs)
 
 
-def _flow(text: str, start: int, end: int, quote: str) -> _Placed:
-    """Each character of a plain or quoted scalar with its index, and an empty one for the end."""
-    placed: _Placed = []
-    index = start
-    while index < end:
-        if text[index] in " \n":
-            after = _skip(text, index, end)
-            placed += _folded(text, index, after)
-        elif quote == "'" and text[index] == "'":
-            placed.append(("'", index))
-            after = index + 2
-        elif quote == '"' and text[index] == "\\":
-            chars, after = _escape(text, index, end)
-            placed += chars
+def _flow(text: str, start: int, end: int, quote: str) -> list[int]:
+    """Return the index of each character of a plain or quoted scalar, and that of its end."""
+    indices: list[int] = []
+    for piece in _PIECES[quote].finditer(text, start, end):
+        places = range(*piece.span())
+        breaks = [index for index in places if text[index] == "\n"]
+        if breaks:  # one line break is a space, after a backslash nothing; of several the first is dropped
+            indices += breaks[1:] or ([] if piece.lastindex else breaks)
         else:
-            placed.append((text[index], index))
-            after = index + 1
-        index = after
-    return [*placed, ("", end)]
+            indices += places[:1] if piece.lastindex else places
+    return [*indices, end]
 
 
-def _skip(text: str, index: int, end: int) -> int:
-    while index < end and text[index] in " \n":
-        index += 1
-    return index
-
-
-def _folded(text: str, start: int, end: int) -> _Placed:
-    breaks = [index for index in range(start, end) if text[index] == "\n"]
-    if not breaks:
-        return [(" ", index) for index in range(start, end)]
-    return [("\n", index) for index in breaks[1:]] or [(" ", breaks[0])]
-
-
-def _escape(text: str, index: int, end: int) -> tuple[_Placed, int]:
-    letter = text[index + 1 : index + 2]
-    if letter == "\n":
-        after = _skip(text, index + 2, end)
-        return [("\n", place) for place in range(index + 2, after) if text[place] == "\n"], after
-    after = index + 2 + _HEX_DIGITS.get(letter, 0)
-    return [(_unescaped(letter, text[index + 2 : after]), index)], after
-
-
-def _unescaped(letter: str, digits: str) -> str:
-    if digits:
-        return chr(int(digits, 16))
-    named = dict(zip("0abtnvfreN_LP", "\0\a\b\t\n\v\f\r\x1b\x85\xa0\u2028\u2029", strict=True))
-    return named.get(letter, letter)
-
-
-def _block(text: str, start: int, value: str) -> _Placed:
-    """Each character of a literal or folded block scalar with its index, and an empty one for the end."""
+def _block(text: str, start: int, value: str) -> list[int]:
+    """Return the index of each character of a literal or folded block scalar, and that of its end."""
     first = text.find("\n", start) + 1 or len(text)
-    header = text[start + 1 : first].partition("#")[0]
-    placed, tail, breaks = _block_lines(text, first, _indent(text, first, value), folded=text[start] == ">")
-    if "-" not in header:
-        placed += tail
-    if "+" in header:
-        placed += breaks
-    return [*placed, ("", placed[-1][1] + 1 if placed else first)]
+    indent = _indent(text, first, value)
+
+    def content(line: int) -> int:
+        return next((index for index in range(line, line + indent) if text[index : index + 1] != " "), line + indent)
+
+    indices, index = [], content(first)
+    for char in value:
+        while char not in " \n" and text[index : index + 1] == "\n":  # a line break that folding drops
+            index = content(index + 1)
+        indices.append(index)
+        index = content(index + 1) if text[index : index + 1] == "\n" else index + 1
+    return [*indices, indices[-1] + 1 if indices else first]
 
 
 def _indent(text: str, first: int, value: str) -> int:
@@ -125,36 +88,6 @@ def _indent(text: str, first: int, value: str) -> int:
 
 
 def _margin(text: str, start: int) -> int:
-    word = _skip(text, start, len(text))
+    """Return how far the first word after an index is from the start of its line."""
+    word = next(index for index in range(start, len(text)) if text[index] not in " \n")
     return word - text.rfind("\n", 0, word) - 1
-
-
-def _block_lines(text: str, first: int, indent: int, folded: bool) -> tuple[_Placed, _Placed, _Placed]:
-    """Return the lines joined, then the last one's own line break, then the empty lines below it."""
-    placed: _Placed = []
-    tail: _Placed = []
-    breaks, index, inside = _empty_lines(text, first, indent)
-    while inside:
-        placed += tail + breaks
-        end = text.find("\n", index)
-        stop = len(text) if end < 0 else end
-        placed += [(text[place], place) for place in range(index, stop)]
-        plain = text[index] != " "
-        tail = [("\n", end)] if end >= 0 else []
-        breaks, index, inside = _empty_lines(text, stop + 1, indent)
-        if inside and folded and plain and text[index] != " ":
-            tail = [] if breaks else [(" ", end)]
-    return placed, tail, breaks
-
-
-def _empty_lines(text: str, index: int, indent: int) -> tuple[_Placed, int, bool]:
-    """Return the empty lines from an index on, where the next line's content starts, and if it is deep enough."""
-    breaks: _Placed = []
-    while True:
-        start = index
-        while index < len(text) and index - start < indent and text[index] == " ":
-            index += 1
-        if index >= len(text) or text[index] != "\n":
-            return breaks, index, index < len(text) and index - start == indent
-        breaks.append(("\n", index))
-        index += 1
