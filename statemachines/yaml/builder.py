@@ -4,18 +4,19 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Any, Final, NoReturn, TypeAlias
 
 import yaml
 
 from statemachines.diagnostics import Diagnostic, SpecError
-from statemachines.yaml.core import character_faults, fits, resolve
 from statemachines.yaml.positions import SourceText
 from statemachines.yaml.traps import (
     Last,
     SyntaxComplaint,
     TextFault,
+    character_faults,
     comment_cut,
     explain,
     flow_cut,
@@ -26,7 +27,7 @@ from statemachines.yaml.traps import (
     tag_fault,
     unclosed,
 )
-from statemachines.yaml.tree import Mapping, Node, Scalar, Sequence, Style
+from statemachines.yaml.tree import Mapping, Node, Scalar, Sequence, Style, fits, resolve
 
 Loader: TypeAlias = Any
 """A loader class of PyYAML, of which only the events are used."""
@@ -40,12 +41,6 @@ _COLON = re.compile(r"[ \n]*:")
 _SURROGATE = re.compile("[\ud800-\udfff]")
 _UNSPACED = re.compile(r"[|>][-+0-9]*#")
 _LONGEST_PIECE: Final = 256
-_EMPTY: Final = (
-    "yaml-empty",
-    0,
-    "there is nothing in the file",
-    "a spec starts with `lifecycle: NAME`, a file of rows with `title:`",
-)
 
 
 class _Stopped(Exception):
@@ -66,9 +61,10 @@ def build(source: SourceText, loader: Loader = LOADER) -> Node:
     faults = character_faults(source.text)
     if not faults:
         builder = _Builder(source, loader)
-        root = builder.document()
-        if root is not None and not builder.faults:
-            return root
+        with suppress(_Stopped):
+            root = builder.document()
+            if not builder.faults:
+                return root
         faults = builder.faults
     raise SpecError(Diagnostic(fault.code, source.where(fault.index), fault.message, fault.hint) for fault in faults)
 
@@ -84,23 +80,16 @@ class _Builder:
         self._last: Last | None = None
         self._frames: list[_Frame] = []
 
-    def document(self) -> Node | None:
-        """Return the root of the only document, or None if there is none to be had."""
-        try:
-            return self._document()
-        except _Stopped:
-            return None
-
-    def _document(self) -> Node:
+    def document(self) -> Node:
+        """Return the root of the only document. Raises _Stopped where there is none to be had."""
         directive = _DIRECTIVE.match(self._text)
         if directive:
             self._stop("yaml-directive", directive.start(1), "a YAML directive stands here", "remove the line")
         self._next()
-        if isinstance(self._next(), yaml.StreamEndEvent):
-            self._stop(*_EMPTY)
-        root = self._node(self._next())
-        if root == Scalar(None, "", root.where, "plain", root.spots if isinstance(root, Scalar) else ()):
-            self._stop(*_EMPTY)
+        root = None if isinstance(self._next(), yaml.StreamEndEvent) else self._node(self._next())
+        if root is None or (isinstance(root, Scalar) and root.style == "plain" and not root.text):
+            hint = "a spec starts with `lifecycle: NAME`, a file of rows with `title:`"
+            self._stop("yaml-empty", 0, "there is nothing in the file", hint)
         self._next()
         after = self._next()
         if isinstance(after, yaml.DocumentStartEvent):
@@ -141,7 +130,10 @@ class _Builder:
             if key is not None:
                 entries.append((key, value))
                 if seen.setdefault(key.text, _start(start)) != _start(start):
-                    repeated.append(self._duplicate(key.text, _start(start), seen[key.text]))
+                    message = f"the key {key.text!r} stands here a second time"
+                    first = self._source.where(seen[key.text]).line
+                    hint = f"it is first on line {first}: rename one, or join the two"
+                    repeated.append(TextFault("yaml-duplicate-key", _start(start), message, hint))
         self._leave(event, start)
         if not frame.was_cut:
             self.faults += repeated
@@ -159,15 +151,6 @@ class _Builder:
             hint = "a key is a text before a colon; put an expression that starts so in parentheses"
             self._fault("yaml-key", _start(event), "a key is missing, or is no text of one line", hint)
         return None
-
-    def _duplicate(self, name: str, index: int, first: int) -> TextFault:
-        line = self._source.where(first).line
-        return TextFault(
-            "yaml-duplicate-key",
-            index,
-            f"the key {name!r} stands here a second time",
-            f"it is first on line {line}: rename one, or join the two",
-        )
 
     def _scalar(self, event: yaml.ScalarEvent, after: int | None) -> Scalar:
         start, end, indicator = _start(event), _end(event), event.style or ""
@@ -192,14 +175,12 @@ class _Builder:
 
     def _traps(self, start: int, end: int, value: str) -> None:
         """Note what YAML has cut off a plain text, or would cut off."""
-        comment = comment_cut(self._text, end, value)
-        if comment:
+        if comment := comment_cut(self._text, end, value):
             self.faults.append(comment)
         frame = self._frames[-1] if self._frames else None
         if frame is None or not frame.flow:
             return
-        squeeze = squeezed(self._text, end)
-        if squeeze:
+        if squeeze := squeezed(self._text, end):
             self.faults.append(squeeze)
         if "?" in value:
             self.faults.append(flow_end(self._text, self._text.index("?", start)))

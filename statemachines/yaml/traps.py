@@ -1,4 +1,4 @@
-"""Where YAML misreads an expression, and YAML's own complaints in words that tell what to write instead."""
+"""Characters that no spec has, where YAML misreads an expression, and its own complaints: what to write instead."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ _COMMA_HINT = "give it a line of its own, outside `{…}` and `[…]`, or put it
 _COLON_HINT = f"`: ` ends a key wherever it stands, inside an expression too: {_QUOTING}"
 _COMMENT_HINT = f"` #` starts a comment wherever it stands outside YAML's own quotes: {_QUOTING}"
 
+_REFUSED = re.compile("[^\n\x20-\x7e\xa0-\u2027\u202a-\ud7ff\ue000-\ufefe\uff00-\ufffd\U00010000-\U0010ffff]")
 _CLOSERS = {"(": ")", "[": "]", "{": "}"}
 _COMMENT = re.compile(r" +(#.*)")
 _NEGATION = re.compile(r"(?<![^ \n])(![^ ]*) +\Z")
@@ -21,30 +22,14 @@ _SQUEEZED = "a colon without a space after it"
 _COMPLAINTS = (
     ("unexpected end of stream", "a quoted text is not closed", "add the closing quote"),
     ("unexpected document", "a quoted text is not closed", "add the closing quote"),
-    (
-        "unknown escape",
-        "an unknown escape in a double-quoted text",
-        "write \\\\ for a backslash, or single quotes",
-    ),
+    ("unknown escape", "an unknown escape in a double-quoted text", "write \\\\ for a backslash, or single quotes"),
     ("Unicode character", "an escape names no character", "write the character itself"),
     ("hexadecimal", "an escape lacks digits", "\\x takes 2 hexadecimal digits, \\u 4 and \\U 8"),
-    (
-        "',' or '",
-        "a `{…}` or `[…]` is not closed, or lacks a comma",
-        "separate members by commas and close it",
-    ),
-    (
-        "node content",
-        "a member is missing in `{…}` or `[…]`",
-        "remove the comma or the closing bracket too many",
-    ),
+    ("',' or '", "a `{…}` or `[…]` is not closed, or lacks a comma", "separate members by commas and close it"),
+    ("node content", "a member is missing in `{…}` or `[…]`", "remove the comma or the closing bracket too many"),
     ("unexpected ':'", _SQUEEZED, "write a space after it: `name: value`"),
     ("expected ':'", "a line that is neither an entry nor part of one", "write `name: value`"),
-    (
-        "sequence entries",
-        "a list cannot start here",
-        "start each item, `- `, on a line of its own, below its key",
-    ),
+    ("sequence entries", "a list cannot start here", "start each item, `- `, on a line of its own, below its key"),
     ("mapping values", "a `: ` that follows no key", _INDENTATION),
     ("mapping keys", "a key cannot start here", _INDENTATION),
     ("block end", "an entry does not fit the ones above it", _INDENTATION),
@@ -84,6 +69,27 @@ class SyntaxComplaint:
     context: int | None
 
 
+def character_faults(text: str) -> list[TextFault]:
+    """Return the characters that no spec needs and that readers of YAML disagree on, the first of each line."""
+    faults: list[TextFault] = []
+    line_end = -1
+    for found in _REFUSED.finditer(text):
+        if found.start() > line_end:
+            faults.append(_character_fault(found.start(), found[0]))
+            line_end = text.find("\n", found.start())
+            line_end = len(text) if line_end < 0 else line_end
+    return faults
+
+
+def _character_fault(index: int, char: str) -> TextFault:
+    if char == "\t":
+        return TextFault("yaml-tab", index, "a tab stands here", "use spaces; in double quotes write \\t")
+    if char == "\ufeff" and index == 0:
+        return TextFault("yaml-bom", index, "the file starts with a byte order mark", "save it as UTF-8 without it")
+    hint = "remove it; in double quotes it can be written as an escape"
+    return TextFault("yaml-character", index, f"the character U+{ord(char):04X} cannot stand in a spec", hint)
+
+
 def unclosed(text: str) -> str:
     """Return the quote or bracket that would close what a piece of an expression leaves open, innermost; else empty.
 
@@ -114,27 +120,24 @@ def comment_cut(text: str, end: int, value: str) -> TextFault | None:
     closer = unclosed(value)
     if not (closer and closer in comment[1]) and not re.match(r"#[0-9]", comment[1]):
         return None
-    return TextFault(
-        "yaml-comment-cut",
-        comment.start(1),
-        f"YAML takes {_short(comment[1])} for a comment and cuts it off",
-        _COMMENT_HINT,
-    )
+    message = f"YAML takes {_short(comment[1])} for a comment and cuts it off"
+    return TextFault("yaml-comment-cut", comment.start(1), message, _COMMENT_HINT)
 
 
 def key_cut(end: int, key: str) -> TextFault | None:
     """Return a plain key that is the first half of an expression: it leaves a quote or bracket open."""
-    if not unclosed(key):
-        return None
-    return TextFault("yaml-colon-cut", end, f"YAML cuts the text here and takes {_short(key)} for a key", _COLON_HINT)
+    return _taken_for_a_key(end, key) if unclosed(key) else None
+
+
+def _taken_for_a_key(end: int, piece: str) -> TextFault:
+    message = f"YAML cuts the text here and takes {_short(piece)} for a key"
+    return TextFault("yaml-colon-cut", end, message, _COLON_HINT)
 
 
 def flow_cut(text: str, end: int, piece: str) -> TextFault:
     """Return a plain scalar inside `{…}` or `[…]` that leaves a quote or bracket open: cut at a comma or colon."""
     if _COLON.match(text, end):
-        return TextFault(
-            "yaml-colon-cut", end, f"YAML cuts the text here and takes {_short(piece)} for a key", _COLON_HINT
-        )
+        return _taken_for_a_key(end, piece)
     return _comma(end, f"YAML cuts the text here and takes {_short(piece)} for a whole")
 
 
@@ -159,12 +162,10 @@ def explain(text: str, complaint: SyntaxComplaint, last: Last | None, in_flow: b
 def _misread_start(text: str, complaint: SyntaxComplaint, last: Last | None) -> TextFault | None:
     index = complaint.index
     here = text[index : index + 1]
-    if last and last.kind != "plain" and here not in ("", ",", ":", "]", "}", "\n"):
-        between = text[last.end : index]
-        if not between.strip(" "):
-            first = text[last.start]
-            message = f"YAML ends a value that starts with `{first}` where that closes, and more follows"
-            return TextFault("yaml-special-start", last.start, message, _PARENTHESES)
+    closed = last is not None and last.kind != "plain" and not text[last.end : index].strip(" ")
+    if last and closed and here not in ("", ",", ":", "]", "}", "\n"):
+        message = f"YAML ends a value that starts with `{text[last.start]}` where that closes, and more follows"
+        return TextFault("yaml-special-start", last.start, message, _PARENTHESES)
     if "cannot start any token" in complaint.problem:
         return special_start(text, index)
     if complaint.context is not None and complaint.during.endswith(
@@ -205,19 +206,17 @@ def flow_end(text: str, index: int) -> TextFault:
 
 def _bracket_in_flow(text: str, complaint: SyntaxComplaint, last: Last | None, in_flow: bool) -> TextFault | None:
     index = complaint.index
-    if not (in_flow and last and last.kind == "plain" and text[index : index + 1] in ("[", "{", "?")):
-        return None
-    if text[last.end : index].strip(" "):
-        return None
-    return flow_end(text, index)
+    after = in_flow and last is not None and last.kind == "plain" and not text[last.end : index].strip(" ")
+    return flow_end(text, index) if after and text[index : index + 1] in ("[", "{", "?") else None
 
 
 def _friendly(text: str, complaint: SyntaxComplaint) -> TextFault:
     for words, message, hint in _COMPLAINTS:
         if words in complaint.problem:
-            opening = complaint.context is not None and ("not closed" in message)
-            index = complaint.context if opening and complaint.context is not None else complaint.index
-            if words == "unknown escape":
+            index = complaint.index
+            if complaint.context is not None and "not closed" in message:
+                index = complaint.context
+            elif words == "unknown escape":
                 index = text.rfind("\\", 0, index + 1)
             return TextFault("yaml-syntax", index, message, hint)
     message = f"YAML cannot read this: {complaint.problem}"

@@ -1,16 +1,43 @@
-"""A YAML document as frozen values, in which every character of every scalar knows its place in the file."""
+"""A YAML document as frozen values: what each scalar is worth, and where its characters stand in the file."""
 
 from __future__ import annotations
 
+import re
 from bisect import bisect_right
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Literal, TypeAlias
+from typing import Final, Literal, TypeAlias
 
 from statemachines.diagnostics import Where
 
 Style: TypeAlias = Literal["plain", "quoted", "block"]
 Plain: TypeAlias = "str | int | bool | list[Plain] | dict[str, Plain] | None"
+
+_WORDS: Final = {
+    **dict.fromkeys(("", "~", "null", "Null", "NULL")),
+    **dict.fromkeys(("true", "True", "TRUE"), True),
+    **dict.fromkeys(("false", "False", "FALSE"), False),
+}
+_DECIMAL = re.compile(r"[-+]?[0-9]+")
+_PREFIXED = re.compile(r"0o[0-7]+|0x[0-9a-fA-F]+")
+_LIMIT: Final = 1 << 63
+_LONGEST_NUMBER: Final = 40
+
+
+def resolve(text: str) -> str | int | bool | None:
+    """Return what a plain scalar stands for: null, a boolean, an integer, else its text (`on`, `12:30`, `1.5`)."""
+    if text in _WORDS:
+        return _WORDS[text]
+    if not _DECIMAL.fullmatch(text) and not _PREFIXED.fullmatch(text):
+        return text
+    if len(text) > _LONGEST_NUMBER:
+        return -_LIMIT if text.startswith("-") else _LIMIT
+    return int(text, 0 if text[:2] in ("0o", "0x") else 10)
+
+
+def fits(value: str | int | bool | None) -> bool:
+    """Return whether a value takes at most 64 bits, if it is a number."""
+    return not isinstance(value, int) or -_LIMIT < value < _LIMIT
 
 
 @dataclass(frozen=True, slots=True)
