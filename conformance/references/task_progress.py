@@ -1,23 +1,17 @@
 """What delegated tasks report while they work: the reference for `task-progress`.
 
-Written from the source's own description of the life cycle alone, not from the spec and
-not from the generated model: two independent readings that must agree. Where the description leaves
-a choice open, this implementation refuses and leaves everything as it was: what comes before the start
-does not count later, and an abort ends a running task at once.
-
-One lock guards everything: an operation is one atomic step. Methods that start with an underscore
-expect the lock to be held; each is one rule, so that a wrong implementation is a small subclass.
+Where the description leaves a choice open, this implementation refuses and leaves everything as it was: what comes
+before the start does not count later, and an abort ends a running task at once.
 """
 
 from __future__ import annotations
 
 import copy
-import threading
 from collections.abc import Mapping, Sequence
-from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
+from conformance.references.threaded import Threaded, atomic
 from conformance.refused import Refused
 
 ACTIVE = ("pending", "running")
@@ -48,7 +42,8 @@ class DelegatedTask:
     summary: str | None = None
 
 
-class TaskProgress:
+@atomic
+class TaskProgress(Threaded):
     """Tasks and what they report, safe to call from any number of callers.
 
     A reading shows the newest `activities` uses of a tool. `synthetic_counts` says whether the synthetic
@@ -63,41 +58,35 @@ class TaskProgress:
     }
 
     def __init__(self, *, activities: int = 5, synthetic_counts: str = "counted") -> None:
+        super().__init__()
         self._activities, self._synthetic_counts = activities, synthetic_counts
-        self._lock = threading.RLock()
-        self._now = 0
         self._minted = 0
         self._tasks: dict[str, DelegatedTask] = {}
         self._subscribed = False
-        self._signals: list[Reply] = []
 
     # How a task lives.
 
     def create_task(self, label: str, batch: str | None = None, registers: bool = True) -> Reply:
         """Return a new task, pending; one whose registration fails has failed at once."""
-        with self._locked():
-            task = DelegatedTask(self._mint_id(), label, batch)
-            self._tasks[task.task_id] = task
-            if not registers:
-                self._end(task, "failed")
-            return {"task_id": task.task_id, "status": task.status}
+        task = DelegatedTask(self._mint_id(), label, batch)
+        self._tasks[task.task_id] = task
+        if not registers:
+            self._end(task, "failed")
+        return {"task_id": task.task_id, "status": task.status}
 
     def start(self, task: str) -> None:
         """Begin to work. Refuses `not_found`, and `wrong_state` when the task is no longer pending."""
-        with self._locked():
-            self._start(self._find(task))
+        self._start(self._find(task))
 
     def finish(self, task: str, outcome: str) -> None:
         """End a running task. Refuses `not_found` and `wrong_state`."""
-        with self._locked():
-            found = self._find(task)
-            self._require_running(found)
-            self._end(found, outcome)
+        found = self._find(task)
+        self._require_running(found)
+        self._end(found, outcome)
 
     def abort(self, task: str) -> None:
         """End a task as aborted; a pending one then never runs. Refuses `not_found`, `wrong_state`."""
-        with self._locked():
-            self._abort(self._find(task))
+        self._abort(self._find(task))
 
     # What it reports.
 
@@ -105,64 +94,42 @@ class TaskProgress:
         self, task: str, role: str, usage: Mapping[str, int | None], tools: Sequence[Mapping[str, Any]]
     ) -> None:
         """Count an assistant's message; others change nothing. Refuses `not_found` and `wrong_state`."""
-        with self._locked():
-            found = self._find(task)
-            self._require_running(found)
-            if self._counts(role):
-                self._count_tokens(found, usage)
-                for use in tools:
-                    self._count_use(found, use)
+        found = self._find(task)
+        self._require_running(found)
+        if self._counts(role):
+            self._count_tokens(found, usage)
+            for use in tools:
+                self._count_use(found, use)
 
     def summarize(self, task: str, text: str) -> None:
         """Say in words what the task does; subscribers are told. Refuses `not_found`, `wrong_state`."""
-        with self._locked():
-            found = self._find(task)
-            self._require_running(found)
-            self._summarize(found, text)
-            self._announce(found)
+        found = self._find(task)
+        self._require_running(found)
+        self._summarize(found, text)
+        self._announce(found)
 
     def subscribe(self, on: bool) -> None:
         """Opt in to announcements, or out; at first nobody has."""
-        with self._locked():
-            self._subscribed = on
+        self._subscribed = on
 
     # What callers see.
 
     def progress(self, task: str) -> Reply:
         """Return a reading of its own: later messages leave it as it is. Refuses `not_found`."""
-        with self._locked():
-            return copy.deepcopy(self._read(self._find(task)))
+        return copy.deepcopy(self._read(self._find(task)))
 
     def status(self, task: str) -> str:
         """Return where the task stands. Refuses `not_found`."""
-        with self._locked():
-            return self._find(task).status
+        return self._find(task).status
 
     def batch_status(self, batch: str) -> Reply:
         """Return whether each task of the batch has ended. Raises Refused (`not_found`) for one that nobody used."""
-        with self._locked():
-            tasks = self._tasks_of(batch)
-            if not tasks:
-                raise Refused("not_found", "No such batch")
-            return {"complete": self._is_complete(tasks)}
-
-    # Controls of the kit.
-
-    def wait(self, ms: int) -> None:
-        """Move the virtual clock."""
-        with self._locked():
-            self._now += ms
-
-    def signals(self) -> list[Reply]:
-        """Return what was announced since the last call."""
-        with self._locked():
-            taken, self._signals = self._signals, []
-            return taken
+        tasks = self._tasks_of(batch)
+        if not tasks:
+            raise Refused("not_found", "No such batch")
+        return {"complete": self._is_complete(tasks)}
 
     # Rules of a task's life.
-
-    def _locked(self) -> AbstractContextManager[bool]:
-        return self._lock
 
     def _mint_id(self) -> str:
         self._minted += 1

@@ -1,11 +1,6 @@
 """Background jobs of a conversation thread: the reference for `thread-job`.
 
-Written from the source's own description of the life cycle alone, not from the spec and
-not from the generated model: two independent readings that must agree. Where the description leaves
-a choice open, this implementation refuses and leaves everything as it was.
-
-One lock guards everything: an operation is one atomic step. Methods that start with an underscore
-expect the lock to be held; each is one rule, so that a wrong implementation is a small subclass.
+Where the description leaves a choice open, this implementation refuses and leaves everything as it was.
 One idea: the whole implementation, as its users would write it.
 """
 
@@ -15,19 +10,20 @@ import copy
 import json
 import shutil
 import tempfile
-import threading
 import weakref
 from collections import defaultdict
 from collections.abc import Collection
-from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar
 
+from conformance.references.threaded import Threaded, atomic
 from conformance.refused import Refused
 
 ACTIVE = ("running", "pending_cancel")
 TERMINAL = ("completed", "failed", "cancelled", "timed_out")
+SHOWN = ("job_id", "thread", "tool_call", "tool", "status", "started_at", "completed_at", "cancel_requested_at")
+"""What a thread sees of its job."""
 
 Reply = dict[str, Any]
 """What is given to the outside: a job as shown, a message as told, the answer to a start."""
@@ -53,7 +49,8 @@ class ThreadJob:
     told: bool = False
 
 
-class ThreadJobs:
+@atomic
+class ThreadJobs(Threaded):
     """A registry of jobs for any number of threads, safe to call from any number of callers.
 
     `retained` terminal jobs are kept per thread; a payload of at most `max_bytes` bytes of UTF-8 and
@@ -69,39 +66,34 @@ class ThreadJobs:
     }
 
     def __init__(self, *, retained: int = 20, max_bytes: int = 25600, max_lines: int = 1000) -> None:
+        super().__init__()
         self._retained, self._max_bytes, self._max_lines = retained, max_bytes, max_lines
-        self._lock = threading.RLock()
-        self._now = 0
         self._minted = self._starts = self._endings = self._spills = 0
         self._calls: dict[str, str] = {}  # tool call → the mode it resolved to
         self._jobs: dict[str, ThreadJob] = {}
         self._due: defaultdict[str, list[ThreadJob]] = defaultdict(list)
         self._transcripts: defaultdict[str, list[Reply]] = defaultdict(list)
         self._idle: set[str] = set()
-        self._signals: list[Reply] = []
         self._directory: Path | None = None
 
     # What a tool call does: it ends within its turn, or becomes a job.
 
     def complete_inline(self, thread: str, tool_call: str, tool: str, result: str) -> Reply:
         """Resolve a call within its turn: no job. Refuses `already_resolved`."""
-        with self._locked():
-            self._require_unresolved(tool_call)
-            self._calls[tool_call] = "synchronous"
-            return {"mode": "synchronous", "result": result, "job_id": None, "status": None}
+        self._require_unresolved(tool_call)
+        self._calls[tool_call] = "synchronous"
+        return {"mode": "synchronous", "result": result, "job_id": None, "status": None}
 
     def start(self, thread: str, tool_call: str, tool: str) -> Reply:
         """Resolve a call as a job under a fresh id. Refuses `already_resolved`."""
-        with self._locked():
-            self._require_unresolved(tool_call)
-            return self._begin(thread, tool_call, tool, self._mint_id())
+        self._require_unresolved(tool_call)
+        return self._begin(thread, tool_call, tool, self._mint_id())
 
     def start_as(self, thread: str, tool_call: str, tool: str, job_id: str) -> Reply:
         """Return the same under an id of the caller's. Refuses `already_resolved`, `duplicate_job_id`."""
-        with self._locked():
-            self._require_unresolved(tool_call)
-            self._require_unused(job_id)
-            return self._begin(thread, tool_call, tool, job_id)
+        self._require_unresolved(tool_call)
+        self._require_unused(job_id)
+        return self._begin(thread, tool_call, tool, job_id)
 
     # What the tool reports.
 
@@ -116,16 +108,15 @@ class ThreadJobs:
 
         Refuses `not_found` (evicted jobs too) and `wrong_state` (it has already ended).
         """
-        with self._locked():
-            found = self._jobs.get(job)
-            if found is None:
-                raise Refused("not_found", "No such job")
-            if found.status in TERMINAL:
-                raise Refused("wrong_state", f"The job is already {found.status}")
-            self._complete(found, outcome, payload)
-            self._owe(found)
-            self._evict(found.thread)
-            self._wake(found.thread)
+        found = self._jobs.get(job)
+        if found is None:
+            raise Refused("not_found", "No such job")
+        if found.status in TERMINAL:
+            raise Refused("wrong_state", f"The job is already {found.status}")
+        self._complete(found, outcome, payload)
+        self._owe(found)
+        self._evict(found.thread)
+        self._wake(found.thread)
 
     # What the thread asks for. Other threads' jobs do not exist here.
 
@@ -134,20 +125,17 @@ class ThreadJobs:
 
         Refuses `not_found`, and `wrong_state` when it was asked before or has ended.
         """
-        with self._locked():
-            found = self._find(thread, job)
-            self._cancel(found)
-            return self._show(found)
+        found = self._find(thread, job)
+        self._cancel(found)
+        return self._show(found)
 
     def list_jobs(self, thread: str, statuses: Collection[str] = ACTIVE) -> list[Reply]:
         """Return the thread's jobs in these statuses, as shown."""
-        with self._locked():
-            return [self._show(job) for job in self._jobs_in(thread) if job.status in statuses]
+        return [self._show(job) for job in self._jobs_in(thread) if job.status in statuses]
 
     def inspect_job(self, thread: str, job: str) -> Reply:
         """Return the job as shown. Refuses `not_found`."""
-        with self._locked():
-            return self._show(self._find(thread, job))
+        return self._show(self._find(thread, job))
 
     def retry_job(self, thread: str, job: str) -> None:
         """Raise Refused, whatever the id."""
@@ -157,56 +145,36 @@ class ThreadJobs:
 
     def turn_boundary(self, thread: str) -> list[Reply]:
         """Tell the thread everything that is due, and give what was told."""
-        with self._locked():
-            return copy.deepcopy(self._boundary(thread))
+        return copy.deepcopy(self._boundary(thread))
 
     def emit(self, thread: str, job: str) -> bool:
         """Try to tell the end of one job; whether this call told it."""
-        with self._locked():
-            due = [each for each in self._due_in(thread) if each.job_id == job]
-            return bool(due) and self._tell(due[0]) is not None
+        due = [each for each in self._due_in(thread) if each.job_id == job]
+        return bool(due) and self._tell(due[0]) is not None
 
     def messages(self, thread: str) -> list[Reply]:
         """Everything the thread was ever told by jobs."""
-        with self._locked():
-            return copy.deepcopy(self._transcripts[thread])
+        return copy.deepcopy(self._transcripts[thread])
 
     # Controls of the kit.
 
     def set_idle(self, thread: str, idle: bool) -> None:
         """Say whether a turn is running. What was due before waits for a boundary."""
-        with self._locked():
-            (self._idle.add if idle else self._idle.discard)(thread)
+        (self._idle.add if idle else self._idle.discard)(thread)
 
     def restart(self) -> None:
         """Forget jobs, resolved calls and messages still due; the transcript is not ours to forget."""
-        with self._locked():
-            self._jobs.clear()
-            self._calls.clear()
-            self._due.clear()
-
-    def wait(self, ms: int) -> None:
-        """Move the virtual clock."""
-        with self._locked():
-            self._now += ms
-
-    def signals(self) -> list[Reply]:
-        """Return what was done beside replying since the last call."""
-        with self._locked():
-            taken, self._signals = self._signals, []
-            return taken
+        self._jobs.clear()
+        self._calls.clear()
+        self._due.clear()
 
     def close(self) -> None:
         """Delete the files of oversize payloads."""
-        with self._locked():
-            if self._directory is not None:
-                shutil.rmtree(self._directory, ignore_errors=True)
-                self._directory = None
+        if self._directory is not None:
+            shutil.rmtree(self._directory, ignore_errors=True)
+            self._directory = None
 
     # Rules of identity and resolution.
-
-    def _locked(self) -> AbstractContextManager[bool]:
-        return self._lock
 
     def _require_unresolved(self, tool_call: str) -> None:
         if tool_call in self._calls:
@@ -243,16 +211,7 @@ class ThreadJobs:
         return [job for job in self._jobs.values() if job.thread == thread]
 
     def _show(self, job: ThreadJob) -> Reply:
-        return {
-            "job_id": job.job_id,
-            "thread": job.thread,
-            "tool_call": job.tool_call,
-            "tool": job.tool,
-            "status": job.status,
-            "started_at": job.started_at,
-            "completed_at": job.completed_at,
-            "cancel_requested_at": job.cancel_requested_at,
-        }
+        return {name: getattr(job, name) for name in SHOWN}
 
     # Rules of ending.
 
@@ -335,9 +294,6 @@ class ThreadJobs:
             "status": job.status,
             "content": self._content(job.payload),
         }
-
-    def _signal(self, name: str, **about: str) -> None:
-        self._signals.append({"signal": name, **about})
 
     # Rules of content.
 

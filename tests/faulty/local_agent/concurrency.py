@@ -6,7 +6,7 @@ import threading
 from collections.abc import Sequence
 from dataclasses import replace
 
-from conformance.references.local_agent_rules import Reply
+from conformance.references.local_agent import Reply
 from tests.faulty.local_agent.lie import Lie
 
 

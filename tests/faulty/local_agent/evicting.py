@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from conformance.references.local_agent_rules import AgentTask
+from conformance.references.local_agent import AgentTask
 from tests.faulty.local_agent.lie import Lie
 
 

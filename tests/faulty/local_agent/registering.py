@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from conformance.references.local_agent_rules import AgentTask, Reply
+from conformance.references.local_agent import AgentTask, Reply
 from tests.faulty.local_agent.lie import Lie
 
 

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import Any, ClassVar
 
-from conformance.references.local_agent import LocalAgents
-from conformance.references.local_agent_rules import AgentTask, Reply
+from conformance.references.local_agent import AgentTask, LocalAgents, Reply
 from tests.faulty.local_agent.lie import Lie
 
 
