@@ -1,7 +1,7 @@
 """The kernel: a few verbs (require, set, move, create, remove, send, emit), each with the clause it comes from.
 
-What runs, explores or explains a lifecycle reads these values; only the chart reads its sentences a second time. The
-order of the effects of a step is the order in which they happen. One idea: the verbs make sense only together.
+What runs, explores, explains or draws a lifecycle reads these values. The order of the effects of a step is the
+order in which they happen. One idea: the verbs make sense only together.
 """
 
 from __future__ import annotations
@@ -359,6 +359,15 @@ class Kernel:
     operations: tuple[Operation, ...]
     spontaneous: tuple[Spontaneous, ...]
     invariants: tuple[Invariant, ...]
+
+    def effects(self) -> Iterator[Effect]:
+        """Walk the effects of every step, of entering a state and of timers, and those within loops."""
+        steps = [each.effects for each in self.operations]
+        steps += [each.effects for each in self.spontaneous]
+        for entity in self.entities:
+            steps += [rule.effects for rule in entity.entered] + [timer.effects for timer in entity.timers]
+        for effects in steps:
+            yield from walk(effects)
 
     def entity(self, name: str) -> Entity:
         """Return the entity of this name."""

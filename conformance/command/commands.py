@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, TextIO
 
 from conformance import api
 from conformance.defaults import FAILURES
-from conformance.errors import UsageError, faults_told
+from conformance.errors import UsageError
 from conformance.verdict import EXIT_CONFORMS, EXIT_HARNESS, EXIT_USAGE, EXIT_VIOLATES
 from statemachines.compile import Compiled
-from statemachines.diagnostics import SpecError, did_you_mean
+from statemachines.diagnostics import did_you_mean
 from statemachines.kernel import Clause, within
 from statemachines.specs import shipped
 
@@ -231,8 +231,7 @@ def generate(options: argparse.Namespace) -> int:
         text = standalone(compiled.kernel)
     else:
         try:
-            with faults_told("spec"):
-                text = machine_module(compiled.lifecycle)
+            text = machine_module(compiled)
         except LookupError as error:
             raise UsageError(str(error)) from None
     if options.output is None:
@@ -247,11 +246,7 @@ def draw(options: argparse.Namespace) -> int:
     """Draw a lifecycle as Mermaid text. Raises UsageError."""
     from statemachines.draw import mermaid
 
-    compiled = api.loaded(options.lifecycle)
-    try:
-        print(mermaid(compiled.lifecycle), end="")
-    except SpecError as error:
-        raise UsageError(f"{compiled.lifecycle.name} cannot be drawn\n{error}") from None
+    print(mermaid(api.loaded(options.lifecycle)), end="")
     return EXIT_CONFORMS
 
 

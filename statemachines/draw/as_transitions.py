@@ -9,18 +9,20 @@ from itertools import groupby
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from statemachines.compile import load
-from statemachines.draw.chart import Arrow, arrows, terminal_states
+from statemachines.compile import Compiled, load
+from statemachines.draw.chart import Arrow, drawn
 from statemachines.expression import group_constant
 from statemachines.generate import WIDTH, Writer
-from statemachines.lifecycle import EntitySpec, Lifecycle
+from statemachines.kernel import Entity
+from statemachines.lifecycle import Lifecycle
+from statemachines.lower import lower
 
 if TYPE_CHECKING:  # who only draws does not pay for it
     from transitions import Machine
 
 
 def machine(
-    lifecycle: str | Path | Lifecycle,
+    lifecycle: str | Path | Lifecycle | Compiled,
     entity: str,
     model: Any = None,
     *,
@@ -49,43 +51,46 @@ def machine(
     """
     from statemachines.draw.state_chart import StateChart, Trigger
 
-    spec = lifecycle if isinstance(lifecycle, Lifecycle) else load(str(lifecycle)).lifecycle
-    found = _triggers(spec, entity)
-    record = spec.entities[entity]
+    if isinstance(lifecycle, Lifecycle):
+        lifecycle = Compiled(lifecycle, *lower(lifecycle))
+    compiled = lifecycle if isinstance(lifecycle, Compiled) else load(lifecycle)
+    found = _triggers(compiled, entity)
+    record = compiled.kernel.entity(entity)
     if not record.states:
         raise ValueError(f"{entity} has no states")
-    chart = StateChart(record.states, terminal_states(record), tuple(Trigger(*each) for each, _ in found))
+    chart = StateChart(record.states, record.terminal, tuple(Trigger(*each) for each, _ in found))
     return chart.machine(model, machine_class=machine_class, conditions=conditions, **options)
 
 
-def machine_module(lifecycle: Lifecycle) -> str:
+def machine_module(compiled: Compiled) -> str:
     """Return a module with the machine of each entity that has states; it imports `transitions` alone.
 
-    The same bytes each time. Raises LookupError where no entity has states, SpecError for a move that leads nowhere.
+    The same bytes each time. Raises LookupError where no entity has states.
     """
-    records = [entity for entity in lifecycle.entities.values() if entity.states]
+    name = compiled.lifecycle.name
+    records = [entity for entity in compiled.kernel.entities if entity.states]
     if not records:
-        raise LookupError(f"no entity of {lifecycle.name} has states")
+        raise LookupError(f"no entity of {name} has states")
     shared = resources.files("statemachines.draw").joinpath("state_chart.py").read_text("utf-8")
     page = Writer()
     page.verbatim(
-        f'"""The states of the life cycle {lifecycle.name}, as machines of the package `transitions`.\n\n'
+        f'"""The states of the life cycle {name}, as machines of the package `transitions`.\n\n'
         "Generated from its spec; change the spec and generate again instead of editing this file.\n\n"
         f"    {_constant(records[0])}.machine(record)      # the record gets `state`, and a method for each trigger\n"
         '"""\n\nfrom __future__ import annotations' + shared.partition("from __future__ import annotations")[2]
     )
     for record in records:
-        _chart(page, lifecycle, record)
+        _chart(page, compiled, record)
     return page.text()
 
 
 _Row = tuple[str, tuple[str, ...], tuple[str, ...], str]  # the fields of a `Trigger`
 
 
-def _triggers(lifecycle: Lifecycle, entity: str) -> list[tuple[_Row, Arrow]]:
+def _triggers(compiled: Compiled, entity: str) -> list[tuple[_Row, Arrow]]:
     """Return the triggers of an entity, each with the first of its arrows; arrows that differ in the source are one."""
     found: list[tuple[_Row, Arrow]] = []
-    for _, group in groupby(arrows(lifecycle, entity), key=_alike):
+    for _, group in groupby(drawn(compiled, entity), key=_alike):
         first, *others = group
         sources = (first.source, *(each.source for each in others))
         targets = () if first.targets == (first.source,) else first.targets
@@ -99,17 +104,17 @@ def _alike(arrow: Arrow) -> tuple[object, ...]:
     return (arrow.trigger, () if stays else arrow.targets, arrow.chosen_by, arrow.after, bool(arrow.targets))
 
 
-def _chart(page: Writer, lifecycle: Lifecycle, record: EntitySpec) -> None:
+def _chart(page: Writer, compiled: Compiled, record: Entity) -> None:
     page.line()
     page.line()
     with page.bracketed(f"{_constant(record)} = StateChart(", ")"):
         page.entry(f"states={record.states!r}")
-        page.entry(f"final={terminal_states(record)!r}")
+        page.entry(f"final={record.terminal!r}")
         with page.bracketed("triggers=(", "),"):
             said = ""
-            for row, arrow in _triggers(lifecycle, record.name.text):
+            for row, arrow in _triggers(compiled, record.name):
                 if row[0] != said:
-                    for line in _comments(lifecycle, arrow):
+                    for line in _comments(compiled.lifecycle, arrow):
                         page.verbatim(line)
                 said = row[0]
                 page.entry(f"Trigger({', '.join(map(repr, row if row[3] else row[: 3 if row[2] else 2]))})")
@@ -126,5 +131,5 @@ def _comments(lifecycle: Lifecycle, arrow: Arrow) -> Iterator[str]:
         yield from textwrap.wrap(each, WIDTH - 8, initial_indent="# ", subsequent_indent="#   ")
 
 
-def _constant(record: EntitySpec) -> str:
-    return group_constant(record.name.text, "chart")
+def _constant(record: Entity) -> str:
+    return group_constant(record.name, "chart")

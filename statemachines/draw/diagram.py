@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from statemachines.draw.chart import Arrow, arrows, terminal_states
-from statemachines.lifecycle import EntitySpec, Lifecycle
+from statemachines.compile import Compiled
+from statemachines.draw.chart import Arrow, drawn
+from statemachines.kernel import Create, Entity, walk
 
 _COLOURS = ("#e3f2fd,stroke:#1565c0", "#fff8e1,stroke:#f9a825", "#f3e5f5,stroke:#7b1fa2")
 _ENDED = "#eceff1,stroke:#546e7a"
@@ -13,20 +14,20 @@ _ENDED = "#eceff1,stroke:#546e7a"
 _TAKEN = {"class", "classDef", "click", "default", "href", "note", "root", "scale", "state", "style"}
 
 
-def mermaid(lifecycle: Lifecycle) -> str:
+def mermaid(compiled: Compiled) -> str:
     """Draw every entity that has states as one Mermaid `stateDiagram-v2`, the same bytes each time.
 
     A parameter that picks the target is a diamond; what moves nothing stands in the box of its state,
     after ↺; each group has a colour, what has ended is grey. Several entities have a frame each.
     """
-    records = [entity for entity in lifecycle.entities.values() if entity.states]
+    records, name = [entity for entity in compiled.kernel.entities if entity.states], compiled.lifecycle.name
     alone = len(records) == 1
-    drawings = [_Drawing(each, lifecycle, "" if alone else f"{each.name.text}_") for each in records]
-    title = f"{records[0].name.text} ({lifecycle.name})" if alone else lifecycle.name
+    drawings = [_Drawing(each, compiled, "" if alone else f"{each.name}_") for each in records]
+    title = f"{records[0].name} ({name})" if alone else name
     lines = ["---", f"title: {title}", "---", "stateDiagram-v2"]
     for drawing in drawings:
         body = list(drawing.lines())
-        name = drawing.record.name.text  # Mermaid itself names the ends of a frame FRAME_start and FRAME_end
+        name = drawing.record.name  # Mermaid itself names the ends of a frame FRAME_start and FRAME_end
         frame = [f'state "{name}" as {name}_ {{', *_indented(body), "}"]
         lines += _indented(body if alone else frame)
     return "\n".join([*lines, *_indented(_colours(drawings))]) + "\n"
@@ -35,18 +36,22 @@ def mermaid(lifecycle: Lifecycle) -> str:
 class _Drawing:
     """One entity on paper; `prefix` keeps its names apart from those of another entity."""
 
-    def __init__(self, record: EntitySpec, lifecycle: Lifecycle, prefix: str) -> None:
+    def __init__(self, record: Entity, compiled: Compiled, prefix: str) -> None:
         self.record = record
         self.prefix = prefix
         self.stays: dict[str, list[str]] = {}  # state → what moves nothing there
         self.edges: dict[tuple[str, str], list[str]] = {}  # (from, to) → labels
         self.diamonds: dict[tuple[str, tuple[str, ...]], str] = {}  # (parameter, targets) → name
-        self.edges["[*]", record.states[0]] = list(_creators(record, lifecycle))
-        for arrow in arrows(lifecycle, record.name.text):
+        self.edges["[*]", record.states[0]] = [
+            operation.name
+            for operation in compiled.kernel.operations
+            if any(isinstance(each, Create) and each.entity == record.name for each in walk(operation.effects))
+        ]
+        for arrow in drawn(compiled, record.name):
             self.add(arrow)
         for (_, targets), diamond in self.diamonds.items():
             self.edges.update({(diamond, target): [] for target in targets})
-        for state in terminal_states(record):
+        for state in record.terminal:
             self.edges.setdefault((state, "[*]"), [])
 
     def add(self, arrow: Arrow) -> None:
@@ -85,12 +90,6 @@ def _free(name: str) -> str:
     return f"{name}_" if name in _TAKEN else name
 
 
-def _creators(record: EntitySpec, lifecycle: Lifecycle) -> Iterator[str]:
-    for name, operation in lifecycle.operations.items():
-        if any(creation.entity.text == record.name.text for creation in operation.creations):
-            yield name
-
-
 def _label(arrow: Arrow) -> str:
     if arrow.after:
         after = "".join(f"#{ord(sign)};" if sign in '#:;<>"' else sign for sign in arrow.after)
@@ -102,8 +101,8 @@ def _colours(drawings: Iterable[_Drawing]) -> Iterator[str]:
     """One colour for each name of a group, the same in every entity."""
     groups: dict[str, list[str]] = {}
     for drawing in drawings:
-        for group, words in drawing.record.groups.items():
-            groups.setdefault(group, []).extend(drawing.name(word.text) for word in words)
+        for group, states in drawing.record.groups:
+            groups.setdefault(group, []).extend(map(drawing.name, states))
     going = [group for group in groups if group != "terminal"]
     for group, names in groups.items():
         colour = _COLOURS[going.index(group) % len(_COLOURS)] if group in going else _ENDED

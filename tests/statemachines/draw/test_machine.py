@@ -20,7 +20,7 @@ from conformance.command.cli import main
 from statemachines.bounds import USUAL
 from statemachines.compile import Compiled, compile_text
 from statemachines.draw import machine_module
-from statemachines.draw.chart import arrows
+from statemachines.draw.chart import drawn
 from statemachines.explore import explore
 from statemachines.explore.candidates import arguments
 from statemachines.model import ABSENT
@@ -43,7 +43,7 @@ def written(compiled: Compiled) -> dict[str, Any]:
     module = ModuleType("written")
     sys.modules["written"] = module  # a dataclass looks its module up
     try:
-        exec(compile(machine_module(compiled.lifecycle), "<written>", "exec"), module.__dict__)  # noqa: S102 - our own text
+        exec(compile(machine_module(compiled), "<written>", "exec"), module.__dict__)  # noqa: S102 - our own text
     finally:
         del sys.modules["written"]
     return module.__dict__
@@ -130,7 +130,7 @@ def bound(function: Callable[..., object], *values: Any) -> Callable[[], object]
     return lambda: function(*values)
 
 
-def drawn(compiled: Compiled, machine: Machine, entity: str) -> set[Move]:
+def offered_by(compiled: Compiled, machine: Machine, entity: str) -> set[Move]:
     """Every change of a state that a machine has."""
     operations = compiled.lifecycle.operations
     return {
@@ -151,7 +151,7 @@ def test_a_machine_has_every_move_that_the_model_makes_and_no_other(name: str) -
     seen = observed(compiled)
     assert seen
     for entity in with_states(compiled):
-        moves = drawn(compiled, live(compiled, entity), entity)
+        moves = offered_by(compiled, live(compiled, entity), entity)
         of_this = {move for move in seen if move[0] == entity}
         assert of_this <= moves
         assert of_this == moves or (name, entity) in DEEP
@@ -167,9 +167,7 @@ def test_the_live_machine_and_the_written_one_are_the_same(name: str) -> None:
             (each.name, each.final) for each in there.states.values()
         ]
         expected = [
-            (arrow.trigger, arrow.source, target)
-            for arrow in arrows(compiled.lifecycle, entity)
-            for target in arrow.targets
+            (arrow.trigger, arrow.source, target) for arrow in drawn(compiled, entity) for target in arrow.targets
         ]
         assert sorted((trigger, source, target or source) for trigger, source, target, _ in steps(here)) == sorted(
             expected
@@ -269,8 +267,8 @@ def test_a_spec_may_be_named_by_its_path() -> None:
 
 @pytest.mark.parametrize("name", shipped())
 def test_the_module_is_without_fault_and_the_same_each_time(name: str, tmp_path: Path) -> None:
-    text = machine_module(statemachines.load(name).lifecycle)
-    assert text == machine_module(statemachines.load(name).lifecycle)
+    text = machine_module(statemachines.load(name))
+    assert text == machine_module(statemachines.load(name))
     file = tmp_path / "machines.py"
     file.write_text(text, encoding="utf-8")
     ruff = str(Path(sys.executable).with_name("ruff"))
@@ -309,7 +307,7 @@ def test_the_module_runs_with_transitions_alone(tmp_path: Path) -> None:
 
 
 def test_the_module_says_what_the_machine_leaves_to_the_product() -> None:
-    text = machine_module(compile_text(GUARDED, "guarded.yaml").lifecycle)
+    text = machine_module(compile_text(GUARDED, "guarded.yaml"))
     assert "        # Ends it.\n        # Refused with locked unless !locked\n" in text
     assert "        # After 5m.\n        Trigger('after_active', ('running',), ('late',)),\n" in text
 
