@@ -6,7 +6,8 @@ import itertools
 import math
 import threading
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any
 
@@ -31,7 +32,6 @@ class CallFailed(RowFailure):
         self.finding = finding
 
 
-_SAID = (RowFailure, RowTooLong, HarnessError)  # what goes wrong in a call, and is told as it is
 # Each seed has schedules of its own, and each group of calls at once in a case.
 CASES_OF_A_SEED = 100_000
 GROUPS_OF_A_CASE = 1000
@@ -62,9 +62,7 @@ class Case:
         self._facts = kernel_facts.of(compiled)
         self._observation = Observation(compiled)
         self._clock = itertools.count(1)
-        self._copies = {
-            operation.name: operation.copies for operation in compiled.kernel.operations if operation.copies
-        }
+        self._copies = {each.name: each.copies for each in compiled.kernel.operations if each.copies}
         self._readings: list[tuple[Observed, Any]] = []  # each with its reply as it came
         self._caller = threading.local()
         adapter.reset()
@@ -79,12 +77,8 @@ class Case:
         """Make one call and judge it; raise CallFailed when there is no proper answer."""
         call = Observed(operation, dict(arguments))
         calls: list[Observed] | None = getattr(self._caller, "calls", None)
-        try:
+        with _blaming([call]):
             return self._alone(call) if calls is None else self._beside_others(call, calls)
-        except _SAID:
-            raise
-        except Exception as error:
-            raise _blamed(error, [call]) from error
 
     def _alone(self, call: Observed) -> Observed:
         self.trace.append(call)
@@ -98,9 +92,7 @@ class Case:
             self._readings = [*self._readings[1 - self.budget.readings :], (call, raw)]
         if self.finding is None:
             self.finding = self._hinted(self.judge.step(call)) or self._changed()
-            if self.finding is not None:
-                self.judge.lockstep.go_on(call)
-        else:
+        if self.finding is not None:
             self.judge.lockstep.go_on(call)
         self.trace[-1] = call
         return call
@@ -134,16 +126,11 @@ class Case:
             refused = str(refusal.code)
         except Broken as broken:
             expected = "the clock moves" if wait else "an answer"
-            raise self._failed(broken.kind, call.operation, expected, _with(broken)) from None
+            raise self._broken(call.operation, expected, broken) from None
         ended, elapsed = next(self._clock), self.adapter.milliseconds - before
-        return replace(
-            call,
-            reply=None if wait else reply,
-            refused=refused,
-            began=began,
-            ended=ended,
-            elapsed=0 if wait else elapsed,
-        )
+        if wait:
+            reply, elapsed = None, 0
+        return replace(call, reply=reply, refused=refused, began=began, ended=ended, elapsed=elapsed)
 
     def _settled(self, call: Observed, raw: Any) -> tuple[Observed, Any]:
         """Return a call, and its reply as it came, when it can be explained: while a system may settle it is asked again."""
@@ -173,15 +160,17 @@ class Case:
 
     def _hinted(self, finding: Finding | None) -> Finding | None:
         """Say of a signal that did not come what to declare if it only comes late."""
-        missing = finding is not None and finding.seen == NO_SIGNAL
         declared = self.adapter.declaration
-        if finding is None or not missing or declared.settles or declared.rests:
+        if finding is None or finding.seen != NO_SIGNAL or declared.settles or declared.rests:
             return finding
         return replace(finding, seen=f"{finding.seen} (if it comes later, declare `settles`)")
 
     def _malformed(self, call: Observed) -> CallFailed:
-        expected = "a reply of the form that the spec gives"
-        return self._failed("shape", call.operation, expected, call.malformed)
+        return self._failed("shape", call.operation, "a reply of the form that the spec gives", call.malformed)
+
+    def _broken(self, operation: str, expected: str, broken: Broken) -> CallFailed:
+        seen = f"{broken.message}\n{broken.detail}" if broken.detail else broken.message
+        return self._failed(broken.kind, operation, expected, seen)
 
     def _failed(self, kind: str, operation: str, expected: str, seen: str) -> CallFailed:
         finding = Finding(kind, f"operations.{operation}", operation, expected, seen)
@@ -193,8 +182,7 @@ class Case:
         try:
             return tuple(map(self._observation.signal, self.adapter.signals()))
         except Broken as broken:
-            expected = "signals() gives what happened"
-            raise self._failed(broken.kind, operation, expected, _with(broken)) from None
+            raise self._broken(operation, "signals() gives what happened", broken) from None
         except WrongShape as wrong:
             raise self._failed("shape", operation, wrong.expected, str(wrong)) from None
 
@@ -203,12 +191,8 @@ class Case:
     def together(self, bodies: Sequence[Callable[[], Any]]) -> list[Any]:
         """Evaluate bodies at once, and judge all their calls as one history."""
         callers: list[list[Observed]] = [[] for _ in bodies]
-        try:
+        with _blaming(itertools.chain(*callers)):
             return self._together(bodies, callers)
-        except _SAID:
-            raise
-        except Exception as error:
-            raise _blamed(error, itertools.chain(*callers)) from error
 
     def _together(self, bodies: Sequence[Callable[[], Any]], callers: list[list[Observed]]) -> list[Any]:
         def of(calls: list[Observed], body: Callable[[], Any]) -> Callable[[], Any]:
@@ -231,7 +215,7 @@ class Case:
             results = self.adapter.together(list(map(of, callers, bodies)), seed)
         except Broken as broken:
             operations = " ∥ ".join(dict.fromkeys(call.operation for call in itertools.chain(*callers)))
-            raise self._failed(broken.kind, operations, "answers", _with(broken)) from None
+            raise self._broken(operations, "answers", broken) from None
         finally:
             history = self.trace[-1] = History(tuple(map(tuple, callers)))
         self.overlaps += overlapping(
@@ -264,12 +248,19 @@ def case_seed(number: int, case: int) -> int:
     return number * CASES_OF_A_SEED + case
 
 
-def _blamed(error: Exception, calls: Iterable[Observed]) -> RowFailure | HarnessError:
-    """Say whose fault an error is: that of an operation whose argument an earlier reply lacks, or the kit's own."""
-    for call in calls:
-        if _lacks(call.arguments):
-            return RowFailure(f"{call.operation} cannot be called: an earlier reply lacks what it takes")
-    return HarnessError.of_the_kit(error)
+@contextmanager
+def _blaming(calls: Iterable[Observed]) -> Iterator[None]:
+    """Tell whose fault an error is: that of an operation whose argument an earlier reply lacks, or the kit's own."""
+    try:
+        yield
+    except (RowFailure, RowTooLong, HarnessError):  # told as it is
+        raise
+    except Exception as error:
+        for call in calls:
+            if _lacks(call.arguments):
+                message = f"{call.operation} cannot be called: an earlier reply lacks what it takes"
+                raise RowFailure(message) from error
+        raise HarnessError.of_the_kit(error) from error
 
 
 def _lacks(value: Any) -> bool:
@@ -281,7 +272,3 @@ def _lacks(value: Any) -> bool:
             return any(map(_lacks, value))
         case _:
             return value is None
-
-
-def _with(broken: Broken) -> str:
-    return f"{broken.message}\n{broken.detail}" if broken.detail else broken.message

@@ -13,7 +13,7 @@ from typing import Any
 
 from conformance.judge.finding import Finding
 from conformance.judge.history import History
-from conformance.judge.signals import comparable
+from conformance.judge.matching import comparable
 from conformance.judge.step import Stepper
 from statemachines.expression import python_name
 from statemachines.kernel import Kernel

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from statemachines.model import ANYTHING, SuchAs
@@ -60,25 +61,16 @@ def differences(kind: Type, expected: Any, seen: Any, *, instants: bool = True, 
     if _uncompared(kind, expected, seen, instants):
         return
     match kind:
-        case Optional(item=item):
-            if expected is None or seen is None:
-                if expected is not seen:
-                    yield Difference(path, expected, seen)
-                return
+        case Optional(item=item) if expected is not None and seen is not None:
             yield from differences(item, expected, seen, instants=instants, path=path)
-        case RecordType(fields=fields):
-            if expected is None or seen is None:
-                if expected is not seen:
-                    yield Difference(path, expected, seen)
-                return
+        case RecordType(fields=fields) if expected is not None and seen is not None:
             for name, field in fields:
                 inner = f"{path}.{name}" if path else name
                 yield from differences(Optional(field), expected[name], seen[name], instants=instants, path=inner)
         case List(item=item, unordered=unordered):
             yield from _lists(item, expected, seen, instants, path, unordered)
         case _:
-            if expected != seen:
-                yield Difference(path, expected, seen)
+            yield Difference(path, expected, seen)
 
 
 def _uncompared(kind: Type, expected: Any, seen: Any, instants: bool) -> bool:
@@ -107,65 +99,37 @@ def part(kind: Type, path: str) -> Type | None:
 def _lists(
     item: Type, expected: list[Any], seen: list[Any], instants: bool, path: str, unordered: bool
 ) -> Iterator[Difference]:
-    stranger = _stranger(item, expected, seen)
+    identity = item.fields[0][0] if isinstance(item, RecordType) and item.fields else ""
+    wanted, found = (tuple(each[identity] for each in listed) if identity else () for listed in (expected, seen))
+    lacking = (Listed(identity, each, True) for each in wanted if each not in found)
+    extra = (Listed(identity, each, False) for each in found if each not in wanted)
+    stranger = next(itertools.chain(lacking, extra), None)
     if stranger is not None:
-        yield Difference(path, stranger, Listed(stranger.field, stranger.identity, not stranger.there))
+        yield Difference(path, stranger, replace(stranger, there=not stranger.there))
         return
     if len(expected) != len(seen):
         yield Difference(path, expected, seen)
         return
-    orders = None if unordered else _orders(item, expected, seen)
-    if orders is not None:
-        yield Difference(path, *orders)
+    if wanted != found and not unordered:
+        yield Difference(path, InOrder(identity, wanted), InOrder(identity, found))
         return
     if unordered:
-        seen = _paired(item, expected, seen, instants)
+        seen = _paired(item, identity, expected, seen, instants)
     for index, (one, other) in enumerate(zip(expected, seen, strict=True)):
         yield from differences(item, one, other, instants=instants, path=f"{path}[{index}]")
 
 
-def _stranger(item: Type, expected: list[Any], seen: list[Any]) -> Listed | None:
-    """Return the first record that is in one list of records and not in the other."""
-    if not isinstance(item, RecordType) or not item.fields:
-        return None
-    field = item.fields[0][0]
-    wanted, found = [each[field] for each in expected], [each[field] for each in seen]
-    lacking = next((each for each in wanted if each not in found), None)
-    if lacking is not None:
-        return Listed(field, lacking, True)
-    extra = next((each for each in found if each not in wanted), None)
-    return None if extra is None else Listed(field, extra, False)
-
-
-def _orders(item: Type, expected: list[Any], seen: list[Any]) -> tuple[InOrder, InOrder] | None:
-    """Return the orders of two lists of the same records, when they differ."""
-    if not isinstance(item, RecordType) or not item.fields:
-        return None
-    field = item.fields[0][0]
-    wanted, found = tuple(each[field] for each in expected), tuple(each[field] for each in seen)
-    return (InOrder(field, wanted), InOrder(field, found)) if wanted != found else None
-
-
-def _paired(item: Type, expected: list[Any], seen: list[Any], instants: bool) -> list[Any]:
-    """Put what was seen into the order of what was expected, as far as they are the same."""
-    if expected == seen:
-        return seen
+def _paired(item: Type, identity: str, expected: list[Any], seen: list[Any], instants: bool) -> list[Any]:
+    """Put what was seen into the order of what was expected: beside what is the same, or else about the same."""
     rest = list(seen)
     found: list[Any] = []
     for one in expected:
-        match = next((other for other in rest if one == other), None)
-        if match is None:
-            match = next((other for other in rest if not any(differences(item, one, other, instants=instants))), None)
-        if match is None:
-            match = next((other for other in rest if _same_identity(one, other)), rest[0])
-        rest.remove(match)
-        found.append(match)
+        fitting = (
+            [other for other in rest if one == other]
+            or [other for other in rest if not any(differences(item, one, other, instants=instants))]
+            or [other for other in rest if identity and one[identity] == other[identity]]
+            or rest
+        )
+        found.append(fitting[0])
+        rest.remove(fitting[0])
     return found
-
-
-def _same_identity(one: Any, other: Any) -> bool:
-    """Return whether two records are surely about the same thing: their first field agrees."""
-    if isinstance(one, dict) and isinstance(other, dict) and one:
-        first = next(iter(one))
-        return bool(one[first] == other[first])
-    return False

@@ -11,8 +11,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from conformance.judge.sending import Sending
-from conformance.judge.signals import comparable, permitted, required
+from conformance.judge.matching import Sending, comparable, permitted, required
 from conformance.judge.step import Configuration, Stepper
 from statemachines.model import BaseModel, Outcome, Signal
 from statemachines.quiescence import unasked
@@ -93,7 +92,7 @@ class _Linearization:
         """Take the calls in the order in which they ended; enough for long histories whose calls commute."""
         outcomes: list[Outcome] = []
         for call in sorted(self.calls, key=lambda call: call.ended):
-            way = next(self._whole(model, call), None)
+            way = next(self.stepper.ways(model, call, self.signals, []), None)
             if way is None:
                 return Explained([], True)
             model, taken = way
@@ -153,7 +152,7 @@ class _Linearization:
                 yield from self._sent(node, index, sending, like)
             else:
                 model = like.thawed(node.frozen)
-                for then, outcomes in self._whole(model, calls[index]):
+                for then, outcomes in self.stepper.ways(model, calls[index], self.signals, []):
                     yield self._after(node, then, outcomes, done=index)
         for other, outcomes in unasked(node.frozen, like):
             yield self._after(node, other, outcomes)
@@ -225,10 +224,6 @@ class _Linearization:
             tuple(sorted(must, key=repr)),
             node.may | permitted(outcomes),
         )
-
-    def _whole(self, model: BaseModel, call: Observed) -> Iterator[tuple[BaseModel, list[Outcome]]]:
-        """Walk what a call taken as one step leads to; nothing when the model does not allow what it gave."""
-        return self.stepper.ways(model, call, self.signals, [])
 
 
 def _messages(sent: Sequence[Any], keys: Sequence[_MessageKey]) -> list[Any]:

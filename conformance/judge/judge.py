@@ -106,7 +106,8 @@ class Judge:
         self.lockstep.unsure = self.lockstep.unsure or self._uncertain
         for path in (each for each in (*at_work, *self._left_out) if each not in facts.exactly_undone):
             left_before = path in self._left_out
-            other = self._beside(_toggled(self._left_out, path), refuted=left_before)
+            left_out = [each for each in self._left_out if each != path] if left_before else [*self._left_out, path]
+            other = self._beside(left_out, refuted=left_before)
             named = not left_before and path in clauses
             if other is not None and (named or self._in_doubt(finding, strict, other)):
                 self._give_up(finding, path)
@@ -138,7 +139,7 @@ class Judge:
         now, event = self._left_out, self._past[-1]
         bases: list[tuple[list[str], Lockstep]] = []
         for left_out in [now, *self._other_ways(at_work)]:
-            if not all(map(self._matters, left_out)) and left_out is not now:
+            if left_out is not now and any(_policy(path) not in ("", *self._read) for path in left_out):
                 continue
             judge = self._again(left_out)
             if judge is None:
@@ -150,18 +151,14 @@ class Judge:
             if not bases or (_policy(left_out[-1]) and _states(judge) != _states(bases[0][1])):
                 bases.append((left_out, judge))
         for left_out, judge in bases:
-            free: list[str] = []
-            while True:
-                before = free
-                free = [path for path in at_work if path not in left_out and _policy(path) and self._matters(path)]
-                if free == before:
+            tried: list[str] = []
+            while free := [path for path in at_work if path not in left_out and _policy(path) in self._read]:
+                if free == tried:
                     break
+                tried = free
                 if self._choosing(judge, free).advance(event) is None:
-                    yield from (([*left_out, *paths], self._choosing(judge, paths)) for paths in _subsets(free))
-
-    def _matters(self, path: str) -> bool:
-        """Return whether a sentence may have mattered, or a choice, which something has read then."""
-        return not _policy(path) or _policy(path) in self._read
+                    for paths in _subsets(free):
+                        yield [*left_out, *paths], self._choosing(judge, paths)
 
     def _other_ways(self, at_work: Sequence[str]) -> Iterator[list[str]]:
         now = self._left_out
@@ -248,8 +245,3 @@ def _subsets(paths: Sequence[str]) -> Iterator[tuple[str, ...]]:
 
 def _states(judge: Lockstep) -> set[Any]:
     return {each.model.freeze() for each in judge.configurations}
-
-
-def _toggled(left_out: Sequence[str], path: str) -> list[str]:
-    """Leave out one sentence more, or one that was left out no more."""
-    return [each for each in left_out if each != path] if path in left_out else [*left_out, path]

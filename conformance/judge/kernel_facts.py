@@ -11,7 +11,7 @@ from statemachines.compile import Compiled
 from statemachines.explore import walked
 from statemachines.expression import Attribute, Var
 from statemachines.rows import CallTypes, Observed
-from statemachines.types import RecordType, Type, holds_documents
+from statemachines.types import RecordType, Type
 
 
 class Facts(CallTypes):
@@ -27,34 +27,29 @@ class Facts(CallTypes):
         super().__init__(compiled.kernel)
         self.signals = {name: RecordType(fields, name) for name, fields in compiled.kernel.signals}
         self.levels = {clause.path: clause.level for clause in compiled.kernel.clauses}
-        self._sends = {
-            name: next((effect for effect in operation.effects if isinstance(effect, kernel.Send)), None)
-            for name, operation in self._operations.items()
-        }
-        self.recommended_effects = _recommended_effects(compiled.kernel)
+        recommended = [path for path, level in self.levels.items() if level == "should"]
+        self.recommended_effects = tuple(
+            path for path in recommended if kernel.without(compiled.kernel, frozenset([path])) != compiled.kernel
+        )
         self.recommended_policies = tuple(f"policies.{name}" for name in compiled.kernel.recommended)
         self.exactly_undone = {
             *(message.outlives_clause for message in compiled.kernel.messages),
             *self.recommended_policies,
         }
-        self._leaving_open = {
-            name
-            for name, operation in self._operations.items()
-            if any(require.answer == "avoided" for require in operation.requires)
-        }
-        self._documented = {name for name in self._operations if holds_documents(self.gives(name))}
 
     def leaves_open(self, operation: str) -> bool:
         """Return whether a spec may leave open what an operation does."""
-        return operation in self._leaving_open
-
-    def gives_documents(self, operation: str) -> bool:
-        """Return whether an operation's reply can hold documents."""
-        return operation in self._documented
+        found = self._operations.get(operation)
+        return found is not None and any(require.answer == "avoided" for require in found.requires)
 
     def observers(self) -> list[kernel.Operation]:
-        """List the operations that change nothing and give something."""
-        return [operation for operation in self._operations.values() if operation.observes and not _refuses(operation)]
+        """List the operations that change nothing and give something, and that are not refused by a rule of their own."""
+
+        def refuses(operation: kernel.Operation) -> bool:
+            refusing = (each for each in operation.requires if each.answer == "refused" and each.guard is not None)
+            return any(".refuses" in each.clause for each in refusing)
+
+        return [operation for operation in self._operations.values() if operation.observes and not refuses(operation)]
 
     def observes(self, operation: str) -> bool:
         """Return whether an operation changes nothing and gives something."""
@@ -135,7 +130,7 @@ class Facts(CallTypes):
         shown = dict(entity.shows).get(difference.path.rpartition(".")[2]) if entity is not None else None
         if entity is None or not isinstance(shown, Attribute):
             return ()
-        everything = [*(step for operation in self._kernel.operations for step in operation.effects)]
+        everything = [effect for operation in self._kernel.operations for effect in operation.effects]
         everything += [effect for each in self._kernel.entities for rule in each.entered for effect in rule.effects]
         return tuple(
             effect.clause
@@ -151,23 +146,13 @@ class Facts(CallTypes):
 
     def sends(self, operation: str) -> kernel.Send | None:
         """Return how an operation sends messages that it gives; None where it sends none."""
-        return self._sends.get(operation)
+        found = self._operations.get(operation)
+        sends = (each for each in (found.effects if found else ()) if isinstance(each, kernel.Send))
+        return next(sends, None)
 
     def recommended(self, clause: str) -> bool:
         """Return whether a clause is only recommended."""
         return self.levels.get(clause) == "should"
-
-
-def _recommended_effects(source: kernel.Kernel) -> tuple[str, ...]:
-    recommended = [clause.path for clause in source.clauses if clause.level == "should"]
-    return tuple(path for path in recommended if kernel.without(source, frozenset([path])) != source)
-
-
-def _refuses(operation: kernel.Operation) -> bool:
-    return any(
-        require.answer == "refused" and require.guard is not None and ".refuses" in require.clause
-        for require in operation.requires
-    )
 
 
 @lru_cache(maxsize=64)

@@ -14,14 +14,15 @@ from conformance.budget import Budget
 from conformance.judge.differences import Difference
 from conformance.judge.finding import Finding, either, said
 from conformance.judge.history import History, explanations
+from conformance.judge.matching import comparable, permitted, required
 from conformance.judge.observation import files
-from conformance.judge.signals import comparable, permitted, required
 from conformance.judge.step import Configuration, Stepper
 from conformance.system import Declaration, ordered_by_completion
 from statemachines.compile import Compiled
 from statemachines.model import BaseModel, Decision, Outcome, Signal
 from statemachines.quiescence import settled, unasked
 from statemachines.rows import Observed
+from statemachines.types import holds_documents
 
 
 class Lockstep:
@@ -189,7 +190,9 @@ class Lockstep:
             yield model.thawed(frozen), taken
             for other, outcomes in unasked(frozen, model):
                 result, steps = other.freeze(), [*taken, *outcomes]
-                if result in known or (call is not None and not self._seen(steps, call)):
+                if result in known or (
+                    call is not None and self.stepper.signals.left(required(steps), call.signals)[1]
+                ):
                     continue
                 if len(known) < self.budget.own_steps:
                     known.add(result)
@@ -211,22 +214,15 @@ class Lockstep:
             return self.stepper.unseen(call, extra, outcomes, due=False)
         return standing | {comparable(signal) for outcome in outcomes for signal in outcome.again}
 
-    def _seen(self, outcomes: Sequence[Outcome], call: Observed) -> bool:
-        """Return whether every signal that has to come with some steps came with a call."""
-        return self.stepper.signals.left(required(outcomes), call.signals)[1] is None
-
     def _shared_file(self, call: Observed) -> Finding | None:
         """Hold every file to the one record that it was told for."""
-        facts = self.stepper.facts
-        if not facts.gives_documents(call.operation) or call.refused is not None or call.given is None:
-            return None
-        for record, file in files(facts.gives(call.operation), call.given):
+        kind = self.stepper.facts.gives(call.operation)
+        for record, file in files(kind, call.given) if holds_documents(kind) else ():
             owner = next(iter(record.values()))
             if self._files.setdefault(file, owner) != owner:
                 clause = self.stepper.replies.clause(call.operation, Difference("content", None, None))
-                return Finding(
-                    "file", clause, call.operation, "a file of its own for every message", f"{file} holds two"
-                )
+                wanted = "a file of its own for every message"
+                return Finding("file", clause, call.operation, wanted, f"{file} holds two")
         return None
 
 

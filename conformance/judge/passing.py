@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from conformance.judge.signals import Signals, comparable, required
+from conformance.judge.matching import Signals, comparable, required
 from statemachines.model import BaseModel, Outcome, Signal, Timer
 from statemachines.quiescence import settled
 
@@ -84,12 +84,7 @@ class Passing:
             for index, keys, _ in model.own_steps():
                 other = self.model.thawed(point.frozen)
                 other.now = instant
-                step = other.take(index, keys)
-                for then, forced in settled(other):
-                    taken = [step, *forced]
-                    rest = self._explained(taken, point.rest)
-                    if rest is not None:
-                        yield _Point(then.freeze(), (*point.taken, *taken), rest)
+                yield from self._rested(point, other, other.take(index, keys), [])
 
     def _instants(self, model: BaseModel, timer: Timer, end: int) -> list[int]:
         """List the instants before the end at which a timer may have fired, as far as they make a difference."""
@@ -124,20 +119,14 @@ class Passing:
         self._fires += 1
         model = self.model.thawed(point.frozen)
         model.now, (_, _, index, key) = event
-        fired = model.fire(index, key)
-        for then, forced in settled(model):
-            taken = [fired, *forced]
-            rest = self._explained(taken, point.rest, self.missing)
-            if rest is not None:
-                yield _Point(then.freeze(), (*point.taken, *taken), rest)
+        yield from self._rested(point, model, model.fire(index, key), self.missing)
 
-    def _explained(
-        self, taken: Sequence[Outcome], seen: Sequence[Signal], missing: list[Signal] | None = None
-    ) -> tuple[Signal, ...] | None:
-        """Return the signals seen that are left; None where one has to come that was not seen, which is `missing`."""
-        rest, unseen = self.signals.left(required(taken), seen)
-        if unseen is None:
-            return tuple(rest)
-        if missing is not None:
-            missing.append(unseen)
-        return None
+    def _rested(self, point: _Point, model: BaseModel, done: Outcome, missing: list[Signal]) -> Iterator[_Point]:
+        """Walk the points where a model comes to rest after a step; not where a signal was not seen, which is `missing`."""
+        for then, forced in settled(model):
+            taken = [done, *forced]
+            rest, unseen = self.signals.left(required(taken), point.rest)
+            if unseen is None:
+                yield _Point(then.freeze(), (*point.taken, *taken), tuple(rest))
+            else:
+                missing.append(unseen)

@@ -12,10 +12,8 @@ from conformance.budget import Budget
 from conformance.judge import kernel_facts
 from conformance.judge.differences import Times
 from conformance.judge.finding import NO_SIGNAL, Finding, said, short
+from conformance.judge.matching import Replies, Sending, Signals
 from conformance.judge.passing import Passing
-from conformance.judge.replies import Replies
-from conformance.judge.sending import Sending
-from conformance.judge.signals import Signals
 from conformance.system import Declaration
 from statemachines.compile import Compiled
 from statemachines.lifecycle import ANY
@@ -58,7 +56,10 @@ class Stepper:
 
     def fresh(self, seen: bytearray) -> list[BaseModel]:
         """Make a model at the start of a case, for every choice that may be the system's; all witness in `seen`."""
-        models = [self.compiled.model(self.declaration.limits, choices) for choices in self._choices()]
+        declared = self.declaration.policies
+        unknown = [name for name in self.compiled.kernel.undeclared if name not in declared]
+        choices = ({**declared, **chosen} for chosen in self._chosen(unknown))
+        models = [self.compiled.model(self.declaration.limits, each) for each in choices]
         for model in models:
             model.seen = seen
         return models
@@ -71,11 +72,6 @@ class Stepper:
             if not other.forced():
                 yield other
 
-    def _choices(self) -> Iterator[dict[str, Any]]:
-        declared = self.declaration.policies
-        unknown = [name for name in self.compiled.kernel.undeclared if name not in declared]
-        yield from ({**declared, **chosen} for chosen in self._chosen(unknown))
-
     def _chosen(self, names: Sequence[str]) -> Iterator[dict[str, Any]]:
         lists = [[word.text for word in self.compiled.lifecycle.policies[name].choices] for name in names]
         yield from (dict(zip(names, chosen, strict=True)) for chosen in itertools.product(*lists))
@@ -83,13 +79,9 @@ class Stepper:
     @property
     def policies(self) -> SimpleNamespace:
         """The choices of the system; `any` where it did not have to declare one, and did not."""
-        return SimpleNamespace(
-            **{
-                **dict(self.compiled.kernel.policies),
-                **dict.fromkeys(self.compiled.kernel.undeclared, ANY),
-                **self.declaration.policies,
-            }
-        )
+        kernel = self.compiled.kernel
+        undeclared = dict.fromkeys(kernel.undeclared, ANY)
+        return SimpleNamespace(**{**dict(kernel.policies), **undeclared, **self.declaration.policies})
 
     def ways(
         self, model: BaseModel, call: Observed, signals: Sequence[Signal], reasons: list[Finding]
@@ -119,12 +111,7 @@ class Stepper:
             return []
 
     def _passed(
-        self,
-        model: BaseModel,
-        call: Observed,
-        ms: int,
-        signals: Sequence[Signal],
-        reasons: list[Finding],
+        self, model: BaseModel, call: Observed, ms: int, signals: Sequence[Signal], reasons: list[Finding]
     ) -> Iterator[tuple[BaseModel, list[Outcome]]]:
         """Let time pass in every way that the signals seen allow."""
         passing = Passing(self.signals, model, signals, self.budget.ways_of_time)

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from conformance.budget import USUAL
 from conformance.judge.differences import Listed, Times
 from conformance.judge.finding import Finding, short
-from conformance.judge.signals import comparable
+from conformance.judge.matching import comparable
 from statemachines.explore.candidates import arguments
 from statemachines.model import ABSENT, Decision, Outcome
 from statemachines.rows import Observed

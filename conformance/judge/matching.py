@@ -1,0 +1,208 @@
+"""What a system showed beside what a model tells of: replies, the messages that a call sends one by one, signals."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from conformance.judge.differences import Difference, InOrder, differences
+from conformance.judge.finding import Finding, at, either
+from conformance.judge.kernel_facts import Facts
+from statemachines import kernel
+from statemachines.model import ANYTHING, AnyOf, BaseModel, Outcome, Signal
+from statemachines.rows import Observed
+from statemachines.types import NULL, RecordType, Time, Type, present
+
+
+@dataclass(frozen=True, slots=True)
+class Replies:
+    """Compares the replies of one lifecycle; without `instants` times are not compared."""
+
+    facts: Facts
+    instants: bool
+
+    def faults(self, call: Observed, expected: Any) -> Iterator[Finding]:
+        """Walk what is wrong about a reply; where several are expected, beside the one that is nearest."""
+        kind = self.facts.gives(call.operation)
+        if kind == NULL or call.reply is ANYTHING:
+            return
+        options = expected.options if isinstance(expected, AnyOf) else (expected,)
+        found = [list(self.differences(kind, each, call.reply)) for each in options]
+        others = [self.fault(call, kind, each[0]) for each in found if each] if len(options) > 1 else []
+        for difference in min(found, key=len):
+            yield either(self.fault(call, kind, difference), others)
+
+    def differences(self, kind: Type, expected: Any, seen: Any) -> Iterator[Difference]:
+        """Walk every part in which two values of one type differ."""
+        return differences(kind, expected, seen, instants=self.instants)
+
+    def fault(self, call: Observed, kind: Type, difference: Difference) -> Finding:
+        """Return what is told of a part of a reply that differs."""
+        clause = self.clause(call.operation, difference)
+        return Finding(
+            "reply",
+            clause,
+            call.operation,
+            at(difference.path, difference.expected),
+            at(difference.path, difference.seen),
+            self.facts.recommended(clause),
+            difference.path,
+            difference.expected,
+            self.facts.setters(kind, difference),
+        )
+
+    def clause(self, operation: str, difference: Difference) -> str:
+        """Return the clause that a part of a reply comes from: what a message carries, its order, or what is given."""
+        name = difference.path.rpartition(".")[2].partition("[")[0]
+        kind = self.facts.gives(operation)
+        message = f"messages.{getattr(getattr(kind, 'item', kind), 'name', '')}"
+        if isinstance(difference.expected, InOrder) and f"{message}.order" in self.facts.levels:
+            return f"{message}.order"
+        carried = f"{message}.carries.{name}"
+        return carried if carried in self.facts.levels else f"operations.{operation}.gives"
+
+
+class Sending:
+    """A call that gave the messages which it sent, one by one: of calls made at once each may send some of what is owed.
+
+    variable  what the model calls these messages
+    order     the clause that orders them
+    """
+
+    def __init__(self, call: Observed, send: kernel.Send, replies: Replies) -> None:
+        self.call = call
+        self.variable = send.variable
+        self.order = f"messages.{send.message}.order"
+        self._name = send.message.lower()
+        self._replies = replies
+        self._list = replies.facts.gives(call.operation)
+        self._item = getattr(self._list, "item", NULL)
+
+    def owed(self, model: BaseModel) -> list[Any]:
+        """Return the messages that the call would send now."""
+        other = model.fork()
+        before = len(self.sent(other))
+        other.do(self.call.operation, self.call.arguments)
+        told = {message.about for message in self.sent(other)[before:]}
+        return [message for message in getattr(model, f"due_{self._name}") if message.about in told]
+
+    def sent(self, model: BaseModel) -> list[Any]:
+        """Return all messages of this kind that were sent so far."""
+        found: list[Any] = getattr(model, f"sent_{self._name}")
+        return found
+
+    def send(self, model: BaseModel, message: Any) -> None:
+        """Send one message."""
+        getattr(model, f"send_{self._name}")([message])
+
+    def due_like(self, model: BaseModel, given: Any) -> Any:
+        """Return the message owed that the call may have shown so, or None."""
+        return next((each for each in self.owed(model) if self.may_show(model, each, given)), None)
+
+    def may_show(self, model: BaseModel, message: Any, given: Any) -> bool:
+        """Return whether a message may be shown so: nothing differs but what is only recommended."""
+        clauses = (self._replies.clause(self.call.operation, each) for each in self._differing(model, message, given))
+        return all(map(self._replies.facts.recommended, clauses))
+
+    def faults(self, model: BaseModel) -> Iterator[Finding]:
+        """Walk what is wrong, if only by a recommendation, about the messages that the call gave, and about their order."""
+        first: list[Any] = []
+        for given in self.call.given:
+            messages = [each for each in self.sent(model) if self.may_show(model, each, given)]
+            first += messages[:1]
+            for message in messages:
+                for difference in self._differing(model, message, given):
+                    yield self._replies.fault(self.call, self._item, difference)
+        if self._replies.facts.recommended(self.order):
+            due = [self._shown(model, each) for each in sorted(first, key=lambda each: each.key)]
+            for difference in self._replies.differences(self._list, due, self.call.given):
+                if isinstance(difference.expected, InOrder):
+                    yield self._replies.fault(self.call, self._list, difference)
+
+    def _differing(self, model: BaseModel, message: Any, given: Any) -> Iterator[Difference]:
+        return self._replies.differences(self._item, self._shown(model, message), given)
+
+    def _shown(self, model: BaseModel, message: Any) -> dict[str, Any]:
+        """Return a message as a caller sees it."""
+        found: dict[str, Any] = getattr(model, f"shown_{self._name}")(message)
+        return found
+
+
+# ── Signals ──
+
+
+def comparable(signal: Signal) -> Signal:
+    """Return a signal as a value that can be compared and hashed, whatever the order of its fields."""
+    name, fields = signal
+    return name, tuple(sorted((field, _hashable(value)) for field, value in fields))
+
+
+class _Fields(dict[str, Any]):
+    """A plain value that can be hashed: nobody changes it."""
+
+    def __hash__(self) -> int:  # type: ignore[override]  # a dict has none
+        return hash(frozenset(self.items()))
+
+
+def _hashable(value: Any) -> Any:
+    match value:
+        case dict():
+            return _Fields({name: _hashable(part) for name, part in value.items()})
+        case list() | tuple():
+            return tuple(map(_hashable, value))
+        case _:
+            return value
+
+
+def required(outcomes: Iterable[Outcome]) -> list[Signal]:
+    """Return the signals that have to come, as the model tells of them."""
+    return [signal for each in outcomes for signal in (*each.signals, *each.again)]
+
+
+def permitted(outcomes: Iterable[Outcome]) -> frozenset[Signal]:
+    """Return the signals that may come, be it once more; all of them `comparable`."""
+    return frozenset(comparable(signal) for each in outcomes for signal in (*each.may, *each.again))
+
+
+@dataclass(frozen=True, slots=True)
+class Signals:
+    """Matches the signals of one lifecycle: `kinds` are their types by name; without `instants` times are not compared."""
+
+    kinds: Mapping[str, RecordType]
+    instants: bool
+
+    def times(self, seen: Iterable[Signal]) -> tuple[int, ...]:
+        """Return the instants that some signals tell of, in order; none where times are not compared."""
+        found = {
+            value
+            for name, fields in (seen if self.instants else ())
+            for field, value in fields
+            if isinstance(present(self.kinds[name].field(field) or NULL), Time) and value is not None
+        }
+        return tuple(sorted(found))
+
+    def match(self, signal: Signal, seen: Sequence[Signal]) -> Signal | None:
+        """Return the one of the signals seen that may be this signal, or None; all of them `comparable`."""
+        if signal in seen:
+            return signal
+        name, kind, wanted = signal[0], self.kinds[signal[0]], dict(signal[1])
+        same = (each for each in seen if each[0] == name)
+        return next(
+            (each for each in same if not any(differences(kind, wanted, dict(each[1]), instants=self.instants))),
+            None,
+        )
+
+    def left(self, needed: Iterable[Signal], seen: Iterable[Signal]) -> tuple[list[Signal], Signal | None]:
+        """Match signals that have to come: return those seen that are left, and the first that did not come, or None."""
+        rest = list(map(comparable, seen))
+        for signal in needed:
+            found = self.match(comparable(signal), rest)
+            if found is None:
+                return rest, signal
+            rest.remove(found)
+        return rest, None
+
+    def stranger(self, seen: Iterable[Signal], allowed: Iterable[Signal]) -> Signal | None:
+        """Return the first of the signals seen that is none of those allowed, or None; all of them `comparable`."""
+        return next((each for each in seen if not any(self.match(one, [each]) for one in allowed)), None)
