@@ -61,7 +61,7 @@ class Shrinking:
         best = shrink(self._compiled, self._play, first, BUDGET)
         self._model.append(time.thread_time() - began)  # the system works on a thread of its own
         self._whole.append(time.perf_counter() - begin)
-        self._lengths.append(len(best.played.trace))
+        self._lengths.append(len(best.shown.trace))
         self._found.append(len(first.trace))
         self._tries.append(best.tries)
 

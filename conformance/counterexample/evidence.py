@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any
 
-from conformance.counterexample.play import Played, play, symbolic
+from conformance.counterexample.play import NOTHING, Played, play, symbolic
 from conformance.counterexample.shrink import shrink
 from conformance.counterexample.text import as_row
 from conformance.judge import CallFailed, Case, Finding
@@ -49,11 +49,11 @@ def _shrunk(case: Case, rounds: int) -> Counterexample | None:
         """Play a trace: of a fault, what is only a finding of level SHOULD shows nothing."""
         played = play(compiled, adapter, trace, seed, budget)
         only_recommended = played.finding is not None and played.finding.should
-        return Played(None, Trace(())) if must and only_recommended else played
+        return NOTHING if must and only_recommended else played
 
     def attempt(trace: Trace, seconds: float = budget.attempt_seconds, tries: int = rounds) -> Played:
         end = time.monotonic() + seconds
-        played = Played(None, Trace(()))
+        played = NOTHING
         for number in range(tries):
             played = once(trace, case.seed + number)
             if played.finding is not None or time.monotonic() > end:
@@ -68,7 +68,7 @@ def _shrunk(case: Case, rounds: int) -> Counterexample | None:
     if hangs:
         adapter.limit = min(adapter.limit, budget.hang_seconds)
     seconds = budget.shrink_seconds_at_once if rounds > 1 else budget.shrink_seconds
-    best = shrink(compiled, attempt, first, seconds).played
+    best = shrink(compiled, attempt, first, seconds).shown
     most = budget.more_reproductions * rounds
     hits, rounds = _reproduced(partial(once, best.trace), rounds, most, enough=2 if hangs else rounds)
     if hangs and not hits:  # what was called a hang was only slow

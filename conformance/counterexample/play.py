@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from conformance.budget import USUAL, Budget
@@ -33,6 +34,10 @@ class Played:
     transcript: tuple[str, ...] = ()
 
 
+NOTHING = Played(None, Trace(()))
+"""What a trace shows that goes astray."""
+
+
 def play(compiled: Compiled, adapter: Adapter, trace: Trace, seed: int = 0, budget: Budget = USUAL) -> Played:
     """Play a trace on a fresh system, judged, up to the first finding; one that goes astray shows nothing."""
     case = Case(compiled, adapter, seed, budget)
@@ -43,9 +48,9 @@ def play(compiled: Compiled, adapter: Adapter, trace: Trace, seed: int = 0, budg
             player.take(step)
         except (CallFailed, RowFailure):
             if case.finding is None:
-                return Played(None, Trace(()))
+                return NOTHING
         if case.astray or (case.finding is not None and case.judge.unsure and not at_once):
-            return Played(None, Trace(()))
+            return NOTHING
         if case.finding is not None:
             return player.played(case.finding, Trace(trace.steps[: index + 1]))
     return player.played(next(iter(case.judge.findings), None), trace)
@@ -59,35 +64,24 @@ class _Player:
         self._replies: dict[int, Observed] = {}
 
     def played(self, finding: Finding | None, trace: Trace) -> Played:
-        """Say what came of it."""
-        case = self._case
-        return Played(finding, trace, case.overlaps, self._origins(), case.adapter.transcript())
-
-    def _origins(self) -> tuple[tuple[str, Given], ...]:
-        """Return the ids in the replies so far, each with the reply that it came from first."""
-        found: dict[str, Given] = {}
-        facts = kernel_facts.of(self._case.compiled)
+        """Say what came of it, and of the ids in the replies so far which reply each came from first."""
+        case, facts = self._case, kernel_facts.of(self._case.compiled)
+        origins: dict[str, Given] = {}
         for number, reply in sorted(self._replies.items()):
             for field, value in facts.ids(reply).items():
-                found.setdefault(value, Given(number, field))
-        return tuple(found.items())
+                origins.setdefault(value, Given(number, field))
+        return Played(finding, trace, case.overlaps, tuple(origins.items()), case.adapter.transcript())
 
     def take(self, step: Step) -> None:
-        if isinstance(step, Call):
-            self._make(step)
-            return
-        self._case.together([self._body(caller) for caller in step.callers])
+        if isinstance(step, AtOnce):
+            self._case.together([partial(self._make, caller) for caller in step.callers])
+        else:
+            self._make((step,))
 
-    def _body(self, calls: tuple[Call, ...]) -> Any:
-        def body() -> None:
-            for call in calls:
-                self._make(call)
-
-        return body
-
-    def _make(self, call: Call) -> None:
-        arguments = {name: self._value(value) for name, value in call.arguments}
-        self._replies[call.number] = self._case.call(call.operation, arguments)
+    def _make(self, calls: Sequence[Call]) -> None:
+        for call in calls:
+            arguments = {name: self._value(value) for name, value in call.arguments}
+            self._replies[call.number] = self._case.call(call.operation, arguments)
 
     def _value(self, value: Any) -> Any:
         match value:

@@ -9,12 +9,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 
-from conformance.counterexample.cutter import Cutter
 from conformance.counterexample.evidence import Fails
+from conformance.counterexample.shrink import Cutter
 from conformance.system import HarnessError
 from statemachines.checks import holds
-from statemachines.compile import Compiled
-from statemachines.lifecycle import Row
 from statemachines.rows import Program, RowCompiler, RowFailure, RowTooLong, row_as_it_ran
 
 
@@ -23,7 +21,8 @@ def without_needless_steps(program: Program, failed: Fails, once: Callable[[Prog
 
     `once` runs a row, and raises Fails where it does not hold.
     """
-    budget = failed.case.budget
+    case = failed.case
+    compiled, budget, declaration = case.compiled, case.budget, case.adapter.declaration
     wrong = failed.failure.expr if failed.failure is not None else None
     claim = next((each for each in program.row.asserts if each.expr == wrong), None)
     if claim is None:
@@ -32,8 +31,11 @@ def without_needless_steps(program: Program, failed: Fails, once: Callable[[Prog
 
     def test(kept: tuple[int, ...]) -> tuple[tuple[int, ...], tuple[Program, Fails]] | None:
         act = tuple(steps[number] for number in kept)
-        cut = _typed(failed.case.compiled, replace(row, arrange=(), act=act, asserts=(claim,), open=()))
-        if cut is None or not _is_right(cut, failed):
+        rows = RowCompiler(compiled.lifecycle)
+        cut = rows.program(replace(row, arrange=(), act=act, asserts=(claim,), open=()))
+        if rows.faults:  # a step is gone whose reply another one needs
+            return None
+        if not holds(compiled, row_as_it_ran(compiled, cut, failed.values), declaration.limits, declaration.policies):
             return None
         again = _fails(once, cut, failed)
         return (kept, (cut, again)) if again is not None else None
@@ -51,20 +53,6 @@ def _each(kept: tuple[int, ...]) -> list[set[int]]:
 
 def _without(kept: tuple[int, ...], gone: set[int]) -> tuple[int, ...]:
     return tuple(number for number in kept if number not in gone)
-
-
-def _typed(compiled: Compiled, row: Row) -> Program | None:
-    """Type a row; None where a step is gone whose reply another one needs."""
-    compiler = RowCompiler(compiled.lifecycle)
-    program = compiler.program(row)
-    return None if compiler.faults else program
-
-
-def _is_right(program: Program, failed: Fails) -> bool:
-    """Return whether the model keeps the row, whatever it chooses."""
-    compiled, declaration = failed.case.compiled, failed.case.adapter.declaration
-    text = row_as_it_ran(compiled, program, failed.values)
-    return holds(compiled, text, declaration.limits, declaration.policies)
 
 
 def _fails(once: Callable[[Program], None], program: Program, failed: Fails) -> Fails | None:

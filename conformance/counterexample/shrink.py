@@ -1,34 +1,107 @@
 """The shortest trace that still shows the same fault: the clause, kind and operation are the same.
 
-The shrink passes drop an operation, a record's whole story, chunks of calls and single calls, and make what is left
+The passes drop an operation, a record's whole story, chunks of calls and single calls, and make what is left
 simpler. A pass stays as long as it makes counterexamples of the faulty systems shorter.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
+import time
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence, Sized
+from typing import Any, Generic, TypeVar
 
-from conformance.counterexample.cutter import Cutter
 from conformance.counterexample.play import Played
-from conformance.counterexample.simpler import Simpler, joined, one_by_one
+from conformance.judge import kernel_facts
 from statemachines.compile import Compiled
-from statemachines.rows import AtOnce, Trace, shape, without
+from statemachines.lifecycle import TypeUse
+from statemachines.rows import AtOnce, Call, Given, Trace, shape, values, with_argument, without
+from statemachines.types import Bool, Enum, List, Optional, Ref, Text, Type
+from statemachines.words import Words
+
+Steps = TypeVar("Steps", bound=Sized)
+Shown = TypeVar("Shown")
 
 SMALL_GROUP = 8  # calls at once that are cut one by one from the start
 COARSE = 16  # of so many parts of a long trace, each is tried before any call is looked at alone
 
 
-@dataclass(frozen=True, slots=True)
-class Shrunk:
-    """The shortest trace found, with what it shows, and how many tries it took."""
+class Cutter(Generic[Steps, Shown]):
+    """Takes fewer or simpler steps as long as a test still shows the same; every pass goes on from the best so far.
 
-    played: Played
-    tries: int
+    best    the steps that were kept last
+    shown   what the test showed of them
+    tries   how often the test was asked
+    """
+
+    def __init__(
+        self,
+        steps: Steps,
+        shown: Shown,
+        test: Callable[[Steps], tuple[Steps, Shown] | None],
+        seconds: float,
+        alike: Callable[[Steps], Hashable],
+    ) -> None:
+        """Begin with steps of which something was `shown`.
+
+        test     returns what is left of the steps that it is given and what they show; None where it is not the same
+        seconds  after which nothing more is tried
+        alike    returns what is equal of steps that need not be tried twice
+        """
+        self.best, self.shown, self.tries = steps, shown, 0
+        self._test, self._alike = test, alike
+        self._until = time.monotonic() + seconds
+        self._tried: set[Hashable] = set()
+
+    def keeps(self, candidate: Steps) -> bool:
+        """Try a candidate, unless one like it was tried; keep it when it shows the same."""
+        if not candidate or self._late() or (like := self._alike(candidate)) in self._tried:
+            return False
+        self._tried.add(like)
+        self.tries += 1
+        found = self._test(candidate)
+        if found is not None:
+            self.best, self.shown = found
+        return found is not None
+
+    def drop(
+        self,
+        parts: Callable[[Steps], Sequence[set[int]]],
+        without: Callable[[Steps, set[int]], Steps],
+        least: int = 1,
+    ) -> None:
+        """Drop as many parts as can go: half of them at once, then quarters, down to so few; the last ones first."""
+        size = len(parts(self.best))
+        while size >= max(least, 1):
+            end = len(parts(self.best))
+            while end > 0:
+                left = parts(self.best)
+                end = min(end, len(left))
+                self.keeps(without(self.best, set().union(*left[max(end - size, 0) : end])))
+                end -= size
+            size //= 2
+
+    def simplify(self, candidates: Callable[[Steps], Iterable[Steps]]) -> None:
+        """Take one of the candidates that are made of the best steps, as long as one shows the same."""
+        while not self._late() and any(map(self.keeps, candidates(self.best))):
+            pass
+
+    def repeat(self, *passes: Callable[[], None]) -> None:
+        """Make the passes one after the other, until none of them finds anything better."""
+        before: Steps | None = None
+        while before is not self.best and not self._late():
+            before = self.best
+            for each in passes:
+                each()
+
+    def _late(self) -> bool:
+        return time.monotonic() > self._until
 
 
-def shrink(compiled: Compiled, play: Callable[[Trace], Played], first: Played, seconds: float) -> Shrunk:
-    """Return the shortest trace found in so many seconds; `play` tells what a trace shows, as `first` was shown."""
+def shrink(compiled: Compiled, play: Callable[[Trace], Played], first: Played, seconds: float) -> Cutter[Trace, Played]:
+    """Find the shortest trace in so many seconds, and return it with what it shows, and in how many tries.
+
+    `play` tells what a trace shows, as `first` was shown.
+    """
     assert first.finding is not None  # there is nothing to shrink otherwise
     key, simpler = first.finding.key, Simpler(compiled)
 
@@ -53,7 +126,7 @@ def shrink(compiled: Compiled, play: Callable[[Trace], Played], first: Played, s
         lambda: cutter.simplify(simpler.values),
         lambda: cutter.simplify(joined),
     )
-    return Shrunk(cutter.shown, cutter.tries)
+    return cutter
 
 
 def _operations(trace: Trace) -> list[set[int]]:
@@ -91,3 +164,96 @@ def _groups(cutter: Cutter[Trace, Played]) -> None:
                 if cutter.keeps(without(cutter.best, every - few)):
                     return
                 size *= 2
+
+
+# ── Simpler traces: no calls at once, simpler values, one call for two ──
+
+
+def one_by_one(trace: Trace) -> Iterator[Trace]:
+    """Walk the traces in which one group of calls is made one after the other, each caller being the first."""
+    for index, step in enumerate(trace.steps):
+        callers = step.callers if isinstance(step, AtOnce) else ()
+        for first in range(len(callers)):
+            calls = AtOnce((*callers[first:], *callers[:first])).calls()
+            yield Trace((*trace.steps[:index], *calls, *trace.steps[index + 1 :]))
+
+
+def joined(trace: Trace) -> Iterator[Trace]:
+    """Walk the traces in which one call says what two said: their lists in one, their times in one."""
+    earlier: dict[Any, Call] = {}
+    for second in (step for step in trace.steps if isinstance(step, Call)):
+        summed = second.operation == "wait"
+        adding = {name: value for name, value in second.arguments if summed or isinstance(value, tuple)}
+        rest = tuple((name, None if name in adding else value) for name, value in second.arguments)
+        first = earlier.get((second.operation, rest))
+        earlier[second.operation, rest] = second
+        if first is not None and adding:
+            wider = without(trace, {second.number})
+            for name, value in adding.items():
+                wider = with_argument(wider, first.number, name, dict(first.arguments)[name] + value)
+            yield wider
+
+
+class Simpler:
+    """Walks traces with simpler values of one life cycle."""
+
+    def __init__(self, compiled: Compiled) -> None:
+        self._lifecycle = compiled.lifecycle
+        self._facts = kernel_facts.of(compiled)
+        self._words = Words(compiled.lifecycle)
+
+    def values(self, trace: Trace) -> Iterator[Trace]:
+        """Walk the traces with one simpler value: the first of its type, a shorter text, a short time."""
+        for call in trace.calls():
+            operation = self._lifecycle.operations.get(call.operation)
+            for name, value in call.arguments:
+                if operation is None:
+                    simpler: Iterator[object] = iter((1,) if name == "ms" and value > 1 else ())
+                else:
+                    use = operation.takes[name]
+                    simpler = self._simplest(self._words.types.resolve(use), use, value)
+                for each in simpler:
+                    yield with_argument(trace, call.number, name, each)
+
+    def first_record(self, trace: Trace) -> Iterator[Trace]:
+        """Walk the traces in which the last call, that only looks, looks at the first record that was made alike."""
+        *_, last = trace.calls()
+        makers = {call.number: call.operation for call in trace.calls()}
+        for name, value in last.arguments if self._facts.observes(last.operation) else ():
+            if isinstance(value, Given):
+                alike = (number for number, maker in makers.items() if maker == makers[value.step])
+                yield with_argument(trace, last.number, name, Given(next(alike), value.field))
+
+    def _simplest(self, kind: Type, use: TypeUse, value: object) -> Iterator[object]:
+        match kind:
+            case Optional(item=item) if value is not None:
+                yield from self._simplest(item, use, value)
+            case Enum() | Ref() | Bool():
+                known = values(self._lifecycle, use, kind) if self._is_fixed(kind) else []
+                yield from known[: known.index(value)] if value in known else []
+            case List() if isinstance(value, tuple):
+                yield from ((each,) for each in value if len(value) > 2)
+                yield from (value[:index] + value[index + 1 :] for index in range(len(value)))
+                yield value[::-1]
+            case Text(name=name) if isinstance(value, str) and len(value) > 1 and self._is_free(name):
+                yield from _shorter(value)
+
+    def _is_fixed(self, kind: Type) -> bool:
+        """Return whether the values of a type are known before any call: not the ids of records that come and go."""
+        return not isinstance(kind, Ref) or bool(self._lifecycle.entities[kind.entity].fixed)
+
+    def _is_free(self, name: str) -> bool:
+        """Return whether texts of a type are only carried about, so that a short one is as good."""
+        declared = self._lifecycle.types.get(name)
+        return declared is not None and declared.text in ("short", "around")
+
+
+def _shorter(text: str) -> Iterator[str]:
+    """Walk simpler texts: one plain character, as many of them, the second half, then ever longer first parts."""
+    size = len(text)
+    yield from (each for each in ("x", "x" * size) if each != text)
+    yield text[size // 2 :]
+    gone = size // 2
+    while gone > 0:
+        yield text[:-gone]
+        gone //= 2

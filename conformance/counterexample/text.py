@@ -25,8 +25,8 @@ class Written:
     seen: str
 
 
-def as_row(compiled: Compiled, played: Played, name: str = "C1", *, asserting: bool = True) -> Written:
-    """Write what a trace shows as a row of this name: its steps, what was expected, and what was seen.
+def as_row(compiled: Compiled, played: Played, *, asserting: bool = True) -> Written:
+    """Write what a trace shows as a row: its steps, what was expected, and what was seen.
 
     Without `asserting` the row only makes the calls, and leaves it to the model what may come of them.
     """
@@ -49,7 +49,7 @@ def as_row(compiled: Compiled, played: Played, name: str = "C1", *, asserting: b
     covers = finding.clause if known else f"operations.{trace.calls()[-1].operation}"
     claim = _assertion(finding, ids, trace, names) if asserting else "true"
     text = row_text(
-        name,
+        "C1",
         f"Expected {expected}; seen {seen}.",
         "should" if finding.should else "must",
         "counterexample",

@@ -6,15 +6,15 @@ made, and `written` writes it as the steps of a row.
 
 from __future__ import annotations
 
-from statemachines.rows.call_types import CallTypes
 from statemachines.rows.compiler import RowCompiler, enumerated, evaluate, extremes, positions, values, witnesses
 from statemachines.rows.model_subject import ModelSubject
 from statemachines.rows.names import Names, item, quoted
 from statemachines.rows.programs import UNEVALUABLE, Observed, Program, RowFailure, RowTooLong
-from statemachines.rows.row_writer import row_as_it_ran, row_text
+from statemachines.rows.row_writer import row_as_it_ran, row_text, written
 from statemachines.rows.trace import (
     AtOnce,
     Call,
+    CallTypes,
     Given,
     Plain,
     Step,
@@ -25,4 +25,3 @@ from statemachines.rows.trace import (
     without,
 )
 from statemachines.rows.words import RowWords
-from statemachines.rows.written_steps import written

@@ -9,13 +9,7 @@ from typing import Any
 from statemachines.diagnostics import Diagnostic, SpecError, Where, did_you_mean
 from statemachines.expression import Invoke, Name, Scope, Typed, check, emit, facts, python_name
 from statemachines.lifecycle import Claim, Drawn, Expr, Lifecycle, Row, RowStep, TypeUse, Word
-from statemachines.rows.programs import (
-    FUNCTIONS,
-    Line,
-    Program,
-    RowTooLong,
-    numbers,
-)
+from statemachines.rows.programs import FUNCTIONS, Line, Program, RowTooLong, numbers
 from statemachines.rows.words import RowWords
 from statemachines.types import BOOL, INT, UNKNOWN, Enum, List, Ref, Type, replied
 

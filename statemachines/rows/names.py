@@ -12,8 +12,7 @@ from typing import Any
 from statemachines.compile import Compiled
 from statemachines.expression import Const
 from statemachines.model import byte_length, line_count, sized_text
-from statemachines.rows.call_types import CallTypes
-from statemachines.rows.trace import Call, Given, Plain, stem_of
+from statemachines.rows.trace import Call, CallTypes, Given, Plain, stem_of
 from statemachines.types import Enum, Id, List, RecordType, Ref, Text, Type, present
 
 LONG = 40  # bytes of a text that is written out
@@ -113,12 +112,13 @@ class Names:
 
     def call(self, call: Call, inner: dict[int, str] | None = None) -> str:
         """Write a call; `inner` names replies where a loop walks over them."""
-        parts = []
-        for name, value in self._without_gaps(call):
-            if isinstance(value, Given) and value.step in (inner or {}):
-                parts.append(value.of((inner or {})[value.step]))
-            else:
-                parts.append(self.value(value, self.kind(call.operation, name)))
+        reach = self.reach | (inner or {})
+        parts = (
+            value.of(reach[value.step])
+            if isinstance(value, Given)
+            else self.value(value, self.kind(call.operation, name))
+            for name, value in self._without_gaps(call)
+        )
         return f"{call.operation}({', '.join(parts)})"
 
     def _without_gaps(self, call: Call) -> list[tuple[str, Any]]:

@@ -18,13 +18,17 @@ from statemachines.types import ReplyType, Type
 LONGEST_WALK = 10_000  # values that a row walks over, one after the other
 
 
-class RowFailure(Exception):
-    """A row does not hold: an assertion is false, or something it builds on was refused or is not there."""
+class RowStopped(Exception):
+    """A row ends before it is through, and at which expression, as far as that is known."""
 
     def __init__(self, message: str, expr: Expr | None = None) -> None:
         super().__init__(message)
         self.message = message
         self.expr = expr
+
+
+class RowFailure(RowStopped):
+    """A row does not hold: an assertion is false, or something it builds on was refused or is not there."""
 
 
 class NothingGiven(RowFailure):
@@ -35,13 +39,8 @@ class NotEvaluable(RowFailure):
     """A row reads what a reply does not have, or computes what cannot be computed."""
 
 
-class RowTooLong(Exception):
+class RowTooLong(RowStopped):
     """A row walks over more than can be walked: with such limits it cannot be run, and says nothing."""
-
-    def __init__(self, message: str, expr: Expr | None = None) -> None:
-        super().__init__(message)
-        self.message = message
-        self.expr = expr
 
 
 def numbers(count: int) -> list[int]:
@@ -152,8 +151,8 @@ class Line:
         """Evaluate. Raises NotEvaluable, which is a failure of the row."""
         try:
             return eval(self.code, environment)  # noqa: S307 - the code is our own emitter's
-        except (RowFailure, RowTooLong) as failure:
-            failure.expr = failure.expr or self.expr
+        except RowStopped as stopped:
+            stopped.expr = stopped.expr or self.expr
             raise
         except UNEVALUABLE as error:
             raise NotEvaluable(f"cannot be evaluated: {error}", self.expr) from error

@@ -1,4 +1,7 @@
-"""A row as text in the spec's own words, ready to be read, put into the matrix, or run again."""
+"""A row as text in the spec's own words, ready to be read, put into the matrix, or run again.
+
+The calls of a trace become its steps: alike ones repeated, walks over them as loops, the rest one by one.
+"""
 
 from __future__ import annotations
 
@@ -11,6 +14,11 @@ from statemachines.compile import Compiled
 from statemachines.lifecycle import Row, RowStep
 from statemachines.rows.names import Names, item
 from statemachines.rows.programs import Program
+from statemachines.rows.trace import AtOnce, Call, Given, Step, calls_of
+from statemachines.types import Type, join
+
+OWN = "on its own."
+FEW = 4  # calls alike that are still written one by one
 
 
 def row_text(
@@ -78,3 +86,178 @@ def _step(step: RowStep) -> list[str]:
 
 def _one_line(text: str) -> str:
     return " ".join(text.split())
+
+
+# ── The calls of a trace as steps ──
+
+
+def written(steps: Sequence[Step], names: Names, told: set[int]) -> list[str]:
+    """Write the steps; the last single call is bound as `last`, for the assertion.
+
+    `told` are the calls whose replies the words about the fault need.
+    """
+    used = (told - {call.number for call in calls_of(steps[-1])}) | {
+        number for step in steps for call in calls_of(step) for number in call.refers()
+    }
+    lines = [item(f"{name} = fresh({kind})") for name, kind in names.shared.values()]
+    index = 0
+    end = len(steps) - 1  # the last step has a name of its own
+    while index < len(steps):
+        many = _alike(steps[:end], index, names)
+        walked = _walk(steps[:end], index, names)
+        if many >= FEW:
+            lines.append(item(_repeated(steps[index : index + many], used, names)))
+            index += many
+        elif walked is not None:
+            lines += walked[0]
+            index += walked[1]
+        else:
+            lines.append(_single(steps[index], index == end, used, names))
+            index += 1
+    return lines
+
+
+# ── Calls alike ──
+
+
+def _alike(steps: Sequence[Step], index: int, names: Names) -> int:
+    """Count the calls from here on that read the same, and are about no earlier reply."""
+    count = 0
+    first = ""
+    for step in steps[index:]:
+        if not isinstance(step, Call) or step.refers() or names.unasked(step):
+            break
+        text = names.call(step)
+        if text != (first := first or text):
+            break
+        count += 1
+    return count
+
+
+def _repeated(steps: Sequence[Step], used: set[int], names: Names) -> str:
+    """Write calls that read the same as one; with a name if a later step uses one of their replies."""
+    calls = [call for step in steps for call in calls_of(step)]
+    text = f"repeat({len(calls)}, {names.call(calls[0])})"
+    if not any(call.number in used for call in calls):
+        return text
+    binding = names.free("started")
+    for position, call in enumerate(calls):
+        names.reach[call.number] = f"{binding}[{position}]"
+    return f"{binding} = {text}"
+
+
+# ── Walks over repeated records ──
+
+
+def _walk(steps: Sequence[Step], index: int, names: Names) -> tuple[list[str], int] | None:
+    """Write calls that go through repeated records one after the other as a loop, if they do."""
+    for period in (1, 2):
+        body = steps[index : index + period]
+        first = _position(body[0], names) if len(body) == period else None
+        if first is None:
+            continue
+        for step in (1, -1):
+            rounds = _rounds(steps[index:], body, first, step, names)
+            if rounds >= FEW:
+                return _loop(body, first, rounds, step, names), rounds * period
+    return None
+
+
+def _position(step: Step, names: Names) -> tuple[str, int] | None:
+    """Return the list and the position of the repeated record that a call is about."""
+    for _, value in step.arguments if isinstance(step, Call) else ():
+        if isinstance(value, Given) and (reach := names.reach.get(value.step, "")).endswith("]"):
+            binding, _, position = reach[:-1].partition("[")
+            return binding, int(position)
+    return None
+
+
+def _rounds(steps: Sequence[Step], body: Sequence[Step], first: tuple[str, int], step: int, names: Names) -> int:
+    """Count how often the body comes, each time about the next record."""
+    binding, position = first
+    period, rounds = len(body), 0
+    while _follows(
+        steps[rounds * period : (rounds + 1) * period], body, f"{binding}[{position + step * rounds}]", names
+    ):
+        rounds += 1
+    return rounds
+
+
+def _follows(steps: Sequence[Step], body: Sequence[Step], reach: str, names: Names) -> bool:
+    """Return whether steps are those of a loop's body, about one repeated record."""
+    if len(steps) != len(body):
+        return False
+    for step, like in zip(steps, body, strict=True):
+        if not isinstance(step, Call) or not isinstance(like, Call) or step.operation != like.operation:
+            return False
+        if [name for name, _ in step.arguments] != [name for name, _ in like.arguments]:
+            return False
+        for (_, value), (_, wanted) in zip(step.arguments, like.arguments, strict=True):
+            about = isinstance(value, Given) and names.reach.get(value.step) == reach
+            if about != isinstance(wanted, Given) or not (about or value == wanted):
+                return False
+    return True
+
+
+def _loop(body: Sequence[Step], first: tuple[str, int], rounds: int, step: int, names: Names) -> list[str]:
+    """Write a loop over a stretch of a list, forwards or backwards."""
+    binding, position = first
+    total = sum(1 for reach in names.reach.values() if reach.startswith(f"{binding}["))
+    over, skipped = binding, position
+    if step < 0:
+        over, skipped = f"{binding}.reversed()", total - 1 - position
+    over += (f".drop({skipped})" if skipped else "") + (f".take({rounds})" if skipped + rounds < total else "")
+    each = names.free("r")
+    lines = [f"- for each {each} in {over}:"]
+    for call in (call for step in body for call in calls_of(step)):
+        inner = {value.step: each for _, value in call.arguments if isinstance(value, Given)}
+        lines.append(f"    {item(names.call(call, inner))}")
+    return lines
+
+
+# ── One by one ──
+
+
+def _single(step: Step, last: bool, used: set[int], names: Names) -> str:
+    if isinstance(step, AtOnce):
+        return item(_together(step, used, names))
+    if names.unasked(step):
+        about = [names.value(each, None) if isinstance(each, Given) else str(each) for _, each in step.arguments]
+        return f"# the implementation takes {step.operation.removeprefix(OWN)}({', '.join(about)}) unasked"
+    text = names.call(step)
+    if step.number in used:
+        names.reach[step.number] = names.reply(step)
+        return item(f"{names.reach[step.number]} = {text}")
+    return item(f"last = {text}" if last else text)
+
+
+def _together(step: AtOnce, used: set[int], names: Names) -> str:
+    """Write calls at once; with a name if a later step uses one of their replies."""
+    callers = [each for caller in step.callers for each in _callers(caller, names)]
+    texts = [_body(caller, names) for caller in callers]
+    binding = ""
+    if any(call.number in used for call in step.calls()):
+        binding = names.free("made")
+        for position, calls in enumerate(callers):
+            for index, call in enumerate(calls):
+                names.reach[call.number] = f"{binding}[{position}]{f'[{index}]' if len(calls) > 1 else ''}"
+    alike = all(text == texts[0] for text in texts)
+    written = f"together({len(texts)}, {texts[0]})" if alike else f"together({', '.join(texts)})"
+    return f"{binding} = {written}" if binding else written
+
+
+def _callers(caller: Sequence[Call], names: Names) -> list[Sequence[Call]]:
+    """Return a caller as a row can have it: a list holds replies of one type, so others become callers of their own."""
+    kinds = [names.types.gives(call.operation) for call in caller]
+    joined: Type | None = kinds[0]
+    for kind in kinds[1:]:
+        joined = None if joined is None else join(joined, kind)
+    return [caller] if joined is not None else [[call] for call in caller]
+
+
+def _body(caller: Sequence[Call], names: Names) -> str:
+    """Write what one caller does, one call after the other."""
+    texts = [names.call(call) for call in caller]
+    if len(texts) == 1:
+        return texts[0]
+    return f"repeat({len(texts)}, {texts[0]})" if len(set(texts)) == 1 else f"[{', '.join(texts)}]"

@@ -12,9 +12,8 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from statemachines.kernel import Kernel
-from statemachines.rows.call_types import CallTypes
 from statemachines.rows.programs import Observed
-from statemachines.types import List, RecordType, Text, Type, present
+from statemachines.types import NULL, Id, List, RecordType, Text, Type, present
 
 _NUMBER = re.compile(r"(?<=-)[0-9]+\Z")
 
@@ -110,31 +109,56 @@ def calls_of(step: Step) -> tuple[Call, ...]:
     return step.calls() if isinstance(step, AtOnce) else (step,)
 
 
+class CallTypes:
+    """The types of the operations of a life cycle, looked up by name; what no spec declares, such as `wait`, has none."""
+
+    def __init__(self, source: Kernel) -> None:
+        self._kernel = source
+        self._operations = {operation.name: operation for operation in source.operations}
+
+    def gives(self, operation: str) -> Type:
+        """Return the type of an operation's reply."""
+        found = self._operations.get(operation)
+        return found.reply.type if found is not None and found.reply is not None else NULL
+
+    def takes(self, operation: str) -> dict[str, Type]:
+        """Return the types of an operation's arguments; none of what no spec declares, such as `wait`."""
+        found = self._operations.get(operation)
+        return {each.name: present(each.wire) for each in found.parameters} if found is not None else {}
+
+    def identified(self, operation: str) -> dict[str, str]:
+        """Return the fields of a reply that hold the id of a record, each with its entity; '' where the reply is an id."""
+        kind = self.gives(operation)
+        fields = kind.fields if isinstance(kind, RecordType) else (("", kind),)
+        ids = ((name, each) for name, field in fields if isinstance(each := present(field), Id))
+        return {name: each.entity for name, each in ids if not self._kernel.entity(each.entity).fixed}
+
+    def ids(self, call: Observed) -> dict[str, str]:
+        """Return the ids of records in a reply that is compared, by the field that holds them."""
+        found = call.given if isinstance(call.given, dict) else {"": call.given}
+        names = self.identified(call.operation)
+        return {name: found[name] for name in names if isinstance(found.get(name), str)}
+
+
 def symbolic(source: Kernel, made: Iterable[Observed | Sequence[Sequence[Observed]]]) -> Trace:
     """Return a trace of calls and groups of calls at once: an id that was given is told by the reply that gave it."""
     types = CallTypes(source)
     origins: dict[str, Given] = {}
-    number = 0
+    numbers = itertools.count(1)
 
     def call(record: Observed) -> Call:
-        nonlocal number
-        number += 1
         kinds = types.takes(record.operation)
         arguments = tuple((name, _symbol(value, kinds.get(name), origins)) for name, value in record.arguments.items())
-        return Call(number, record.operation, arguments)
-
-    def note(record: Observed, made: Call) -> None:
-        used = {each for value in record.arguments.values() for each in parts(value) if isinstance(each, str)}
-        for field, value in types.ids(record).items():
-            if value not in used:
-                origins[value] = Given(made.number, field)
+        return Call(next(numbers), record.operation, arguments)
 
     steps: list[Step] = []
     for step in made:
         callers = ((step,),) if isinstance(step, Observed) else step
         calls = tuple(tuple(call(each) for each in caller) for caller in callers)
         for record, each in zip(itertools.chain(*callers), itertools.chain(*calls), strict=True):
-            note(record, each)
+            used = {part for value in record.arguments.values() for part in parts(value) if isinstance(part, str)}
+            given = {value: Given(each.number, field) for field, value in types.ids(record).items()}
+            origins |= {value: reply for value, reply in given.items() if value not in used}
         steps.append(calls[0][0] if isinstance(step, Observed) else AtOnce(calls))
     return Trace(tuple(steps))
 
@@ -186,7 +210,7 @@ def stem_of(text: str) -> str:
     return _NUMBER.sub("", text)
 
 
-def shape(trace: Trace) -> tuple[Any, ...]:
+def shape(trace: Trace) -> Trace:
     """Return what is the same of traces that only number their calls, or the texts that were counted through, otherwise.
 
     Without the first of sixty-four equal jobs, or without the last one, a trace has the same shape.
@@ -197,9 +221,9 @@ def shape(trace: Trace) -> tuple[Any, ...]:
     def of(value: Any) -> Any:
         match value:
             case Given(step=step, field=field):
-                return places[step], field
+                return Given(places[step], field)
             case Plain(fields=fields):
-                return tuple((name, of(each)) for name, each in fields)
+                return Plain(tuple((name, of(each)) for name, each in fields))
             case tuple():
                 return tuple(map(of, value))
             case str() if (stem := stem_of(value)) != value:
@@ -207,10 +231,4 @@ def shape(trace: Trace) -> tuple[Any, ...]:
             case _:
                 return value
 
-    def plainly(call: Call) -> tuple[Any, ...]:
-        return call.operation, tuple((name, of(value)) for name, value in call.arguments)
-
-    return tuple(
-        tuple(tuple(map(plainly, caller)) for caller in step.callers) if isinstance(step, AtOnce) else plainly(step)
-        for step in trace.steps
-    )
+    return trace.changed(lambda call: Call(0, call.operation, tuple((name, of(each)) for name, each in call.arguments)))

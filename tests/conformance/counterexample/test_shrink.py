@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from conformance.counterexample.play import Played, play, symbolic
-from conformance.counterexample.shrink import Shrunk, shrink
+from conformance.counterexample.shrink import Cutter, shrink
 from conformance.judge.case import Case
 from conformance.judge.finding import Finding
 from statemachines.rows import AtOnce, Call, Given, Step, Trace
@@ -22,7 +22,7 @@ OTHER = Finding("reply", "operations.list_jobs.gives", "list_jobs", "this", "tha
 Shows = Callable[[Trace], Finding | None]
 
 
-def shrunk(trace: Trace, shows: Shows, seconds: float = 60) -> Shrunk:
+def shrunk(trace: Trace, shows: Shows, seconds: float = 60) -> Cutter[Trace, Played]:
     def played(candidate: Trace) -> Played:
         return Played(shows(candidate), candidate)
 
@@ -74,9 +74,9 @@ def with_all_they_use(trace: Trace, needed: set[int]) -> set[int]:
 def test_what_is_left_is_what_the_fault_needs_and_nothing_more(case: tuple[Trace, set[int]]) -> None:
     trace, needed = case
     best = shrunk(trace, lambda candidate: FAULT if needed <= numbers(candidate) else None)
-    assert numbers(best.played.trace) == with_all_they_use(trace, needed)
-    assert best.played.finding == FAULT
-    assert best.played.trace == best.played.trace
+    assert numbers(best.shown.trace) == with_all_they_use(trace, needed)
+    assert best.shown.finding == FAULT
+    assert best.shown.trace == best.shown.trace
 
 
 @given(traces(), st.integers(1, 6))
@@ -88,14 +88,14 @@ def test_another_fault_is_not_the_same(case: tuple[Trace, set[int]], least: int)
         return FAULT if len(candidate) >= min(least, len(trace)) else OTHER
 
     best = shrunk(trace, shows)
-    assert best.played.finding == FAULT
-    assert len(best.played.trace) >= min(least, len(trace))
+    assert best.shown.finding == FAULT
+    assert len(best.shown.trace) >= min(least, len(trace))
 
 
 def test_the_same_fault_is_the_same_clause_kind_and_operation_whatever_was_seen() -> None:
     trace = Trace((start(1), start(2), start(3)))
     best = shrunk(trace, lambda tried: Finding(*FAULT.key, f"{len(tried)}", f"{len(tried) + 1}"))
-    assert len(best.played.trace) == 1
+    assert len(best.shown.trace) == 1
     assert FAULT.key == Finding(*FAULT.key, "a", "b").key != OTHER.key
 
 
@@ -111,7 +111,7 @@ def test_a_fault_behind_many_jobs_is_cut_in_terms_of_jobs() -> None:
         return FAULT if sum(call.operation == "finish" for call in candidate.calls()) >= 21 else None
 
     best = shrunk(trace, shows)
-    assert len(best.played.trace) == 42
+    assert len(best.shown.trace) == 42
     assert best.tries < 8 * many
 
 
@@ -123,7 +123,7 @@ def simplified(call: Call, holds: Callable[[dict[str, Any]], bool]) -> dict[str,
         last = candidate.calls()[-1]
         return FAULT if last.operation == call.operation and holds(dict(last.arguments)) else None
 
-    return dict(shrunk(trace, shows).played.trace.calls()[-1].arguments)
+    return dict(shrunk(trace, shows).shown.trace.calls()[-1].arguments)
 
 
 def test_what_is_left_gets_its_simplest_arguments() -> None:
@@ -149,7 +149,7 @@ def test_an_id_and_a_tool_call_are_left_alone() -> None:
     """Another text there would be another call or another job."""
     own = Call(2, "start_as", (*start(2).arguments, ("job_id", "mine")))
     trace = Trace((start(1), own))
-    assert shrunk(trace, lambda candidate: FAULT if len(candidate) == 2 else None).played.trace == trace
+    assert shrunk(trace, lambda candidate: FAULT if len(candidate) == 2 else None).shown.trace == trace
 
 
 # --- calls at once ----------------------------------------------------------------------------------------
@@ -164,15 +164,15 @@ def test_calls_at_once_are_cut_to_the_fewest_that_show_the_fault() -> None:
         return FAULT if any(isinstance(step, AtOnce) for step in candidate.steps) else None
 
     best = shrunk(Trace((at_once(16, 200),)), shows)
-    assert [len(step.callers) for step in best.played.trace.steps if isinstance(step, AtOnce)] == [2]
-    assert len(best.played.trace) == 2
+    assert [len(step.callers) for step in best.shown.trace.steps if isinstance(step, AtOnce)] == [2]
+    assert len(best.shown.trace) == 2
     assert best.tries < 100
 
 
 def test_calls_that_need_not_be_at_once_are_made_one_after_the_other() -> None:
     trace = Trace((AtOnce(((start(1),), (start(2),), (start(3),))),))
     best = shrunk(trace, lambda candidate: FAULT if {1, 3} <= numbers(candidate) else None)
-    assert best.played.trace == Trace((start(1), start(3)))
+    assert best.shown.trace == Trace((start(1), start(3)))
 
 
 def test_calls_that_were_at_once_are_made_in_the_order_that_shows_the_fault() -> None:
@@ -182,7 +182,7 @@ def test_calls_that_were_at_once_are_made_in_the_order_that_shows_the_fault() ->
         in_order = [call.number for call in found.calls()] == [3, 1, 2]
         return FAULT if found == trace or in_order else None
 
-    assert shrunk(trace, shows).played.trace == Trace((start(3), start(1), start(2)))
+    assert shrunk(trace, shows).shown.trace == Trace((start(3), start(1), start(2)))
 
 
 # --- budget -----------------------------------------------------------------------------------------------
@@ -191,7 +191,7 @@ def test_calls_that_were_at_once_are_made_in_the_order_that_shows_the_fault() ->
 def test_without_time_the_trace_stays_as_it_is() -> None:
     trace = Trace((start(1), start(2)))
     best = shrunk(trace, lambda candidate: FAULT, 0)
-    assert (best.played.trace, best.tries) == (trace, 0)
+    assert (best.shown.trace, best.tries) == (trace, 0)
 
 
 def test_of_jobs_that_are_alike_one_is_left_out_for_all() -> None:
@@ -199,7 +199,7 @@ def test_of_jobs_that_are_alike_one_is_left_out_for_all() -> None:
     ends = [end(number + 60, number) for number in range(1, 61)]
     trace = Trace((*starts, *ends))
     best = shrunk(trace, lambda candidate: FAULT if len(candidate) == 120 else None)
-    assert len(best.played.trace) == 120
+    assert len(best.shown.trace) == 120
     assert best.tries < 120  # 60 starts, 60 ends, 60 jobs, and the halves and quarters of all
 
 
@@ -233,8 +233,8 @@ def test_a_fault_behind_the_21st_job_is_found_at_its_known_length() -> None:
         assert case.finding is not None
         first = play(thread_job(), adapter, symbolic(thread_job(), case.trace))
         best = shrink(thread_job(), lambda trace: play(thread_job(), adapter, trace), first, 60)
-    assert len(best.played.trace) <= FirstStartedLeaves.calls
-    assert best.played.finding is not None
-    assert best.played.finding.key == case.finding.key
+    assert len(best.shown.trace) <= FirstStartedLeaves.calls
+    assert best.shown.finding is not None
+    assert best.shown.finding.key == case.finding.key
     with adapted(REFERENCE) as adapter:
-        assert play(thread_job(), adapter, best.played.trace).finding is None
+        assert play(thread_job(), adapter, best.shown.trace).finding is None
