@@ -19,6 +19,7 @@ from statemachines.expression import (
 )
 from statemachines.generate.page import Page, inside, key_of, negated
 from statemachines.generate.shown import seen
+from statemachines.generate.writer import tuple_of
 from statemachines.types import BOOL, Enum
 
 LISTS: dict[kernel.How, str] = {"once": "signals", "permitted": "may", "repeats": "again"}
@@ -49,26 +50,17 @@ def effects(page: Page, wanted: tuple[kernel.Effect, ...]) -> None:
                 _loop(page, effect)
     for effect in wanted:
         if isinstance(effect, kernel.Move | kernel.Create) and _enters(page.source, effect):
-            _entered(page, effect)
-
-
-def _entered(page: Page, effect: kernel.Move | kernel.Create) -> None:
-    """Write that what follows from a record's new state follows."""
-    method = f"self.entered_{python_name(page.source.entity(effect.entity).variable)}"
-    if isinstance(effect, kernel.Move):
-        page.line(f"{method}({python_name(effect.record)}, before, signals)")
-    else:
-        page.line(f"{method}({python_name(effect.variable)}, '', signals)")
+            record, before = (effect.record, "before") if isinstance(effect, kernel.Move) else (effect.variable, "''")
+            method = f"self.entered_{python_name(page.source.entity(effect.entity).variable)}"
+            page.line(f"{method}({python_name(record)}, {before}, signals)")
 
 
 def signal(page: Page, emitted: kernel.Emit, into: str) -> None:
     """Write that a signal comes."""
-    pairs = [f"({key!r}, {seen(page, value)})" for key, value in emitted.fields]
-    fields = f"({', '.join(pairs)}{',' if len(pairs) == 1 else ''})"
-    statement = f"{into}.append(({emitted.signal!r}, {fields}))"
+    fields = tuple_of(f"({key!r}, {seen(page, value)})" for key, value in emitted.fields)
     with page.where(emitted.when):
         page.saw(emitted.clause)
-        page.line(statement)
+        page.line(f"{into}.append(({emitted.signal!r}, {fields}))")
 
 
 def step(page: Page, wanted: tuple[kernel.Effect, ...]) -> None:
@@ -141,7 +133,10 @@ def _stays(effect: kernel.Move) -> bool:
 
 
 def _taken_before(page: Page, wanted: tuple[kernel.Effect, ...]) -> dict[str, str]:
-    """Write the values to set that the effects before them would change; return their names by clause."""
+    """Write the values to set, if their condition holds now, that the effects before them would change.
+
+    Return their names by clause.
+    """
     changed: set[str] = set()
     taken: dict[str, str] = {}
     for effect in wanted:
@@ -151,14 +146,10 @@ def _taken_before(page: Page, wanted: tuple[kernel.Effect, ...]) -> dict[str, st
             case kernel.Set(clause=clause, field=field, value=value, when=when):
                 if changed & (_reads(value) | (_reads(when) if when is not None else set())):
                     taken[clause] = f"new_{python_name(field)}"
-                    page.line(f"{taken[clause]} = {_taken(value, when)}")
+                    then = f" if {emit(when)} else ABSENT" if when is not None else ""
+                    page.line(f"{taken[clause]} = {emit(value)}{then}")
                 changed.add(field)
     return taken
-
-
-def _taken(value: Typed, when: Typed | None) -> str:
-    """Write a value that is set later, if its condition holds now."""
-    return emit(value) if when is None else f"{emit(value)} if {emit(when)} else ABSENT"
 
 
 def _reads(value: Typed) -> set[str]:
@@ -247,14 +238,13 @@ def _remove(page: Page, effect: kernel.Remove) -> None:
     if effect.kind == "due":
         page.line(f"self.due_{effect.name.lower()} = []")
         return
-    entity = page.source.entity(effect.name if effect.kind == "entity" else effect.entity)
-    method = f"self.removed_{python_name(entity.variable)}"
     if effect.kind == "record":
-        page.line(f"{method}({python_name(effect.name)})")
+        variable = python_name(page.source.entity(effect.entity).variable)
+        page.line(f"self.removed_{variable}({python_name(effect.name)})")
         return
-    record = python_name(entity.variable)
-    with page.block(f"for {record} in [*{page.collection(entity.name)}.values()]:"):
-        page.line(f"{method}({record})")
+    variable = python_name(page.source.entity(effect.name).variable)
+    with page.block(f"for {variable} in [*{page.collection(effect.name)}.values()]:"):
+        page.line(f"self.removed_{variable}({variable})")
 
 
 def _send(page: Page, effect: kernel.Send) -> None:

@@ -6,6 +6,7 @@ from statemachines import kernel
 from statemachines.expression import Typed, emit, python_name
 from statemachines.generate.page import Page, negated
 from statemachines.generate.shown import seen
+from statemachines.generate.writer import tuple_of
 
 
 def definition(page: Page, definition: kernel.Definition) -> None:
@@ -32,11 +33,10 @@ def order_policy(page: Page, order: kernel.OrderPolicy) -> None:
 
 def ordering_key(order: tuple[Typed | str, ...], variable: str) -> str:
     """Write the ordering key of a record; a text names an ordering policy."""
-    if not order:
-        return "()"
     record = python_name(variable)
-    parts = [f"*self.{python_name(part)}_key({record})" if isinstance(part, str) else emit(part) for part in order]
-    return f"({', '.join(parts)}{',' if len(parts) == 1 else ''})"
+    return tuple_of(
+        f"*self.{python_name(part)}_key({record})" if isinstance(part, str) else emit(part) for part in order
+    )
 
 
 def invariants(page: Page) -> None:

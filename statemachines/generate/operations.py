@@ -1,23 +1,22 @@
-"""Operations: what each may answer, what it does, and both together under its own name."""
+"""Operations: what each takes, may answer and does, and all of it together under its own name."""
 
 from __future__ import annotations
 
 from statemachines import kernel, model
-from statemachines.expression import emit, python_name
-from statemachines.generate.arguments import declared, looked_up
-from statemachines.generate.decisions import decides
-from statemachines.generate.effects import begin_lists, lists_of, returned, step
-from statemachines.generate.page import Page
+from statemachines.expression import Attribute, Const, Operate, Typed, Var, emit, python_name
+from statemachines.generate.effects import begin_lists, lists_of, returned, signal, step
+from statemachines.generate.page import Page, outside
 from statemachines.generate.shown import seen
+from statemachines.types import BOOL, List, Optional, RecordType, Ref, Type
 
 
 def operation(page: Page, source: kernel.Operation) -> None:
     """Write the three methods of an operation."""
-    arguments = declared(source)
+    arguments = _declared(source)
     names = ", ".join(python_name(parameter.name) for parameter in source.parameters)
     told = [python_name(effect.variable) for effect in source.effects if isinstance(effect, kernel.Send)]
     with page.method(f"may_{source.name}", arguments, "Decision"):
-        decides(page, source)
+        _decides(page, source)
     extended = ", ".join([*([arguments] if arguments else []), *(f"{name}: Any = None" for name in told)])
     with page.method(f"do_{source.name}", extended, "Outcome"):
         _does(page, source)
@@ -38,7 +37,7 @@ def _name(source: kernel.Kernel, operation: str) -> str:
 
 
 def _does(page: Page, operation: kernel.Operation) -> None:
-    looked_up(page, operation, witness=True)
+    _looked_up(page, operation, witness=True)
     page.saw(operation.loses_files)
     page.saw(operation.copies)
     for name, value in operation.reads:
@@ -63,3 +62,147 @@ def _reply(page: Page, reply: kernel.Reply | None) -> str:
         given = seen(page, value)
         source = given if when is None else f"({given} if {emit(when)} else {source})"
     return source
+
+
+# ── What is taken ──
+
+
+def _declared(operation: kernel.Operation) -> str:
+    """Write the parameters of an operation; Python wants a default for each behind one that has it."""
+    written, optional = [], False
+    for each in operation.parameters:
+        optional = optional or each.default is not None
+        written.append(f"{python_name(each.name)}: Any{' = ABSENT' if optional else ''}")
+    return ", ".join(written)
+
+
+def _looked_up(page: Page, operation: kernel.Operation, *, witness: bool = False) -> None:
+    """Write that ids become records, and what was left out its default; with `witness` that this was seen."""
+    for parameter in operation.parameters:
+        name = python_name(parameter.name)
+        if parameter.default is not None:
+            with page.block(f"if {name} is ABSENT:"):
+                if witness:
+                    page.saw(parameter.default_clause)
+                page.line(f"{name} = {emit(parameter.default)}")
+        if parameter.entity:
+            records = page.collection(parameter.entity)
+            fixed = page.source.entity(parameter.entity).fixed
+            page.line(f"{name} = {records}[{name}]" if fixed else f"{name} = {records}.get({name})")
+        elif (whole := _whole(name, parameter.type)) != name:
+            page.line(f"{name} = {whole}")
+
+
+def _whole(source: str, kind: Type) -> str:
+    """Write a plain value with null for every field that the caller left out."""
+    match kind:
+        case RecordType(fields=fields) if any(_may_lack(each) for _, each in fields):
+            parts = (
+                f"{name!r}: {_whole(f'{source}.get({name!r})' if isinstance(each, Optional) else f'{source}[{name!r}]', each)}"
+                for name, each in fields
+            )
+            return f"{{{', '.join(parts)}}}"
+        case List(item=item) if (inner := _whole("part", item)) != "part":
+            return f"[{inner} for part in {source}]"
+        case Optional(item=item) if (inner := _whole(source, item)) != source:
+            return f"None if {source} is None else {inner}"
+        case _:
+            return source
+
+
+def _may_lack(kind: Type) -> bool:
+    """Return whether a caller may leave out a value of this type, or a part of it."""
+    return isinstance(kind, Optional) or _whole("value", kind) != "value"
+
+
+# ── What may be answered ──
+
+
+def _decides(page: Page, operation: kernel.Operation) -> None:
+    """Write the body of `may_…`.
+
+    A record that is not there is told at once, then where the source says nothing, then a record that is not the
+    caller's own. After that all guards that refuse are looked at, as any of their codes may be given, and last
+    those that let the operation pass without effect.
+    """
+    if not operation.requires:
+        page.line("return ACCEPT")
+        return
+    _looked_up(page, operation)
+    absent = [require for require in operation.requires if require.guard is None]
+    foreign = [require for require in operation.requires if ".private to" in require.clause]
+    others = [require for require in operation.requires if require not in (*absent, *foreign)]
+    refusals = [require for require in others if require.answer == "refused"]
+    opens = [require for require in others if require.answer == "open"]
+    for require in (*absent, *(each for each in others if each.answer == "avoided"), *foreign):
+        _answers_at_once(page, require)
+    if opens:
+        _gathers(page, "left_open", opens, [])
+    if len(refusals) == 1 and not opens:
+        _answers_at_once(page, refusals[0])
+    elif refusals:
+        _gathers(page, "refused", refusals, opens)
+        with page.block("if refused:"):
+            codes = "(*refused.values(), *left_open.values())" if opens else "tuple(refused.values())"
+            page.line(f"return Decision({codes}, clauses=tuple(refused))")  # what is open excuses nothing else
+    for require in others:
+        if require.answer == "unchanged":
+            _answers_at_once(page, require)
+    if opens:
+        with page.block("if left_open:"):
+            page.line("return Decision(tuple(left_open.values()), accept=True, clauses=tuple(left_open))")
+    if opens or not any(_is_always(require) for require in refusals):
+        page.line("return ACCEPT")
+
+
+def _is_always(require: kernel.Require) -> bool:
+    """Return whether an operation is refused come what may."""
+    return isinstance(require.guard, Const) and require.guard.value is False
+
+
+def _fails(page: Page, require: kernel.Require) -> Typed | None:
+    """Return the condition under which a guard does not hold; None for always."""
+    match require.guard:
+        case None:
+            return Var(BOOL, 0, "", f"{python_name(require.parameter)} is None")
+        case Operate(operator="!", right=condition):
+            return condition
+        case Operate(
+            operator="in",
+            left=Attribute(of=Var(type=Ref(entity=name), source=record), name="state"),
+            right=Const(value=tuple(states)),
+        ):
+            return Var(BOOL, 0, "", outside(page.source.entity(name), record, states))
+        case guard:
+            return None if _is_always(require) else Operate(BOOL, 0, "!", None, guard)
+
+
+def _gathers(page: Page, name: str, requires: list[kernel.Require], opens: list[kernel.Require]) -> None:
+    """Write that the codes of all guards that fail are gathered by clause; what is open excuses its code."""
+    page.line(f"{name}: dict[int, str] = {{}}")
+    for require in requires:
+        condition = _fails(page, require)
+        for each in opens:
+            if each.code == require.code:
+                counts = Var(BOOL, 0, "", f"{page.numbers[each.clause]} not in left_open")
+                condition = Operate(BOOL, 0, "&&", condition, counts) if condition is not None else counts
+        with page.where(condition):
+            page.saw(require.clause)
+            page.line(f"{name}[{page.numbers[require.clause]}] = {require.code!r}")
+
+
+def _answers_at_once(page: Page, require: kernel.Require) -> None:
+    clauses = f"clauses=({page.numbers[require.clause]},)"
+    with page.where(_fails(page, require)):
+        page.saw(require.clause)
+        if require.answer == "refused":
+            page.line(f"return Decision(({require.code!r},), {clauses})")
+            return
+        permitted = ""
+        if require.permitted:
+            begin_lists(page, ["may"])
+            for each in require.permitted:
+                signal(page, each, "may")
+            permitted = ", may=tuple(may)"
+        how = "idle=True, avoid=True" if require.answer == "avoided" else "idle=True"
+        page.line(f"return Decision({how}{permitted}, {clauses})")

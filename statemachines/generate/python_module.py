@@ -10,15 +10,12 @@ from importlib import resources
 
 from statemachines import kernel
 from statemachines.expression import group_constant
-from statemachines.generate.consequences import entered, removed
-from statemachines.generate.freezing import freezing
-from statemachines.generate.messages import sending
+from statemachines.generate.consequences import entered, removed, sending
 from statemachines.generate.named import definition, invariants, order_policy
 from statemachines.generate.operations import operation
 from statemachines.generate.page import Page
-from statemachines.generate.records import entity_class, message_class
 from statemachines.generate.shown import shown_message, shown_record
-from statemachines.generate.state import mint, reset, slots
+from statemachines.generate.state import entity_class, freezing, message_class, mint, reset, slots
 from statemachines.generate.unasked import own_steps, timers
 
 _SHARED = "from statemachines.model import *  # noqa: F403\n"

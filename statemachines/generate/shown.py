@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
+
 from statemachines import kernel
 from statemachines.expression import Apply, Typed, Var, class_name, emit, emit_iterable, python_name
 from statemachines.generate.page import Page, key_of
@@ -25,7 +28,7 @@ def shown_message(page: Page, message: kernel.Message) -> None:
             page.saw(f"messages.{message.name}.carries.{key}")
         with page.bracketed("return {", "}"):
             for key, value in message.carries:
-                page.entry(f"{key!r}: {_seen(page, f'message.{python_name(key)}', value.type)}")
+                page.entry(f"{key!r}: {_each(f'message.{python_name(key)}', value.type, partial(_seen, page))}")
 
 
 def seen(page: Page, value: Typed) -> str:
@@ -33,7 +36,7 @@ def seen(page: Page, value: Typed) -> str:
     if isinstance(value, Apply) and value.function == "such_as":
         return f"SuchAs({seen(page, value.arguments[0])})"
     walked = isinstance(value.type, List) and isinstance(value, Var)
-    return _seen(page, emit_iterable(value) if walked else emit(value), value.type)
+    return _each(emit_iterable(value) if walked else emit(value), value.type, partial(_seen, page))
 
 
 def _seen(page: Page, source: str, kind: Type) -> str:
@@ -43,26 +46,25 @@ def _seen(page: Page, source: str, kind: Type) -> str:
             return f"self.shown_{python_name(entity.variable)}({source})" if entity.shows else f"{source}.id"
         case MessageType(name=name):
             return f"self.shown_{name.lower()}({source})"
-        case List(item=item) if (each := _seen(page, "each", item)) != "each":
-            return f"[{each} for each in {source}]"
-        case Optional(item=item) if (inner := _seen(page, source, item)) != source:
-            return f"(None if {source} is None else {inner})"
         case _:
             return source
 
 
 def passed(page: Page, value: Typed) -> str:
     """Write a value as a caller passes it: a record by its key."""
-    return _passed(page, emit(value), value.type)
+    return _each(emit(value), value.type, partial(_passed, page))
 
 
 def _passed(page: Page, source: str, kind: Type) -> str:
+    return key_of(page.source.entity(kind.entity), source) if isinstance(kind, Ref) else source
+
+
+def _each(source: str, kind: Type, write: Callable[[str, Type], str]) -> str:
+    """Write a value as `write` does, with every value in a list; null stays null."""
     match kind:
-        case Ref(entity=name):
-            return key_of(page.source.entity(name), source)
-        case List(item=item) if (each := _passed(page, "each", item)) != "each":
+        case List(item=item) if (each := _each("each", item, write)) != "each":
             return f"[{each} for each in {source}]"
-        case Optional(item=item) if (inner := _passed(page, source, item)) != source:
+        case Optional(item=item) if (inner := _each(source, item, write)) != source:
             return f"(None if {source} is None else {inner})"
         case _:
-            return source
+            return write(source, kind)

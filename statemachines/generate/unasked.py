@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from statemachines import kernel
-from statemachines.expression import Const, Operate, Typed, Var, emit, python_name
+from statemachines.expression import Const, Operate, Typed, Var, emit, parts, python_name
 from statemachines.generate.effects import LISTS, begin_lists, effects, lists_of, returned, step
 from statemachines.generate.page import Page, inside, key_of
 from statemachines.generate.shown import passed
+from statemachines.generate.writer import tuple_of
 from statemachines.types import BOOL, NULL, Optional
 
 
@@ -30,8 +31,7 @@ def own_steps(page: Page) -> None:
 
 
 def _enabled(page: Page, index: int, own: kernel.Spontaneous) -> None:
-    records = [key_of(page.source.entity(entity), python_name(variable)) for variable, entity in own.loops]
-    keys = f"({', '.join(records)}{',' if len(records) == 1 else ''})"
+    keys = tuple_of(key_of(page.source.entity(entity), python_name(variable)) for variable, entity in own.loops)
     must = emit(own.must) if own.must is not None else "False"
     with page.for_each(own.loops), page.block(f"if {emit(own.may)}:"):
         page.line(f"found.append(({index}, {keys}, {must}))")
@@ -85,12 +85,7 @@ def timers(page: Page) -> None:
 def _runs(entity: kernel.Entity, record: str, timer: kernel.Timer) -> Typed:
     """Return the condition under which a timer runs: one without a beginning or a duration does not."""
     condition: Typed = Var(BOOL, 0, "", inside(entity, record, timer.states))
-    parts = [part for part in _terms(timer.deadline) if isinstance(part.type, Optional)]
-    for part in (*(Operate(BOOL, 0, "!=", part, Const(NULL, 0, None)) for part in parts), timer.when):
+    null = [part for part in parts(timer.deadline) if isinstance(part.type, Optional)]  # the two that are added
+    for part in (*(Operate(BOOL, 0, "!=", part, Const(NULL, 0, None)) for part in null), timer.when):
         condition = condition if part is None else Operate(BOOL, 0, "&&", condition, part)
     return condition
-
-
-def _terms(deadline: Typed) -> tuple[Typed, ...]:
-    """Return the instant that a timer counts from, and how long it runs."""
-    return (deadline.left, deadline.right) if isinstance(deadline, Operate) and deadline.left else ()

@@ -3,11 +3,17 @@
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 
 WIDTH = 110
 INDENT = "    "
+
+
+def tuple_of(parts: Iterable[str]) -> str:
+    """Write a tuple of what was written before."""
+    written = list(parts)
+    return f"({', '.join(written)}{',' if len(written) == 1 else ''})"
 
 
 class Writer:
