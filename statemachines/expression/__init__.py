@@ -9,9 +9,8 @@ from __future__ import annotations
 from statemachines.expression.checker import check
 from statemachines.expression.emitter import class_name, emit, emit_iterable, group_constant, python_name
 from statemachines.expression.functions import ALONE
-from statemachines.expression.narrowing import facts, path_of
 from statemachines.expression.parser import RESERVED, parse
-from statemachines.expression.scope import Checker, Scope, Vocabulary
+from statemachines.expression.scope import Checker, Scope, Vocabulary, facts, path_of
 from statemachines.expression.syntax import (
     Binary,
     Conditional,

@@ -5,10 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 
 from statemachines.diagnostics import did_you_mean
-from statemachines.expression import functions, macros, operators
-from statemachines.expression.macros import MACROS
-from statemachines.expression.narrowing import path_of
-from statemachines.expression.scope import Checker, Scope
+from statemachines.expression import functions, operators
+from statemachines.expression.scope import Checker, Scope, path_of
 from statemachines.expression.syntax import (
     Binary,
     Conditional,
@@ -41,18 +39,16 @@ from statemachines.types import (
     replied,
 )
 
+_LITERALS: dict[type, Type] = {bool: BOOL, int: INT, str: TEXT, type(None): NULL}
+
 
 def check(node: Node, scope: Scope, expected: Type = UNKNOWN) -> tuple[Typed, list[ExpressionError]]:
     """Type one expression against what is expected where it stands; give every fault found in it."""
     checker = Checker(_typed)
     value = checker.visit(node, scope, expected)
     if not accepts(expected, value.type):
-        checker.fault(
-            "expression-type",
-            value.at,
-            f"{expected} is expected here, and this is {value.type}",
-            "compare or convert it, or change the declared type",
-        )
+        message = f"{expected} is expected here, and this is {value.type}"
+        checker.mistyped(value.at, message, "compare or convert it, or change the declared type")
     return value, checker.faults
 
 
@@ -60,7 +56,7 @@ def _typed(checker: Checker, node: Node, scope: Scope, expected: Type) -> Typed:
     """Type a node by its kind."""
     match node:
         case Literal():
-            return _literal(node)
+            return Const(_LITERALS[type(node.value)], node.at, node.value)
         case Name():
             return _name(checker, node, scope, expected)
         case Field():
@@ -135,12 +131,11 @@ def _index(checker: Checker, node: Index, scope: Scope) -> Typed:
     if isinstance(kind, Unknown):
         return of
     if not isinstance(kind, List):
-        message = f"{of.type} is not a list"
-        return checker.fault("expression-type", node.at, message, "only lists have positions")
+        return checker.mistyped(node.at, f"{of.type} is not a list", "only lists have positions")
     if isinstance(kind, Several) and isinstance(index, Const) and isinstance(index.value, int):
         if not 0 <= index.value < len(kind.kinds):
             message = f"there is no position {index.value} in a list of {len(kind.kinds)}"
-            return checker.fault("expression-type", node.at, message, "positions are counted from 0")
+            return checker.mistyped(node.at, message, "positions are counted from 0")
         return At(kind.kinds[index.value], node.at, of, index)
     return At(kind.item, node.at, of, index)
 
@@ -153,8 +148,7 @@ def _list(checker: Checker, node: ListOf, scope: Scope, expected: Type) -> Typed
     for value in items:
         joined = join(kind, replied(value.type))
         if joined is None:
-            message = f"a list of {kind} cannot hold {value.type}"
-            checker.fault("expression-type", value.at, message, "lists hold one type")
+            checker.mistyped(value.at, f"a list of {kind} cannot hold {value.type}", "lists hold one type")
             break
         kind = joined
     return Items(List(kind if items else item), node.at, tuple(items))
@@ -162,17 +156,12 @@ def _list(checker: Checker, node: ListOf, scope: Scope, expected: Type) -> Typed
 
 def _call(checker: Checker, node: FunctionCall, scope: Scope, expected: Type) -> Typed:
     """Type a call: a macro, what the vocabulary names, or a listed function."""
-    if node.receiver is not None and node.name in MACROS:
-        return macros.macro(checker, node, node.receiver, scope)
+    if node.receiver is not None and node.name in functions.MACROS:
+        return functions.macro(checker, node, node.receiver, scope)
     if node.receiver is not None:
         return functions.method(checker, node, node.receiver, scope)
     if node.name == "such_as":
-        return macros.such_as(checker, node, scope, expected)
+        return functions.such_as(checker, node, scope, expected)
     if node.name == "minted" and (new := scope.names.get("minted")) is not None:
         return functions.minted(checker, node, scope, new)
     return scope.words.called(checker, node, scope) or functions.function(checker, node, scope)
-
-
-def _literal(node: Literal) -> Typed:
-    kinds: dict[type, Type] = {bool: BOOL, int: INT, str: TEXT}
-    return Const(kinds.get(type(node.value), NULL), node.at, node.value)

@@ -35,14 +35,8 @@ _OR, _AND, _NOT, _COMPARE, _SUM, _PRODUCT, _SIGN, _POSTFIX, _ATOM = 1, 2, 3, 4, 
 _OPERATORS = {
     "||": ("or", _OR),
     "&&": ("and", _AND),
-    "==": ("==", _COMPARE),
-    "!=": ("!=", _COMPARE),
-    "<": ("<", _COMPARE),
-    "<=": ("<=", _COMPARE),
-    ">": (">", _COMPARE),
-    ">=": (">=", _COMPARE),
-    "+": ("+", _SUM),
-    "-": ("-", _SUM),
+    **{sign: (sign, _COMPARE) for sign in ("==", "!=", "<", "<=", ">", ">=")},
+    **{sign: (sign, _SUM) for sign in ("+", "-")},
     "*": ("*", _PRODUCT),
 }
 # Python evaluates these as CEL does; everything else is a function of `statemachines.model`.
@@ -75,29 +69,22 @@ def group_constant(entity: str, group: str) -> str:
     return f"{entity}_{group}".upper()
 
 
-def emit(value: Typed) -> str:
-    """Write a typed expression as Python source."""
-    return _plain(value, 0)
+def emit(value: Typed, power: int = 0) -> str:
+    """Write a typed expression as Python source, in a place that binds with `power`.
+
+    It is a value that is read: a reply stands for what it gave, records for a list.
+    """
+    source, own = _write(value)
+    if isinstance(value.type, ReplyType):
+        source, own = f"{_wrap(source, own, _POSTFIX)}.value", _POSTFIX
+    elif isinstance(value, Var) and source.endswith(".values()"):
+        source, own = f"[*{source}]", _ATOM
+    return _wrap(source, own, power)
 
 
 def emit_iterable(value: Typed) -> str:
     """Write a list that is only walked over, without copying it."""
     return value.source if isinstance(value, Var) and not isinstance(value.type, ReplyType) else emit(value)
-
-
-def _plain(value: Typed, power: int) -> str:
-    """Write a value in a place that binds with `power`."""
-    return _wrap(*_read(value), power)
-
-
-def _read(value: Typed) -> tuple[str, int]:
-    """Return the source of a value that is read: a reply stands for what it gave, records for a list."""
-    source, own = _write(value)
-    if isinstance(value.type, ReplyType):
-        return f"{_wrap(source, own, _POSTFIX)}.value", _POSTFIX
-    if isinstance(value, Var) and source.endswith(".values()"):
-        return f"[*{source}]", _ATOM
-    return source, own
 
 
 def _replies(kind: Type) -> bool:
@@ -108,7 +95,7 @@ def _values(value: Typed, power: int) -> str:
     """Write a value that is compared or handed on: a list of replies as the list of what they gave."""
     if _replies(value.type):
         return f"[each.value for each in {emit_iterable(value)}]"
-    return _plain(value, power)
+    return emit(value, power)
 
 
 def _wrap(source: str, own: int, power: int) -> str:
@@ -127,29 +114,19 @@ def _write(value: Typed) -> tuple[str, int]:
         case Attribute() | Member() | At():
             return _part(value)
         case Items(items=items):
-            return f"[{', '.join(_plain(part, 0) for part in items)}]", _ATOM
+            return f"[{', '.join(map(emit, items))}]", _ATOM
         case Build(given=given):
-            return f"{{{', '.join(f'{name!r}: {_plain(part, 0)}' for name, part in given)}}}", _ATOM
+            return f"{{{', '.join(f'{name!r}: {emit(part)}' for name, part in given)}}}", _ATOM
         case Operate():
             return _operate(value)
         case Apply() | Choose():
             return _apply(value) if isinstance(value, Apply) else _choose(value)
         case Found(collection=collection, key=key):
-            return f"with_key({collection}, {_plain(key, 0)})", _ATOM
+            return f"with_key({collection}, {emit(key)})", _ATOM
         case Each():
             return _each(value)
-        case Defined() | Minted():
-            return _own(value), _POSTFIX
         case _:
-            return _in_row(value)
-
-
-def _own(value: Defined | Minted) -> str:
-    """Write what the model itself works out: a named expression, or a new id."""
-    arguments = [_plain(part, 0) for part in value.arguments]
-    if isinstance(value, Defined):
-        return f"self.{python_name(value.name)}({', '.join(arguments)})"
-    return f"self.minted({', '.join((repr(value.entity), *arguments))})"
+            return _called(value)
 
 
 def _constant(value: str | int | tuple[str, ...] | None) -> tuple[str, int]:
@@ -166,22 +143,26 @@ def _part(value: Attribute | Member | At) -> tuple[str, int]:
             source, own = _write(of)
             return f"{_wrap(source, own, _POSTFIX)}.{python_name(name)}", _POSTFIX
         case Member(of=of, name=name):
-            return f"{_plain(of, _POSTFIX)}[{name!r}]", _POSTFIX
+            return f"{emit(of, _POSTFIX)}[{name!r}]", _POSTFIX
         case At(of=of, index=index):
-            return f"item({_plain(of, 0)}, {_plain(index, 0)})", _ATOM
+            return f"item({emit(of)}, {emit(index)})", _ATOM
 
 
-def _in_row(value: Typed) -> tuple[str, int]:
-    """Write what only rows can say: calls of operations, one after the other or at once."""
+def _called(value: Typed) -> tuple[str, int]:
+    """Write a call: of what the model itself works out, or, in rows, of operations, one after the other or at once."""
     match value:
+        case Defined(name=name, arguments=arguments):
+            return f"self.{python_name(name)}({', '.join(map(emit, arguments))})", _POSTFIX
+        case Minted(entity=entity, arguments=arguments):
+            return f"self.minted({', '.join((repr(entity), *map(emit, arguments)))})", _POSTFIX
         case Invoke(operation=operation, arguments=named):
-            pairs = ", ".join(f"{name!r}: {_plain(argument, 0)}" for name, argument in named)
+            pairs = ", ".join(f"{name!r}: {emit(argument)}" for name, argument in named)
             return f"self.call({operation!r}, {{{pairs}}})", _POSTFIX
         case Fresh(type=kind):
             return f"self.fresh({str(kind)!r})", _POSTFIX
         case Repeat(count=count, body=body, at_once=at_once):
             how = "together" if at_once else "repeat"
-            return f"self.{how}([lambda: {_write(body)[0]}] * self.times({_plain(count, 0)}))", _POSTFIX
+            return f"self.{how}([lambda: {_write(body)[0]}] * self.times({emit(count)}))", _POSTFIX
         case Together(bodies=bodies):
             return f"self.together([{', '.join(f'lambda: {_write(body)[0]}' for body in bodies)}])", _POSTFIX
         case _:
@@ -193,13 +174,13 @@ def _membership(value: Typed) -> tuple[str, str] | None:
     least = _COMPARE + 1
     match value:
         case InGroup(of=of, entity=entity, group=group):
-            return f"{_plain(of, _POSTFIX)}.state", group_constant(entity, group)
+            return f"{emit(of, _POSTFIX)}.state", group_constant(entity, group)
         case Operate(operator="in", left=Typed() as left, right=right):
-            return _plain(left, least), _values(right, least)
+            return emit(left, least), _values(right, least)
         case Apply(function="contains", arguments=(whole, part)):
-            return _plain(part, least), _values(whole, least)
+            return emit(part, least), _values(whole, least)
         case Each(macro="exists", over=Found(collection=collection, key=key), body=Const(value=True)):
-            return _plain(key, least), collection
+            return emit(key, least), collection
         case _:
             return None
 
@@ -210,7 +191,7 @@ def _negation(value: Typed) -> tuple[str, int]:
         return f"{sides[0]} not in {sides[1]}", _COMPARE
     if isinstance(value, Operate) and value.operator in ("==", "!=") and _is_null(value.right):
         return _operate(replace(value, operator="!=" if value.operator == "==" else "=="))
-    return f"not {_plain(value, _NOT)}", _NOT
+    return f"not {emit(value, _NOT)}", _NOT
 
 
 def _is_null(value: Typed) -> bool:
@@ -219,21 +200,21 @@ def _is_null(value: Typed) -> bool:
 
 def _operate(value: Operate) -> tuple[str, int]:
     if value.left is None:
-        return _negation(value.right) if value.operator == "!" else (f"-{_plain(value.right, _SIGN)}", _SIGN)
+        return _negation(value.right) if value.operator == "!" else (f"-{emit(value.right, _SIGN)}", _SIGN)
     if value.operator in ("/", "%"):
         function = "quotient" if value.operator == "/" else "remainder"
-        return f"{function}({_plain(value.left, 0)}, {_plain(value.right, 0)})", _ATOM
+        return f"{function}({emit(value.left)}, {emit(value.right)})", _ATOM
     operator, power = _OPERATORS[value.operator]
     if operator in ("==", "!=") and _is_null(value.right):
-        return f"{_plain(value.left, power + 1)} {'is' if operator == '==' else 'is not'} None", power
+        return f"{emit(value.left, power + 1)} {'is' if operator == '==' else 'is not'} None", power
     least = power + 1 if power == _COMPARE else power  # comparisons do not chain; sums do, from the left
-    write = _plain if _replies(value.type) else _values
+    write = emit if _replies(value.type) else _values
     return f"{write(value.left, least)} {operator} {write(value.right, power + 1)}", power
 
 
 def _choose(value: Choose) -> tuple[str, int]:
-    write = _plain if _replies(value.type) else _values
-    condition, first, second = _plain(value.condition, 1), write(value.value, 1), write(value.otherwise, 0)
+    write = emit if _replies(value.type) else _values
+    condition, first, second = emit(value.condition, 1), write(value.value, 1), write(value.otherwise, 0)
     return f"({first} if {condition} else {second})", _ATOM
 
 
@@ -242,19 +223,19 @@ def _apply(value: Apply) -> tuple[str, int]:
     first = value.arguments[0]
     if name == "size":
         return f"len({emit_iterable(first)})", _ATOM
-    write = _values if name in ("flatten", "sameItems") else _plain
+    write = _values if name in ("flatten", "sameItems") else emit
     arguments = [write(part, 0) for part in value.arguments]
     if name in _METHODS:
-        return f"{_plain(first, _POSTFIX)}.{_METHODS[name]}({', '.join(arguments[1:])})", _POSTFIX
+        return f"{emit(first, _POSTFIX)}.{_METHODS[name]}({', '.join(arguments[1:])})", _POSTFIX
     if name == "join":
-        return f"{_plain(value.arguments[1], _POSTFIX)}.join({arguments[0]})", _POSTFIX
+        return f"{emit(value.arguments[1], _POSTFIX)}.join({arguments[0]})", _POSTFIX
     function = _BUILT_IN.get(name) or _RENAMED.get(name) or name
     return f"{function}({', '.join(arguments)})", _ATOM
 
 
 def _each(value: Each) -> tuple[str, int]:
     over, name = emit_iterable(value.over), local_name(value.variable)
-    body = _plain(value.body, 1)
+    body = emit(value.body, 1)
     match value.macro:
         case "all":
             return f"all({body} for {name} in {over})", _ATOM

@@ -1,18 +1,22 @@
-"""The listed functions: what each takes and gives. Their meaning is in `statemachines.model`."""
+"""The listed functions: what each takes and gives. Their meaning is in `statemachines.model`.
+
+Among them are the macros, whose arguments are typed one after the other: a body for every item of a list.
+"""
 
 from __future__ import annotations
 
 from statemachines.diagnostics import did_you_mean
-from statemachines.expression.macros import MACROS
 from statemachines.expression.scope import Checker, Scope
-from statemachines.expression.syntax import FunctionCall, Node
-from statemachines.expression.typed import Apply, Minted, Typed
+from statemachines.expression.syntax import FunctionCall, Name, Node
+from statemachines.expression.typed import Apply, Each, Minted, Typed, Var, local_name
 from statemachines.types import (
     BOOL,
     DOCUMENT,
     INT,
     TEXT,
     UNKNOWN,
+    Bool,
+    Enum,
     Id,
     Int,
     List,
@@ -47,6 +51,7 @@ _ALONE: dict[str, tuple[tuple[Type, ...], int, Type]] = {  # name → (arguments
     "string": ((INT,), 1, TEXT),
 }
 _BY_ITEM = ("sum", "min", "max", "flatten", "sameItems", "join", "contains")  # the items' type decides
+MACROS = ("all", "exists", "filter", "map", "sortBy")
 ALONE = (*_ALONE, "such_as", "minted")
 KNOWN = sorted({*_OF_LIST, *_OF_TEXT, *ALONE, *_BY_ITEM, *MACROS})
 
@@ -121,8 +126,7 @@ def _arguments(
     given = len(node.arguments)
     if not least <= given <= len(wanted):
         many = str(least) if least == len(wanted) else f"{least} to {len(wanted)}"
-        message = f"{node.name} takes {many} arguments, and {given} are given"
-        checker.fault("expression-type", node.at, message, "see spec/README.md")
+        checker.mistyped(node.at, f"{node.name} takes {many} arguments, and {given} are given", "see spec/README.md")
         return ()
     return tuple(checker.expect(part, scope, kind) for part, kind in zip(node.arguments, wanted, strict=False))
 
@@ -137,15 +141,14 @@ def _by_item(checker: Checker, node: FunctionCall, scope: Scope, of: Typed, kind
         case "join":
             arguments = _arguments(checker, node, scope, (TEXT,), 1)
             if not isinstance(kind.item, Text | Unknown):
-                message = f"join needs texts, not {kind.item}"
-                return checker.fault("expression-type", node.at, message, "map the items to texts first")
+                return checker.mistyped(node.at, f"join needs texts, not {kind.item}", "map the items to texts first")
             return Apply(TEXT, node.at, "join", (of, *arguments))
     _arguments(checker, node, scope, (), 0)
     if node.name == "flatten":
         return _flatten(checker, node, of, kind)
     if not isinstance(kind.item, Int | Time | Unknown):
         message = f"{node.name} needs numbers, not {kind.item}"
-        return checker.fault("expression-type", node.at, message, "map the items to numbers first")
+        return checker.mistyped(node.at, message, "map the items to numbers first")
     return Apply(INT if isinstance(kind.item, Unknown) else kind.item, node.at, node.name, (of,))
 
 
@@ -158,15 +161,95 @@ def _alike(checker: Checker, node: FunctionCall, scope: Scope, of: Typed, expect
         message = "this may be null, and null holds nothing"
         return checker.fault("field-of-null", other.at, message, "guard it first with != null &&")
     if not comparable(expected, other.type):
-        message = f"{of.type} and {other.type} are never alike"
-        return checker.fault("expression-type", node.at, message, "compare values of one type")
+        return checker.mistyped(node.at, f"{of.type} and {other.type} are never alike", "compare values of one type")
     return Apply(BOOL, node.at, node.name, (of, other))
 
 
 def _flatten(checker: Checker, node: FunctionCall, of: Typed, kind: List) -> Typed:
     inner = replied(kind.item)
     if not isinstance(inner, List | Unknown):
-        message = f"flatten needs lists in the list, not {inner}"
-        return checker.fault("expression-type", node.at, message, "remove it")
+        return checker.mistyped(node.at, f"flatten needs lists in the list, not {inner}", "remove it")
     item = inner.item if isinstance(inner, List) else UNKNOWN
     return Apply(List(item), node.at, "flatten", (of,))
+
+
+# ── Macros ──
+
+
+def macro(checker: Checker, node: FunctionCall, receiver: Node, scope: Scope) -> Typed:
+    """Type `list.macro(name, body)`."""
+    over = checker.visit(receiver, scope)
+    kind = replied(over.type)
+    if isinstance(kind, Unknown):
+        _unknown_items(checker, node, scope)
+        return over
+    if isinstance(kind, Optional):
+        message = f"this may be null, and null has no {node.name}()"
+        return checker.fault("field-of-null", node.at, message, "guard it first with != null &&")
+    if not isinstance(kind, List):
+        return checker.mistyped(node.at, f"{over.type} is not a list", f"{node.name} works on lists")
+    match node.arguments:
+        case (Name(at=at, name=name), written):
+            pass
+        case _:
+            return checker.mistyped(node.at, f"{node.name} takes a name and an expression", f"jobs.{node.name}(j, …)")
+    if name in scope.names or name in set(scope.words.constants()):
+        message = f"{name!r} already means something here"
+        return checker.fault("shadowed-name", at, message, "choose another name")
+    inner = scope.with_names({name: Var(kind.item, at, name, local_name(name))})
+    body = _body(checker, node.name, written, inner)
+    over, body = scope.words.narrowed(node.name, over, name, body)
+    return Each(_result(node.name, kind, body.type), node.at, node.name, over, name, body)
+
+
+def _unknown_items(checker: Checker, node: FunctionCall, scope: Scope) -> None:
+    """Type a body whose list is faulty: its own faults are told as well."""
+    match node.arguments:
+        case (Name(at=at, name=name), written):
+            checker.visit(written, scope.with_names({name: Var(UNKNOWN, at, name, local_name(name))}))
+
+
+def _body(checker: Checker, name: str, written: Node, scope: Scope) -> Typed:
+    match name:
+        case "map":
+            return checker.visit(written, scope)
+        case "sortBy":
+            return _key(checker, written, scope)
+        case _:
+            return checker.expect(written, scope, BOOL)
+
+
+def _key(checker: Checker, written: Node, scope: Scope) -> Typed:
+    """Type what a list is sorted by, which needs an order."""
+    key = checker.visit(written, scope)
+    kind = replied(key.type)
+    if isinstance(kind, Optional):
+        message = "this may be null, and null has no order"
+        checker.fault("field-of-null", key.at, message, "guard it first: if … != null then … else …")
+    elif not _has_order(kind):
+        checker.mistyped(key.at, f"{kind} has no order", "sort by numbers, times, texts or lists of them")
+    return key
+
+
+def _has_order(kind: Type) -> bool:
+    if isinstance(kind, List):
+        return _has_order(kind.item)
+    return isinstance(kind, Int | Time | Text | Id | Bool | Enum | Unknown)
+
+
+def _result(name: str, kind: List, body: Type) -> Type:
+    match name:
+        case "map":
+            return List(replied(body))
+        case "filter" | "sortBy":
+            return List(kind.item)
+        case _:
+            return BOOL
+
+
+def such_as(checker: Checker, node: FunctionCall, scope: Scope, expected: Type) -> Typed:
+    """Type `such_as(value)`: an example of what the implementation may choose."""
+    if len(node.arguments) != 1:
+        return checker.mistyped(node.at, "such_as takes one value", "such_as(an example)")
+    example = checker.visit(node.arguments[0], scope, expected)
+    return Apply(example.type, node.at, "such_as", (example,))

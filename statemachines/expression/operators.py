@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from statemachines.expression.narrowing import facts
-from statemachines.expression.scope import Checker, Scope
+from statemachines.expression.scope import Checker, Scope, facts
 from statemachines.expression.syntax import Binary, Conditional, ListOf, Name, Node, Unary
 from statemachines.expression.typed import Choose, Operate, Typed
 from statemachines.types import (
@@ -60,8 +59,7 @@ def conditional(checker: Checker, node: Conditional, scope: Scope, expected: Typ
     second = checker.visit(node.otherwise, scope.with_present(facts(node.condition, False)), wanted)
     kind = join(replied(first.type), replied(second.type))
     if kind is None:
-        message = f"this gives {first.type} or {second.type}"
-        return checker.fault("expression-type", node.at, message, "both values need one type")
+        return checker.mistyped(node.at, f"this gives {first.type} or {second.type}", "both values need one type")
     return Choose(kind, node.at, condition, first, second)
 
 
@@ -75,12 +73,8 @@ def _logic(checker: Checker, node: Binary, scope: Scope) -> Typed:
 def _equality(checker: Checker, node: Binary, scope: Scope) -> Typed:
     left, right = _pair(checker, node.left, node.right, scope)
     if not comparable(left.type, right.type):
-        checker.fault(
-            "expression-type",
-            node.at,
-            f"{left.type} and {right.type} are never equal",
-            "compare values of one type; only what may be null can be compared with null",
-        )
+        hint = "compare values of one type; only what may be null can be compared with null"
+        checker.mistyped(node.at, f"{left.type} and {right.type} are never equal", hint)
     return Operate(BOOL, node.at, node.operator, left, right)
 
 
@@ -102,11 +96,9 @@ def _membership(checker: Checker, node: Binary, scope: Scope) -> Typed:
         message = "this may be null, and null holds nothing"
         checker.fault("field-of-null", right.at, message, "guard it first: … != null && …")
     elif isinstance(kind, List) and not comparable(kind.item, left.type):
-        message = f"{left.type} is never in a {kind}"
-        checker.fault("expression-type", node.at, message, "compare values of one type")
+        checker.mistyped(node.at, f"{left.type} is never in a {kind}", "compare values of one type")
     elif not isinstance(kind, List | Unknown):
-        message = f"{right.type} is not a list"
-        checker.fault("expression-type", right.at, message, "`in` asks whether a list holds a value")
+        checker.mistyped(right.at, f"{right.type} is not a list", "`in` asks whether a list holds a value")
     return Operate(BOOL, node.at, "in", left, right)
 
 
@@ -121,20 +113,15 @@ def _ordered(checker: Checker, node: Binary, left: Typed, right: Typed) -> None:
     if any(isinstance(kind, Unknown) for kind in both) or all(isinstance(kind, Int | Time) for kind in both):
         return
     if not (all(isinstance(kind, Text) for kind in both) and comparable(*both)):
-        message = f"{left.type} and {right.type} have no common order"
-        checker.fault("expression-type", node.at, message, "order numbers, times or texts")
+        checker.mistyped(node.at, f"{left.type} and {right.type} have no common order", "order numbers, times or texts")
 
 
 def _arithmetic(checker: Checker, node: Binary, left: Typed, right: Typed) -> Typed:
     kind = join(replied(left.type), replied(right.type))
     joins = node.operator == "+" and isinstance(kind, List | Text)
     if kind is None or not (joins or isinstance(kind, Int | Time | Unknown)):
-        return checker.fault(
-            "expression-type",
-            node.at,
-            f"{node.operator} does not work on {left.type} and {right.type}",
-            "numbers can be calculated with; + also joins lists and texts",
-        )
+        message = f"{node.operator} does not work on {left.type} and {right.type}"
+        return checker.mistyped(node.at, message, "numbers can be calculated with; + also joins lists and texts")
     if isinstance(kind, Int) and TIME in (left.type, right.type):
         kind = TIME
     if isinstance(kind, Text):

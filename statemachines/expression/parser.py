@@ -25,22 +25,8 @@ MAX_NESTING = 60
 MAX_CONDITIONALS = 3
 
 # Binding power of each infix operator; a comparison does not chain (`a == b == c` is refused).
-_POWER = {
-    "||": 1,
-    "&&": 2,
-    "==": 3,
-    "!=": 3,
-    "<": 3,
-    "<=": 3,
-    ">": 3,
-    ">=": 3,
-    "in": 3,
-    "+": 4,
-    "-": 4,
-    "*": 5,
-    "/": 5,
-    "%": 5,
-}
+_LEVELS = (("||",), ("&&",), ("==", "!=", "<", "<=", ">", ">=", "in"), ("+", "-"), ("*", "/", "%"))
+_POWER = {operator: power for power, operators in enumerate(_LEVELS, 1) for operator in operators}
 _UNARY_POWER, _POSTFIX_POWER = 6, 7
 _WORDS = {"null": None, "true": True, "false": False}
 RESERVED = ("if", "then", "else", "in")  # words that are never names
@@ -118,7 +104,7 @@ class _Parser:
         while (found := _POWER.get(self.tokens[self.next][1], 0)) > power:
             _, operator, at = self.take()
             right = self.expression(found)
-            if found == 3 and _POWER.get(self.tokens[self.next][1]) == 3:
+            if found == _POWER["=="] == _POWER.get(self.tokens[self.next][1]):
                 at = self.tokens[self.next][2]
                 raise self.fault(at, "comparisons do not chain", "join two comparisons with &&")
             left = Binary(at, operator, left, right)

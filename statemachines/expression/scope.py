@@ -1,4 +1,7 @@
-"""Where an expression stands: what its names mean there, and who gives its parts their types."""
+"""Where an expression stands: what its names mean there, and who gives its parts their types.
+
+A scope knows what a condition tells about nullables: `job.ended_at != null && …` knows more on its right side.
+"""
 
 from __future__ import annotations
 
@@ -6,8 +9,17 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Protocol
 
-from statemachines.expression.narrowing import path_of
-from statemachines.expression.syntax import ExpressionError, FunctionCall, Node
+from statemachines.expression.syntax import (
+    Binary,
+    ExpressionError,
+    Field,
+    FunctionCall,
+    Index,
+    Literal,
+    Name,
+    Node,
+    Unary,
+)
 from statemachines.expression.typed import Const, Typed
 from statemachines.types import UNKNOWN, Bool, Enum, Null, Optional, Type, accepts, guarded
 
@@ -74,6 +86,10 @@ class Checker:
         self.faults.append(ExpressionError(code, at, message, hint))
         return Const(UNKNOWN, at, None)
 
+    def mistyped(self, at: int, message: str, hint: str) -> Typed:
+        """Add the fault that the types of some values do not fit."""
+        return self.fault("expression-type", at, message, hint)
+
     def visit(self, node: Node, scope: Scope, expected: Type = UNKNOWN) -> Typed:
         """Type a part; a bare word in it takes the type that is expected."""
         try:
@@ -92,8 +108,7 @@ class Checker:
         if isinstance(value.type, Null) and isinstance(kind, Bool):
             fits = False
         if not fits:
-            message = f"{kind} is expected here, and this is {value.type}"
-            self.fault("expression-type", value.at, message, _hint(kind, value.type))
+            self.mistyped(value.at, f"{kind} is expected here, and this is {value.type}", _hint(kind, value.type))
         return value
 
 
@@ -105,3 +120,31 @@ def _hint(wanted: Type, given: Type) -> str:
     if isinstance(wanted, Enum):
         return f"one of {', '.join(wanted.members)}"
     return "the types have to agree"
+
+
+def facts(node: Node, truth: bool) -> frozenset[str]:
+    """Return the nullables that surely hold a value once `node` is known to be true, or false."""
+    match node:
+        case Unary(operator="!", operand=operand):
+            return facts(operand, not truth)
+        case Binary(operator="&&", left=left, right=right) if truth:
+            return facts(left, True) | facts(right, True)
+        case Binary(operator="||", left=left, right=right) if not truth:
+            return facts(left, False) | facts(right, False)
+        case Binary(operator="!=" | "==") if (node.operator == "!=") is truth:
+            for one, other in ((node.left, node.right), (node.right, node.left)):
+                if isinstance(other, Literal) and other.value is None and (path := path_of(one)):
+                    return frozenset((path,))
+    return frozenset()
+
+
+def path_of(node: Node) -> str:
+    """Write a name or a chain of fields as one text, or give '' for anything else."""
+    match node:
+        case Name(name=name):
+            return name
+        case Field(of=of, name=name) if inner := path_of(of):
+            return f"{inner}.{name}"
+        case Index(of=of, index=Literal(value=int(index))) if inner := path_of(of):
+            return f"{inner}[{index}]"
+    return ""

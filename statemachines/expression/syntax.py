@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
+from typing import Any, TypeVar
+
+Part = TypeVar("Part")
 
 
 class ExpressionError(Exception):
@@ -96,25 +99,18 @@ class Conditional(Node):
     otherwise: Node
 
 
+def held(value: Any, kind: type[Part]) -> Iterator[Part]:
+    """Walk the values of a kind that a node's fields hold, or tuples in them, in order."""
+    for each in value if isinstance(value, tuple) else [getattr(value, field.name) for field in fields(value)]:
+        if isinstance(each, kind):
+            yield each
+        elif isinstance(each, tuple):
+            yield from held(each, kind)
+
+
 def children(node: Node) -> tuple[Node, ...]:
     """Return the direct parts of a node, in the order they are written."""
-    match node:
-        case Field(of=of):
-            return (of,)
-        case Index(of=of, index=index):
-            return (of, index)
-        case FunctionCall(receiver=receiver, arguments=arguments):
-            return arguments if receiver is None else (receiver, *arguments)
-        case ListOf(items=items):
-            return items
-        case Unary(operand=operand):
-            return (operand,)
-        case Binary(left=left, right=right):
-            return (left, right)
-        case Conditional(condition=condition, value=value, otherwise=otherwise):
-            return (condition, value, otherwise)
-        case _:
-            return ()
+    return tuple(held(node, Node))
 
 
 def nodes(node: Node) -> Iterator[Node]:

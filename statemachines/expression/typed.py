@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, fields, replace
 from typing import Any
 
+from statemachines.expression.syntax import held
 from statemachines.types import Type
 
 # Names that the written code calls or reads: a name of a spec must not stand for them.
@@ -185,25 +186,7 @@ class Together(Typed):
 
 def parts(value: Typed) -> tuple[Typed, ...]:
     """Return the direct parts of a typed tree."""
-    match value:
-        case Operate(left=None, right=one) | Found(key=one):
-            return (one,)
-        case Attribute(of=one) | InGroup(of=one) | Member(of=one):
-            return (one,)
-        case Operate(left=Typed() as one, right=other) | At(of=one, index=other):
-            return (one, other)
-        case Each(over=one, body=other) | Repeat(count=one, body=other):
-            return (one, other)
-        case Choose(condition=condition, value=one, otherwise=other):
-            return (condition, one, other)
-        case Items(items=several) | Together(bodies=several):
-            return several
-        case Apply(arguments=several) | Defined(arguments=several) | Minted(arguments=several):
-            return several
-        case Invoke(arguments=named) | Build(given=named):
-            return tuple(argument for _, argument in named)
-        case _:
-            return ()
+    return tuple(held(value, Typed))
 
 
 def every_part(value: Typed) -> Iterator[Typed]:

@@ -9,11 +9,9 @@ from hypothesis import assume, given, settings
 
 from statemachines.expression.checker import check
 from statemachines.expression.emitter import emit
-from statemachines.expression.functions import KNOWN
-from statemachines.expression.macros import MACROS
-from statemachines.expression.narrowing import facts, path_of
+from statemachines.expression.functions import KNOWN, MACROS
 from statemachines.expression.parser import MAX_BYTES, MAX_NESTING, parse
-from statemachines.expression.scope import Checker, Scope, Vocabulary
+from statemachines.expression.scope import Checker, Scope, Vocabulary, facts, path_of
 from statemachines.expression.syntax import ExpressionError, Node
 from statemachines.expression.typed import Typed, Var, parts
 from statemachines.surface.spec import read_lifecycle
