@@ -8,7 +8,7 @@ import time
 
 from benchmarks.command import CHECK, SPEC, Done, command
 from benchmarks.measure import LESS, Finding, seconds, spread
-from statemachines.checks.spec import check_file
+from statemachines.checks import check
 
 _WARM, _COMMAND = "check thread-job in a warm process", "check thread-job as a command"
 
@@ -28,11 +28,11 @@ class Checking:
     def once(self) -> None:
         """Check here, then by command."""
         if not self._warm:
-            check_file(SPEC)
+            check(SPEC)
         before = time.process_time()
-        self._warm.append(seconds(lambda: check_file(SPEC)) * 1000)
+        self._warm.append(seconds(lambda: check(SPEC)) * 1000)
         self._processor.append((time.process_time() - before) * 1000)
-        found = check_file(SPEC)
+        found = check(SPEC)
         faults = "nothing found" if found.right else f"{len(found.diagnostics)} FAULTS FOUND"
         self._said = f"{found.states:,} states, {found.runs} runs of rows, {faults}"
         self._done.append(command(CHECK))

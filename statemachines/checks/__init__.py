@@ -6,5 +6,5 @@
 from __future__ import annotations
 
 from statemachines.checks.coverage import avoided
-from statemachines.checks.proof import holds
+from statemachines.checks.rows import holds
 from statemachines.checks.spec import Checked, check

@@ -2,15 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import itertools
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from typing import Any, Final
 
 from statemachines.bounds import Bounds
 from statemachines.checks.coverage import said, silent
-from statemachines.checks.example import as_row
 from statemachines.compile import Compiled
 from statemachines.diagnostics import Diagnostic
-from statemachines.explore import Exploration, Violation, explore
+from statemachines.explore import Exploration, Violation, explore, scopes
+from statemachines.model import Impossible
+from statemachines.rows import Call, Names, Observed, row_text, symbolic, written
+
+MOST_STEPS: Final = 50
+_TOLD: Final = {
+    "invariant": "{} - does not hold afterwards.",
+    "livelock": "The implementation never rests afterwards.",
+    "failure": "The last step cannot be carried out.",
+}
 
 
 @dataclass(slots=True)
@@ -25,7 +35,9 @@ class Explored:
 
 
 def search(compiled: Compiled, witnessed: frozenset[str] | None, bounds: Bounds) -> Explored:
-    """Explore the small scope. `witnessed` are the clauses that rows came to; None: not all rows were run."""
+    """Explore the small scope, where the bounds say so. `witnessed`: clauses that rows came to; None: not all rows were run."""
+    if not bounds.small_scope:
+        return Explored()
     exploration = explore(compiled, bounds=bounds)
     found = Explored(states=exploration.states, transitions=exploration.transitions, whole=exploration.complete)
     if exploration.violation is not None:
@@ -60,3 +72,48 @@ def _violated(compiled: Compiled, violation: Violation) -> Diagnostic:
         case _:
             message = f"a step cannot be carried out: {violation.name}"
             return Diagnostic("step-fails", violation.where, message, hint)
+
+
+def as_row(compiled: Compiled, violation: Violation) -> str:
+    """Return the shortest way to a violation as a row that can be put into the matrix.
+
+    Its one assertion is `true`: what does not hold is an invariant, and no caller sees that. Steps that
+    the implementation takes unasked are comments, for a row cannot ask for them.
+    """
+    limits = scopes(compiled, {})[0].limits
+    trace = symbolic(compiled.kernel, _made(compiled, limits, violation.trace.calls()))
+    clauses = compiled.kernel.clauses
+    text = row_text(
+        "X0",
+        _TOLD[violation.kind].format(violation.name),
+        "must",
+        "the search of the small scope",
+        [next((each.path for each in clauses if each.where == violation.where), violation.name)],
+        written(trace.steps, Names(compiled, trace.calls()), set()),
+        needs=[f"limits.{name} == {size}" for name, size in limits.items()],
+    )
+    return "\n".join(f"  {line}" for line in text.splitlines())
+
+
+def _made(compiled: Compiled, limits: Mapping[str, int], steps: Iterable[Call]) -> Iterator[Observed]:
+    """Take steps on a model, and those that must follow each; the last one of a way may fail."""
+    model: Any = compiled.model(limits)
+    own = [step.clause for step in compiled.kernel.spontaneous]
+    timers = [timer.clause for entity in compiled.kernel.entities for timer in entity.timers]
+    for step in steps:
+        arguments = dict(step.arguments)
+        keys, reply = tuple(arguments.values()), None
+        try:
+            if step.operation in own:
+                model.take(own.index(step.operation), keys)
+            elif step.operation in timers:
+                model.fire(timers.index(step.operation), *keys)
+            elif step.operation == "wait":
+                model.wait(*keys)
+            else:
+                reply = model.do(step.operation, arguments).value
+            for forced in itertools.islice(model.to_rest(), MOST_STEPS):
+                model.take(*forced)
+        except (ArithmeticError, LookupError, ValueError, Impossible):
+            pass
+        yield Observed(step.operation, arguments, reply)

@@ -8,15 +8,15 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, Final
+from typing import Any, Final, cast
 
 from statemachines.bounds import USUAL, Bounds
 from statemachines.checks.choices import declarations, orders, watched
 from statemachines.compile import Compiled
 from statemachines.diagnostics import Diagnostic, Where
 from statemachines.expression import Name, nodes, path_of
-from statemachines.lifecycle import Expr, Lifecycle, Row
-from statemachines.model import BaseModel, Impossible, Values, Watched
+from statemachines.lifecycle import Expr, Row
+from statemachines.model import BaseModel, Impossible, Watched
 from statemachines.rows import (
     ModelSubject,
     Program,
@@ -29,7 +29,9 @@ from statemachines.rows import (
     extremes,
     witnesses,
 )
-from statemachines.types import Type
+from statemachines.surface import Reader
+from statemachines.surface import row as read_row
+from statemachines.yaml import read, tree
 
 _FALSE: Final = "the row and the rules of the spec contradict each other: one of them is wrong"
 _ELSEWHERE: Final = "add to `needs` the condition under which the row holds: an implementation may declare this"
@@ -63,7 +65,6 @@ class Ran:
 def run_rows(compiled: Compiled, bounds: Bounds) -> Ran:
     """Type every row, and run those without a fault: by default, and with other limits and policies."""
     compiler = RowCompiler(compiled.lifecycle)
-    compiler.words = _CachedRowWords(compiled.lifecycle)
     ran = Ran(tuple(clause.path for clause in compiled.kernel.clauses))
     model_class, needs = watched(compiled, bounds), Needs(compiler.words)
     standard = model_class()
@@ -74,10 +75,7 @@ def run_rows(compiled: Compiled, bounds: Bounds) -> Ran:
         program = compiler.program(row)
         if len(compiler.faults) == before:
             trial = _Trial(compiled, needs, program, standard, bounds)
-            try:
-                found = list(trial.faults(declared))
-            except RowTooLong as long:
-                found = [_too_long(row, long)]
+            found = trial.found(declared)
             ran.faults += found
             ran.runs += trial.runs
             if not found:
@@ -87,26 +85,17 @@ def run_rows(compiled: Compiled, bounds: Bounds) -> Ran:
     return ran
 
 
-def run_row(
-    compiled: Compiled, row: Row, limits: Mapping[str, int | None], policies: Mapping[str, Any]
-) -> list[Diagnostic]:
-    """Type a row that need not be one of the matrix, and run it with these limits and policies; return its faults."""
-    compiler = RowCompiler(compiled.lifecycle)
-    program = compiler.program(row)
-    if compiler.faults:
-        return compiler.faults
-    bounds = replace(USUAL, elsewhere=False)
+def holds(compiled: Compiled, text: str, limits: Mapping[str, int | None], policies: Mapping[str, Any]) -> bool:
+    """Run a row, given as text, on the model with these limits and policies, as `check` does; tell whether it holds every time."""
+    reader, compiler = Reader(), RowCompiler(compiled.lifecycle)
+    ((name, body),) = reader.entries(cast(tree.Mapping, read(text, "row")))
+    row = read_row(reader, name, body)
+    if reader.faults:
+        return False
+    program, bounds = compiler.program(row), replace(USUAL, elsewhere=False)
     model = watched(compiled, bounds)(limits, policies)
     model.seen = bytearray(len(compiled.kernel.clauses))
-    try:
-        return list(_Trial(compiled, Needs(compiler.words), program, model, bounds).faults(()))
-    except RowTooLong as long:
-        return [_too_long(row, long)]
-
-
-def _too_long(row: Row, long: RowTooLong) -> Diagnostic:
-    where = long.expr.where if long.expr else row.id.where
-    return Diagnostic("row-too-long", where, f"row {row.id.text} cannot be run: {long.message}", _SHORTER)
+    return not compiler.faults and not _Trial(compiled, Needs(compiler.words), program, model, bounds).found(())
 
 
 class _Trial:
@@ -125,11 +114,19 @@ class _Trial:
         self.runs = 0
         self.bounds = bounds
 
-    def faults(self, declared: Sequence[Sequence[BaseModel]]) -> Iterator[Diagnostic]:
+    def found(self, declared: Sequence[Sequence[BaseModel]]) -> list[Diagnostic]:
         """Run the row with all values of its parameters, then with other limits; return the first fault.
 
         A row about a choice that is not the default runs with that choice.
         """
+        try:
+            return list(self._faults(declared))
+        except RowTooLong as long:
+            where = long.expr.where if long.expr else self.row.id.where
+            message = f"row {self.row.id.text} cannot be run: {long.message}"
+            return [Diagnostic("row-too-long", where, message, _SHORTER)]
+
+    def _faults(self, declared: Sequence[Sequence[BaseModel]]) -> Iterator[Diagnostic]:
         idle = self.needs.unmet(self.row, self.model)
         if idle is not None:
             self.model = self._noting_reads(next(self._fitting(declared), self.model))
@@ -232,9 +229,9 @@ class _Trial:
 
     def _matters(self, standard: BaseModel) -> bool:
         """Return whether the model declares anything else about what was read."""
-        return _differ(standard.limits, self.model.limits, self.limits_read) or _differ(
-            standard.policies, self.model.policies, self.policies_read
-        )
+        read = [(standard.limits, self.model.limits, self.limits_read)]
+        read += [(standard.policies, self.model.policies, self.policies_read)]
+        return any(vars(one)[name] != vars(other)[name] for one, other, names in read for name in names)
 
     def _holds(self, *, every: bool) -> Diagnostic | None:
         """Run with every value of the parameters under `each`, or just with the first."""
@@ -339,25 +336,6 @@ class _Trial:
         return f", with {', '.join((*other, *how))}" if other or how else ""
 
 
-def _differ(one: Values, other: Values, names: set[str]) -> bool:
-    """Return whether some of these limits or policies are not the same."""
-    return any(vars(one)[name] != vars(other)[name] for name in names)
-
-
-class _CachedRowWords(RowWords):
-    """The vocabulary of rows, in which the type of each reply is found once: rows make the same calls."""
-
-    def __init__(self, lifecycle: Lifecycle) -> None:
-        super().__init__(lifecycle)
-        self._replies: dict[str, Type] = {}
-
-    def reply(self, operation: str) -> Type:
-        """Return the type of a bound reply of an operation."""
-        if operation not in self._replies:
-            self._replies[operation] = super().reply(operation)
-        return self._replies[operation]
-
-
 class Needs:
     """What rows need of limits and policies; a condition that stands in many rows is evaluated once."""
 
@@ -372,14 +350,11 @@ class Needs:
     def _holds(self, expr: Expr, declared: Any) -> bool:
         key = (expr.text, str(vars(declared.limits)), str(vars(declared.policies)))
         if key not in self._known:
-            self._known[key] = isinstance(expr.node, Name) or self._evaluated(expr, declared)
+            try:
+                self._known[key] = isinstance(expr.node, Name) or bool(evaluate(self.words, expr, declared))
+            except (ArithmeticError, TypeError):  # a limit that is null
+                self._known[key] = False
         return self._known[key]
-
-    def _evaluated(self, expr: Expr, declared: Any) -> bool:
-        try:
-            return bool(evaluate(self.words, expr, declared))
-        except (ArithmeticError, TypeError):  # a limit that is null
-            return False
 
 
 def spoken(value: Any) -> str:

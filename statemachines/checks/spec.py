@@ -3,33 +3,18 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from statemachines.bounds import USUAL, Bounds
-from statemachines.checks import (
-    coverage as check_coverage,
-)
-from statemachines.checks import (
-    exploration as check_exploration,
-)
-from statemachines.checks import (
-    rows as check_rows,
-)
-from statemachines.checks import (
-    states as check_states,
-)
-from statemachines.checks import (
-    unused as check_unused,
-)
+from statemachines.checks import coverage, exploration, rows, states, unused
 from statemachines.compile import Compiled, path_of, spec_tree
 from statemachines.diagnostics import Diagnostic, SpecError, Where
-from statemachines.lifecycle import Lifecycle
 from statemachines.lower import lower
 from statemachines.rows import RowCompiler
-from statemachines.surface import check_structure, read_lifecycle, read_spec, with_rows
-from statemachines.yaml import Node, read
+from statemachines.surface import check_structure, read_lifecycle
+from statemachines.yaml import Node
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,18 +59,15 @@ class Checked:
 
 def check_compiled(compiled: Compiled, bounds: Bounds = USUAL) -> Checked:
     """Check a lifecycle that compiles, as thoroughly as the bounds say."""
-    start = time.perf_counter()
-    ran = check_rows.run_rows(compiled, bounds)
-    found = check_exploration.Explored()
-    if bounds.small_scope:
-        found = check_exploration.search(compiled, ran.witnessed if ran.complete else None, bounds)
+    ran = rows.run_rows(compiled, bounds)
+    found = exploration.search(compiled, ran.witnessed if ran.complete else None, bounds)
     faults = [
         *found.faults,
-        *check_states.faults(compiled),
-        *check_unused.faults(compiled.lifecycle),
-        *check_coverage.faults(compiled, found.dead),
+        *states.faults(compiled),
+        *unused.faults(compiled.lifecycle),
+        *coverage.faults(compiled, found.dead),
         *ran.faults,
-        *check_coverage.unwitnessed(compiled, ran, found.dead),
+        *coverage.unwitnessed(compiled, ran, found.dead),
     ]
     return Checked(
         SpecError(_without_echoes(faults)).diagnostics,
@@ -94,19 +76,8 @@ def check_compiled(compiled: Compiled, bounds: Bounds = USUAL) -> Checked:
         runs=ran.runs,
         states=found.states,
         transitions=found.transitions,
-        seconds=time.perf_counter() - start,
         whole=found.whole,
     )
-
-
-def check_text(text: str, file: str, bounds: Bounds = USUAL) -> Checked:
-    """Check the text of a spec; what cannot be compiled is told like everything else."""
-    return _read_and_checked(lambda: with_rows(read(text, file), Path(file).parent), bounds)
-
-
-def check_file(path: str | Path, bounds: Bounds = USUAL) -> Checked:
-    """Check a spec from a file or a folder."""
-    return _read_and_checked(lambda: read_spec(Path(path)), bounds)
 
 
 def check(lifecycle: str | Path, *, quick: bool = False) -> Checked:
@@ -120,23 +91,30 @@ def check(lifecycle: str | Path, *, quick: bool = False) -> Checked:
     """
     name = str(lifecycle)
     path_of(name)
-    return _read_and_checked(lambda: spec_tree(name), USUAL.quick() if quick else USUAL)
+    return check_tree(lambda: spec_tree(name), USUAL.quick() if quick else USUAL)
 
 
-def _read_and_checked(reading: Callable[[], Node], bounds: Bounds) -> Checked:
+def check_tree(reading: Callable[[], Node], bounds: Bounds = USUAL) -> Checked:
+    """Check what is read; a fault for which it cannot be read or compiled is told like everything else."""
     start = time.perf_counter()
+    return replace(_checked(reading, bounds), seconds=time.perf_counter() - start)
+
+
+def _checked(reading: Callable[[], Node], bounds: Bounds) -> Checked:
     try:
         tree = reading()
         check_structure(tree)
         lifecycle = read_lifecycle(tree, tree.where.file)
     except SpecError as error:
-        return _refused(error.diagnostics, start)
+        return Checked(error.diagnostics)
     try:
-        kernel, words = lower(lifecycle)
+        compiled = Compiled(lifecycle, *lower(lifecycle))
     except SpecError as error:
-        return _refused([*error.diagnostics, *row_faults(lifecycle)], start)
-    found = check_compiled(Compiled(lifecycle, kernel, words), bounds)
-    return replace(found, seconds=time.perf_counter() - start)
+        compiler = RowCompiler(lifecycle)
+        for row in lifecycle.rows.values():
+            compiler.program(row)
+        return Checked(SpecError([*error.diagnostics, *compiler.faults]).diagnostics)
+    return check_compiled(compiled, bounds)
 
 
 def _without_echoes(faults: list[Diagnostic]) -> list[Diagnostic]:
@@ -158,17 +136,5 @@ def _without_echoes(faults: list[Diagnostic]) -> list[Diagnostic]:
     ]
 
 
-def row_faults(lifecycle: Lifecycle) -> list[Diagnostic]:
-    """Return the faults of names and types in the rows of a spec that may have others elsewhere."""
-    compiler = RowCompiler(lifecycle)
-    for row in lifecycle.rows.values():
-        compiler.program(row)
-    return compiler.faults
-
-
 def _counted(number: int, noun: str) -> str:
     return f"{number:,} {noun}{'' if number == 1 else 's'}"
-
-
-def _refused(diagnostics: Sequence[Diagnostic], start: float) -> Checked:
-    return Checked(SpecError(diagnostics).diagnostics, seconds=time.perf_counter() - start)

@@ -54,6 +54,7 @@ class RowWords:
     def __init__(self, lifecycle: Lifecycle) -> None:
         self.lifecycle = lifecycle
         self._model = Words(lifecycle)
+        self._replies: dict[str, Type] = {}  # each found once: rows make the same calls
 
     @property
     def faults(self) -> list[Diagnostic]:
@@ -71,7 +72,10 @@ class RowWords:
 
     def reply(self, operation: str) -> Type:
         """Return the type of a bound reply of an operation."""
-        return ReplyType(operation, self._model.caller.given(self.lifecycle.operations[operation]))
+        if operation not in self._replies:
+            given = self._model.caller.given(self.lifecycle.operations[operation])
+            self._replies[operation] = ReplyType(operation, given)
+        return self._replies[operation]
 
     # ── The vocabulary of the expression checker ──
 

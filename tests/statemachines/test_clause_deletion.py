@@ -9,10 +9,10 @@ from typing import TypeVar
 import pytest
 
 from statemachines.bounds import USUAL
-from statemachines.checks.spec import check_text
 from statemachines.compile import load
 from statemachines.diagnostics import Diagnostic
 from statemachines.specs import shipped
+from tests.checking import check_text
 from tests.one_text import one_text
 from tests.statemachines.tolerated import TOLERATED
 from tests.statemachines.weakening import Place, Spec, places, sentence, weakenings, without

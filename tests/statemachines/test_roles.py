@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from statemachines.checks.spec import check_text
 from statemachines.compile import compile_text
 from statemachines.model import ANYTHING
+from tests.checking import check_text
 
 SPEC = """\
 lifecycle: small

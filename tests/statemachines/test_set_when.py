@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from statemachines.bounds import USUAL
-from statemachines.checks.spec import check_text
 from statemachines.compile import compile_text
+from tests.checking import check_text
 
 SPEC = """\
 lifecycle: small

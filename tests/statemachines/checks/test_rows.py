@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from statemachines.checks.proof import holds
+from statemachines.checks.rows import holds
 from statemachines.compile import load
 
 HEAD = "C1:\n  about: A row.\n  level: must\n  source: here\n  covers: [operations.messages.gives]\n  act:\n"

@@ -1,0 +1,18 @@
+"""Specs that are checked as texts and files, with bounds of a test's own."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from statemachines.bounds import USUAL, Bounds
+from statemachines.checks.spec import Checked, check_tree
+from statemachines.surface import read_spec, with_rows
+from statemachines.yaml import read
+
+
+def check_text(text: str, file: str, bounds: Bounds = USUAL) -> Checked:
+    return check_tree(lambda: with_rows(read(text, file), Path(file).parent), bounds)
+
+
+def check_file(path: Path, bounds: Bounds = USUAL) -> Checked:
+    return check_tree(lambda: read_spec(path), bounds)
