@@ -12,13 +12,13 @@ from conformance.budget import USUAL, Budget
 from conformance.counterexample import because
 from conformance.judge import Case
 from conformance.report import RAN, latest, one_line
-from conformance.suite.row_facts import covers, impossible, makes_calls_at_once
+from conformance.suite.row_facts import covers, fixed_values, inapplicable, lacking, makes_calls_at_once, operations
 from conformance.suite.trace_file import Saved
 from conformance.system import Adapter
 from conformance.verdict import EXIT_CONFORMS, EXIT_UNKNOWN, EXIT_VIOLATES, UNSURE
 from statemachines.compile import Compiled
 from statemachines.diagnostics import SpecError
-from statemachines.rows import Program, RowCompiler, RowFailure, enumerated, witnesses
+from statemachines.rows import Program, RowCompiler, RowFailure
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,12 +98,12 @@ def _replayed(saved: Saved, adapter: Adapter, budget: Budget) -> Iterator[Replay
         program = rows.program(row)
         if rows.faults:
             raise SpecError(rows.faults)
-        lacking = impossible(compiled, rows.words, adapter, row)
-        found = [] if lacking else list(_rounds(saved, rows, adapter, program, budget))
+        prevented = inapplicable(compiled, rows.words, adapter, row) or lacking(adapter, operations(row, compiled))
+        found = [] if prevented else list(_rounds(saved, rows, adapter, program, budget))
         failures = [each for each in found if each.fails]
         last = failures[-1] if failures else _Round()
         doubts = (each.unanswered for each in found if each.unanswered)
-        unanswered = lacking or ("" if failures else next(doubts, ""))
+        unanswered = prevented or ("" if failures else next(doubts, ""))
         yield Replayed(row.id.text, saved.of, len(failures), len(found), last.reason, last.transcript, unanswered)
 
 
@@ -135,14 +135,12 @@ def _once(
     compiled: Compiled, rows: RowCompiler, adapter: Adapter, program: Program, seed: int, budget: Budget
 ) -> _Round:
     """Run a row once, with all values of its parameters."""
-    declared = compiled.model(adapter.declaration.limits, adapter.declaration.policies)
-    first = witnesses(rows.words, program.row, declared)
     unanswered = ""
-    for values in enumerated(compiled.lifecycle, program):
+    for values in fixed_values(compiled, rows.words, adapter, program):
         case = Case(compiled, adapter, seed, budget)
         failure: RowFailure | None = None
         try:
-            program.run(case, {**values, **first})
+            program.run(case, values)
         except RowFailure as error:
             failure = error
         if case.astray:

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 from conformance.judge import Finding
 from conformance.system import Adapter, Declaration, ordered_by_completion
 from statemachines.compile import Compiled
-from statemachines.expression import Field, FunctionCall, Name, Node, children, nodes
+from statemachines.expression import Field, FunctionCall, Name, Node, nodes
 from statemachines.kernel import within
 from statemachines.lifecycle import Row, RowStep
-from statemachines.rows import RowWords, evaluate
+from statemachines.rows import Program, RowWords, enumerated, evaluate, witnesses
 
 
 def inapplicable(compiled: Compiled, words: RowWords, adapter: Adapter, row: Row) -> str:
@@ -29,20 +29,14 @@ def inapplicable(compiled: Compiled, words: RowWords, adapter: Adapter, row: Row
                 return f"needs {word}, which is optional and lacking"
         elif not evaluate(words, expr, model):
             return f"needs {expr.text}, and {_declared(expr.node, model, declaration)}"
-    waits = "wait" in operations(row, compiled, waits=True)
-    if declaration.clock != "virtual" and waits and not ordered_by_completion(compiled, declaration):
+    if declaration.clock != "virtual" and "wait" in _called(row) and not ordered_by_completion(compiled, declaration):
         return f"needs a virtual clock: ties are not broken by completion, and clock: {declaration.clock} is declared"
     return ""
 
 
-def impossible(compiled: Compiled, words: RowWords, adapter: Adapter, row: Row) -> str:
-    """Say why a row cannot be run against this system; empty when it can."""
-    return inapplicable(compiled, words, adapter, row) or lacking(compiled, adapter, row)
-
-
-def lacking(compiled: Compiled, adapter: Adapter, row: Row) -> str:
-    """Say which operations of a row the system lacks; empty when it has them all."""
-    missing = [name for name in sorted(operations(row, compiled)) if not adapter.offers(name)]
+def lacking(adapter: Adapter, operations: Iterable[str]) -> str:
+    """Say which of some operations the system lacks; empty when it has them all."""
+    missing = [name for name in operations if not adapter.offers(name)]
     return f"the system has no operation {', '.join(missing)}" if missing else ""
 
 
@@ -52,38 +46,39 @@ def covers(row: Row, finding: Finding) -> bool:
     return any(within(clause, word.text) for word in row.covers for clause in clauses)
 
 
-def operations(row: Row, compiled: Compiled, *, waits: bool = False) -> set[str]:
-    """Return the operations that a row calls."""
-    known = {*compiled.lifecycle.operations, *(["wait"] if waits else [])}
-    return {name for step in (*row.arrange, *row.act) for name in _step_calls(step)} & known | {
-        name for claim in row.asserts for name in _calls(claim.expr.node)
-    } & known
+def operations(row: Row, compiled: Compiled) -> list[str]:
+    """List the operations that a row calls, by name."""
+    return sorted(_called(row) & {*compiled.lifecycle.operations})
 
 
 def makes_calls_at_once(row: Row) -> bool:
     """Return whether a row makes calls at once."""
-    return any(name == "together" for step in (*row.arrange, *row.act) for name in _step_calls(step))
+    return "together" in _called(row)
 
 
-def _step_calls(step: RowStep) -> Iterator[str]:
-    yield from _calls(step.expr.node)
-    for inner in step.body:
-        yield from _step_calls(inner)
+def fixed_values(compiled: Compiled, words: RowWords, adapter: Adapter, program: Program) -> list[dict[str, Any]]:
+    """List every combination of the values that a row names for its parameters; of what is drawn, the witness."""
+    declared = compiled.model(adapter.declaration.limits, adapter.declaration.policies)
+    first = witnesses(words, program.row, declared)
+    return [{**values, **first} for values in enumerated(compiled.lifecycle, program)]
 
 
-def _calls(node: Node) -> Iterator[str]:
-    return (part.name for part in nodes(node) if isinstance(part, FunctionCall) and part.receiver is None)
+def _called(row: Row) -> set[str]:
+    """Return what a row calls: operations, functions, and words such as `wait` and `together`."""
+
+    def within_steps(steps: Iterable[RowStep]) -> Iterator[Node]:
+        for step in steps:
+            yield step.expr.node
+            yield from within_steps(step.body)
+
+    written = [*within_steps((*row.arrange, *row.act)), *(claim.expr.node for claim in row.asserts)]
+    calls = (part for each in written for part in nodes(each) if isinstance(part, FunctionCall))
+    return {call.name for call in calls if call.receiver is None}
 
 
 def _declared(node: Node, model: Any, declaration: Declaration) -> str:
     """Say what is declared of the limits and policies that a condition reads, or what holds for want of that."""
-    found: list[str] = []
-    declared = False
-    waiting: list[Node] = [node]
-    while waiting:
-        part = waiting.pop()
-        if isinstance(part, Field) and isinstance(part.of, Name):
-            found.append(f"{part.name} = {getattr(getattr(model, part.of.name), part.name)}")
-            declared = declared or part.name in {**declaration.limits, **declaration.policies}
-        waiting += children(part)
-    return f"{'declared is' if declared else 'nothing else is declared than'} {', '.join(dict.fromkeys(found))}"
+    read = [(each.of.name, each.name) for each in nodes(node) if isinstance(each, Field) and isinstance(each.of, Name)]
+    declared = any(name in {**declaration.limits, **declaration.policies} for _, name in read)
+    found = dict.fromkeys(f"{name} = {getattr(getattr(model, of), name)}" for of, name in reversed(read))
+    return f"{'declared is' if declared else 'nothing else is declared than'} {', '.join(found)}"

@@ -5,20 +5,22 @@ from __future__ import annotations
 import itertools
 import time
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from conformance.budget import USUAL, Budget
 from conformance.counterexample import Fails, row_itself, shrunk, without_needless_steps
 from conformance.judge import Case, History, case_seed
-from conformance.suite.row_facts import covers, inapplicable, lacking, makes_calls_at_once
+from conformance.suite.row_facts import covers, fixed_values, inapplicable, lacking, makes_calls_at_once, operations
 from conformance.system import Adapter, HarnessError
 from conformance.verdict import UNSURE, Counterexample, Judged, RowResult, Verdict
 from statemachines.compile import Compiled
 from statemachines.kernel import within
 from statemachines.lifecycle import Row
-from statemachines.rows import Program, RowCompiler, RowFailure, RowTooLong, enumerated, witnesses
+from statemachines.rows import Program, RowCompiler, RowFailure, RowTooLong
+
+Combinations = Sequence[Mapping[str, Any]]  # of the values of a row's parameters
 
 
 @dataclass(slots=True)
@@ -88,7 +90,7 @@ class RowRunner:
         program = self.rows.program(row)
         if reason := inapplicable(self.compiled, self.rows.words, self.adapter, row):
             return Judged(Verdict.NOT_APPLICABLE, reason)
-        if reason := lacking(self.compiled, self.adapter, row):
+        if reason := lacking(self.adapter, operations(row, self.compiled)):
             return Judged(Verdict.NOT_EXERCISED, reason)
         try:
             self._all(program, tally)
@@ -112,58 +114,46 @@ class RowRunner:
     # ── Running ──
 
     def _all(self, program: Program, tally: Tally) -> None:
-        declared = self.compiled.model(self.adapter.declaration.limits, self.adapter.declaration.policies)
-        first = witnesses(self.rows.words, program.row, declared)
-        combinations = list(enumerated(self.compiled.lifecycle, program))
+        combinations = fixed_values(self.compiled, self.rows.words, self.adapter, program)
         at_once = makes_calls_at_once(program.row)
         share = max(self.budget.schedules_of_all // len(combinations), self.budget.schedules_of_each)
         for values in combinations if at_once or self.budget.every_combination else combinations[:1]:
-            self._rounds(program, {**values, **first}, tally, share)
+            self._rounds(program, values, tally, share)
         examples = self.budget.examples_at_once if at_once else self.budget.examples
         if program.row.drawn and examples:
-            self._drawn(program, declared, tally, examples)
-        self._until_exercised(program, first, tally)
+            self._drawn(program, combinations, tally, examples)
+        self._until_exercised(program, combinations, tally)
 
     def _rounds(self, program: Program, values: Mapping[str, Any], tally: Tally, most: int) -> None:
         """Run once; a concurrent row under several schedules, so many at most."""
         self._once(program, values, tally, case_seed(self.number, 0))
-        if not makes_calls_at_once(program.row):
-            return
         crowded = tally.at_once > self.budget.crowd
         rounds = min(self.budget.schedules, self.budget.schedules_of_crowd if crowded else most)
-        for round_ in range(1, rounds):
+        for round_ in range(1, rounds if makes_calls_at_once(program.row) else 1):
             self._once(program, values, tally, case_seed(self.number, round_))
 
-    def _until_exercised(self, program: Program, first: Mapping[str, Any], tally: Tally) -> None:
+    def _until_exercised(self, program: Program, combinations: Combinations, tally: Tally) -> None:
         """Try more schedules of calls at once as long as what the row is about has not come to pass."""
         if not makes_calls_at_once(program.row) or tally.at_once > self.budget.crowd:
             return
-        combinations = itertools.cycle(enumerated(self.compiled.lifecycle, program))
         rounds = range(self.budget.schedules, self.budget.schedules + self.budget.more_schedules)
-        for round_, values in zip(rounds, combinations, strict=False):
+        for round_, values in zip(rounds, itertools.cycle(combinations), strict=False):
             if not self._idle(program.row, tally):
                 return
-            self._once(program, {**values, **first}, tally, case_seed(self.number, round_))
+            self._once(program, values, tally, case_seed(self.number, round_))
 
-    def _drawn(self, program: Program, declared: Any, tally: Tally, examples: int) -> None:
+    def _drawn(self, program: Program, combinations: Combinations, tally: Tally, examples: int) -> None:
         from conformance.search import Falsified, draw  # Hypothesis is slow to import, and few rows draw
 
-        combinations = list(enumerated(self.compiled.lifecycle, program))
+        declared = self.compiled.model(self.adapter.declaration.limits, self.adapter.declaration.policies)
 
         def test(chosen: dict[str, Any]) -> None:
             for values in combinations:
                 self._once(program, {**values, **chosen}, tally, case_seed(self.number, 0))
 
         try:
-            draw(
-                self.compiled,
-                self.rows,
-                program.row.drawn,
-                declared,
-                test,
-                number=self.number,
-                examples=examples,
-            )
+            drawn = program.row.drawn
+            draw(self.compiled, self.rows, drawn, declared, test, number=self.number, examples=examples)
         except Falsified as falsified:
             if isinstance(falsified.cause, Fails):
                 raise falsified.cause from None
@@ -219,8 +209,7 @@ class RowRunner:
     def _counterexample(self, program: Program, failed: Fails) -> Counterexample:
         found = None
         if self.shortest and _was_judged(program.row, failed.case):
-            several = makes_calls_at_once(program.row)
-            rounds = self.budget.reproductions if several else 1
+            rounds = self.budget.reproductions if makes_calls_at_once(program.row) else 1
             found = shrunk(failed.case, rounds=rounds)
         return found or row_itself(*self._cut(program, failed))
 

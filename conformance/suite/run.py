@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import fnmatch
 import time
+from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -14,6 +15,7 @@ from conformance.counterexample import shrunk
 from conformance.errors import UsageError
 from conformance.judge import Case, Finding, Judge
 from conformance.report import Coverage, Footer, Header, Planned, Report, Watcher, declares, tally
+from conformance.suite.row_facts import lacking
 from conformance.suite.rows import RowRunner
 from conformance.system import Adapter, HarnessError
 from conformance.verdict import UNSURE, Judged, RowResult, Verdict, exit_code
@@ -24,7 +26,7 @@ from statemachines.lifecycle import Level, Row
 from statemachines.rows import RowCompiler
 
 if TYPE_CHECKING:
-    from conformance.search import Diverged, Driver  # Hypothesis is slow to import
+    from conformance.search import Driver  # Hypothesis is slow to import
 
 MACHINE = "machine"  # the id under which the random searches are reported: Hypothesis, walks, any two calls at once
 ABOUT_MACHINE = "Random calls in any order: after each, the system shows what the model shows."
@@ -129,7 +131,7 @@ def run_machine(runner: RowRunner) -> RowResult:
     A case that nobody can judge counts as not made. Where a search has many of those, the machine could not tell.
     """
     began = time.monotonic()
-    tallies = [_SearchTally(search) for search in (_searched, _walked, _paired)]
+    tallies: list[_SearchTally] = []
     try:
         judged = _searches(runner, tallies)
     except HarnessError as error:
@@ -146,82 +148,51 @@ def run_machine(runner: RowRunner) -> RowResult:
     )
 
 
-def _searches(runner: RowRunner, tallies: Sequence[_SearchTally]) -> Judged:
-    missing = [
-        name
-        for name, operation in runner.compiled.lifecycle.operations.items()
-        if not operation.optional and not runner.adapter.offers(name)
-    ]
-    if missing:
-        return Judged(Verdict.NOT_EXERCISED, f"the system has no operation {', '.join(missing)}")
-    found = next(filter(None, (tally.search(runner) for tally in tallies)), None)
-    case = found.case if found is not None else next(iter(runner.strays), None)
+def _searches(runner: RowRunner, tallies: list[_SearchTally]) -> Judged:
+    """Make the searches one after the other, until one finds a fault; each adds what it came of to the tallies."""
+    from conformance.search import pairs, stateful, walks  # Hypothesis is slow to import
+
+    known, adapter = runner.compiled.lifecycle.operations, runner.adapter
+    if missing := lacking(adapter, (name for name, operation in known.items() if not operation.optional)):
+        return Judged(Verdict.NOT_EXERCISED, missing)
+    case = next(iter(runner.strays), None)
+    for search in (stateful.search, walks.search, pairs.search):
+        at_once = search is pairs.search  # what is witnessed there, its schedules decide
+        if at_once and adapter.declaration.concurrency == "none":
+            continue
+        tallies.append(_SearchTally(Counter() if at_once else runner.witnessed))
+        found = search(runner.compiled, adapter, runner.number, runner.budget, after=tallies[-1].count)
+        if found is not None:
+            case = found.case
+            break
     if case is not None and case.finding is not None:
         return _failed(runner, case, case.finding)
-    unsure = any(tally.could_not_tell(runner) for tally in tallies)
+    blind = Judge(runner.compiled, adapter.declaration).lockstep.blind
+    unsure = any(tally.could_not_tell(blind=blind) for tally in tallies)
     return Judged(Verdict.COULD_NOT_TELL, UNSURE) if unsure else Judged(Verdict.PASS)
 
 
 @dataclass(slots=True)
 class _SearchTally:
-    """How many cases of one search were judged, and how many diverged where nobody can judge it."""
+    """How many cases of one search were judged, and how many diverged where nobody can judge it; and what they witnessed."""
 
-    made: Callable[[RowRunner, Told], Diverged | None]
+    witnessed: Counter[str]
     judged: int = 0
     unjudged: int = 0
 
-    def search(self, runner: RowRunner) -> Diverged | None:
-        return self.made(runner, self._told)
-
-    def _told(self, driver: Driver) -> None:
-        if driver.case.judge.unsure and driver.case.finding is not None:
+    def count(self, driver: Driver) -> None:
+        """Take note of a case that came to its end."""
+        judge = driver.case.judge
+        if judge.unsure and driver.case.finding is not None:
             self.unjudged += 1
         else:
             self.judged += 1
+        self.witnessed.update(judge.lockstep.witnessed())
 
-    def could_not_tell(self, runner: RowRunner) -> bool:
+    def could_not_tell(self, *, blind: bool) -> bool:
         """Return whether too much was left unjudged: any of it, where no case of this system can be judged to its end."""
-        if Judge(runner.compiled, runner.adapter.declaration).lockstep.blind:
-            return self.unjudged > 0
-        return self.unjudged > 1 and self.unjudged * UNJUDGED >= self.judged + self.unjudged
-
-
-Told = Callable[["Driver"], None]  # of every case that came to its end
-
-
-def _searched(runner: RowRunner, told: Told) -> Diverged | None:
-    """Let Hypothesis make calls; give the first case that diverges."""
-    from conformance.search import stateful  # Hypothesis is slow to import
-
-    after = _counting(runner, told)
-    return stateful.search(runner.compiled, runner.adapter, runner.number, runner.budget, after=after)
-
-
-def _walked(runner: RowRunner, told: Told) -> Diverged | None:
-    """Walk at random; give the first case that diverges."""
-    from conformance.search import walks
-
-    after = _counting(runner, told)
-    return walks.search(runner.compiled, runner.adapter, runner.number, runner.budget, after=after)
-
-
-def _paired(runner: RowRunner, told: Told) -> Diverged | None:
-    """Make any two calls at once, where the system allows it; what is witnessed there, their schedule decides."""
-    from conformance.search import pairs
-
-    if runner.adapter.declaration.concurrency == "none":
-        return None
-    return pairs.search(runner.compiled, runner.adapter, runner.number, runner.budget, after=told)
-
-
-def _counting(runner: RowRunner, told: Told) -> Told:
-    """Tell of a case, and take note of what it witnessed."""
-
-    def after(driver: Driver) -> None:
-        told(driver)
-        runner.witnessed.update(driver.case.judge.lockstep.witnessed())
-
-    return after
+        many = self.unjudged > 1 and self.unjudged * UNJUDGED >= self.judged + self.unjudged
+        return many or (blind and self.unjudged > 0)
 
 
 def _failed(runner: RowRunner, case: Case, finding: Finding) -> Judged:

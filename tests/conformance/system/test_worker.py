@@ -19,7 +19,7 @@ from conformance.judge.case import CallFailed, Case
 from conformance.references.job import Jobs
 from conformance.references.thread_job import Reply, ThreadJobs
 from conformance.refused import Refused
-from conformance.suite import run
+from conformance.search import pairs, stateful, walks
 from conformance.system.adapter import Broken, HarnessError
 from conformance.system.worker import SLICE, Worker, slices
 from conformance.verdict import EXIT_HARNESS, EXIT_VIOLATES, UNSURE, Counterexample, Verdict
@@ -572,20 +572,20 @@ def test_a_random_case_that_nobody_can_judge_counts_as_not_made_and_many_of_them
     unjudged: int, verdict: Verdict, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def case(*, unsure: bool) -> Any:
-        finding = object() if unsure else None
-        return SimpleNamespace(case=SimpleNamespace(judge=SimpleNamespace(unsure=unsure), finding=finding))
+        judge = SimpleNamespace(unsure=unsure, lockstep=SimpleNamespace(witnessed=list))
+        return SimpleNamespace(case=SimpleNamespace(judge=judge, finding=object() if unsure else None))
 
-    def walked(runner: Any, told: Any) -> None:
+    def walked(*_: Any, after: Any) -> None:
         for number in range(18):
-            told(case(unsure=number < unjudged))
+            after(case(unsure=number < unjudged))
 
-    def paired(runner: Any, told: Any) -> None:
-        for _ in range(800):  # of one search, which make no other less doubtful
-            told(case(unsure=False))
+    def paired(*_: Any, after: Any) -> None:
+        for _number in range(800):  # of one search, which make no other less doubtful
+            after(case(unsure=False))
 
-    monkeypatch.setattr(run, "_searched", lambda runner, told: None)
-    monkeypatch.setattr(run, "_walked", walked)
-    monkeypatch.setattr(run, "_paired", paired)
+    monkeypatch.setattr(stateful, "search", lambda *_, after: None)
+    monkeypatch.setattr(walks, "search", walked)
+    monkeypatch.setattr(pairs, "search", paired)
     code, (result,) = whole_run(REFERENCE, only=["machine"])
     assert (result.verdict, result.runs) == (verdict, 818 - unjudged)
     assert code == (0 if verdict is Verdict.PASS else 4)
