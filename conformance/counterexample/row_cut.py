@@ -6,6 +6,7 @@ else the trace is shrunk, call by call.
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
 from dataclasses import replace
 
@@ -13,7 +14,7 @@ from conformance.counterexample.evidence import Fails
 from conformance.counterexample.shrink import Cutter
 from conformance.system import HarnessError
 from statemachines.checks import holds
-from statemachines.rows import Program, RowCompiler, RowFailure, RowTooLong, row_as_it_ran
+from statemachines.rows import Program, RowCompiler, RowTooLong, row_as_it_ran
 
 
 def without_needless_steps(program: Program, failed: Fails, once: Callable[[Program], None]) -> tuple[Program, Fails]:
@@ -40,7 +41,8 @@ def without_needless_steps(program: Program, failed: Fails, once: Callable[[Prog
         again = _fails(once, cut, failed)
         return (kept, (cut, again)) if again is not None else None
 
-    cutter = Cutter(tuple(range(len(steps))), (program, failed), test, budget.shrink_seconds, alike=tuple)
+    until = time.monotonic() + budget.shrink_seconds
+    cutter = Cutter(tuple(range(len(steps))), (program, failed), test, until, alike=tuple)
     cutter.repeat(lambda: cutter.drop(_each, _without))
     shorter, _ = cutter.shown
     sure = shorter is program or all(_fails(once, shorter, failed) for _ in range(budget.confirmations))
@@ -60,12 +62,10 @@ def _fails(once: Callable[[Program], None], program: Program, failed: Fails) -> 
     try:
         once(program)
     except Fails as again:
-        return again if _alike(again.failure, failed.failure) else None
+        # it fails alike: the same claim is false, cannot be evaluated, or a call has no answer
+        one, other = again.failure, failed.failure
+        alike = one is not None and other is not None and one.expr is other.expr and type(one) is type(other)
+        return again if alike else None
     except (HarnessError, RowTooLong):
         return None
     return None
-
-
-def _alike(one: RowFailure | None, other: RowFailure | None) -> bool:
-    """Return whether the same claim fails in the same way: it is false, cannot be evaluated, or a call has no answer."""
-    return one is not None and other is not None and one.expr is other.expr and type(one) is type(other)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence, Sized
+from dataclasses import dataclass, field
 from typing import Any, Generic, TypeVar
 
 from conformance.counterexample.play import Played
@@ -25,40 +26,33 @@ SMALL_GROUP = 8  # calls at once that are cut one by one from the start
 COARSE = 16  # of so many parts of a long trace, each is tried before any call is looked at alone
 
 
+@dataclass
 class Cutter(Generic[Steps, Shown]):
     """Takes fewer or simpler steps as long as a test still shows the same; every pass goes on from the best so far.
 
-    best    the steps that were kept last
+    best    the steps that were kept last, at first all
     shown   what the test showed of them
+    test    returns what is left of the steps that it is given and what they show; None where it is not the same
+    until   nothing more is tried after that, by `time.monotonic`
+    alike   returns what is equal of steps that need not be tried twice
     tries   how often the test was asked
     """
 
-    def __init__(
-        self,
-        steps: Steps,
-        shown: Shown,
-        test: Callable[[Steps], tuple[Steps, Shown] | None],
-        seconds: float,
-        alike: Callable[[Steps], Hashable],
-    ) -> None:
-        """Begin with steps of which something was `shown`.
-
-        test     returns what is left of the steps that it is given and what they show; None where it is not the same
-        seconds  after which nothing more is tried
-        alike    returns what is equal of steps that need not be tried twice
-        """
-        self.best, self.shown, self.tries = steps, shown, 0
-        self._test, self._alike = test, alike
-        self._until = time.monotonic() + seconds
-        self._tried: set[Hashable] = set()
+    best: Steps
+    shown: Shown
+    test: Callable[[Steps], tuple[Steps, Shown] | None]
+    until: float
+    alike: Callable[[Steps], Hashable]
+    tries: int = 0
+    _tried: set[Hashable] = field(default_factory=set)
 
     def keeps(self, candidate: Steps) -> bool:
         """Try a candidate, unless one like it was tried; keep it when it shows the same."""
-        if not candidate or self._late() or (like := self._alike(candidate)) in self._tried:
+        if not candidate or self._late() or (like := self.alike(candidate)) in self._tried:
             return False
         self._tried.add(like)
         self.tries += 1
-        found = self._test(candidate)
+        found = self.test(candidate)
         if found is not None:
             self.best, self.shown = found
         return found is not None
@@ -94,7 +88,7 @@ class Cutter(Generic[Steps, Shown]):
                 each()
 
     def _late(self) -> bool:
-        return time.monotonic() > self._until
+        return time.monotonic() > self.until
 
 
 def shrink(compiled: Compiled, play: Callable[[Trace], Played], first: Played, seconds: float) -> Cutter[Trace, Played]:
@@ -110,7 +104,7 @@ def shrink(compiled: Compiled, play: Callable[[Trace], Played], first: Played, s
         same = played.finding is not None and played.finding.key == key
         return (played.trace, played) if same else None
 
-    cutter = Cutter(first.trace, first, test, seconds, shape)
+    cutter = Cutter(first.trace, first, test, time.monotonic() + seconds, shape)
     _groups(cutter)
     cutter.drop(_operations, without)
     cutter.drop(_calls, without, len(cutter.best) // COARSE)

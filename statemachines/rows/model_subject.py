@@ -63,7 +63,7 @@ class ModelSubject:
             raise _Postponed
         self._called = True
         if operation == "wait":
-            waited = self._passed(arguments["ms"])
+            waited = model.wait(arguments["ms"], prompt=self.prompt)
             return self._observed(operation, arguments, NOTHING, *waited, *model.settle())
         decision: Decision = model.decide(operation, arguments)
         permitted = Outcome(may=decision.may)
@@ -78,18 +78,13 @@ class ModelSubject:
                 outcome.value = outcome.value.options[0 if self.lenient else -1]
             if operation in model.telling:
                 self._file(outcome.value)
-            after = [*model.settle(), *self._passed(0)]
+            after = [*model.settle(), *model.wait(0, prompt=self.prompt)]  # what is due at this very instant
             return self._observed(operation, arguments, outcome, *after, permitted)
         if decision.idle and self.lenient:
             self.chose = True
             return self._observed(operation, arguments, permitted)
         self.chose = self.chose or decision.idle or decision.accept
         return self._observed(operation, arguments, permitted, refused=self._code(decision))
-
-    def _passed(self, ms: int) -> list[Outcome]:
-        """Let time pass, and let fire what is due, be it at this very instant."""
-        outcomes: list[Outcome] = self.model.wait(ms, prompt=self.prompt)
-        return outcomes
 
     def together(self, bodies: Sequence[Callable[[], Any]]) -> list[Any]:
         """Evaluate bodies one after the other, in this subject's order, and give their values in theirs.

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from statemachines.diagnostics import Where
 from statemachines.expression import ALONE, RESERVED
 from statemachines.lifecycle import DefinitionSpec, Lifecycle
 from statemachines.model import BaseModel
 from statemachines.surface.reader import Reader
 from statemachines.words import variable_of
-from statemachines.yaml import Scalar
 
 _VALUES = {
     "now": "the clock",
@@ -28,8 +25,11 @@ _CALLS = dict.fromkeys((*ALONE, *RESERVED, "wait", "repeat", "together", "fresh"
 def told_apart(reader: Reader, lifecycle: Lifecycle, definitions: list[DefinitionSpec]) -> None:
     """Find every name of a record list, a variable, a definition or an operation that means something already."""
     values, calls = _of_the_model(lifecycle) | _VALUES | _WORDS, dict(_CALLS)
-    for name, where, meaning in _values(lifecycle):
-        _take(reader, values, name, where, meaning)
+    for name, entity in lifecycle.entities.items():
+        where = lifecycle.places.get(f"entities.{name}.plural", entity.name.where)
+        _take(reader, values, entity.plural, where, f"all the records of {name}")
+    for name in lifecycle.variables:
+        _take(reader, values, name, lifecycle.places[f"variables.{name}"], "a variable")
     for each in definitions:
         _take(reader, values, each.name.text, each.name.where, "a definition")
         _take(reader, calls, each.name.text, each.name.where, "a definition")
@@ -57,14 +57,6 @@ def _of_the_model(lifecycle: Lifecycle) -> dict[str, str]:
     return dict.fromkeys(found, _MODEL)
 
 
-def _values(lifecycle: Lifecycle) -> Iterator[tuple[str, Where, str]]:
-    for name, entity in lifecycle.entities.items():
-        where = lifecycle.places.get(f"entities.{name}.plural", entity.name.where)
-        yield entity.plural, where, f"all the records of {name}"
-    for name in lifecycle.variables:
-        yield name, lifecycle.places[f"variables.{name}"], "a variable"
-
-
 def _take(reader: Reader, taken: dict[str, str], name: str, where: Where, meaning: str) -> None:
     if name not in taken:
         taken[name] = meaning
@@ -72,4 +64,4 @@ def _take(reader: Reader, taken: dict[str, str], name: str, where: Where, meanin
     message = f"{name!r} is {taken[name]} already, and would be {meaning}"
     if (taken[name], meaning) == ("a definition", "a definition"):
         message = f"{name!r} is defined twice"
-    reader.fault("taken-name", Scalar(name, name, where, "plain"), message, "choose another name")
+    reader.fault("taken-name", where, message, "choose another name")

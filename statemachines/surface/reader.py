@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import cast
+from typing import Any, cast
 
-from statemachines.diagnostics import Diagnostic
+from statemachines.diagnostics import Diagnostic, Where
 from statemachines.expression import ExpressionError, ListOf, Literal, parse
 from statemachines.lifecycle import Expr, Word
 from statemachines.yaml import Mapping, Node, Scalar, Sequence, Spot
@@ -20,9 +20,9 @@ class Reader:
     def __init__(self) -> None:
         self.faults: list[Diagnostic] = []
 
-    def fault(self, code: str, scalar: Scalar, message: str, hint: str, at: int = 0) -> None:
-        """Add a fault at an offset into a scalar."""
-        self.faults.append(Diagnostic(code, scalar.at(at), message, hint))
+    def fault(self, code: str, where: Where, message: str, hint: str) -> None:
+        """Add a fault."""
+        self.faults.append(Diagnostic(code, where, message, hint))
 
     # ── Names, texts and numbers ──
 
@@ -51,8 +51,8 @@ class Reader:
         """Read whether something is so."""
         return isinstance(node, Scalar) and node.value is True
 
-    def entries(self, node: Node | None) -> Iterator[tuple[Word, Node]]:
-        """Walk a mapping."""
+    def entries(self, node: Node | None) -> Iterator[tuple[Word, Any]]:
+        """Walk a mapping; of each value whoever reads it says what kind of node it has to be."""
         for key, value in cast(Mapping, node).entries if node is not None else ():
             yield Word(key.text, key.where), value
 
@@ -69,7 +69,7 @@ class Reader:
         try:
             return Expr(scalar, parse(scalar.text))
         except ExpressionError as error:
-            self.fault(error.code, scalar, error.message, error.hint, error.at)
+            self.fault(error.code, scalar.at(error.at), error.message, error.hint)
             return Expr(scalar, Literal(0, None))
 
     def expr_or_none(self, node: Node | None) -> Expr | None:

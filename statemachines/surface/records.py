@@ -1,23 +1,36 @@
-"""Tree → kinds of records, and the messages about them."""
+"""Tree → kinds of records, roles (what is said of some records of a kind alone), and the messages about records."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from typing import cast
 
 from statemachines.diagnostics import Where
-from statemachines.lifecycle import Entering, EntitySpec, Owed, Retention, TimerSpec, Word
-from statemachines.surface.effects import effects, otherwise
+from statemachines.expression import Conditional, FunctionCall, Name
+from statemachines.lifecycle import (
+    DefinitionSpec,
+    Entering,
+    EntitySpec,
+    Expr,
+    OperationSpec,
+    Owed,
+    Retention,
+    Role,
+    TimerSpec,
+    TypeUse,
+    Word,
+)
+from statemachines.surface.operations import effects, otherwise
 from statemachines.surface.reader import Reader
-from statemachines.surface.roles import role, with_shows
 from statemachines.surface.types import uses
-from statemachines.yaml import Mapping, Node, Scalar, Sequence
+from statemachines.words import variable_of
+from statemachines.yaml import Mapping, Node, Sequence
 
 
-def entity(reader: Reader, name: Word, node: Node) -> EntitySpec:
+def entity(reader: Reader, name: Word, body: Mapping) -> EntitySpec:
     """Read one entry of `entities`."""
-    body = cast(Mapping, node)
     minted = body.key("id")
     entering = reader.entries(body.get("entering"))
     timers = reader.entries(body.get("after"))
@@ -33,20 +46,19 @@ def entity(reader: Reader, name: Word, node: Node) -> EntitySpec:
         unique=tuple((field, reader.word(code)) for field, code in reader.entries(body.get("unique"))),
         private=reader.word_or_none(body.get("private to")),
         missing=otherwise(reader, body.get("missing")),
-        entering=tuple(Entering(states, effects(reader, cast(Mapping, value))) for states, value in entering),
+        entering=tuple(Entering(states, effects(reader, value)) for states, value in entering),
         timers=tuple(timer for states, value in timers for timer in _timers(reader, states, value)),
         retain=_retention(reader, body),
         shows=reader.pairs(body.get("shows")),
-        roles={key.text: role(reader, name, key, value) for key, value in roles},
+        roles={key.text: _role(reader, name, key, value) for key, value in roles},
     )
     seen = {key.text for key, _ in found.shows}
     for key, _ in (each for part in found.roles.values() for each in part.shows):
         if key.text in seen:
             message = f"{name.text} shows {key.text!r} already"
-            place = Scalar(key.text, key.text, key.where, "plain")
-            reader.fault("taken-name", place, message, "choose another name, or show it once")
+            reader.fault("taken-name", key.where, message, "choose another name, or show it once")
         seen.add(key.text)
-    return with_shows(found)
+    return _with_shows(found)
 
 
 def _snake(name: str) -> str:
@@ -55,11 +67,11 @@ def _snake(name: str) -> str:
 
 def _timers(reader: Reader, states: Word, node: Node) -> Iterator[TimerSpec]:
     """Read one entry of `after`: a timer, or a list of them."""
-    if not isinstance(node, Sequence):
-        yield _timer(reader, states, f"after.{states.text}", states.where, cast(Mapping, node))
-        return
-    for index, item in enumerate(node.items):
-        yield _timer(reader, states, f"after.{states.text}.{index}", item.where, cast(Mapping, item))
+    path = f"after.{states.text}"
+    if isinstance(node, Mapping):
+        yield _timer(reader, states, path, states.where, node)
+    for index, item in enumerate(node.items if isinstance(node, Sequence) else ()):
+        yield _timer(reader, states, f"{path}.{index}", item.where, cast(Mapping, item))
 
 
 def _timer(reader: Reader, states: Word, path: str, where: Where, body: Mapping) -> TimerSpec:
@@ -88,9 +100,45 @@ def _retention(reader: Reader, entity: Mapping) -> Retention | None:
     )
 
 
-def message(reader: Reader, name: Word, node: Node) -> Owed:
+# ── Roles ──
+
+
+def _role(reader: Reader, entity: Word, name: Word, body: Mapping) -> Role:
+    """Read one entry of `roles`: its condition is a named expression, as `is_agent(task)` of the role Agent."""
+    variable = Word(variable_of(entity.text), entity.where)
+    asked = Word(f"is_{variable_of(name.text)}", name.where)
+    condition = DefinitionSpec(asked, (variable,), reader.expr(body.get("when")))
+    return Role(name, condition, reader.pairs(body.get("shows")))
+
+
+def _with_shows(entity: EntitySpec) -> EntitySpec:
+    """Return a kind of record that shows also what its roles show: of a record that has not the role, anything."""
+    own = tuple((key, _only(each, expr)) for each in entity.roles.values() for key, expr in each.shows)
+    return replace(entity, shows=(*entity.shows, *own))
+
+
+def _only(role: Role, expr: Expr) -> Expr:
+    (variable,) = role.condition.parameters
+    asked = FunctionCall(0, role.condition.name.text, None, (Name(0, variable.text),))
+    return replace(expr, node=Conditional(0, asked, expr.node, Name(0, "anything")))
+
+
+def with_entities(operation: OperationSpec, entities: Iterable[EntitySpec]) -> OperationSpec:
+    """Return an operation whose parameters have the types of the records of which they take a role."""
+    owners = {name: entity for entity in entities for name in entity.roles}
+
+    def taken(use: TypeUse) -> TypeUse:
+        owner = owners.get(use.name.text)
+        return use if owner is None else replace(use, name=Word(owner.name.text, use.name.where), role=use.name)
+
+    return replace(operation, takes={name: taken(use) for name, use in operation.takes.items()})
+
+
+# ── Messages ──
+
+
+def message(reader: Reader, name: Word, body: Mapping) -> Owed:
     """Read one entry of `messages`."""
-    body = cast(Mapping, node)
     return Owed(
         name,
         about=reader.word(body.get("about")),

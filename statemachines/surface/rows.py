@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from typing import Literal, cast
 
-from statemachines.diagnostics import Diagnostic
 from statemachines.lifecycle import Claim, Drawn, Expr, Level, Row, RowGroup, RowStep, Word
 from statemachines.surface.files import no_such_rows
 from statemachines.surface.reader import Reader, part_of
@@ -28,7 +27,7 @@ def matrix(reader: Reader, node: Node | None) -> dict[str, Row]:
             if name.text in found:
                 message = f"there is another row {name.text}, at {found[name.text].id.where}"
                 hint = "give it a name that no row has"
-                reader.faults.append(Diagnostic("duplicate-row", name.where, message, hint))
+                reader.fault("duplicate-row", name.where, message, hint)
             found.setdefault(name.text, row(reader, name, body, group))
     return found
 
@@ -48,9 +47,8 @@ def _group(reader: Reader, node: Node) -> tuple[RowGroup, Node | None]:
     return shared, body.get("rows")
 
 
-def row(reader: Reader, name: Word, node: Node, group: RowGroup = UNGROUPED) -> Row:
+def row(reader: Reader, name: Word, body: Mapping, group: RowGroup = UNGROUPED) -> Row:
     """Read one row of the matrix, with what all of its group share."""
-    body = cast(Mapping, node)
     return Row(
         id=name,
         group=group,
@@ -68,19 +66,17 @@ def row(reader: Reader, name: Word, node: Node, group: RowGroup = UNGROUPED) -> 
     )
 
 
-def _drawn(reader: Reader, name: Word, node: Node) -> Drawn:
-    body = cast(Mapping, node)
+def _drawn(reader: Reader, name: Word, body: Mapping) -> Drawn:
     written = body.get("witness")
     witness: Expr | Literal["reversed"] | None = reader.expr_or_none(written)
     if isinstance(written, Scalar) and written.text == "reversed":
         witness = "reversed"
-    count = body.get("permutation of")
+    count, low, high = body.get("permutation of"), body.get("from"), body.get("to")
     if count is not None:
-        return Drawn(name, "permutation", high=reader.expr(count), witness=witness, where=node.where)
-    low, high = body.get("from"), body.get("to")
+        return Drawn(name, "permutation", high=reader.expr(count), witness=witness, where=body.where)
     if low is not None and high is not None:
-        return Drawn(name, "range", reader.expr(low), reader.expr(high), witness=witness, where=node.where)
-    return Drawn(name, "type", type=type_use(reader, body.get("type")), witness=witness, where=node.where)
+        return Drawn(name, "range", reader.expr(low), reader.expr(high), witness=witness, where=body.where)
+    return Drawn(name, "type", type=type_use(reader, body.get("type")), witness=witness, where=body.where)
 
 
 def _claims(reader: Reader, node: Node | None) -> tuple[Claim, ...]:
@@ -119,7 +115,7 @@ def _loop(reader: Reader, key: Scalar, body: Node) -> RowStep:
     match = _LOOP.fullmatch(key.text)
     if match is None:
         message = f"{key.text!r} is not a step"
-        reader.fault("bad-step", key, message, "write a call, name = call(…), or for each x in xs:")
+        reader.fault("bad-step", key.at(0), message, "write a call, name = call(…), or for each x in xs:")
         return RowStep(reader.expr(Scalar(None, "null", key.where, "plain")))
     over = reader.expr(part_of(key, match.start(2), match.end(2)))
     return RowStep(over, loop=Word(match[1], key.at(match.start(1))), body=_steps(reader, body))

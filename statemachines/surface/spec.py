@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import TypeVar, cast
+from typing import Any, TypeVar, cast
 
 from statemachines.diagnostics import SpecError, Where
 from statemachines.lifecycle import Lifecycle, Word
 from statemachines.surface.names import told_apart
 from statemachines.surface.operations import operation, own_step
 from statemachines.surface.reader import Reader
-from statemachines.surface.records import entity, message
-from statemachines.surface.roles import with_entities
+from statemachines.surface.records import entity, message, with_entities
 from statemachines.surface.rows import matrix
 from statemachines.surface.types import definition, limit, policy, type_declaration, uses
 from statemachines.yaml import Mapping, Node
@@ -24,7 +23,7 @@ def read_lifecycle(tree: Node, file: str) -> Lifecycle:
     reader = Reader()
     body = cast(Mapping, tree)
 
-    def table(section: str, read: Callable[[Reader, Word, Node], Part]) -> dict[str, Part]:
+    def table(section: str, read: Callable[[Reader, Word, Any], Part]) -> dict[str, Part]:
         entries = reader.entries(body.get(section))
         return {name.text: read(reader, name, value) for name, value in entries}
 

@@ -14,21 +14,13 @@ from statemachines.diagnostics import Diagnostic, SpecError, did_you_mean
 from statemachines.surface.complaints import Complaint, Path, complaints, homes, matches
 from statemachines.yaml import Node, locate, to_plain
 
-_CALLED: Final = {
-    "null": "nothing",
-    "boolean": "true or false",
-    "integer": "a number",
-    "string": "text",
-    "array": "a list",
-    "object": "a mapping",
-}
-_KINDS: Final = {
-    type(None): "null",
-    bool: "boolean",
-    int: "integer",
-    str: "string",
-    list: "array",
-    dict: "object",
+_KINDS: Final = {  # what JSON schema calls a kind of value, and what a message calls it
+    type(None): ("null", "nothing"),
+    bool: ("boolean", "true or false"),
+    int: ("integer", "a number"),
+    str: ("string", "text"),
+    list: ("array", "a list"),
+    dict: ("object", "a mapping"),
 }
 _LIST: Final = "write a list, one `- item` a line. "
 _MAPPING: Final = "write `name: value` lines, indented below it. "
@@ -171,10 +163,7 @@ def _empty(complaint: Complaint) -> _Fault:
 def _second_entry(complaint: Complaint) -> _Fault:
     second = list(complaint.value)[1]
     kind = complaint.title.split()[-1]
-    message, hint = (
-        f"{second!r} is a second entry of one {kind}",
-        f"start each {kind} with `- `, on its own line",
-    )
+    message, hint = f"{second!r} is a second entry of one {kind}", f"start each {kind} with `- `, on its own line"
     return _Fault("bad-value", (*complaint.path, second), message, hint, on_key=True)
 
 
@@ -232,11 +221,11 @@ def _name_hint(complaint: Complaint) -> str:
 
 
 def _kind(value: Any) -> str:
-    return _KINDS[type(value)]
+    return _KINDS[type(value)][0]
 
 
 def _shown_kind(value: Any) -> str:
-    return _CALLED[_kind(value)]
+    return _KINDS[type(value)][1]
 
 
 def _shown(value: Any) -> str:

@@ -22,7 +22,7 @@ def type_use(reader: Reader, node: Node | None) -> TypeUse:
     name, bar, null = (part.strip() for part in scalar.text.partition("|"))
     if bar and null != "null":
         message = f"{scalar.text!r} is not a type"
-        reader.fault("unknown-type", scalar, message, "write X | null, or declare a type")
+        reader.fault("unknown-type", scalar.at(0), message, "write X | null, or declare a type")
     return TypeUse(Word(name, scalar.at(0)), nullable=bool(bar))
 
 
@@ -46,16 +46,15 @@ def uses(reader: Reader, node: Node | None) -> dict[str, TypeUse]:
     return {name.text: type_use(reader, value) for name, value in reader.entries(node)}
 
 
-def type_declaration(reader: Reader, name: Word, node: Node) -> TypeDeclaration:
+def type_declaration(reader: Reader, name: Word, body: Mapping) -> TypeDeclaration:
     """Read one entry of `types`."""
-    body = cast(Mapping, node)
     kinds = {"one of": "one of", "text": "text", "id of": "id of", "from": "range", "record": "record"}
     kind = next(kind for key, kind in kinds.items() if body.get(key) is not None)
     sizes = {key: reader.expr(value) for key in ("bytes", "lines") if (value := body.get(key)) is not None}
     low, high = reader.number(body.get("from")), reader.number(body.get("to"))
     if low > high:
         message = f"nothing is at least {low} and at most {high}"
-        reader.fault("bad-value", cast(Scalar, body.get("to")), message, "the smaller one stands under `from`")
+        reader.fault("bad-value", cast(Scalar, body.get("to")).at(0), message, "the smaller one stands under `from`")
     return TypeDeclaration(
         name,
         cast("Literal['one of', 'text', 'id of', 'range', 'record']", kind),
@@ -69,16 +68,14 @@ def type_declaration(reader: Reader, name: Word, node: Node) -> TypeDeclaration:
     )
 
 
-def limit(reader: Reader, name: Word, node: Node) -> Limit:
+def limit(reader: Reader, name: Word, body: Mapping) -> Limit:
     """Read one entry of `limits`."""
-    body = cast(Mapping, node)
     default = cast("int | None", cast(Scalar, body.get("default")).value)
     return Limit(name, default, reader.true(body.get("optional")), reader.text(body.get("about")))
 
 
-def policy(reader: Reader, name: Word, node: Node) -> Policy:
+def policy(reader: Reader, name: Word, body: Mapping) -> Policy:
     """Read one entry of `policies`: its choices are words, or the names of ordering keys."""
-    body = cast(Mapping, node)
     keys = reader.pairs(body.get("keys"))
     choices = tuple(key for key, _ in keys) or reader.words(body.get("one of"))
     default, words = reader.word(body.get("default")), [word.text for word in choices]
@@ -86,7 +83,7 @@ def policy(reader: Reader, name: Word, node: Node) -> Policy:
         message = f"{default.text!r} is no choice of the policy {name.text!r}"
         hint = f"choices: {', '.join(words)}, or {ANY} where any of them is right"
         hint = did_you_mean(default.text, words) or hint
-        reader.fault("bad-value", cast(Scalar, body.get("default")), message, hint)
+        reader.fault("bad-value", cast(Scalar, body.get("default")).at(0), message, hint)
     return Policy(
         name,
         default,
@@ -102,9 +99,8 @@ def definition(reader: Reader, key: Word, node: Node) -> DefinitionSpec:
     """Read one entry of `define`: `name(parameters): expression`."""
     match = _DEFINED.fullmatch(key.text)
     if match is None:
-        scalar = Scalar(key.text, key.text, key.where, "plain")
         message = f"{key.text!r} is not a name with parameters"
-        reader.fault("bad-definition", scalar, message, "write name(a, b): expression")
+        reader.fault("bad-definition", key.where, message, "write name(a, b): expression")
         return DefinitionSpec(key, (), reader.expr(node))
     parameters = [part.strip() for part in (match[2] or "").split(",")]
     words = tuple(Word(part, key.where) for part in parameters if part)
