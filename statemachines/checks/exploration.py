@@ -80,7 +80,7 @@ def as_row(compiled: Compiled, violation: Violation) -> str:
     Its one assertion is `true`: what does not hold is an invariant, and no caller sees that. Steps that
     the implementation takes unasked are comments, for a row cannot ask for them.
     """
-    limits = scopes(compiled, {})[0].limits
+    limits = scopes(compiled)[0].limits
     trace = symbolic(compiled.kernel, _made(compiled, limits, violation.trace.calls()))
     clauses = compiled.kernel.clauses
     text = row_text(

@@ -6,16 +6,16 @@ a Hypothesis machine or a shrinker picks by number. One idea: for each type, its
 
 from __future__ import annotations
 
-import itertools
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from operator import attrgetter
+from types import CodeType
 from typing import TYPE_CHECKING, Any
 
 from statemachines import kernel
 from statemachines.explore.influence import Influence
 from statemachines.explore.sentences import walked
-from statemachines.expression import Const, Operate, Typed, Var, check, python_name
+from statemachines.expression import Var, check, emit, python_name
 from statemachines.lifecycle import TypeUse
 from statemachines.model import ABSENT, BaseModel, quotient, remainder
 from statemachines.types import BOOL, INT, TEXT, TIME, Enum, Id, Optional, Ref, Text, Type, present
@@ -25,28 +25,6 @@ if TYPE_CHECKING:
 
 Chooser = Callable[[Any], Sequence[Any]]
 """Gives the values worth trying for one type in a model's present configuration."""
-
-
-def arguments(
-    compiled: Compiled,
-    model: BaseModel,
-    operation: kernel.Operation,
-    scope: Mapping[str, int] | None = None,
-    gone: Gone | None = None,
-) -> Iterator[dict[str, Any]]:
-    """Walk the combinations of arguments worth trying, by parameter name.
-
-    An argument that may be left out comes first without its name. `scope` bounds how many of an entity's
-    fixed records take part, by the entity's name; `gone` knows ids that the model has forgotten.
-    """
-    names = [parameter.name for parameter in operation.parameters]
-    every = choosers(compiled, operation, scope or {})
-    lists = [
-        worth_trying(parameter, chooser, model, gone)
-        for parameter, chooser in zip(operation.parameters, every, strict=True)
-    ]
-    for chosen in itertools.product(*lists):
-        yield {name: value for name, value in zip(names, chosen, strict=True) if value is not ABSENT}
 
 
 def worth_trying(parameter: kernel.Parameter, chooser: Chooser, model: BaseModel, gone: Gone | None) -> Sequence[Any]:
@@ -62,11 +40,6 @@ def worth_trying(parameter: kernel.Parameter, chooser: Chooser, model: BaseModel
     coming = gone.coming(model, parameter.type) if chooses else None
     kept = values if chooses else values[:-1]
     return [*kept, *(each for each in dict.fromkeys((late, coming)) if each is not None and each not in kept)]
-
-
-def choices(compiled: Compiled, model: BaseModel, kind: TypeUse) -> list[Any]:
-    """List the values worth trying for a type where it is used, in the model's present configuration."""
-    return list(chooser(compiled, kind)(model))
 
 
 def choosers(compiled: Compiled, operation: kernel.Operation, scope: Mapping[str, int]) -> list[Chooser]:
@@ -246,7 +219,9 @@ def _texts(compiled: Compiled, name: str) -> Chooser:
         return lambda model: [_fresh(model, name, known := used(model)), *known]
     if declared.text == "around":
         scope = compiled.words.scopes.model()
-        sizes = {key: check(expr.node, scope, INT)[0] for key, expr in declared.sizes.items()}
+        sizes = {
+            key: compile(emit(check(expr.node, scope, INT)[0]), name, "eval") for key, expr in declared.sizes.items()
+        }
         return lambda model: _around(model, sizes)
     return _always(["x"])
 
@@ -300,9 +275,9 @@ def _holds(kind: Type, wanted: Type) -> bool:
 # ── Texts around a limit ─────────────────────────────────────────────────────────────────────────
 
 
-def _around(model: Any, sizes: Mapping[str, Typed]) -> list[Any]:
+def _around(model: Any, sizes: Mapping[str, CodeType]) -> list[Any]:
     """Return a text within the limits, and for each limit one that is just above it."""
-    limits = {key: evaluated(model, size) for key, size in sizes.items()}
+    limits = {key: _size(model, size) for key, size in sizes.items()}
     found = ["x"]
     if (size := limits.get("bytes")) is not None:
         found.append("x" * (size + 1))
@@ -311,38 +286,13 @@ def _around(model: Any, sizes: Mapping[str, Typed]) -> list[Any]:
     return list(dict.fromkeys(found))
 
 
-def evaluated(model: Any, value: Typed) -> int | None:
+def _size(model: Any, size: CodeType) -> int | None:
     """Evaluate a number over limits; null where a limit of it is null."""
-    ordered, waiting = [], [value]
-    while waiting:
-        part = waiting.pop()
-        ordered.append(part)
-        if isinstance(part, Operate):
-            waiting += [side for side in (part.left, part.right) if side is not None]
-    stack: list[Any] = []
-    for part in reversed(ordered):
-        match part:
-            case Const(value=number):
-                stack.append(number)
-            case Var(name=name):
-                stack.append(getattr(model.limits, python_name(name.removeprefix("limits."))))
-            case Operate(operator=operator, left=left):
-                two = stack.pop()
-                one = stack.pop() if left is not None else 0
-                stack.append(None if one is None or two is None else _ARITHMETIC[operator](one, two))
-            case _:
-                raise TypeError(part)
-    found: int | None = stack.pop()
+    try:
+        found: int | None = eval(size, {"self": model, "quotient": quotient, "remainder": remainder})  # noqa: S307 - the code is our own emitter's
+    except TypeError:
+        return None
     return found
-
-
-_ARITHMETIC: Mapping[str, Callable[[int, int], int]] = {
-    "+": lambda one, two: one + two,
-    "-": lambda one, two: one - two,
-    "*": lambda one, two: one * two,
-    "/": quotient,
-    "%": remainder,
-}
 
 
 # ── Fewer of them ───────────────────────────────────────────────────────────────────────────────

@@ -7,7 +7,7 @@ is a shortest one. One idea: the search, and what it finds.
 from __future__ import annotations
 
 import itertools
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any, Literal
@@ -45,52 +45,40 @@ class Violation:
 class Exploration:
     """What was found: `complete` when every configuration of the scope was reached and held.
 
-    witnesses       the shortest way to each clause that was witnessed; the last call witnesses it
-    reached         the states in which a record of each entity was seen
-    configurations  one that `thaw` takes for each state, the nearest first in each scope
+    witnessed       the paths of the clauses that were witnessed
+    configurations  those that were reached, as `thaw` takes them, the nearest first in each scope
     """
 
-    states: int
     transitions: int
     complete: bool
     violation: Violation | None
-    witnesses: Mapping[str, Trace]
-    reached: Mapping[str, frozenset[str]]
-    configurations: Sequence[tuple[Any, ...]]
+    witnessed: frozenset[str]
+    configurations: Sequence[Frozen]
 
     @property
-    def witnessed(self) -> frozenset[str]:
-        """The paths of the clauses that were witnessed."""
-        return frozenset(self.witnesses)
+    def states(self) -> int:
+        """How many configurations were reached."""
+        return len(self.configurations)
 
 
-def explore(
-    compiled: Compiled,
-    scope: Mapping[str, int] | None = None,
-    bounds: Bounds = USUAL,
-) -> Exploration:
-    """Explore every configuration of a scope, or of each default one, as far as the bounds allow.
+def explore(compiled: Compiled, bounds: Bounds = USUAL) -> Exploration:
+    """Explore every configuration of the scope of a spec, or of each default one, as far as the bounds allow.
 
-    `scope` gives numbers by entity, plural or limit, and goes before the scope of the spec; raises
-    LookupError at any other name. Where neither says how many records: first one of each entity with all
-    fixed records, then two of each entity with one fixed record.
+    Where the spec does not say how many records: first one of each entity with all fixed records, then two of each
+    entity with one fixed record. Raises LookupError for a scope of what there is not.
     """
     influence = Influence(compiled.kernel)
     found: list[Exploration] = []
-    witnesses: dict[str, Trace] = {}
-    for each in scopes(compiled, scope or {}):
-        found.append(_ScopeSearch(compiled, influence, each, witnesses, bounds).run())
-        for path, trace in found[-1].witnesses.items():
-            if len(trace) < len(witnesses.setdefault(path, trace)):
-                witnesses[path] = trace
+    witnessed: frozenset[str] = frozenset()
+    for scope in scopes(compiled):
+        found.append(_ScopeSearch(compiled, influence, scope, witnessed, bounds).run())
+        witnessed |= found[-1].witnessed
     broken = [each.violation for each in found if each.violation]
     return Exploration(
-        sum(each.states for each in found),
         sum(each.transitions for each in found),
         all(each.complete for each in found),
         min(broken, key=lambda violation: len(violation.trace), default=None),
-        witnesses,
-        {name: frozenset().union(*(each.reached[name] for each in found)) for name in found[0].reached},
+        witnessed,
         [frozen for each in found for frozen in each.configurations],
     )
 
@@ -124,7 +112,6 @@ class _ScopeSearch:
         self.between: Any = compiled.model(scope.limits)  # the configuration one step before `there`
         leave_out(self.here, source, influence, scope)
         self.seen = self.there.seen = self.between.seen = self.here.seen
-        self.known = bytes(len(self.seen))
         steps = Steps(compiled, influence, scope, witnessed, self.here, self.there)
         self.operations = [steps.operation(each) for each in source.operations]
         self.own = [steps.own(index, each) for index, each in enumerate(source.spontaneous)]
@@ -133,13 +120,11 @@ class _ScopeSearch:
         self.due = [steps.timer(index, clause) for index, clause in enumerate(self.timers)]
         self.must = any(step.must is not None for step in source.spontaneous)
         free = [entity for entity in source.entities if not entity.fixed]
-        self.records = [(entity.name, attrgetter(f"{python_name(entity.collection)}.values")) for entity in free]
-        self.reached: dict[str, set[str]] = {entity.name: set() for entity in free if entity.states}
+        self.records = [attrgetter(f"{python_name(entity.collection)}.values") for entity in free]
         self.configurations = Configurations(source, influence, scope.records)
         backs = {invariant.looks_back for invariant in source.invariants}
         places = enumerate(source.entities, self.configurations.head)
         self.back = [place for place, entity in places if entity.name in backs]
-        self.first: dict[str, Trace] = {}
         self.transitions = 0
         self.violation: Violation | None = None
         self.doing: tuple[Step, tuple[Any, ...]] | None = None
@@ -157,12 +142,10 @@ class _ScopeSearch:
                 break
             self._expand(node)
         return Exploration(
-            len(self.nodes),
             self.transitions,
             complete and len(self.nodes) <= most and self.violation is None,
             self.violation,
-            self.first,
-            {name: frozenset(states) for name, states in self.reached.items()},
+            self.here.witnessed(),
             [node.frozen for node in self.nodes],
         )
 
@@ -177,8 +160,6 @@ class _ScopeSearch:
             for moved in self._ways():
                 if moved and not self.violation:
                     self._arrive()
-                if self.seen != self.known:
-                    self._witness()
                 if self.violation:
                     return
         except Impossible as error:
@@ -259,7 +240,6 @@ class _ScopeSearch:
             self.there.now = max(self.there.now, due[1])
             self.there.fire(due[2], due[3])
             self.earlier = self.between
-            self._note_states()
             if not (self._holds() and self._rests()):
                 return
         clause = self.timers[due[2]] if due else ""
@@ -277,7 +257,6 @@ class _ScopeSearch:
         budget = self.node.budget if frozen[1] == before[1] else self._left()
         if (budget, frozen) not in self.met:
             self.met.add((budget, frozen))
-            self._note_states()
             if self._holds() and self._rests():
                 self._enter()
         else:
@@ -310,7 +289,6 @@ class _ScopeSearch:
             clause = self.own[index].name
             self.between.thaw(self.there.freeze())
             self.there.take(index, keys)
-            self._note_states()
             earlier, self.earlier = self.earlier, self.between
             holds = self._holds()
             self.earlier = earlier
@@ -321,16 +299,10 @@ class _ScopeSearch:
             self._violated("livelock", clause, clause)
         return rests
 
-    def _note_states(self) -> None:
-        """Note the states in which there are records."""
-        for name, values in self.records:
-            if name in self.reached:
-                self.reached[name].update([record.state for record in values(self.there)()])
-
     def _left(self) -> tuple[int, ...]:
         """Tell how many records may still be created."""
         before = self.here.serials
-        counts = [sum([record.serial > before for record in values(self.there)()]) for _, values in self.records]
+        counts = [sum([record.serial > before for record in values(self.there)()]) for values in self.records]
         missing = self.there.serials - before - sum(counts)  # created, and gone at once
         for entity in self.doing[0].creates if self.doing else ():
             if missing and not counts[entity]:
@@ -349,14 +321,6 @@ class _ScopeSearch:
             node = node.parent
         numbered = enumerate(reversed(steps), 1)
         return Trace(tuple(step.call(number, given) for number, (step, given) in numbered))
-
-    def _witness(self) -> None:
-        """Note the clauses that were witnessed for the first time."""
-        trace = self._trace()
-        for clause, before, after in zip(self.source.clauses, self.known, self.seen, strict=True):
-            if after and not before:
-                self.first[clause.path] = trace
-        self.known = bytes(self.seen)
 
     def _path(self) -> str:
         """Name the clauses of what is being done."""

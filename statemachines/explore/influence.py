@@ -182,9 +182,7 @@ class Influence:
             if operation.reply is not None:
                 values += [value for _, value in operation.reply.fields or ()]
                 values += [part for branch in operation.reply.branches for part in branch if part is not None]
-        effects = [effect for operation in self.source.operations for effect in operation.effects]
-        effects += [effect for step in self.source.spontaneous for effect in step.effects]
-        emits = [effect for effect in kernel.walk(tuple(effects)) if isinstance(effect, kernel.Emit)]
+        emits = [effect for effect in self.source.effects() if isinstance(effect, kernel.Emit)]
         values += [value for emit in emits for _, value in emit.fields]
         values += [value for entity in self.source.entities for _, value in entity.shows]
         for value in values:

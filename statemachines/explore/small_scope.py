@@ -23,13 +23,13 @@ class SmallScope:
     limits: Mapping[str, int]
 
 
-def scopes(compiled: Compiled, given: Mapping[str, int]) -> list[SmallScope]:
-    """Return the scopes that are meant by numbers, or the default ones. Raises LookupError for an unknown name."""
+def scopes(compiled: Compiled) -> list[SmallScope]:
+    """Return the scope of a spec, or the default ones. Raises LookupError for a scope of what there is not."""
     entities = compiled.kernel.entities
     names = {word: entity.name for entity in entities for word in (entity.name, entity.collection)}
     limits = dict.fromkeys(_bounding_limits(compiled.kernel), 1)
     records = {}
-    for word, number in {**compiled.lifecycle.scope, **given}.items():
+    for word, number in compiled.lifecycle.scope.items():
         if word in names:
             records[names[word]] = number
         elif word in compiled.lifecycle.limits:

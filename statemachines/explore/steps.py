@@ -51,28 +51,20 @@ class Step:
         return Call(number, self.name, tuple((name, value) for name, value in pairs if value is not ABSENT))
 
 
+@dataclass(frozen=True, slots=True)
 class Steps:
     """Makes the steps of a lifecycle: decided by the model `here`, done by the model `there`."""
 
-    def __init__(
-        self,
-        compiled: Compiled,
-        influence: Influence,
-        scope: SmallScope,
-        witnessed: Collection[str],
-        here: Any,
-        there: Any,
-    ) -> None:
-        self.compiled = compiled
-        self.influence = influence
-        self.scope = scope
-        self.witnessed = witnessed
-        self.here = here
-        self.there = there
-        self.free = [entity.name for entity in compiled.kernel.entities if not entity.fixed]
+    compiled: Compiled
+    influence: Influence
+    scope: SmallScope
+    witnessed: Collection[str]
+    here: Any
+    there: Any
 
     def operation(self, operation: kernel.Operation) -> Step:
         """Make the step of an operation."""
+        free = [entity.name for entity in self.compiled.kernel.entities if not entity.fixed]
         every = choosers(self.compiled, operation, self.scope.records)
         pairs = zip(operation.parameters, every, strict=True)
         creates = [each for each in operation.effects if isinstance(each, kernel.Create)]
@@ -83,7 +75,7 @@ class Steps:
             getattr(self.here, f"may_{operation.name}") if operation.requires else None,
             every,
             [fewer(self.influence, operation, parameter, values, self.here) for parameter, values in pairs],
-            [self.free.index(each.entity) for each in creates],
+            [free.index(each.entity) for each in creates],
             self._clauses(operation),
             all(map(_stays, operation.effects)),
         )

@@ -14,9 +14,9 @@ from conformance.budget import USUAL
 from conformance.judge.differences import Listed, Times
 from conformance.judge.finding import Finding, short
 from conformance.judge.matching import comparable
-from statemachines.explore.candidates import arguments
 from statemachines.model import ABSENT, Decision, Outcome
 from statemachines.rows import Observed
+from tests.arguments import arguments
 from tests.conformance.systems import (
     EVERY_STATUS,
     Watched,

@@ -23,7 +23,7 @@ from conformance.search.stateful import WAITS, Diverged, Driver
 from conformance.suite.run import MACHINE
 from conformance.system.adapter import Adapter
 from conformance.verdict import Verdict
-from statemachines.explore.candidates import arguments
+from tests.arguments import arguments
 from tests.conformance.lifecycles import SUITES
 from tests.conformance.systems import EVERY_STATUS, REFERENCE, adapted, thread_job, whole_run
 from tests.faulty.thread_job.crashes import ListGivesIds

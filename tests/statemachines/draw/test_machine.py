@@ -22,9 +22,9 @@ from statemachines.compile import Compiled, compile_text
 from statemachines.draw import machine_module
 from statemachines.draw.chart import drawn
 from statemachines.explore import explore
-from statemachines.explore.candidates import arguments
 from statemachines.model import ABSENT
 from statemachines.specs import shipped
+from tests.arguments import arguments
 
 ROOT = Path(__file__).parents[3]
 TRIES = {"job": 2}  # of calls in one mix of states: there one takes a list of lists, so each configuration takes long
