@@ -11,7 +11,8 @@ from statemachines.bounds import Bounds
 from statemachines.checks.coverage import said, silent
 from statemachines.compile import Compiled
 from statemachines.diagnostics import Diagnostic
-from statemachines.explore import Exploration, Violation, explore, scopes
+from statemachines.explore import Violation, explore, scopes
+from statemachines.kernel import Clause
 from statemachines.model import Impossible
 from statemachines.rows import Call, Names, Observed, row_text, symbolic, written
 
@@ -43,21 +44,17 @@ def search(compiled: Compiled, witnessed: frozenset[str] | None, bounds: Bounds)
     if exploration.violation is not None:
         found.faults.append(_violated(compiled, exploration.violation))
     elif exploration.complete and witnessed is not None:
-        dead = list(_dead(compiled, exploration, witnessed))
-        found.dead = frozenset(path for path, _ in dead)
-        found.faults += [fault for _, fault in dead]
+        known = witnessed | exploration.witnessed | silent(compiled)
+        dead = [clause for clause in said(compiled) if clause.path not in known]
+        found.dead = frozenset(clause.path for clause in dead)
+        found.faults += map(_never_comes, dead)
     return found
 
 
-def _dead(compiled: Compiled, exploration: Exploration, witnessed: frozenset[str]) -> Iterator[tuple[str, Diagnostic]]:
-    """Tell of clauses that neither the search nor a row came to."""
-    known = witnessed | exploration.witnessed | silent(compiled)
-    for clause in said(compiled):
-        path = clause.path
-        if path not in known:
-            message = f"nothing ever comes to {path}: {clause.text}"
-            hint = "its condition never holds with the limits and policies by default: correct it, or remove the clause"
-            yield path, Diagnostic("dead-clause", clause.where, message, hint)
+def _never_comes(clause: Clause) -> Diagnostic:
+    message = f"nothing ever comes to {clause.path}: {clause.text}"
+    hint = "its condition never holds with the limits and policies by default: correct it, or remove the clause"
+    return Diagnostic("dead-clause", clause.where, message, hint)
 
 
 def _violated(compiled: Compiled, violation: Violation) -> Diagnostic:

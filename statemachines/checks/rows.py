@@ -282,20 +282,10 @@ class _Trial:
         other = self._subject(first.order, lenient=False, prompt=first.prompt)
         return self._run(other, arguments, [*how, "what may be refused is refused"])
 
-    def _subject(
-        self,
-        order: Sequence[int],
-        *,
-        lenient: bool = True,
-        eager: bool = False,
-        prompt: bool = True,
-        descending: bool = False,
-    ) -> ModelSubject:
+    def _subject(self, order: Sequence[int], **how: bool) -> ModelSubject:
+        """Return the model at the start of a case, to answer calls made at once in this order, `how` as ModelSubject says."""
         self.model.reset()
-        kernel = self.compiled.kernel
-        return ModelSubject(
-            self.model, kernel, order, lenient=lenient, eager=eager, prompt=prompt, descending=descending
-        )
+        return ModelSubject(self.model, self.compiled.kernel, order, **how)
 
     def _run(self, subject: ModelSubject, arguments: Mapping[str, Any], how: list[str]) -> Diagnostic | None:
         self.runs += 1

@@ -57,19 +57,15 @@ def faults(lifecycle: Lifecycle) -> Iterator[Diagnostic]:
 
 def _unused(lifecycle: Lifecycle, used: _Mentions) -> dict[str, list[str]]:
     """Return by section the names of what is declared and not used."""
-    boxes = used.names | used.words
+    boxes, read = used.names | used.words, used.names | {name for name in used.types if name.startswith("policies.")}
     return {
         "limits": [name for name in lifecycle.limits if f"limits.{name}" not in used.names],
-        "policies": [name for name in lifecycle.policies if not _is_read(name, used)],
+        "policies": [name for name in lifecycle.policies if read.isdisjoint((name, f"policies.{name}"))],
         "types": [name for name in lifecycle.types if name not in used.types | used.names],
         "variables": [name for name in lifecycle.variables if name not in used.names],
         "signals": [name for name in lifecycle.signals if name not in used.words | used.names],
         "messages": [name for name in lifecycle.messages if boxes.isdisjoint((f"due.{name}", f"sent.{name}"))],
     }
-
-
-def _is_read(policy: str, used: _Mentions) -> bool:
-    return policy in used.names or f"policies.{policy}" in used.names | used.types
 
 
 def _groups(lifecycle: Lifecycle, used: _Mentions) -> Iterator[Diagnostic]:

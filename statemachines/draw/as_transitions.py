@@ -90,18 +90,17 @@ _Row = tuple[str, tuple[str, ...], tuple[str, ...], str]  # the fields of a `Tri
 def _triggers(compiled: Compiled, entity: str) -> list[tuple[_Row, Arrow]]:
     """Return the triggers of an entity, each with the first of its arrows; arrows that differ in the source are one."""
     found: list[tuple[_Row, Arrow]] = []
-    for _, group in groupby(drawn(compiled, entity), key=_alike):
-        first, *others = group
-        sources = (first.source, *(each.source for each in others))
-        targets = () if first.targets == (first.source,) else first.targets
-        if first.targets:  # or the record goes
-            found.append(((first.trigger, sources, targets, first.chosen_by), first))
+    moving = [arrow for arrow in drawn(compiled, entity) if arrow.targets]  # or the record goes
+    for (trigger, targets, chosen_by, _), group in groupby(moving, key=_alike):
+        alike = [*group]
+        found.append(((trigger, tuple(arrow.source for arrow in alike), targets, chosen_by), alike[0]))
     return found
 
 
-def _alike(arrow: Arrow) -> tuple[object, ...]:
-    stays = arrow.targets == (arrow.source,)
-    return (arrow.trigger, () if stays else arrow.targets, arrow.chosen_by, arrow.after, bool(arrow.targets))
+def _alike(arrow: Arrow) -> tuple[str, tuple[str, ...], str, str]:
+    """Return what arrows of one trigger share; where nothing moves there are no targets."""
+    targets = () if arrow.targets == (arrow.source,) else arrow.targets
+    return arrow.trigger, targets, arrow.chosen_by, arrow.after
 
 
 def _chart(page: Writer, compiled: Compiled, record: Entity) -> None:

@@ -20,10 +20,11 @@ def mermaid(compiled: Compiled) -> str:
     A parameter that picks the target is a diamond; what moves nothing stands in the box of its state,
     after ↺; each group has a colour, what has ended is grey. Several entities have a frame each.
     """
-    records, name = [entity for entity in compiled.kernel.entities if entity.states], compiled.lifecycle.name
+    records = [entity for entity in compiled.kernel.entities if entity.states]
     alone = len(records) == 1
     drawings = [_Drawing(each, compiled, "" if alone else f"{each.name}_") for each in records]
-    title = f"{records[0].name} ({name})" if alone else name
+    called = compiled.lifecycle.name
+    title = f"{records[0].name} ({called})" if alone else called
     lines = ["---", f"title: {title}", "---", "stateDiagram-v2"]
     for drawing in drawings:
         body = list(drawing.lines())

@@ -6,20 +6,17 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from statemachines import kernel
-from statemachines.expression import Attribute, Defined, Typed, Var, parts
+from statemachines.expression import Attribute, Defined, Typed, Var, every_part
 from statemachines.types import Ref
 
 
 def walked(source: kernel.Kernel, value: Typed) -> list[Typed]:
     """List an expression's parts, itself first, those of the named expressions that it uses included."""
     found: list[Typed] = []
-    waiting = [value]
-    while waiting:
-        node = waiting.pop()
-        found.append(node)
-        waiting += reversed(parts(node))
-        if isinstance(node, Defined):
-            waiting.append(next(each.body for each in source.definitions if each.name == node.name))
+    for part in every_part(value):
+        found.append(part)
+        if isinstance(part, Defined):
+            found += walked(source, next(each.body for each in source.definitions if each.name == part.name))
     return found
 
 

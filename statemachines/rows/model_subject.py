@@ -38,8 +38,8 @@ class ModelSubject:
         kernel: Kernel,
         order: Sequence[int] = (),
         *,
-        lenient: bool,
-        eager: bool,
+        lenient: bool = True,
+        eager: bool = False,
         prompt: bool = True,
         descending: bool = False,
     ) -> None:
