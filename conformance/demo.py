@@ -6,7 +6,6 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from conformance.references import (
-    background_table,
     background_tasks,
     cli_job,
     cli_program,
@@ -37,7 +36,7 @@ class WaitsForAborted(task_progress.TaskProgress):
 class WakesOnlyWhoWaits(background_tasks.BackgroundTasks):
     """The planted bug: a completion wakes those who wait; whoever comes a moment later sleeps on."""
 
-    def _wake(self, table: background_table.TaskTable) -> None:
+    def _wake(self, table: background_tasks.TaskTable) -> None:
         if table.waiters:
             super()._wake(table)
 

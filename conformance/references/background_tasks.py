@@ -1,31 +1,84 @@
 """A session's table of background tasks with a completion queue: the reference for `background-tasks`.
 
-Written from the source's own description of the life cycle alone, not from the spec and
-not from the generated model: two independent readings that must agree. Where the description leaves a
-choice open, this implementation refuses and leaves everything as it was.
+Where the description leaves a choice open, this implementation refuses and leaves everything as it was.
 
-Each task is an asyncio task that waits for its body; what the body does is in the hands of the kit. All
-handles share one `TaskTable`, and nothing between two awaits can come in between. Methods that start with an
-underscore are each one rule, so that a wrong implementation is a small subclass.
+Each task is an asyncio task that waits for its body; what the body does is in the hands of the kit. All handles share
+one `TaskTable`, and nothing between two awaits can come in between.
+One idea: the whole implementation, as its users would write it.
 """
 
 from __future__ import annotations
 
 import asyncio
+from collections import deque
 from collections.abc import Sequence
-from typing import Any, ClassVar
+from dataclasses import dataclass, field
+from typing import Any, ClassVar, TypeAlias
 
-from conformance.references.background_table import (
-    TERMINAL,
-    CancelToken,
-    Crash,
-    Replies,
-    Reply,
-    Returned,
-    TaskRow,
-    TaskTable,
-)
 from conformance.refused import Refused
+
+TERMINAL = ("completed", "failed", "canceled")
+
+Reply = dict[str, Any]
+"""What is given to the outside: an outcome, a row of the list, the newest blocks of a history."""
+
+Replies: TypeAlias = list[Reply]
+Returned: TypeAlias = tuple[str, str]
+"""How a body returned, completed or failed, and its text."""
+
+
+class Crash(Exception):
+    """A body that raised instead of returning."""
+
+
+@dataclass(slots=True, eq=False)
+class CancelToken:
+    """Asks a body to stop; a child is cancelled with its parent."""
+
+    parent: CancelToken | None = None
+    asked: bool = False
+
+    @property
+    def cancelled(self) -> bool:
+        """Whether anybody asked."""
+        return self.asked or (self.parent is not None and self.parent.cancelled)
+
+    def cancel(self) -> None:
+        """Ask; it can be asked again."""
+        self.asked = True
+
+
+@dataclass(slots=True, eq=False)
+class TaskRow:
+    """What the table knows of one task."""
+
+    task_id: str
+    label: str
+    serial: int
+    """Its place among all that were spawned."""
+    token: CancelToken
+    body: asyncio.Future[Returned]
+    status: str = "running"
+    history: list[str] | None = None
+    finish: int = 0
+    """Its place among all that ended."""
+    supervisor: asyncio.Task[None] | None = None
+
+
+@dataclass(slots=True, eq=False)
+class TaskTable:
+    """What all handles share. Rows and outcomes have lifetimes of their own."""
+
+    session: CancelToken = field(default_factory=CancelToken)
+    rows: dict[str, TaskRow] = field(default_factory=dict)
+    queue: deque[Reply] = field(default_factory=deque)
+    permit: bool = False
+    """A wake-up that nobody has waited for yet."""
+    waiters: deque[asyncio.Future[None]] = field(default_factory=deque)
+    supervisors: set[asyncio.Task[None]] = field(default_factory=set)
+    """Those that still wait for their bodies; an event loop itself does not hold on to its tasks."""
+    spawned: int = 0
+    finished: int = 0
 
 
 class BackgroundTasks:
@@ -85,9 +138,7 @@ class BackgroundTasks:
     async def cancel_task(self, task: str) -> bool | None:
         """Ask one task to stop. True: it runs; False: it has ended; None: there is no such row."""
         row = self._turn().rows.get(task)
-        if row is None:
-            return None
-        return self._cancel(row)
+        return self._cancel(row) if row else None
 
     async def cancel_all(self) -> None:
         """Ask every task to stop."""
@@ -136,7 +187,7 @@ class BackgroundTasks:
     # Controls of the kit.
 
     async def attach_history(self, task: str) -> None:
-        """Return a task a history, if it has none. Refuses `not_found`."""
+        """Give a task a history, if it has none. Refuses `not_found`."""
         row = self._find(self._turn(), task)
         row.history = row.history or []
 
@@ -188,8 +239,7 @@ class BackgroundTasks:
         return row.serial if self._policies["id_order"] == "numeric" else row.task_id
 
     def _show(self, row: TaskRow) -> Reply:
-        shown = {"task_id": row.task_id, "label": row.label, "status": row.status}
-        return {**shown, "block_count": 0, "recent": []}
+        return {"task_id": row.task_id, "label": row.label, "status": row.status, "block_count": 0, "recent": []}
 
     def _shown(self, recent: int | None) -> int:
         """Nothing is no answer to a peek: 0 counts as 1."""

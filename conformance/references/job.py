@@ -1,12 +1,8 @@
 """Background jobs of an agent session and the tool in front of them: the reference for `job`.
 
-Written from the source's own description of the life cycle alone, not from the spec and not from
-the generated model: two independent readings that must agree. Where the description leaves a choice
-open, this implementation changes nothing.
-
-It lives on an event loop and knows no other clock: between two awaits nothing else runs, so that
-each operation is one atomic step. Methods that start with an underscore are each one rule, so that
-a wrong implementation is a small subclass. `job_delivery`, `job_records` and `job_replies` are the layers below.
+Where the description leaves a choice open, this implementation changes nothing. It lives on an event loop and knows no
+other clock: between two awaits nothing else runs, so that each operation is one atomic step. `job_records` and
+`job_delivery` are the layers below.
 """
 
 from __future__ import annotations
@@ -16,10 +12,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
-from conformance.references.job_clock import any_done_by, now
-from conformance.references.job_delivery import Reply
-from conformance.references.job_records import POLL_WAITS, JobRecord, Replies
-from conformance.references.job_replies import JobReplies
+from conformance.references.job_delivery import Reply, now, until
+from conformance.references.job_records import POLL_WAITS, JobRecord, JobRecords, Replies
 from conformance.refused import Refused
 
 Endings = list[asyncio.Future[Any]]
@@ -41,11 +35,16 @@ class ToolCall:
     reply: Reply | None = None
 
 
-class Jobs(JobReplies):
+def said(text: str) -> Reply:
+    """Return a reply that shows no job."""
+    return {"text": text, "jobs": [], "cancelled": None}
+
+
+class Jobs(JobRecords):
     """A job manager with its delivery loop, and the tool that cancels, polls and lists.
 
-    Limits and policies are those of the life cycle; `seed` chooses the jitter of retries. Operations
-    refuse by raising `Refused`. `close` ends all tasks.
+    Limits and policies are those of the life cycle; `seed` chooses the jitter of retries. Operations refuse by raising
+    `Refused`. `close` ends all tasks.
     """
 
     declares: ClassVar[dict[str, Any]] = {
@@ -69,27 +68,11 @@ class Jobs(JobReplies):
         max_running: int = 15,
         retention: int = 300_000,
         poll_wait: int = 30_000,
-        late_settlement: str = "runs_on",
-        id_reuse: str = "yes",
-        retry_order: str = "head_of_line",
-        unwatch_restores: str = "delivered",
-        ack_running: str = "silences",
-        list_acknowledges: str = "no",
-        owner_scope: str = "all_calls",
         seed: int = 0,
+        **policies: str,
     ) -> None:
-        super().__init__(
-            max_running=max_running,
-            retention=retention,
-            late_settlement=late_settlement,
-            id_reuse=id_reuse,
-            retry_order=retry_order,
-            unwatch_restores=unwatch_restores,
-            ack_running=ack_running,
-            seed=seed,
-        )
+        super().__init__(max_running, retention, {**Jobs.declares["policies"], **policies}, seed)
         self._poll_wait = self._allowed_wait(poll_wait)
-        self._list_acknowledges, self._owner_scope = list_acknowledges, owner_scope
         self._calls: dict[str, ToolCall] = {}
 
     async def configure(self, max_running: int = 15, retention_ms: int = 300_000, poll_wait: int = 30_000) -> None:
@@ -126,7 +109,7 @@ class Jobs(JobReplies):
         return self._calls[token].reply if token in self._calls else None
 
     async def abort_tool(self, token: str) -> None:
-        """Return up waiting: the call returns what there is. No job is cancelled."""
+        """Give up waiting: the call returns what there is. No job is cancelled."""
         call = self._calls.get(token)
         if call is not None and call.task is not None:
             if not call.aborted.done():
@@ -156,7 +139,7 @@ class Jobs(JobReplies):
 
     def _scope(self, owner: str | None) -> str | None:
         """Whose jobs cancel and poll see."""
-        return owner if self._owner_scope == "all_calls" else None
+        return owner if self._policies["owner_scope"] == "all_calls" else None
 
     def _select(self, ids: Iterable[str], owner: str | None) -> list[JobRecord]:
         """Return the jobs of these names that the caller may see, each once."""
@@ -203,12 +186,8 @@ class Jobs(JobReplies):
         if cancel:
             return self._answer(self._select(cancel, owner), call.outcomes)
         if poll:
-            return {
-                "text": f"No matching jobs found for IDs: {', '.join(poll)}",
-                "jobs": [],
-                "cancelled": None,
-            }
-        return {"text": "No running background jobs to wait for.", "jobs": [], "cancelled": None}
+            return said(f"No matching jobs found for IDs: {', '.join(poll)}")
+        return said("No running background jobs to wait for.")
 
     # Rules of waiting.
 
@@ -220,7 +199,8 @@ class Jobs(JobReplies):
         """Wait from the instant of the call, for what could end the wait then: both are known by now."""
         end = started + self._poll_wait
         for instant in [*self._updates(started, end), end]:
-            if await any_done_by(instant, endings) or instant == end:
+            await until(instant, asyncio.wait(endings, return_when=asyncio.FIRST_COMPLETED))
+            if any(ending.done() for ending in endings) or instant == end:
                 break
             self._report(call)
         self._conclude(call)
@@ -251,15 +231,49 @@ class Jobs(JobReplies):
             if job.status != "running":
                 self._acknowledge(job.completion)
 
-    # Rules of replies that are more than a look at jobs.
+    # Rules of replies: one text, details of jobs, and outcomes of cancels.
 
     def _disabled(self) -> Reply:
-        text = "Async execution is disabled; no background jobs are available."
-        return {"text": text, "jobs": [], "cancelled": None}
+        return said("Async execution is disabled; no background jobs are available.")
 
     def _listing(self, owner: str | None) -> Reply:
         """Return a snapshot, or more where the policy says so."""
         jobs = [*self._visible(owner)]
-        if self._list_acknowledges == "yes":
+        if self._policies["list_acknowledges"] == "yes":
             self._acknowledge_ended(jobs)
         return self._answer(jobs, None)
+
+    def _answer(self, jobs: list[JobRecord], outcomes: Replies | None) -> Reply:
+        return {
+            "text": self._text(jobs, outcomes or []),
+            "jobs": [self._detail(job) for job in jobs],
+            "cancelled": outcomes,
+        }
+
+    def _text(self, jobs: list[JobRecord], outcomes: Replies) -> str:
+        ended = [job for job in jobs if job.status != "running"]
+        running = [job for job in jobs if job.status == "running"]
+        sections = {
+            "Cancelled": [f"- {each['id']}: {each['status']}" for each in outcomes],
+            "Completed": [self._ended_line(job) for job in ended],
+            "Still Running": [f"- {job.job_id} [{job.type}] {job.label}" for job in running],
+        }
+        blocks = ["\n".join([f"## {name} ({len(lines)})", *lines]) for name, lines in sections.items() if lines]
+        return "\n\n".join(blocks) or "No background jobs."
+
+    def _ended_line(self, job: JobRecord) -> str:
+        texts = [text for text in (job.result_text, job.error_text) if text]
+        return "\n".join([f"- {job.job_id} [{job.type}] {job.label}: {job.status}", *texts])
+
+    def _detail(self, job: JobRecord) -> Reply:
+        """One job as shown by the tool; texts are absent when empty."""
+        ended = now() if job.ended_at is None else job.ended_at
+        shown: Reply = {
+            "id": job.job_id,
+            "type": job.type,
+            "status": job.status,
+            "label": job.label,
+            "durationMs": ended - job.started_at,
+        }
+        texts = {"resultText": job.result_text, "errorText": job.error_text}
+        return shown | {name: text for name, text in texts.items() if text}

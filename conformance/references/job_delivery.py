@@ -1,23 +1,42 @@
-"""Delivery of completions to the session: the lowest layer of the reference for `job`.
+"""Delivery of completions to the session, and the clock: the lowest layer of the reference for `job`.
 
-A completion is what the session is owed about one job. It outlives the job's record, and it knows
-no ids but its own: whoever holds it cannot touch the completion of a later job of the same id.
-One task makes the attempts, one at a time, as long as there is something to deliver.
+A completion is what the session is owed about one job. It outlives the job's record, and it knows no ids but its own:
+whoever holds it cannot touch the completion of a later job of the same id. One task makes the attempts, one at a time,
+as long as there is something to deliver.
+
+The clock is that of the running event loop, in whole milliseconds. Every instant is computed as an integer first, so
+that two deadlines at one instant are equal.
 """
 
 from __future__ import annotations
 
 import asyncio
 from bisect import insort
-from collections.abc import Awaitable
-from dataclasses import dataclass
+from collections.abc import Awaitable, Callable
+from contextlib import suppress
+from dataclasses import dataclass, field
 from random import Random
 from typing import Any
 
-from conformance.references.job_clock import now, set_by
-
 Reply = dict[str, Any]
 """What is given to the outside: a job as shown, the answer to a call, a signal."""
+
+
+def now() -> int:
+    """Return the instant in milliseconds."""
+    return round(asyncio.get_running_loop().time() * 1000)
+
+
+def call_at(instant: int, callback: Callable[[], None]) -> asyncio.TimerHandle:
+    """Return a timer that calls back at an instant."""
+    return asyncio.get_running_loop().call_at(instant / 1000, callback)
+
+
+async def until(instant: int, awaited: Awaitable[Any]) -> None:
+    """Wait for something, but no longer than until an instant."""
+    with suppress(TimeoutError):
+        async with asyncio.timeout_at(instant / 1000):
+            await awaited
 
 
 class SinkFailed(Exception):
@@ -46,12 +65,12 @@ class Completion:
         return self.acknowledged or self.watchers > 0
 
 
+@dataclass(slots=True, eq=False)
 class Sink:
     """The session's side of a delivery; its mode is a control of the kit."""
 
-    def __init__(self) -> None:
-        self.mode = "accept"
-        self._blocked: list[asyncio.Future[None]] = []
+    mode: str = "accept"
+    blocked: list[asyncio.Future[None]] = field(default_factory=list)
 
     def deliver(self, completion: Completion) -> Awaitable[None]:
         """Hand over a completion. Fails with SinkFailed: at once, or when awaited."""
@@ -63,27 +82,22 @@ class Sink:
         if mode == "refuse":
             raise SinkFailed
         if mode == "block":
-            self._blocked.append(asyncio.get_running_loop().create_future())
-            await self._blocked[-1]
+            self.blocked.append(asyncio.get_running_loop().create_future())
+            await self.blocked[-1]
 
     def release(self) -> None:
         """Accept what is blocked."""
-        for waiting in self._blocked:
+        for waiting in self.blocked:
             if not waiting.done():
                 waiting.set_result(None)
-        self._blocked.clear()
+        self.blocked.clear()
 
 
 class Deliveries:
-    """A queue of completions in settlement order, and the task that empties it.
+    """A queue of completions in settlement order, and the task that empties it; `seed` chooses the jitter of retries."""
 
-    `retry_order`, `unwatch_restores` and `ack_running` are the policies of the life cycle; `seed`
-    chooses the jitter of retries.
-    """
-
-    def __init__(self, *, retry_order: str, unwatch_restores: str, ack_running: str, seed: int) -> None:
-        self._retry_order, self._unwatch_restores = retry_order, unwatch_restores
-        self._ack_running = ack_running
+    def __init__(self, policies: dict[str, str], seed: int) -> None:
+        self._policies = policies
         self._random = Random(seed)
         self._sink = Sink()
         self._signals: list[Reply] = []
@@ -112,7 +126,7 @@ class Deliveries:
 
     def _withhold(self, completion: Completion) -> None:
         """Hold back a watched one, which may come back when the watch ends; an acknowledged one never does."""
-        kept = not completion.acknowledged and self._unwatch_restores == "delivered"
+        kept = not completion.acknowledged and self._policies["unwatch_restores"] == "delivered"
         completion.place = "held" if kept else "dropped"
 
     def _remove(self, completion: Completion) -> None:
@@ -135,7 +149,7 @@ class Deliveries:
             self._offer(completion)
 
     def _acknowledge(self, completion: Completion) -> None:
-        if completion.place == "unsettled" and self._ack_running == "ignored":
+        if completion.place == "unsettled" and self._policies["ack_running"] == "ignored":
             return
         completion.acknowledged = True
         self._remove(completion)
@@ -155,11 +169,11 @@ class Deliveries:
                 await self._attempt(completion)
             else:
                 self._changed.clear()
-                await set_by(completion.due, self._changed)
+                await until(completion.due, self._changed.wait())
 
     def _next(self) -> Completion:
         """Return the one to be attempted next: the first, or the first that need not wait."""
-        if self._retry_order == "head_of_line":
+        if self._policies["retry_order"] == "head_of_line":
             return self._queue[0]
         return min(self._queue, key=lambda each: (max(each.due, now()), each.settlement))
 

@@ -5,14 +5,14 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass, field
-from typing import Any
 
-from conformance.references.job_clock import call_at, now
-from conformance.references.job_delivery import Completion, Deliveries, Reply
+from conformance.references.job_delivery import Completion, Deliveries, Reply, call_at, now
 from conformance.refused import Refused
 
 POLL_WAITS = (5_000, 10_000, 30_000, 60_000, 300_000)
 """The waits that a session may choose; anything else is the third."""
+SHOWN = ("job_id", "type", "label", "owner", "status", "started_at", "result_text", "error_text")
+"""What a session sees of a job's record."""
 
 Replies = list[Reply]
 
@@ -42,18 +42,11 @@ class JobRecord:
 
 
 class JobRecords(Deliveries):
-    """The jobs of all owners, running and retained.
+    """The jobs of all owners, running and retained; a job is evicted `retention` ms after it ended."""
 
-    A job is evicted `retention` ms after it ended. Policies of the life cycle: `late_settlement`,
-    `id_reuse`, and those of deliveries.
-    """
-
-    def __init__(
-        self, *, max_running: int, retention: int, late_settlement: str, id_reuse: str, **delivery: Any
-    ) -> None:
-        super().__init__(**delivery)
+    def __init__(self, max_running: int, retention: int, policies: dict[str, str], seed: int) -> None:
+        super().__init__(policies, seed)
         self._max_running, self._retention = max_running, retention
-        self._late_settlement, self._id_reuse = late_settlement, id_reuse
         self._jobs: dict[str, JobRecord] = {}
         self._handles: dict[str, JobRecord] = {}
         self._minted = self._registered = 0
@@ -125,7 +118,7 @@ class JobRecords(Deliveries):
     def get(self, job: str) -> Reply | None:
         """Return the record, or nothing."""
         found = self._jobs.get(job)
-        return None if found is None else self._record(found)
+        return self._record(found) if found else None
 
     def list(self, owner: str | None = None) -> Replies:
         """Return all records, or those of an owner."""
@@ -160,7 +153,7 @@ class JobRecords(Deliveries):
         return f"bg_{self._minted}"
 
     def _taken(self, job_id: str) -> bool:
-        return job_id in self._jobs or (self._id_reuse == "no" and job_id in self._issued)
+        return job_id in self._jobs or (self._policies["id_reuse"] == "no" and job_id in self._issued)
 
     def _named(self, ids: Iterable[str]) -> Iterable[JobRecord]:
         return [self._jobs[each] for each in dict.fromkeys(ids) if each in self._jobs]
@@ -170,16 +163,7 @@ class JobRecords(Deliveries):
         return [job for job in self._jobs.values() if owner is None or job.owner == owner]
 
     def _record(self, job: JobRecord) -> Reply:
-        return {
-            "job_id": job.job_id,
-            "type": job.type,
-            "label": job.label,
-            "owner": job.owner,
-            "status": job.status,
-            "started_at": job.started_at,
-            "result_text": job.result_text,
-            "error_text": job.error_text,
-        }
+        return {name: getattr(job, name) for name in SHOWN}
 
     # Rules of ending.
 
@@ -209,7 +193,7 @@ class JobRecords(Deliveries):
 
     def _settled_late(self, job: JobRecord) -> None:
         """After a cancel: the status stays, nothing is owed."""
-        if self._late_settlement == "anew":
+        if self._policies["late_settlement"] == "anew":
             self._retain(job)
 
     def _cancel(self, job: JobRecord) -> None:

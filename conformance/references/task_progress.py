@@ -188,7 +188,7 @@ class TaskProgress(Threaded):
             self._list(task, use)
 
     def _list(self, task: DelegatedTask, use: Mapping[str, Any]) -> None:
-        """Return the newest stay; the caller may go on to change what it gave."""
+        """The newest stay; the caller may go on to change what it gave."""
         task.last_activity = copy.deepcopy({"name": use["name"], "input": use["input"]})
         task.activities.append(task.last_activity)
         del task.activities[: max(0, len(task.activities) - self._activities)]

@@ -90,7 +90,7 @@ class ThreadJobs(Threaded):
         return self._begin(thread, tool_call, tool, self._mint_id())
 
     def start_as(self, thread: str, tool_call: str, tool: str, job_id: str) -> Reply:
-        """Return the same under an id of the caller's. Refuses `already_resolved`, `duplicate_job_id`."""
+        """Resolve it as a job under an id of the caller's. Refuses `already_resolved`, `duplicate_job_id`."""
         self._require_unresolved(tool_call)
         self._require_unused(job_id)
         return self._begin(thread, tool_call, tool, job_id)

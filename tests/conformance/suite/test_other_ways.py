@@ -8,8 +8,7 @@ from typing import Any, ClassVar
 import pytest
 
 from conformance.references.job import Jobs
-from conformance.references.job_clock import call_at, now
-from conformance.references.job_delivery import Completion
+from conformance.references.job_delivery import Completion, call_at, now
 from conformance.references.task_progress import TaskProgress
 from conformance.verdict import EXIT_CONFORMS, Verdict
 from statemachines.compile import load

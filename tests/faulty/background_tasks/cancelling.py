@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import Any, ClassVar
 
-from conformance.references.background_table import Reply, TaskRow, TaskTable
-from conformance.references.background_tasks import BackgroundTasks
+from conformance.references.background_tasks import BackgroundTasks, Reply, TaskRow, TaskTable
 from conformance.refused import Refused
 from tests.faulty.background_tasks.lie import Lie
 

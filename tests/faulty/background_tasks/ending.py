@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from conformance.references.background_table import Replies, Reply, TaskRow, TaskTable
+from conformance.references.background_tasks import Replies, Reply, TaskRow, TaskTable
 from tests.faulty.background_tasks.lie import Lie
 
 

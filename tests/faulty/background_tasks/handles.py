@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from conformance.references.background_table import CancelToken, Replies, Reply, TaskTable
+from conformance.references.background_tasks import CancelToken, Replies, Reply, TaskTable
 from tests.faulty.background_tasks.lie import Lie
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from conformance.references.background_table import Reply, TaskRow, TaskTable
+from conformance.references.background_tasks import Reply, TaskRow, TaskTable
 from tests.faulty.background_tasks.lie import Lie
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import deque
 
-from conformance.references.background_table import TERMINAL, Replies, Reply, TaskRow, TaskTable
+from conformance.references.background_tasks import TERMINAL, Replies, Reply, TaskRow, TaskTable
 from tests.faulty.background_tasks.lie import Lie
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 
-from conformance.references.background_table import Replies, TaskTable
+from conformance.references.background_tasks import Replies, TaskTable
 from tests.faulty.background_tasks.lie import Lie
 
 

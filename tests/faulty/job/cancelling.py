@@ -6,8 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from conformance.references.job import ToolCall
-from conformance.references.job_clock import now
-from conformance.references.job_delivery import Reply
+from conformance.references.job_delivery import Reply, now
 from conformance.references.job_records import JobRecord
 from tests.faulty.job.lie import Lie
 

@@ -5,8 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from conformance.references.job import Jobs
-from conformance.references.job_clock import now
-from conformance.references.job_delivery import Completion
+from conformance.references.job_delivery import Completion, now
 from conformance.references.job_records import JobRecord
 from conformance.refused import Refused
 from tests.faulty.job.lie import Lie

@@ -6,8 +6,7 @@ import asyncio
 from collections.abc import Iterable, Sequence
 
 from conformance.references.job import Endings, ToolCall
-from conformance.references.job_clock import now
-from conformance.references.job_delivery import Reply
+from conformance.references.job_delivery import Reply, now
 from conformance.references.job_records import JobRecord, Replies
 from conformance.refused import Refused
 from tests.faulty.job.lie import Lie

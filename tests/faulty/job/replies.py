@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from conformance.references.job import ToolCall
-from conformance.references.job_clock import call_at, now
-from conformance.references.job_delivery import Reply
+from conformance.references.job_delivery import Reply, call_at, now
 from conformance.references.job_records import JobRecord, Replies
 from conformance.refused import Refused
 from tests.faulty.job.lie import Lie

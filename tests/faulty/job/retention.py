@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from conformance.references.job_clock import call_at, now
-from conformance.references.job_delivery import Completion, Reply
+from conformance.references.job_delivery import Completion, Reply, call_at, now
 from conformance.references.job_records import JobRecord
 from tests.faulty.job.lie import Lie, declaring
 

@@ -6,8 +6,7 @@ from collections import Counter
 from collections.abc import Collection
 
 from conformance.references.job import ToolCall
-from conformance.references.job_clock import call_at, now
-from conformance.references.job_delivery import Completion, Reply
+from conformance.references.job_delivery import Completion, Reply, call_at, now
 from conformance.references.job_records import JobRecord
 from conformance.refused import Refused
 from tests.faulty.job.lie import Lie, declaring
