@@ -47,8 +47,7 @@ class ProgressWipesSummary(local_agent.LocalAgents):
     def progress(self, task: str, tool_uses: int, tokens: int, activities: Sequence[str]) -> None:
         super().progress(task, tool_uses, tokens, activities)
         with self._locked():
-            found = self._find_running(task)
-            if found is not None:
+            if found := self._find_running(task):
                 found.summary = None
 
 

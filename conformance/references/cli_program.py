@@ -5,9 +5,9 @@
     python -m conformance.references.cli_program job status -- ID
     python -m conformance.references.cli_program job cancel -- ID
 
-Written from the life cycle's description alone. A job is a record in a file, in the folder that `JOBS_DIR` names;
-how it stands follows from the record and the clock. So it outlives the process that started it, and nothing has
-to run. With `JOBS_CLOCK=virtual` only `advance MS` moves the clock.
+A job is a record in a file, in the folder that `JOBS_DIR` names; how it stands follows from the record and the clock. So
+it outlives the process that started it, and nothing has to run. With `JOBS_CLOCK=virtual` only `advance MS` moves the
+clock.
 """
 
 from __future__ import annotations
@@ -35,27 +35,16 @@ STATUSES = ("running", "complete", "failed", "cancelled")
 SHAPES = ("job-{}", "-{}", "job {}", "it's-{}", '"{}"', "$({})", "--help={}", "ünï {}", "a;b|c&{}", "*{}\\")
 """Ids of all sorts: what is printed has to work for each of them."""
 
-SCHEMA: dict[str, Any] = {
-    "type": "object",
-    "required": [
-        "job_id",
-        "status",
-        "terminal",
-        "status_command",
-        "cancel_command",
-        "poll_interval_ms",
-        "timeout_ms",
-    ],
-    "properties": {
-        "job_id": {"type": "string"},
-        "status": {"enum": list(STATUSES)},
-        "terminal": {"type": "boolean"},
-        "status_command": {"type": "string"},
-        "cancel_command": {"type": "string"},
-        "poll_interval_ms": {"type": "integer"},
-        "timeout_ms": {"type": "integer"},
-    },
+DESCRIPTOR = {
+    "job_id": {"type": "string"},
+    "status": {"enum": list(STATUSES)},
+    "terminal": {"type": "boolean"},
+    "status_command": {"type": "string"},
+    "cancel_command": {"type": "string"},
+    "poll_interval_ms": {"type": "integer"},
+    "timeout_ms": {"type": "integer"},
 }
+SCHEMA: dict[str, Any] = {"type": "object", "required": list(DESCRIPTOR), "properties": DESCRIPTOR}
 
 State = dict[str, Any]
 Job = dict[str, Any]
@@ -121,23 +110,21 @@ class JobTool:
 
     def status(self, chosen: argparse.Namespace) -> Answer:
         """Tell how a job stands, by the exit code and the descriptor."""
-        job = self.found(chosen.job)
-        if job is None:
+        if not (job := self.found(chosen.job)):
             return self.not_found(chosen.job)
-        return self.exit_of(job["status"]), self.descriptor(chosen.job, job), self.error_of(job)
+        error = None if job["status"] == "complete" else f"the job is {job['status']}"
+        return self.exit_of(job["status"]), self.descriptor(chosen.job, job), error
 
     def cancel(self, chosen: argparse.Namespace) -> Answer:
         """Ask for the end of a job."""
-        job = self.found(chosen.job)
-        if job is None:
+        if not (job := self.found(chosen.job)):
             return self.not_found(chosen.job)
         self.ask_to_end(job)
         return COMPLETE, self.descriptor(chosen.job, job), None
 
     def end(self, chosen: argparse.Namespace) -> Answer:
         """End a job from outside."""
-        job = self.found(chosen.job)
-        if job is None:
+        if not (job := self.found(chosen.job)):
             return self.not_found(chosen.job)
         if job["status"] == "running":
             job["status"] = chosen.outcome
@@ -211,10 +198,6 @@ class JobTool:
         """Return the exit code of a status; a cancelled job did not do its work."""
         return {"complete": COMPLETE, "running": RUNNING}.get(status, FAILED)
 
-    def error_of(self, job: Job) -> str | None:
-        """Return what the envelope says where the exit code is not 0."""
-        return None if job["status"] == "complete" else f"the job is {job['status']}"
-
     def not_found(self, job_id: str) -> Answer:
         """Return the answer for an id that was never handed out."""
         return NOT_FOUND, None, f"there is no job {job_id!r}"
@@ -243,26 +226,21 @@ class _ArgumentParser(argparse.ArgumentParser):
 @cache
 def _parser() -> argparse.ArgumentParser:
     parser = _ArgumentParser(prog="jobs", allow_abbrev=False)
-    commands = parser.add_subparsers(required=True, parser_class=_ArgumentParser)
+    commands = parser.add_subparsers(required=True, dest="command")
     work = commands.add_parser("work")
-    work.set_defaults(command="work")
     work.add_argument("--schema", action="store_true")
     work.add_argument("--outcome", choices=["complete", "failed", "running"])
     work.add_argument("--key", default="")
-    jobs = commands.add_parser("job").add_subparsers(required=True, parser_class=_ArgumentParser)
+    jobs = commands.add_parser("job").add_subparsers(required=True, dest="command")
     for name in ("status", "cancel", "end"):
         command = jobs.add_parser(name)
-        command.set_defaults(command=name)
         if name == "end":
             command.add_argument("outcome", choices=["complete", "failed"])
         command.add_argument("job")
     register = commands.add_parser("register")
-    register.set_defaults(command="register")
     register.add_argument("name")
     register.add_argument("--descriptor-schema")
-    advance = commands.add_parser("advance")
-    advance.set_defaults(command="advance")
-    advance.add_argument("ms", type=int)
+    commands.add_parser("advance").add_argument("ms", type=int)
     return parser
 
 

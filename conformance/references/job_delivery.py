@@ -72,16 +72,11 @@ class Sink:
     mode: str = "accept"
     blocked: list[asyncio.Future[None]] = field(default_factory=list)
 
-    def deliver(self, completion: Completion) -> Awaitable[None]:
-        """Hand over a completion. Fails with SinkFailed: at once, or when awaited."""
-        if self.mode == "raise":
+    async def take(self) -> None:
+        """Take a completion; one that is blocked, when it is released. Raises SinkFailed."""
+        if self.mode in ("refuse", "raise"):
             raise SinkFailed
-        return self._receive(self.mode)
-
-    async def _receive(self, mode: str) -> None:
-        if mode == "refuse":
-            raise SinkFailed
-        if mode == "block":
+        if self.mode == "block":
             self.blocked.append(asyncio.get_running_loop().create_future())
             await self.blocked[-1]
 
@@ -182,7 +177,7 @@ class Deliveries:
         completion.place = "in_flight"
         self._signal("delivery_attempted", job=completion.job_id, at=now())
         try:
-            await self._sink.deliver(completion)
+            await self._sink.take()
         except SinkFailed:
             self._failed(completion)
         else:

@@ -17,10 +17,6 @@ SHOWN = ("job_id", "type", "label", "owner", "status", "started_at", "result_tex
 Replies = list[Reply]
 
 
-class BodyFailed(Exception):
-    """The work of a job ended with an error; the text is the argument."""
-
-
 @dataclass(slots=True, eq=False)
 class JobRecord:
     """One background job; instants in integer milliseconds."""
@@ -31,8 +27,8 @@ class JobRecord:
     owner: str | None
     started_at: int
     completion: Completion
-    work: asyncio.Future[str] = field(default_factory=lambda: asyncio.get_running_loop().create_future())
-    """What the body waits for: the kit ends it."""
+    work: asyncio.Future[tuple[str, str]] = field(default_factory=lambda: asyncio.get_running_loop().create_future())
+    """What the body waits for: the kit ends it, with an outcome and a text."""
     body: asyncio.Task[None] | None = None
     status: str = "running"
     ended_at: int | None = None
@@ -168,21 +164,17 @@ class JobRecords(Deliveries):
     # Rules of ending.
 
     def _end_work(self, job: JobRecord, outcome: str, text: str) -> None:
-        if outcome == "ok":
-            job.work.set_result(text)
-        else:
-            job.work.set_exception(BodyFailed(text))
+        job.work.set_result((outcome, text))
 
     async def _work(self, job: JobRecord) -> None:
         """Run the body: it ends when its work does, whatever was asked of it meanwhile."""
-        try:
-            text = await job.work
-        except BodyFailed as failure:
-            job.error_text = text = str(failure)
-            self._settled(job, "failed", text)
-        else:
+        outcome, text = await job.work
+        if outcome == "ok":
             job.result_text = text
             self._settled(job, "completed", text)
+        else:
+            job.error_text = text
+            self._settled(job, "failed", text)
 
     def _settled(self, job: JobRecord, status: str, text: str) -> None:
         if job.status == "running":

@@ -253,8 +253,7 @@ class LocalAgents(Threaded):
 
     def get(self, task: str) -> Reply | None:
         """Return the task as shown, of whatever kind, or None."""
-        found = self._tasks.get(task)
-        return self._show(found) if found else None
+        return self._show(self._tasks[task]) if task in self._tasks else None
 
     def background_tasks(self) -> list[str]:
         """Return those that run and are not explicitly in the foreground."""
@@ -278,18 +277,15 @@ class LocalAgents(Threaded):
 
     def signal_resolved(self, task: str) -> bool:
         """Return whether whoever waits for the task to go to the background was told."""
-        found = self._tasks.get(task)
-        return found is not None and found.signal_resolved
+        return task in self._tasks and self._tasks[task].signal_resolved
 
     def aborted(self, task: str) -> bool:
         """Return whether the task was told to stop."""
-        found = self._tasks.get(task)
-        return found is not None and found.aborted
+        return task in self._tasks and self._tasks[task].aborted
 
     def output(self, task: str) -> list[str]:
         """Return the task's own transcript, as long as it runs."""
-        found = self._tasks.get(task)
-        return list(found.output) if found else []
+        return list(self._tasks[task].output) if task in self._tasks else []
 
     def wait(self, ms: int) -> None:
         """Move the virtual clock."""

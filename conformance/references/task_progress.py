@@ -14,7 +14,6 @@ from typing import Any, ClassVar
 from conformance.references.threaded import Threaded, atomic
 from conformance.refused import Refused
 
-ACTIVE = ("pending", "running")
 TERMINAL = ("completed", "failed", "aborted")
 SYNTHETIC = "structured_output"  # the tool that only gives a result its form
 

@@ -53,9 +53,9 @@ class ThreadJob:
 class ThreadJobs(Threaded):
     """A registry of jobs for any number of threads, safe to call from any number of callers.
 
-    `retained` terminal jobs are kept per thread; a payload of at most `max_bytes` bytes of UTF-8 and
-    at most `max_lines` lines is told inline, a larger one as a temporary file. `close` deletes those
-    files. Operations refuse by raising `Refused`.
+    `retained` terminal jobs are kept per thread; a payload of at most `max_bytes` bytes of UTF-8 and at most `max_lines`
+    lines is told inline, a larger one as a temporary file. `close` deletes those files. Operations refuse by raising
+    `Refused`.
     """
 
     declares: ClassVar[dict[str, Any]] = {
@@ -288,12 +288,7 @@ class ThreadJobs(Threaded):
         return True
 
     def _message(self, job: ThreadJob) -> Reply:
-        return {
-            "job_id": job.job_id,
-            "tool": job.tool,
-            "status": job.status,
-            "content": self._content(job.payload),
-        }
+        return {"job_id": job.job_id, "tool": job.tool, "status": job.status, "content": self._content(job.payload)}
 
     # Rules of content.
 
