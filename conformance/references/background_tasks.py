@@ -187,7 +187,7 @@ class BackgroundTasks:
     # Controls of the kit.
 
     async def attach_history(self, task: str) -> None:
-        """Give a task a history, if it has none. Refuses `not_found`."""
+        """Let a task have a history, if it has none. Refuses `not_found`."""
         row = self._find(self._turn(), task)
         row.history = row.history or []
 

@@ -109,7 +109,7 @@ class Jobs(JobRecords):
         return self._calls[token].reply if token in self._calls else None
 
     async def abort_tool(self, token: str) -> None:
-        """Give up waiting: the call returns what there is. No job is cancelled."""
+        """Stop waiting: the call returns what there is. No job is cancelled."""
         call = self._calls.get(token)
         if call is not None and call.task is not None:
             if not call.aborted.done():

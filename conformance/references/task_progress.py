@@ -187,7 +187,7 @@ class TaskProgress(Threaded):
             self._list(task, use)
 
     def _list(self, task: DelegatedTask, use: Mapping[str, Any]) -> None:
-        """The newest stay; the caller may go on to change what it gave."""
+        """Keep the newest; the caller may go on to change what it gave."""
         task.last_activity = copy.deepcopy({"name": use["name"], "input": use["input"]})
         task.activities.append(task.last_activity)
         del task.activities[: max(0, len(task.activities) - self._activities)]
