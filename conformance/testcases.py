@@ -4,18 +4,17 @@ from __future__ import annotations
 
 import unittest
 from collections.abc import Callable, Sequence
+from operator import methodcaller
 from pathlib import Path
 from typing import Any, ClassVar
 
 from conformance.api import System, check_arguments, loaded
-from conformance.budget import USUAL, Budget
+from conformance.budget import USUAL
 from conformance.errors import faults_told
 from conformance.suite import ABOUT_MACHINE, RowRunner, run_machine, selected
 from conformance.system import HarnessError
 from conformance.targets import open_system
 from conformance.verdict import RowResult, Verdict, gates
-from statemachines.compile import Compiled
-from statemachines.lifecycle import Row
 from statemachines.rows import RowCompiler
 
 
@@ -42,74 +41,57 @@ def testcase(
     adapter.close()
     with faults_told("spec"):
         programs = RowCompiler(compiled.lifecycle).checked()
+    budget = USUAL.quick() if quick else USUAL
+
+    class Rows(unittest.TestCase):
+        """They share one adapter, which is closed after the last one."""
+
+        runner: ClassVar[RowRunner]
+        unready: ClassVar[str] = ""  # why nothing can be asked
+
+        def setUp(self) -> None:
+            if self.unready:
+                self.fail(f"harness error: {self.unready}")
+
+        @classmethod
+        def setUpClass(cls) -> None:
+            adapter = open_system(compiled, system)
+            cls.addClassCleanup(adapter.close)
+            try:
+                adapter.ready()
+            except HarnessError as error:
+                cls.unready = str(error)
+            cls.runner = RowRunner(compiled, programs, adapter, number=seed, budget=budget)
+
     body: dict[str, Any] = {
         "__doc__": f"{compiled.lifecycle.name} against {adapter.name}.",
         "__module__": getattr(system, "__module__", __name__),
-        "compiled": compiled,
-        "programs": programs,
-        "system": system if isinstance(system, str) else staticmethod(system),
-        "seed": seed,
-        "budget": USUAL.quick() if quick else USUAL,
     }
     for row in chosen:
-        body[f"test_{row.id.text}"] = _test(row)
+        about = f"{row.id.text}: {row.about} ({row.id.where})"
+        body[f"test_{row.id.text}"] = _test(about, methodcaller("run", row))
     if with_machine:
-        body["test_machine"] = _machine
-    return type(f"Test{getattr(system, '__name__', 'System')}", (_Rows,), body)
+        body["test_machine"] = _test(ABOUT_MACHINE, run_machine)
+    return type(f"Test{getattr(system, '__name__', 'System')}", (Rows,), body)
 
 
-class _Rows(unittest.TestCase):
-    """Rows of a lifecycle as tests: they share one adapter, which is closed after the last one."""
+def _test(about: str, judged: Callable[[RowRunner], RowResult]) -> Callable[[Any], None]:
+    """Return a test that fails with the counterexample, skips with the reason, or passes."""
 
-    compiled: ClassVar[Compiled]
-    programs: ClassVar[RowCompiler]
-    system: ClassVar[System]
-    seed: ClassVar[int]
-    budget: ClassVar[Budget]
-    runner: ClassVar[RowRunner]
-    unready: ClassVar[str] = ""  # why nothing can be asked
+    def test(self: Any) -> None:
+        result = judged(self.runner)
+        if result.verdict is Verdict.PASS:
+            return
+        if not gates(result, "should") and result.verdict is not Verdict.COULD_NOT_TELL:
+            self.skipTest(f"{result.verdict}: {result.reason}")
+        text = [f"{result.id} {result.verdict}: {result.about}", f"  {result.reason}", f"  {result.where}"]
+        if result.counterexample is not None:
+            found = result.counterexample
+            text += [f"  expected {found.expected}", f"  seen     {found.seen}", "", found.row]
+        self.fail("\n".join(text))
 
-    def setUp(self) -> None:
-        if self.unready:
-            self.fail(f"harness error: {self.unready}")
-
-    @classmethod
-    def setUpClass(cls) -> None:
-        adapter = open_system(cls.compiled, cls.system)
-        cls.addClassCleanup(adapter.close)
-        try:
-            adapter.ready()
-        except HarnessError as error:
-            cls.unready = str(error)
-        cls.runner = RowRunner(cls.compiled, cls.programs, adapter, number=cls.seed, budget=cls.budget)
-
-
-def _test(row: Row) -> Callable[[_Rows], None]:
-    def test(self: _Rows) -> None:
-        _judge(self, self.runner.run(row))
-
-    test.__doc__ = f"{row.id.text}: {row.about} ({row.id.where})"
+    test.__doc__ = about
     return test
-
-
-def _machine(self: _Rows) -> None:
-    _judge(self, run_machine(self.runner))
-
-
-_machine.__doc__ = ABOUT_MACHINE
-
-
-def _judge(test: unittest.TestCase, result: RowResult) -> None:
-    """Fail with the counterexample, skip with the reason, or pass."""
-    if result.verdict is Verdict.PASS:
-        return
-    if not gates(result, "should") and result.verdict is not Verdict.COULD_NOT_TELL:
-        test.skipTest(f"{result.verdict}: {result.reason}")
-    text = [f"{result.id} {result.verdict}: {result.about}", f"  {result.reason}", f"  {result.where}"]
-    if result.counterexample is not None:
-        found = result.counterexample
-        text += [f"  expected {found.expected}", f"  seen     {found.seen}", "", found.row]
-    test.fail("\n".join(text))
 
 
 # pytest collects names that begin with `test`; this one makes tests, and is none

@@ -163,7 +163,3 @@ def _seconds(text: str) -> float:
         return float(text)
     except ValueError:
         raise argparse.ArgumentTypeError(f"{text!r} is not a number of seconds") from None
-
-
-if __name__ == "__main__":
-    sys.exit(main())

@@ -6,20 +6,13 @@ import argparse
 import sys
 from contextlib import ExitStack, redirect_stdout
 from pathlib import Path
-from typing import TYPE_CHECKING, TextIO
+from typing import TextIO
 
 from conformance import api
 from conformance.defaults import FAILURES
 from conformance.errors import UsageError
 from conformance.verdict import EXIT_CONFORMS, EXIT_HARNESS, EXIT_USAGE, EXIT_VIOLATES
-from statemachines.compile import Compiled
-from statemachines.diagnostics import did_you_mean
-from statemachines.kernel import Clause, within
 from statemachines.specs import shipped
-
-if TYPE_CHECKING:  # every command imports what it needs when it runs
-    from conformance.report import Watcher
-    from conformance.suite import Run
 
 
 def _writable(path: Path) -> TextIO:
@@ -33,9 +26,12 @@ def _writable(path: Path) -> TextIO:
 
 
 def run(options: argparse.Namespace) -> int:
-    """Run a matrix; return its exit code."""
+    """Run a matrix, and tell whoever was asked for: the screen or the stream, and the files. Return its exit code."""
+    from conformance.report import Stream, Watcher, junit, view_of
+    from conformance.suite import Saver
+
+    out, saver = sys.stdout, Saver(options.save)
     with ExitStack() as stack:
-        out = sys.stdout
         if options.json:  # whatever the system prints does not come between the records
             stack.enter_context(redirect_stdout(sys.stderr))
         chosen = api.prepared(
@@ -47,27 +43,20 @@ def run(options: argparse.Namespace) -> int:
             fail_on=options.fail_on,
             call_limit=options.call_limit,
         )
-        return _told(stack.enter_context(chosen), options, stack, out)
-
-
-def _told(whole: Run, options: argparse.Namespace, stack: ExitStack, out: TextIO) -> int:
-    """Run, and tell whoever was asked for: the screen or the stream, and the files."""
-    from conformance.report import Stream, junit, view_of
-    from conformance.suite import Saver
-
-    watchers: list[Watcher] = [saver := Saver(options.save)]
-    if options.report is not None:
-        file = stack.enter_context(_writable(options.report))
-        watchers.append(Stream(file.write, file.flush))
-    tests = stack.enter_context(_writable(options.junit)) if options.junit is not None else None
-    if options.json:
-        watchers.append(Stream(out.write, out.flush))
-    else:
-        watchers.append(stack.enter_context(view_of(out, saver.commands.__getitem__)))
-    report = whole.go(watchers)
-    if tests is not None:
-        tests.write(junit(report))
-    return report.exit
+        whole = stack.enter_context(chosen)
+        watchers: list[Watcher] = [saver]
+        if options.report is not None:
+            file = stack.enter_context(_writable(options.report))
+            watchers.append(Stream(file.write, file.flush))
+        tests = stack.enter_context(_writable(options.junit)) if options.junit is not None else None
+        if options.json:
+            watchers.append(Stream(out.write, out.flush))
+        else:
+            watchers.append(stack.enter_context(view_of(out, saver.commands.__getitem__)))
+        report = whole.go(watchers)
+        if tests is not None:
+            tests.write(junit(report))
+        return report.exit
 
 
 def demo(options: argparse.Namespace) -> int:
@@ -109,15 +98,11 @@ def show(options: argparse.Namespace) -> int:
 
     try:
         report = read(options.report)
-    except OSError as error:
-        raise UsageError(f"{options.report} cannot be read: {error.strerror}; {_REPORTS}") from None
-    except ReportError as error:
-        raise UsageError(f"{error}; {_REPORTS}") from None
+    except (OSError, ReportError) as error:
+        why = error if isinstance(error, ReportError) else f"{options.report} cannot be read: {error.strerror}"
+        raise UsageError(f"{why}; `conformance run … --report FILE` writes a report that can be shown") from None
     report.show(view_of(sys.stdout))
     return EXIT_CONFORMS
-
-
-_REPORTS = "`conformance run … --report FILE` writes a report that can be shown"
 
 
 def replay(options: argparse.Namespace) -> int:
@@ -176,49 +161,11 @@ def check(options: argparse.Namespace) -> int:
 
 
 def explain(options: argparse.Namespace) -> int:
-    """Explain a lifecycle, a row, the random machine or a clause. Raises UsageError."""
-    from conformance.command.explain import (
-        explain_choice,
-        explain_clause,
-        explain_lifecycle,
-        explain_machine,
-        explain_operation,
-        explain_row,
-    )
-    from conformance.suite import MACHINE
+    """Explain a lifecycle, a row, the random machine or a clause."""
+    from conformance.command.explain import explained
 
-    compiled = api.loaded(options.lifecycle)
-    part = options.part
-    if not part:
-        print(explain_lifecycle(compiled))
-    elif part in compiled.lifecycle.rows:
-        print(explain_row(compiled, part))
-    elif part == MACHINE:
-        print(explain_machine(compiled))
-    elif found := explain_operation(compiled, part):
-        print(found)
-    elif clauses := _clauses(compiled, part):
-        print("\n".join(explain_clause(compiled, clause) for clause in clauses))
-    elif found := explain_choice(compiled, part):
-        print(found)
-    else:
-        paths = [clause.path for clause in compiled.kernel.clauses]
-        spec = compiled.lifecycle
-        choices = [*spec.limits, *spec.policies, *spec.signals]
-        known = [*spec.rows, MACHINE, *spec.operations, *choices, *paths]
-        hint = did_you_mean(part, known) or f"`conformance explain {options.lifecycle}` lists them"
-        raise UsageError(
-            f"{compiled.lifecycle.name} has no row, operation, limit, policy, signal or clause {part!r}; {hint}"
-        )
+    print(explained(api.loaded(options.lifecycle), options.part))
     return EXIT_CONFORMS
-
-
-def _clauses(compiled: Compiled, part: str) -> list[Clause]:
-    """Return the clauses of a path, or of a path without its section: `finish` for `operations.finish`."""
-    clauses = compiled.kernel.clauses
-    sections = dict.fromkeys(each.path.partition(".")[0] for each in clauses)
-    wanted = [part, *(f"{section}.{part}" for section in sections)]
-    return [each for each in clauses if any(within(each.path, path) for path in wanted)]
 
 
 def generate(options: argparse.Namespace) -> int:

@@ -1,16 +1,48 @@
-"""What a lifecycle asks for, in words: its operations, one of its rows, one of its clauses."""
+"""What a lifecycle, or a part of it, asks for, in words: its operations, its rows, the machine, its choices, its clauses."""
 
 from __future__ import annotations
 
 import re
 from pathlib import Path
 
+from conformance.errors import UsageError
 from conformance.judge import kernel_facts
 from conformance.suite import ABOUT_MACHINE, MACHINE
 from statemachines import kernel
 from statemachines.compile import Compiled
+from statemachines.diagnostics import did_you_mean
 from statemachines.lifecycle import Policy, Row, RowStep
-from statemachines.types import NULL, DocumentType, Enum, Id, List, Optional, RecordType, Ref, Type
+from statemachines.types import DocumentType, Enum, List, Optional, RecordType, Type
+
+
+def explained(compiled: Compiled, part: str) -> str:
+    """Return what a part of a life cycle means, or the whole of it; raise UsageError for a part that it has not.
+
+    A section may be left out: `finish` is `operations.finish`.
+    """
+    if not part:
+        return explain_lifecycle(compiled)
+    if part in compiled.lifecycle.rows:
+        return explain_row(compiled, part)
+    if part == MACHINE:
+        return explain_machine(compiled)
+    found = explain_operation(compiled, part) or _explain_clauses(compiled, part) or explain_choice(compiled, part)
+    if found:
+        return found
+    spec = compiled.lifecycle
+    paths = [clause.path for clause in compiled.kernel.clauses]
+    known = [*spec.rows, MACHINE, *spec.operations, *spec.limits, *spec.policies, *spec.signals, *paths]
+    hint = did_you_mean(part, known) or f"`conformance explain {compiled.called}` lists them"
+    raise UsageError(f"{spec.name} has no row, operation, limit, policy, signal or clause {part!r}; {hint}")
+
+
+def _explain_clauses(compiled: Compiled, part: str) -> str:
+    """Return the clauses of a path, or of a path without its section: `finish` for `operations.finish`."""
+    clauses = compiled.kernel.clauses
+    sections = dict.fromkeys(each.path.partition(".")[0] for each in clauses)
+    wanted = [part, *(f"{section}.{part}" for section in sections)]
+    found = [each for each in clauses if any(kernel.within(each.path, path) for path in wanted)]
+    return "\n".join(explain_clause(compiled, each) for each in found)
 
 
 def explain_lifecycle(compiled: Compiled) -> str:
@@ -58,14 +90,14 @@ def _operation(operation: kernel.Operation) -> list[str]:
     if operation.about:
         lines.append(f"      {' '.join(operation.about.split())}")
     lines.append(f"      gives {gives}")
-    codes = sorted(
-        {
-            require.code
-            for require in operation.requires
-            if require.code not in ("", "*") and require.answer == "refused"
-        }
-    )
+    codes = refusals(operation)
     return lines + ([f"      refuses {', '.join(codes)}"] if codes else [])
+
+
+def refusals(operation: kernel.Operation) -> list[str]:
+    """List the codes with which an operation may be refused."""
+    refused = {require.code for require in operation.requires if require.answer == "refused"}
+    return sorted(refused - {"", "*"})
 
 
 def shape(kind: Type) -> str:
@@ -81,10 +113,6 @@ def shape(kind: Type) -> str:
             return " | ".join(members)
         case DocumentType():
             return '{"text": …} | {"file": path}'
-        case Id() | Ref():
-            return str(kind)
-        case _ if kind == NULL:
-            return "null"
         case _:
             return str(kind)
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from conformance.command.explain import shape
+from conformance.command.explain import refusals, shape
 from statemachines import kernel
 from statemachines.compile import Compiled
 from statemachines.lifecycle import Policy
-from statemachines.types import NULL, Bool, Enum, Int, List, Optional, RecordType, Time, Type, optional
+from statemachines.types import NULL, Bool, Int, List, Null, Optional, RecordType, Time, Type, optional
 
 _HEAD = '''"""An adapter for {name}: between your system and the kit.
 
@@ -118,7 +118,7 @@ def _method(compiled: Compiled, operation: kernel.Operation) -> str:
         for each in operation.parameters
     )
     gives = operation.reply.type if operation.reply is not None else NULL
-    codes = sorted({r.code for r in operation.requires if r.answer == "refused" and r.code not in ("", "*")})
+    codes = refusals(operation)
     about = " ".join(operation.about.split()) or "…"
     lines = [f"\n    def {operation.name}(self{arguments}) -> {_annotation(gives)}:", f'        """{about}']
     lines += [
@@ -158,9 +158,7 @@ def _annotation(kind: Type) -> str:
             return "bool"
         case Int() | Time():
             return "int"
-        case Enum():
-            return "str"
-        case _ if kind == NULL:
+        case Null():
             return "None"
         case _:
             return "str"
