@@ -13,7 +13,7 @@ import tempfile
 import uuid
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any, ClassVar, Final
+from typing import IO, Any, ClassVar, Final
 
 from conformance.cli_tool.command_line import CommandLine, Finished, filled
 from conformance.cli_tool.target_file import Target
@@ -98,7 +98,8 @@ class Tool(CommandLine):
         lines = [command, *(f"  {line}" for text in said for line in text.splitlines())]
         if len(lines) > 2 * _LINES:
             lines = [*lines[:_LINES], f"  … {len(lines) - 2 * _LINES} lines more", *lines[-_LINES:]]
-        self.transcript += [_short(line.replace(self._folder, "{dir}")) for line in lines]
+        lines = [line.replace(self._folder, "{dir}") for line in lines]
+        self.transcript += [line if len(line) <= _LONGEST_LINE else f"{line[:_LONGEST_LINE]}…" for line in lines]
 
 
 class CommandLineAdapter(PythonAdapter):
@@ -137,14 +138,9 @@ def tool_of(target: Target) -> type[Tool]:
     return type("Tool", (Tool,), {**lacking, "target": target, "declares": target.declares})
 
 
-def _content(file: Any) -> bytes:
+def _content(file: IO[bytes]) -> bytes:
     file.seek(0)
-    found: bytes = file.read(LARGEST_OUTPUT + 1)
-    return found
-
-
-def _short(line: str) -> str:
-    return line if len(line) <= _LONGEST_LINE else f"{line[:_LONGEST_LINE]}…"
+    return file.read(LARGEST_OUTPUT + 1)
 
 
 def _tail(stderr: bytes) -> str:

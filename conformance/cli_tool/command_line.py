@@ -6,6 +6,7 @@ How a call is made is not decided here: a reference is called in this process, a
 from __future__ import annotations
 
 import itertools
+import re
 import shlex
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -44,6 +45,11 @@ class Finished:
     stdout: str
     stderr: str = ""
 
+    @property
+    def reading(self) -> Reading:
+        """What it printed, as far as it can be read."""
+        return read(self.exit, self.stdout)
+
 
 @dataclass(frozen=True, slots=True)
 class Commands:
@@ -66,19 +72,8 @@ class Commands:
 
 def filled(arguments: Arguments, **values: str) -> list[str]:
     """Fill values in; what is filled in is not looked at again."""
-    return [_filled(word, values) for word in arguments]
-
-
-def _filled(word: str, values: Mapping[str, str]) -> str:
-    pieces, rest = [], word
-    while rest:
-        places = [(rest.find(f"{{{name}}}"), name) for name in values]
-        at, name = min((place for place in places if place[0] >= 0), default=(-1, ""))
-        if at < 0:
-            break
-        pieces += [rest[:at], values[name]]
-        rest = rest[at + len(name) + 2 :]
-    return "".join([*pieces, rest])
+    placeholders = re.compile("|".join(rf"\{{{name}\}}" for name in values))
+    return [placeholders.sub(lambda found: values[found[0][1:-1]], word) for word in arguments]
 
 
 @dataclass(slots=True)
@@ -106,8 +101,7 @@ class CommandLine:
     def schema(self) -> dict[str, Any]:
         """Return what the tool declares of the commands that start jobs, bare or in the envelope."""
         finished = self._run(list(self._commands.schema))
-        data = read(finished.exit, finished.stdout).data
-        found = data if isinstance(data, dict) else {}
+        found = finished.reading.fields
         faults = [] if finished.exit == 0 else [f"the exit code is {finished.exit}"]
         faults += schema_faults(found.get("job_descriptor_schema"))
         return {"asynchronous": found.get("async") is True, "faults": faults}
@@ -165,7 +159,7 @@ class CommandLine:
 
     def _started(self, arguments: list[str], original: str = "") -> dict[str, Any]:
         finished = self._run(arguments)
-        reading = read(finished.exit, finished.stdout)
+        reading = finished.reading
         descriptor = reading.descriptor
         if original and finished.exit != 0 and descriptor is None:
             raise Refused("not_repeated")
@@ -182,13 +176,12 @@ class CommandLine:
 
     def _read(self, finished: Finished) -> Reading:
         """Read a reply whose envelope is only recommended."""
-        reading = read(finished.exit, finished.stdout)
+        reading = finished.reading
         self._deviations += reading.faults
         return reading
 
     def _answer(self, finished: Finished, reading: Reading) -> dict[str, Any]:
-        faults = list(self._faults(reading.descriptor))
-        return self._shown(finished, reading.descriptor, faults)
+        return self._shown(finished, reading.descriptor, list(self._faults(reading.descriptor)))
 
     def _shown(self, finished: Finished, descriptor: dict[str, Any] | None, faults: list[str]) -> dict[str, Any]:
         found = descriptor or {}
@@ -223,9 +216,8 @@ class CommandLine:
         """Return the descriptor schema that the tool prints; asked for once."""
         with self._lock:
             if self._printed is None:
-                finished = self._run(list(self._commands.schema))
-                data = read(finished.exit, finished.stdout).data
-                self._printed = (data if isinstance(data, dict) else {}).get("job_descriptor_schema", False)
+                found = self._run(list(self._commands.schema)).reading.fields
+                self._printed = found.get("job_descriptor_schema", False)
             return self._printed
 
     # ── Which command
@@ -251,9 +243,8 @@ class CommandLine:
         if unknown_id == "no_argument":
             arguments = [word for word in template if "{job_id}" not in word]
         else:
-            job_id = UNKNOWN_IDS.get(unknown_id, self._commands.unknown)
-            arguments = filled(template, job_id=job_id)
+            arguments = filled(template, job_id=UNKNOWN_IDS.get(unknown_id, self._commands.unknown))
         finished = self._run(arguments)
         usage = finished.exit == MISUSED or unknown_id == "help"  # who misuses a command may be told in plain text
-        reading = read(finished.exit, finished.stdout) if usage else self._read(finished)
+        reading = finished.reading if usage else self._read(finished)
         return {"exit": finished.exit, "descriptor": reading.descriptor is not None}

@@ -36,10 +36,14 @@ class Reading:
     faults: tuple[str, ...]
 
     @property
+    def fields(self) -> dict[str, Any]:
+        """The data, if it is an object."""
+        return self.data if isinstance(self.data, dict) else {}
+
+    @property
     def descriptor(self) -> dict[str, Any] | None:
         """The job descriptor, if the data looks like one, whole or not."""
-        found = self.data
-        return found if isinstance(found, dict) and ("job_id" in found or "status" in found) else None
+        return self.fields if "job_id" in self.fields or "status" in self.fields else None
 
 
 def read(exit_code: int, stdout: str) -> Reading:

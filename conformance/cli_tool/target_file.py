@@ -17,6 +17,7 @@ from statemachines.yaml import Mapping as Tree
 from statemachines.yaml import Node, Scalar, locate, read_file, to_plain
 from statemachines.yaml import Sequence as Items
 
+_CALLS: Final = ("schema", "status", "cancel", "end", "register", "advance")  # words that are one command
 _PLACEHOLDER: Final = re.compile(r"\{([A-Za-z_]+)\}")
 _NEEDED: Final[Mapping[str, tuple[str, ...]]] = {
     "status": ("job_id",),
@@ -63,7 +64,8 @@ def _placeholders(tree: Node) -> Iterator[Diagnostic]:
     for name, node in _named(tree):
         known = (*_FILLED.get(name, ()), "dir")
         found = set()
-        for scalar in _scalars(node):
+        scalars = node.items if isinstance(node, Items) else (node,)
+        for scalar in (each for each in scalars if isinstance(each, Scalar)):
             for match in _PLACEHOLDER.finditer(scalar.text):
                 found.add(match[1])
                 if match[1] not in known:
@@ -78,12 +80,10 @@ def _placeholders(tree: Node) -> Iterator[Diagnostic]:
 
 def _programs(tree: Node, words: Mapping[str, Any]) -> Iterator[Diagnostic]:
     """Tell of programs and folders that are not there."""
-    paths: list[tuple[str | int, ...]] = (
-        [("tool", 0)]
-        if "tool" in words
-        else [(name, 0) for name in words if name in ("schema", "status", "cancel", "end", "register", "advance")]
-        + [("start", outcome, 0) for outcome in words["start"]]
-    )
+    paths: list[tuple[str | int, ...]] = [(name, 0) for name in words if name in _CALLS]
+    paths += [("start", outcome, 0) for outcome in words["start"]]
+    if "tool" in words:
+        paths = [("tool", 0)]
     search = words.get("env", {}).get("PATH", os.environ.get("PATH"))
     for path in paths:
         program: Any = words
@@ -107,38 +107,14 @@ def _named(tree: Node) -> Iterator[tuple[str, Node]]:
             yield key.text, node
 
 
-def _scalars(node: Node) -> Iterator[Scalar]:
-    match node:
-        case Scalar():
-            yield node
-        case Items(items=items):
-            for item in items:
-                yield from _scalars(item)
-        case Tree(entries=entries):
-            for _, value in entries:
-                yield from _scalars(value)
-
-
 # ── Values ───────────────────────────────────────────────────────────────────────────────────────
 
 
 def _commands(words: Mapping[str, Any]) -> Commands:
     tool: Sequence[str] = words.get("tool", ())
-
-    def whole(arguments: Sequence[str] | None) -> Sequence[str]:
-        return () if arguments is None else (*tool, *arguments)
-
-    return Commands(
-        schema=whole(words["schema"]),
-        start={outcome: whole(arguments) for outcome, arguments in words["start"].items()},
-        status=whole(words["status"]),
-        cancel=whole(words["cancel"]),
-        end=whole(words.get("end")),
-        register=whole(words.get("register")),
-        advance=whole(words.get("advance")),
-        unknown=words.get("unknown", "no-such-job"),
-        tokenizer=words.get("tokenizer", "posix"),
-    )
+    given: dict[str, Any] = {name: (*tool, *words[name]) for name in _CALLS if name in words}
+    given |= {name: words[name] for name in ("unknown", "tokenizer") if name in words}
+    return Commands(start={outcome: (*tool, *arguments) for outcome, arguments in words["start"].items()}, **given)
 
 
 def _declares(words: Mapping[str, Any]) -> dict[str, Any]:

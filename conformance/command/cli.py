@@ -51,7 +51,8 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--version", action="version", version=f"conformance {__version__}")
     commands = parser.add_subparsers(title="commands", metavar="COMMAND")
     _run(_command(commands, "run", "run a lifecycle's matrix against a system"))
-    _demo(_command(commands, "demo", "see the reference pass, and a planted bug be found"))
+    demo = _command(commands, "demo", "see the reference pass, and a planted bug be found")
+    demo.add_argument("lifecycle", metavar="LIFECYCLE", nargs="?", default="thread-job", help="default: thread-job")
     _lifecycle(_command(commands, "list", "list the lifecycles, or the rows of one"), optional=True)
     check = _command(commands, "check", "check specs: structure, meaning, rows and invariants")
     check.add_argument(
@@ -152,10 +153,6 @@ def _run(parser: argparse.ArgumentParser) -> None:
         metavar="DIR",
         help=f"where counterexamples are written (default: {FAILURES})",
     )
-
-
-def _demo(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("lifecycle", metavar="LIFECYCLE", nargs="?", default="thread-job", help="default: thread-job")
 
 
 def _seconds(text: str) -> float:

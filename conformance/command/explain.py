@@ -183,20 +183,20 @@ def explain_choice(compiled: Compiled, name: str) -> str:
     `limits`, `policies` and `signals` are all of them.
     """
     spec, plain = compiled.lifecycle, name.rpartition(".")[2]
-    groups = {"limits": spec.limits, "policies": spec.policies, "signals": spec.signals}
+    groups = {"policies": spec.policies, "limits": spec.limits, "signals": spec.signals}
     if name in groups:
         return "\n".join(explain_choice(compiled, f"{name}.{each}") for each in groups[name])
-    if (policy := spec.policies.get(plain)) is not None and name in (plain, f"policies.{plain}"):
-        word, head = f"policies.{plain}", _policy(policy)
-    elif (limit := spec.limits.get(plain)) is not None and name in (plain, f"limits.{plain}"):
-        word, head = f"limits.{plain}", [limit.about, f"{limit.default} where nothing else is declared"]
-    elif (fields := dict(compiled.kernel.signals).get(plain)) is not None and name in (
-        plain,
-        f"signals.{plain}",
-    ):
-        word, head = f".signal.{plain}", [", ".join(f"{key}: {shape(kind)}" for key, kind in fields)]
-    else:
-        return ""
+    match next((each for each, known in groups.items() if plain in known and name in (plain, f"{each}.{plain}")), ""):
+        case "policies":
+            word, head = f"policies.{plain}", _policy(spec.policies[plain])
+        case "limits":
+            limit = spec.limits[plain]
+            word, head = f"limits.{plain}", [limit.about, f"{limit.default} where nothing else is declared"]
+        case "signals":
+            fields = dict(compiled.kernel.signals)[plain]
+            word, head = f".signal.{plain}", [", ".join(f"{key}: {shape(kind)}" for key, kind in fields)]
+        case _:
+            return ""
     speaks = re.compile(rf"{re.escape(word)}\b")
     rows = [row.id.text for row in spec.rows.values() if any(speaks.search(need.text) for need in row.needs)]
     names = [each.name.text for each in spec.definitions.values() if speaks.search(each.body.text)]

@@ -63,9 +63,9 @@ def cut(text: str) -> str:
     """Return a text, or as much of it as a person reads, and how much is missing."""
     lines = visible(text).strip("\n").split("\n")
     kept = "\n".join(lines[:MOST_LINES])
-    if len(lines) > MOST_LINES:
-        return f"{_cut(kept)}\n… and {number(len(lines) - MOST_LINES, 'line')} more, in the report"
-    return _cut(kept)
+    left = {"character": len(kept) - LONGEST_VALUE, "line": len(lines) - MOST_LINES}
+    more = [f"… and {number(count, noun)} more, in the report" for noun, count in left.items() if count > 0]
+    return "\n".join([kept[:LONGEST_VALUE], *more])
 
 
 def latest(lines: Sequence[str]) -> str:
@@ -73,8 +73,3 @@ def latest(lines: Sequence[str]) -> str:
     kept = [visible(line) for line in lines[-MOST_LINES:]]
     before = len(lines) - len(kept)
     return "\n".join([*([f"… {number(before, 'line')} before, in the report"] if before else []), *kept])
-
-
-def _cut(text: str) -> str:
-    over = len(text) - LONGEST_VALUE
-    return text if over <= 0 else f"{text[:LONGEST_VALUE]}\n… and {number(over, 'character')} more, in the report"

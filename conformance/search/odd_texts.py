@@ -10,16 +10,8 @@ from statemachines.types import List, Text, Type, present
 
 PIECES = ("x", "é", "😀")
 UNTIDY = (" x ", "one\n\n two", "é😀", "<b>&amp; %s {x}</b>", '{"b":1, "a":2}')
-ODD = (
-    "",
-    *UNTIDY,
-    "\n x",
-    "a\r\nb",
-    "a\0b",
-    "e\u0301",
-    "\ufeffx",
-    "\x1b[1mx",
-)  # for what is told sign by sign; elsewhere an empty text may count as none
+# For what is told sign by sign; elsewhere an empty text may count as none.
+ODD = ("", *UNTIDY, "\n x", "a\r\nb", "a\0b", "e\u0301", "\ufeffx", "\x1b[1mx")
 
 
 def odd_values(compiled: Compiled, kind: Type, values: Sequence[Any]) -> list[Any]:

@@ -51,14 +51,9 @@ def _retained(entity: kernel.Entity, model: BaseModel) -> int | None:
 def _creation(source: kernel.Kernel, entity: kernel.Entity) -> str | None:
     """Return the operation that creates a record under an id of the system's own."""
     for operation in source.operations:
-        for effect in operation.effects:
-            if (
-                isinstance(effect, kernel.Create)
-                and effect.entity == entity.name
-                and effect.mints
-                and not operation.optional
-            ):
-                return operation.name
+        created = (effect for effect in operation.effects if isinstance(effect, kernel.Create) and effect.mints)
+        if not operation.optional and any(effect.entity == entity.name for effect in created):
+            return operation.name
     return None
 
 

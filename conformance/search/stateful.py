@@ -194,13 +194,8 @@ class Driver:
             if entity is not None and not entity.fixed:
                 values = [arguments[name]] if name in arguments else []
             elif isinstance(present(parameter.type), List):
-                values = [
-                    max(
-                        (each for each in chooser(self.case.judge.model) if isinstance(each, list)),
-                        key=len,
-                        default=[],
-                    )
-                ]
+                lists = (each for each in chooser(self.case.judge.model) if isinstance(each, list))
+                values = [max(lists, key=len, default=[])]
             else:
                 values = list(chooser(self.case.judge.model))
             found = [chosen if value is ABSENT else {**chosen, name: value} for chosen in found for value in values]
