@@ -54,16 +54,14 @@ def explain_lifecycle(compiled: Compiled) -> str:
         "",
         "Limits and policies, which an implementation may declare as its own",
     ]
-    width = max((len(name) for name in (*spec.limits, *spec.policies)), default=0) + 2
-    values = [str(limit.default) for limit in spec.limits.values()]
-    values += [policy.default.text for policy in spec.policies.values()]
-    wide = max(10, *map(len, values), 0) + 2
-    for name, limit in spec.limits.items():
-        lines.append(f"  {name:<{width}}{limit.default!s:<{wide}}{limit.about}")
+    declared = [(name, str(limit.default), limit.about) for name, limit in spec.limits.items()]
     for name, policy in spec.policies.items():
         choices = ", ".join(word.text for word in policy.choices)
         choices += f". {policy.default.text} is only recommended" if policy.is_recommended else ""
-        lines.append(f"  {name:<{width}}{policy.default.text:<{wide}}{policy.about} One of: {choices}.")
+        declared.append((name, policy.default.text, f"{policy.about} One of: {choices}."))
+    width = max((len(name) for name, _, _ in declared), default=0) + 2
+    wide = max([10, *(len(default) for _, default, _ in declared)]) + 2
+    lines += [f"  {name:<{width}}{default:<{wide}}{about}" for name, default, about in declared]
     lines += ["", "Operations"]
     for operation in compiled.kernel.operations:
         lines += _operation(operation)

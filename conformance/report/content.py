@@ -99,11 +99,7 @@ def _value(value: Any) -> str:
 
 RAN = "what was run for it, and what it printed"
 FAILING = {Verdict.FAIL: "fails", Verdict.FLAKY: "is flaky"}
-UNANSWERED = {
-    Verdict.HARNESS_ERROR: "harness error",
-    Verdict.NOT_EXERCISED: "not exercised",
-    Verdict.COULD_NOT_TELL: "could not tell",
-}
+UNANSWERED = (Verdict.HARNESS_ERROR, Verdict.NOT_EXERCISED, Verdict.COULD_NOT_TELL)
 
 
 def blocks(results: Sequence[RowResult], replay: Callable[[str], str]) -> list[Block]:
@@ -113,7 +109,7 @@ def blocks(results: Sequence[RowResult], replay: Callable[[str], str]) -> list[B
     abouts = {row.id: row.about for row in results}
     for note in notes(results, UNANSWERED):
         first, *more = note.ids
-        title = f"{named(note.ids)}: {UNANSWERED[note.verdict]}"
+        title = f"{named(note.ids)}: {note.verdict}"
         facts = (("because", cut(note.reason)),) if note.reason else ()
         about = "" if more else one_line(abouts[first])
         found.append(Block(note.verdict, title, about, facts, replay=replay(first)))

@@ -165,13 +165,16 @@ class TerminalView(View):
         self._console.print(_facts(block.facts))
         if block.trace:
             self._console.print()
-            self._trace(block.trace)
+            code = Syntax(block.trace, "yaml", theme="ansi_dark", background_color="default").highlight(block.trace)
+            code.rstrip()
+            for line in code.split("\n"):  # each unbroken, so that it can be copied
+                self._whole(Text.assemble("    ", line))
             self._console.print()
         if block.transcript:
             self._console.print(Text(f"  {RAN}", "dim"))
             self._console.print()
-            for line in block.transcript.split("\n"):
-                self._whole(Text(f"    {line}", "bold" if line.startswith("$") else ""))
+            for said in block.transcript.split("\n"):
+                self._whole(Text(f"    {said}", "bold" if said.startswith("$") else ""))
             self._console.print()
         if block.replay:
             self._replay(block.replay)
@@ -189,13 +192,6 @@ class TerminalView(View):
         line = "-" if self._ascii else "─"
         self._console.print()
         self._console.print(Rule(Text(self._shown(title), style), align="left", characters=line, style="dim"))
-
-    def _trace(self, trace: str) -> None:
-        """Print a counterexample unbroken, so that it can be copied."""
-        code = Syntax(trace, "yaml", theme="ansi_dark", background_color="default").highlight(trace)
-        code.rstrip()
-        for line in code.split("\n"):
-            self._whole(Text.assemble("    ", line))
 
     def _whole(self, line: Text) -> None:
         """Print a line that may be longer than the terminal is wide; it stays one line when it is copied."""

@@ -20,7 +20,7 @@ Prefill = Callable[[Any], None]  # makes calls on a driver
 
 def prefills(compiled: Compiled, declaration: Declaration, most: int) -> list[Prefill]:
     """Return ways to begin a case: with nothing, then for every retention limit up to `most` around and beyond it."""
-    found: list[Prefill] = [_nothing]
+    found: list[Prefill] = [lambda driver: None]
     model = compiled.model(declaration.limits, declaration.policies)
     for entity in compiled.kernel.entities:
         creation, ending = _creation(compiled.kernel, entity), _ending(compiled.kernel, entity)
@@ -33,10 +33,6 @@ def prefills(compiled: Compiled, declaration: Declaration, most: int) -> list[Pr
                 for apart in (True, False)
             ]
     return found
-
-
-def _nothing(driver: Any) -> None:
-    """Begin with nothing."""
 
 
 def _retained(entity: kernel.Entity, model: BaseModel) -> int | None:
