@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 
 
@@ -56,6 +56,11 @@ def did_you_mean(word: str, candidates: Iterable[str]) -> str:
         folded[name] for name in difflib.get_close_matches(word.casefold(), list(folded), n=1)
     ]
     return f"did you mean {close[0]!r}?" if close else ""
+
+
+def unknown(code: str, where: Where, word: str, message: str, known: Collection[str], hint: str = "") -> Diagnostic:
+    """Return the fault that a word is none of those known: its hint is the closest one, else the one given, else all."""
+    return Diagnostic(code, where, message, did_you_mean(word, known) or hint or f"known: {', '.join(known)}")
 
 
 def _by_position(diagnostic: Diagnostic) -> tuple[Where, str, str, str]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from typing import Literal
+from typing import Literal, TypeVar
 
 from statemachines.diagnostics import Where
 from statemachines.expression import Const, Minted, Typed, every_part
@@ -386,6 +386,9 @@ class Kernel:
         return next(clause for clause in self.clauses if clause.path == path)
 
 
+Step = TypeVar("Step", Entered, Timer, Operation, Spontaneous)
+
+
 def without(source: Kernel, paths: frozenset[str]) -> Kernel:
     """Return a kernel that does not do what some clauses say: no effect, no retention, no message that outlives its record.
 
@@ -394,38 +397,36 @@ def without(source: Kernel, paths: frozenset[str]) -> Kernel:
     What an operation requires, sends, creates and gives stays as it is, but for the state that a record begins in.
     """
 
-    def shorter(effects: tuple[Effect, ...]) -> tuple[Effect, ...]:
-        return tuple(left for effect in effects for left in _left(effect, paths))
+    def shorter(steps: tuple[Step, ...]) -> tuple[Step, ...]:
+        return tuple(replace(step, effects=_left(step.effects, paths)) for step in steps)
 
-    messages = tuple(
-        replace(each, outlives_clause="" if each.outlives_clause in paths else each.outlives_clause)
-        for each in source.messages
-    )
-    entities = tuple(
-        replace(
-            each,
-            retain=None if each.retain is not None and each.retain.clause in paths else each.retain,
-            entered=tuple(replace(rule, effects=shorter(rule.effects)) for rule in each.entered),
-            timers=tuple(replace(timer, effects=shorter(timer.effects)) for timer in each.timers),
-        )
-        for each in source.entities
-    )
-    operations = tuple(replace(each, effects=shorter(each.effects)) for each in source.operations)
-    spontaneous = tuple(replace(each, effects=shorter(each.effects)) for each in source.spontaneous)
     return replace(
         source,
-        undeclared=(
-            *source.undeclared,
-            *(each for each in source.recommended if f"policies.{each}" in paths),
+        undeclared=(*source.undeclared, *(each for each in source.recommended if f"policies.{each}" in paths)),
+        messages=tuple(
+            replace(each, outlives_clause="" if each.outlives_clause in paths else each.outlives_clause)
+            for each in source.messages
         ),
-        messages=messages,
-        entities=entities,
-        operations=operations,
-        spontaneous=spontaneous,
+        entities=tuple(
+            replace(
+                each,
+                retain=None if each.retain is not None and each.retain.clause in paths else each.retain,
+                entered=shorter(each.entered),
+                timers=shorter(each.timers),
+            )
+            for each in source.entities
+        ),
+        operations=shorter(source.operations),
+        spontaneous=shorter(source.spontaneous),
     )
 
 
-def _left(effect: Effect, paths: frozenset[str]) -> Iterator[Effect]:
+def _left(effects: tuple[Effect, ...], paths: frozenset[str]) -> tuple[Effect, ...]:
+    """Return what is left of effects without some clauses."""
+    return tuple(left for effect in effects for left in _left_of(effect, paths))
+
+
+def _left_of(effect: Effect, paths: frozenset[str]) -> Iterator[Effect]:
     """Walk what is left of an effect without some clauses: nothing, or one effect."""
     match effect:
         case Create(elsewhere=clause) if clause and clause in paths:
@@ -435,7 +436,7 @@ def _left(effect: Effect, paths: frozenset[str]) -> Iterator[Effect]:
         case _ if effect.clause in paths:
             return
         case ForEach(effects=inner):
-            yield replace(effect, effects=tuple(left for each in inner for left in _left(each, paths)))
+            yield replace(effect, effects=_left(inner, paths))
         case Move(arrows=arrows, sentences=sentences) if sentences:
             kept = tuple(
                 (state, Const(target.type, target.at, state) if clause in paths else target)

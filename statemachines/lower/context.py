@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Collection
 
 from statemachines import kernel
-from statemachines.diagnostics import Diagnostic, Where, did_you_mean
+from statemachines.diagnostics import Diagnostic, Where, unknown
 from statemachines.expression import Attribute, Const, Name, Node, Operate, Scope, Typed, Var, check, python_name
 from statemachines.lifecycle import EntitySpec, Expr, Lifecycle, TypeUse, Word
 from statemachines.types import BOOL, TIME, UNKNOWN, Enum, List, Ref, Type
@@ -33,7 +33,7 @@ class Lowering:
 
     def unknown(self, code: str, word: Word, message: str, known: Collection[str], hint: str = "") -> None:
         """Add a fault about a word that is none of those known."""
-        self.fault(code, word.where, message, did_you_mean(word.text, known) or hint or f"known: {', '.join(known)}")
+        self.faults.append(unknown(code, word.where, word.text, message, known, hint))
 
     def clause(self, path: str, where: Where, text: str) -> str:
         """Register a clause and give its path."""

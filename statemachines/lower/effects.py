@@ -18,7 +18,6 @@ from statemachines.lifecycle import (
     MoveSpec,
     SendingSpec,
     SignalUse,
-    TypeUse,
     Word,
 )
 from statemachines.lower.context import Lowering, local, state, state_type
@@ -195,7 +194,7 @@ def _creation(low: Lowering, creation: Creation, entity: EntitySpec, scope: Scop
     name = entity.name.text
     given = _fields(low, creation, entity, scope)
     for key, use in entity.fields.items():
-        if key not in given and _needed(use):
+        if key not in given and use.default is None and not use.nullable:
             message = f"{name} is created without {key!r}"
             hint = "give it a value, a default, or make it X | null"
             low.fault("missing-field", creation.entity.where, message, hint)
@@ -219,10 +218,6 @@ def _fields(low: Lowering, creation: Creation, entity: EntitySpec, scope: Scope)
         else:
             low.unknown("unknown-field", key, f"{entity.name.text} has no field {key.text!r}", known)
     return given
-
-
-def _needed(use: TypeUse) -> bool:
-    return use.default is None and not use.nullable
 
 
 def removal(low: Lowering, word: Word, path: str) -> kernel.Remove:

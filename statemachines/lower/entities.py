@@ -20,11 +20,8 @@ def entity(low: Lowering, declared: EntitySpec) -> kernel.Entity:
     fields = tuple(low.field(key, use) for key, use in declared.fields.items())
     minted = ""
     if declared.minted:
-        minted = low.clause(
-            f"{path}.id",
-            declared.minted,
-            f"a new {name} gets an id that no {'other ever had' if declared.once else f'retained {name} has'}",
-        )
+        other = "other ever had" if declared.once else f"retained {name} has"
+        minted = low.clause(f"{path}.id", declared.minted, f"a new {name} gets an id that no {other}")
     _unique(low, declared)
     shows = tuple((key.text, low.typed(expr, scope)) for key, expr in declared.shows)
     entered = tuple(_entered(low, declared, entering, scope) for entering in declared.entering)
@@ -65,10 +62,8 @@ def _unique(low: Lowering, entity: EntitySpec) -> None:
 
 
 def _entered(low: Lowering, entity: EntitySpec, entering: Entering, scope: Scope) -> kernel.Entered:
-    path, states = (
-        f"entities.{entity.name.text}.entering.{entering.states.text}",
-        low.states(entity, entering.states),
-    )
+    path = f"entities.{entity.name.text}.entering.{entering.states.text}"
+    states = low.states(entity, entering.states)
     record = RecordOfSentence(variable_of(entity.name.text), entity, states)
     return kernel.Entered(path, states, tuple(block(low, entering.effects, scope, path, record)))
 
@@ -103,7 +98,9 @@ def message(low: Lowering, owed: Owed) -> kernel.Message:
     entity = low.known_entity(owed.about)
     scope = low.words.scopes.about(name) if entity else low.words.scopes.model()
     states = tuple(state for word in owed.due for state in (low.states(entity, word) if entity else ()))
-    _known_at_most(low, owed)
+    once = f"once per {variable}"
+    if owed.at_most and owed.at_most.text != once:
+        low.fault("bad-at-most", owed.at_most.where, f"{owed.at_most.text!r} is not known", f"write: {once}")
 
     def sentence(word: str, text: str) -> str:
         return low.clause(f"{path}.{word}", low.place(f"{path}.{word}", owed.name), text)
@@ -128,10 +125,3 @@ def message(low: Lowering, owed: Owed) -> kernel.Message:
         outlives_clause=sentence("outlives", "stays owed when its record leaves") if owed.outlives else "",
         carries=carries,
     )
-
-
-def _known_at_most(low: Lowering, owed: Owed) -> None:
-    """Tell of an `at most` that has no meaning."""
-    once = f"once per {variable_of(owed.about.text)}"
-    if owed.at_most and owed.at_most.text != once:
-        low.fault("bad-at-most", owed.at_most.where, f"{owed.at_most.text!r} is not known", f"write: {once}")

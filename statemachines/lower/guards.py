@@ -82,12 +82,10 @@ def _roles(low: Lowering, operation: OperationSpec, scope: Scope) -> Iterator[ke
     """Require that the records which an operation takes have the role that it takes: of others nothing is said."""
     for key, use in operation.takes.items():
         if use.role is not None:
-            entity, condition = (
-                use.name.text,
-                low.lifecycle.entities[use.name.text].roles[use.role.text].condition,
-            )
-            path = f"entities.{entity}.roles.{use.role.text}"
-            clause = low.clause(path, low.lifecycle.places[path], f"of any other {entity} nothing is said")
+            entity = low.lifecycle.entities[use.name.text]
+            condition = entity.roles[use.role.text].condition
+            path = f"entities.{entity.name.text}.roles.{use.role.text}"
+            clause = low.clause(path, low.lifecycle.places[path], f"of any other {entity.name.text} nothing is said")
             node: Node = FunctionCall(0, condition.name.text, None, (Name(0, key),))
             if use.nullable:
                 node = Binary(0, "||", Binary(0, "==", Name(0, key), Literal(0, None)), node)
@@ -141,7 +139,9 @@ def move(
     found = arrows(low, operation.moves, entity, scope)
     sentences = _sentences(low, operation.moves, entity, path) if operation.is_table else ()
     where = low.lifecycle.places.get(f"{path}.move", first.where)
-    text = "; ".join(f"{_source(each)} → {each.target.text}" for each in operation.moves)
+    text = "; ".join(
+        f"{each.source.text if each.source else 'any state'} → {each.target.text}" for each in operation.moves
+    )
     clause = low.clause(f"{path}.move", where, text)
     answer = operation.otherwise or Otherwise("refused", "wrong_state", first.where)
     other = low.clause(f"{path}.otherwise", answer.where, f"in any other state: {_answered(answer)}")
@@ -160,10 +160,6 @@ def _sentences(low: Lowering, moves: tuple[MoveSpec, ...], entity: EntitySpec, p
             clause = low.clause(f"{path}.move.{each.source.text}", each.source.where, text)
             found.update((source, clause) for source in low.states(entity, each.source))
     return tuple(found.values())
-
-
-def _source(move: MoveSpec) -> str:
-    return move.source.text if move.source is not None else "any state"
 
 
 def unique(low: Lowering, entity: EntitySpec, create: kernel.Create) -> list[kernel.Require]:

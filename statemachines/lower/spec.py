@@ -10,9 +10,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from statemachines import kernel
-from statemachines.diagnostics import SpecError, did_you_mean
+from statemachines.diagnostics import SpecError
 from statemachines.expression import FunctionCall, Name, Scope, Typed, check, nodes
-from statemachines.lifecycle import Expr, Lifecycle, Policy, SpontaneousSpec
+from statemachines.lifecycle import Expr, Lifecycle, Policy, SpontaneousSpec, Word
 from statemachines.lower.context import Lowering
 from statemachines.lower.effects import RecordOfSentence, block
 from statemachines.lower.entities import entity, message
@@ -102,8 +102,8 @@ def _does(low: Lowering, expr: Expr, scope: Scope) -> tuple[str, tuple[Typed, ..
     call, operations = expr.node, low.lifecycle.operations
     name = call.name if isinstance(call, FunctionCall) else expr.text
     if not isinstance(call, FunctionCall) or call.receiver is not None or name not in operations:
-        hint = did_you_mean(name, operations) or "write operation(argument, …)"
-        low.fault("unknown-operation", expr.where, f"there is no operation {name!r}", hint)
+        word, message = Word(name, expr.where), f"there is no operation {name!r}"
+        low.unknown("unknown-operation", word, message, operations, "write operation(argument, …)")
         return "", ()
     kinds = [low.words.types.resolve(use) for use in operations[name].takes.values()]
     pairs = zip(call.arguments, kinds, strict=False)

@@ -5,6 +5,5 @@
 
 from __future__ import annotations
 
-from statemachines.words.literals import record_literal
 from statemachines.words.types import variable_of
-from statemachines.words.words import Words, plain_field, plain_fields
+from statemachines.words.words import Words, plain_field, plain_fields, record_literal

@@ -30,7 +30,9 @@ class Constants:
         certain = [meaning for meaning in meanings if _same_words(wanted, meaning[0])]
         if certain:
             return certain[0]
-        fitting = self._word_of(wanted, name) if isinstance(wanted, Enum) else _unexpected(name, meanings)
+        # Where none of its types is expected, a word is a code only if it is nothing else.
+        unexpected = [meaning for meaning in meanings if meaning[0] != Enum("refusal", (name,))] or meanings
+        fitting = self._word_of(wanted, name) if isinstance(wanted, Enum) else unexpected
         if len(fitting) > 1:
             kinds = " or ".join(str(kind) for kind, _ in fitting)
             hint = "compare it with a value of the type that is meant"
@@ -69,11 +71,6 @@ class Constants:
                     yield member, (Enum(kind.name, (member,)), member)
         for code in self._types.codes:
             yield code, (Enum("refusal", (code,)), code)
-
-
-def _unexpected(name: str, meanings: list[Meaning]) -> list[Meaning]:
-    """Return what a word may mean where none of its types is expected: a code only if it is nothing else."""
-    return [meaning for meaning in meanings if meaning[0] != Enum("refusal", (name,))] or meanings
 
 
 def _same_words(wanted: Type, found: Type) -> bool:

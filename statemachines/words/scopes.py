@@ -7,7 +7,7 @@ from functools import cached_property
 
 from statemachines.expression import Scope, Typed, Var, Vocabulary, check, python_name
 from statemachines.lifecycle import Lifecycle, OperationSpec
-from statemachines.types import INT, TIME, Enum, List, MessageType, Ref, Type, optional
+from statemachines.types import INT, TIME, List, MessageType, Ref, Type, optional
 from statemachines.words.types import Types, variable_of
 
 
@@ -65,10 +65,10 @@ class Scopes:
         """Limits and policies, which both the model and the rows can read."""
         found: dict[str, Typed] = {}
         for name, limit in self._lifecycle.limits.items():
-            kind = optional(INT) if limit.optional else INT
-            found[f"limits.{name}"] = Var(kind, 0, f"limits.{name}", f"self.limits.{python_name(name)}")
-        for name, policy in self._lifecycle.policies.items():
-            kind = Enum(f"policies.{name}", tuple(word.text for word in policy.choices))
+            number = optional(INT) if limit.optional else INT
+            found[f"limits.{name}"] = Var(number, 0, f"limits.{name}", f"self.limits.{python_name(name)}")
+        for name in self._lifecycle.policies:
+            kind = self._types.declared[f"policies.{name}"]
             found[f"policies.{name}"] = Var(kind, 0, f"policies.{name}", f"self.policies.{python_name(name)}")
         return found
 

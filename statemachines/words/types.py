@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from functools import cached_property
 
-from statemachines.diagnostics import Diagnostic, did_you_mean
+from statemachines.diagnostics import Diagnostic, unknown
 from statemachines.lifecycle import Lifecycle, TypeDeclaration, TypeUse, Word
 from statemachines.types import (
     BOOL,
@@ -53,10 +53,11 @@ class Types:
         found = BUILT_IN.get(word.text) or declared.get(word.text)
         if found is not None:
             return found
-        known = [*BUILT_IN, *declared]
-        hint = did_you_mean(word.text, known) or f"known: {', '.join(known)}"
-        self.faults.append(Diagnostic("unknown-type", word.where, f"there is no type {word.text!r}", hint))
+        self._unknown("unknown-type", word, f"there is no type {word.text!r}", [*BUILT_IN, *declared])
         return UNKNOWN
+
+    def _unknown(self, code: str, word: Word, message: str, known: Collection[str], hint: str = "") -> None:
+        self.faults.append(unknown(code, word.where, word.text, message, known, hint))
 
     @cached_property
     def declared(self) -> Mapping[str, Type]:
@@ -71,20 +72,15 @@ class Types:
         for name, policy in self.lifecycle.policies.items():
             found[f"policies.{name}"] = Enum(f"policies.{name}", _texts(policy.choices))
         for name, declaration in self.lifecycle.types.items():
-            self._known_entity(declaration.entity)
+            owner = declaration.entity  # of `id of:`
+            if owner is not None and owner.text not in self.lifecycle.entities:
+                message = f"there is no entity {owner.text!r}"
+                self._unknown("unknown-entity", owner, message, self.lifecycle.entities)
             found[name] = _declared(name, declaration) if declaration.of is None else self._some_of(declaration, found)
         for name in self._nested():  # a record may use all other types
             fields = self.lifecycle.types[name].fields.items()
             found[name] = RecordType(tuple((key, self._resolved(use, found)) for key, use in fields), name)
         return found
-
-    def _known_entity(self, word: Word | None) -> None:
-        """Tell of `id of:` where there is no such entity."""
-        entities = self.lifecycle.entities
-        if word is not None and word.text not in entities:
-            hint = did_you_mean(word.text, entities) or f"known: {', '.join(entities)}"
-            message = f"there is no entity {word.text!r}"
-            self.faults.append(Diagnostic("unknown-entity", word.where, message, hint))
 
     def _nested(self) -> dict[str, None]:
         """Return the names of the records, each behind those that it holds, wherever they are declared."""
@@ -107,15 +103,12 @@ class Types:
         assert word is not None
         whole = found.get(word.text)
         if not isinstance(whole, Enum):
-            hint = did_you_mean(word.text, found) or "for example Job.state"
-            self.faults.append(Diagnostic("unknown-type", word.where, f"there are no states {word.text!r}", hint))
+            self._unknown("unknown-type", word, f"there are no states {word.text!r}", found, "for example Job.state")
             return UNKNOWN
         for member in declaration.members:
             if member.text not in whole.members:
-                hint = did_you_mean(member.text, whole.members) or f"one of {', '.join(whole.members)}"
-                self.faults.append(
-                    Diagnostic("unknown-state", member.where, f"{word.text} has no {member.text!r}", hint)
-                )
+                message, hint = f"{word.text} has no {member.text!r}", f"one of {', '.join(whole.members)}"
+                self._unknown("unknown-state", member, message, whole.members, hint)
         return Enum(whole.name, _texts(declaration.members))
 
     @property

@@ -7,30 +7,38 @@ be read; in a *row* there are only replies, ids and constants: what a caller cou
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 
 from statemachines.expression import (
     Attribute,
+    Build,
     Checker,
     Const,
     Defined,
     ExpressionError,
+    Found,
     FunctionCall,
     InGroup,
     Member,
+    Operate,
     Scope,
     Typed,
     Var,
     check,
+    every_part,
     python_name,
 )
 from statemachines.lifecycle import Lifecycle
 from statemachines.types import (
     BOOL,
+    NULL,
     TEXT,
     UNKNOWN,
     DocumentType,
     Identity,
+    List,
     MessageType,
+    Optional,
     RecordType,
     Ref,
     Type,
@@ -39,8 +47,6 @@ from statemachines.types import (
 )
 from statemachines.words.caller import Caller
 from statemachines.words.constants import Constants
-from statemachines.words.keys import looked_up
-from statemachines.words.literals import filled, record_literal
 from statemachines.words.scopes import Scopes
 from statemachines.words.types import Types
 
@@ -112,7 +118,9 @@ class Words:
         name, at = node.name, node.at
         kind = self.types.declared.get(name)
         if isinstance(kind, RecordType):
-            return filled(record_literal(checker, node, scope, kind))
+            built = record_literal(checker, node, scope, kind)
+            left_out = kind.fields[len(built.given) :]
+            return replace(built, given=(*built.given, *((each, Const(NULL, at, None)) for each, _ in left_out)))
         definition = self.lifecycle.definitions.get(name)
         if definition is None:
             return None
@@ -148,8 +156,24 @@ class Words:
         return [*self.lifecycle.definitions, *self.types.records]
 
     def narrowed(self, macro: str, over: Typed, variable: str, body: Typed) -> tuple[Typed, Typed]:
-        """Return the same records and condition, looking records up by their key where that is possible."""
-        return looked_up(macro, over, variable, body, self.types.key)
+        """Return the same records and condition, looking records up by their key where that is possible.
+
+        So `jobs.exists(j, j.id == id)` need not walk over all jobs.
+        """
+        if macro not in ("exists", "filter") or not isinstance(over, Var) or not over.source.endswith(".values()"):
+            return over, body
+        if not (isinstance(over.type, List) and isinstance(over.type.item, Ref)):
+            return over, body
+        first: Typed = body
+        rest: Typed = Const(BOOL, body.at, True)
+        if isinstance(body, Operate) and body.operator == "&&" and body.left is not None:
+            first, rest = body.left, body.right
+        match first:
+            case Operate(operator="==", left=Attribute(of=Var(name=name), name=field), right=wanted):
+                by_key = name == variable and field == self.types.key(over.type.item.entity)
+                if by_key and not any(isinstance(part, Var) and part.name == variable for part in every_part(wanted)):
+                    return Found(over.type, over.at, over.source.removesuffix(".values()"), wanted), rest
+        return over, body
 
 
 def plain_field(of: Typed, name: str, at: int) -> Typed | None:
@@ -171,3 +195,16 @@ def plain_fields(kind: Type) -> Iterable[str]:
         case DocumentType():
             return _DOCUMENT
     return ()
+
+
+def record_literal(checker: Checker, node: FunctionCall, scope: Scope, kind: RecordType) -> Build:
+    """Type a record that is written out, such as `Usage(10, 5)`: its values in order, nulls at the end left out. Raises ExpressionError."""
+    least = max((index for index, (_, each) in enumerate(kind.fields, 1) if not isinstance(each, Optional)), default=0)
+    if not least <= len(node.arguments) <= len(kind.fields):
+        message = f"{node.name} takes ({', '.join(name for name, _ in kind.fields)}), and {len(node.arguments)} values are given"
+        raise ExpressionError("expression-type", node.at, message, "values stand in the order of the type's fields")
+    given = tuple(
+        (name, checker.expect(part, scope, each))
+        for (name, each), part in zip(kind.fields, node.arguments, strict=False)
+    )
+    return Build(kind, node.at, given)
