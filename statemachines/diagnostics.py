@@ -41,7 +41,9 @@ class SpecError(Exception):
     """A spec cannot be used: carries every fault that was found, each once, sorted by position."""
 
     def __init__(self, diagnostics: Iterable[Diagnostic]) -> None:
-        self.diagnostics: tuple[Diagnostic, ...] = tuple(sorted(set(diagnostics), key=_by_position))
+        self.diagnostics: tuple[Diagnostic, ...] = tuple(
+            sorted(set(diagnostics), key=lambda each: (each.where, each.code, each.message, each.hint))
+        )
         super().__init__(self.diagnostics)
 
     def __str__(self) -> str:
@@ -61,7 +63,3 @@ def did_you_mean(word: str, candidates: Iterable[str]) -> str:
 def unknown(code: str, where: Where, word: str, message: str, known: Collection[str], hint: str = "") -> Diagnostic:
     """Return the fault that a word is none of those known: its hint is the closest one, else the one given, else all."""
     return Diagnostic(code, where, message, did_you_mean(word, known) or hint or f"known: {', '.join(known)}")
-
-
-def _by_position(diagnostic: Diagnostic) -> tuple[Where, str, str, str]:
-    return (diagnostic.where, diagnostic.code, diagnostic.message, diagnostic.hint)

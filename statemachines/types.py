@@ -165,15 +165,7 @@ class Unknown(Type):
     """The type of a faulty expression, which fits everything, so that one fault is told once."""
 
 
-NULL, BOOL, INT, TIME, TEXT, DOCUMENT, UNKNOWN = (
-    Null(),
-    Bool(),
-    Int(),
-    Time(),
-    Text(),
-    DocumentType(),
-    Unknown(),
-)
+NULL, BOOL, INT, TIME, TEXT, DOCUMENT, UNKNOWN = Null(), Bool(), Int(), Time(), Text(), DocumentType(), Unknown()
 
 
 def optional(item: Type) -> Type:
@@ -225,15 +217,10 @@ def accepts(wanted: Type, given: Type) -> bool:
     if isinstance(wanted, RecordType) and isinstance(given, RecordType):
         return all((kind := given.field(name)) is not None and accepts(field, kind) for name, field in wanted.fields)
     if isinstance(wanted, Text | Id) and isinstance(given, Text | Id):
-        return _texts_fit(wanted, given)
+        return Text("") in (wanted, given)  # one without a declared type fits every text
     if isinstance(wanted, Enum) and isinstance(given, Enum):
         return wanted.name == given.name and set(given.members) <= set(wanted.members)
     return isinstance(wanted, Time | Int) and isinstance(given, Time | Int)
-
-
-def _texts_fit(wanted: Text | Id, given: Text | Id) -> bool:
-    """Return whether two texts have the same type; one without a declared type fits every text."""
-    return Text("") in (wanted, given)
 
 
 def comparable(left: Type, right: Type) -> bool:

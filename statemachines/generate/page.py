@@ -68,31 +68,22 @@ def negated(condition: Typed) -> str:
 
 def inside(entity: kernel.Entity, record: str, states: tuple[str, ...]) -> str:
     """Write that a record is in one of some states."""
-    return f"{record}.state {'==' if _is_one(entity, states) else 'in'} {_named(entity, states)}"
+    return f"{record}.state {_among(entity, states, '==', 'in')}"
 
 
 def outside(entity: kernel.Entity, record: str, states: tuple[str, ...]) -> str:
     """Write that a record is in none of some states."""
-    return f"{record}.state {'!=' if _is_one(entity, states) else 'not in'} {_named(entity, states)}"
+    return f"{record}.state {_among(entity, states, '!=', 'not in')}"
 
 
 def enters(entity: kernel.Entity, record: str, states: tuple[str, ...]) -> str:
     """Write that a record has just come into one of some states."""
-    before = "before !=" if _is_one(entity, states) else "before not in"
-    return f"{inside(entity, record, states)} and {before} {_named(entity, states)}"
+    return f"{inside(entity, record, states)} and before {_among(entity, states, '!=', 'not in')}"
 
 
-def _is_one(entity: kernel.Entity, states: tuple[str, ...]) -> bool:
-    return len(states) == 1 and _group(entity, states) is None
-
-
-def _named(entity: kernel.Entity, states: tuple[str, ...]) -> str:
-    """Write some states: by the name of their group, where they are one."""
-    group = _group(entity, states)
+def _among(entity: kernel.Entity, states: tuple[str, ...], one: str, several: str) -> str:
+    """Write a comparison with some states: with the name of their group, where they are one."""
+    group = next((name for name, members in entity.groups if members == states), None)
     if group is not None:
-        return group_constant(entity.name, group)
-    return repr(states[0]) if len(states) == 1 else repr(states)
-
-
-def _group(entity: kernel.Entity, states: tuple[str, ...]) -> str | None:
-    return next((name for name, members in entity.groups if members == states), None)
+        return f"{several} {group_constant(entity.name, group)}"
+    return f"{one} {states[0]!r}" if len(states) == 1 else f"{several} {states!r}"

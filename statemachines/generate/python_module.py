@@ -79,27 +79,22 @@ def _model(page: Page) -> None:
         reset(page)
         mint(page)
         freezing(page)
-        _methods(page)
-
-
-def _methods(page: Page) -> None:
-    source = page.source
-    for each in source.definitions:
-        definition(page, each)
-    for order in source.orders:
-        order_policy(page, order)
-    for entity in source.entities:
-        if entity.states:
-            entered(page, entity)
-        if not entity.fixed:
-            removed(page, entity)
-        if entity.shows:
-            shown_record(page, entity)
-    for message in source.messages:
-        sending(page, message)
-        shown_message(page, message)
-    for each_operation in source.operations:
-        operation(page, each_operation)
-    own_steps(page)
-    timers(page)
-    invariants(page)
+        for each in source.definitions:
+            definition(page, each)
+        for order in source.orders:
+            order_policy(page, order)
+        for entity in source.entities:
+            if entity.states:
+                entered(page, entity)
+            if not entity.fixed:
+                removed(page, entity)
+            if entity.shows:
+                shown_record(page, entity)
+        for message in source.messages:
+            sending(page, message)
+            shown_message(page, message)
+        for each_operation in source.operations:
+            operation(page, each_operation)
+        own_steps(page)
+        timers(page)
+        invariants(page)

@@ -18,8 +18,8 @@ def operation(low: Lowering, declared: OperationSpec) -> kernel.Operation:
     name, path = declared.name.text, f"operations.{declared.name.text}"
     parameters = tuple(_parameter(low, path, key, use) for key, use in declared.takes.items())
     _in_order(low, declared, path)
-    requires, effects, scope = _steps(low, declared, parameters, path)
     before = low.words.scopes.model({parameter.name: parameter.type for parameter in parameters})
+    requires, effects, scope = _steps(low, declared, parameters, before, path)
     loses, copies = declared.loses_files, declared.copies
     text = "files told before need not exist afterwards"
     return kernel.Operation(
@@ -47,13 +47,12 @@ def _reads(low: Lowering, operation: OperationSpec, scope: Scope) -> Iterator[tu
 
 
 def _steps(
-    low: Lowering, operation: OperationSpec, parameters: Parameters, path: str
+    low: Lowering, operation: OperationSpec, parameters: Parameters, before: Scope, path: str
 ) -> tuple[list[kernel.Require], list[kernel.Effect], Scope]:
     """Lower what has to hold and what is done; return the scope of what comes after, too.
 
     What is set and created can use the parameters alone; whatever follows knows new records as well.
     """
-    before = low.words.scopes.model({parameter.name: parameter.type for parameter in parameters})
     scope = low.words.scopes.arguments(operation)
     after = low.words.scopes.operation(operation)
     requires = [*lookups(low, operation, parameters, path), *guards(low, operation, before, path)]
