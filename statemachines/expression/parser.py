@@ -63,10 +63,7 @@ def parse(text: str) -> Node:
     """Read one expression; raise ExpressionError with the offset of the offending token."""
     if len(text.encode("utf-8", "surrogatepass")) > MAX_BYTES:
         raise ExpressionError(
-            "expression-too-long",
-            0,
-            f"an expression of more than {MAX_BYTES} bytes",
-            "name its parts in `define`",
+            "expression-too-long", 0, f"an expression of more than {MAX_BYTES} bytes", "name its parts in `define`"
         )
     return _Parser(text).whole()
 
@@ -246,10 +243,7 @@ def _strange(text: str, at: int) -> ExpressionError:
     sign = text[at]
     if sign.isdigit():
         return ExpressionError(
-            "expression-syntax",
-            at,
-            "not a whole number",
-            "numbers are whole: there are no fractions or units",
+            "expression-syntax", at, "not a whole number", "numbers are whole: there are no fractions or units"
         )
     hint = _INSTEAD.get(sign, "only names, numbers, texts in quotes and operators can stand in an expression")
     return ExpressionError("expression-syntax", at, f"{sign!r} has no meaning here", hint)

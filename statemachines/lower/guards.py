@@ -6,18 +6,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
 from statemachines import kernel
-from statemachines.expression import (
-    Attribute,
-    Binary,
-    Const,
-    Each,
-    FunctionCall,
-    Literal,
-    Name,
-    Node,
-    Scope,
-    Typed,
-)
+from statemachines.expression import Attribute, Binary, Const, Each, FunctionCall, Literal, Name, Node, Scope, Typed
 from statemachines.lifecycle import EntitySpec, Expr, MoveSpec, OperationSpec, Otherwise, Word
 from statemachines.lower.context import Lowering, equal, in_one_of, local, negated
 from statemachines.lower.effects import arrows, signals

@@ -4,18 +4,7 @@ from __future__ import annotations
 
 from statemachines.expression import Scope, check, facts
 from statemachines.lifecycle import Expr, OperationSpec, Word
-from statemachines.types import (
-    NULL,
-    Id,
-    List,
-    MessageType,
-    Optional,
-    RecordType,
-    Ref,
-    Type,
-    optional,
-    present,
-)
+from statemachines.types import NULL, Id, List, MessageType, Optional, RecordType, Ref, Type, optional, present
 from statemachines.words.scopes import Scopes
 from statemachines.words.types import Types, variable_of
 
