@@ -9,7 +9,7 @@ from typing import Any
 from conformance.cli_tool import CommandLineAdapter, read_target, tool_of
 from conformance.defaults import CALL_LIMIT
 from conformance.errors import UsageError, faults_told
-from conformance.system import Adapter, PythonAdapter, Signature, declared, resolve
+from conformance.system import Adapter, Signature, declared, resolve
 from statemachines.compile import Compiled
 from statemachines.kernel import Operation
 
@@ -61,7 +61,7 @@ def _open_target(compiled: Compiled, target: str) -> Adapter:
 
 
 def _python(compiled: Compiled, factory: Callable[[], Any], name: str) -> Adapter:
-    return PythonAdapter(factory, name, _operations(compiled), partial(declared, compiled), CALL_LIMIT)
+    return Adapter(factory, name, _operations(compiled), partial(declared, compiled), CALL_LIMIT)
 
 
 def _operations(compiled: Compiled) -> dict[str, Signature]:

@@ -17,7 +17,7 @@ from typing import IO, Any, ClassVar, Final
 
 from conformance.cli_tool.command_line import CommandLine, Finished, filled
 from conformance.cli_tool.target_file import Target
-from conformance.system import Broken, Declare, PythonAdapter, Signature, slices
+from conformance.system import Adapter, Broken, Declare, Signature, slices
 
 LARGEST_OUTPUT: Final = 1 << 20  # bytes that a command may print
 _MARK: Final = "CONFORMANCE_CASE"  # by this variable whatever a case has left running is found
@@ -102,7 +102,7 @@ class Tool(CommandLine):
         self.transcript += [line if len(line) <= _LONGEST_LINE else f"{line[:_LONGEST_LINE]}…" for line in lines]
 
 
-class CommandLineAdapter(PythonAdapter):
+class CommandLineAdapter(Adapter):
     """Drives a tool. The time limit is that of one process, and an operation may take several."""
 
     costly = True

@@ -21,7 +21,7 @@ from conformance.refused import Refused
 from conformance.system import Adapter, Broken, HarnessError, overlapping
 from statemachines.compile import Compiled
 from statemachines.model import Signal
-from statemachines.rows import UNEVALUABLE, Observed, RowFailure, RowTooLong
+from statemachines.rows import UNEVALUABLE, Observed, RowFailure, RowTooLong, parts
 
 
 class CallFailed(RowFailure):
@@ -207,8 +207,7 @@ class Case:
 
             return run
 
-        history = History(())
-        self.trace.append(history)
+        self.trace.append(History(()))
         seed = self.seed * GROUPS_OF_A_CASE + self.groups
         self.groups += 1
         try:
@@ -257,18 +256,7 @@ def _blaming(calls: Iterable[Observed]) -> Iterator[None]:
         raise
     except Exception as error:
         for call in calls:
-            if _lacks(call.arguments):
+            if any(each is None for each in parts(dict(call.arguments))):
                 message = f"{call.operation} cannot be called: an earlier reply lacks what it takes"
                 raise RowFailure(message) from error
         raise HarnessError.of_the_kit(error) from error
-
-
-def _lacks(value: Any) -> bool:
-    """Return whether something is null within an argument."""
-    match value:
-        case Mapping():
-            return any(map(_lacks, value.values()))
-        case list() | tuple():
-            return any(map(_lacks, value))
-        case _:
-            return value is None

@@ -7,7 +7,7 @@ system shows of anything else is as certain as before.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
@@ -18,7 +18,7 @@ from conformance.judge.step import Stepper
 from statemachines.expression import python_name
 from statemachines.kernel import Kernel
 from statemachines.model import ANYTHING, AnyOf, BaseModel, Outcome, Signal, SuchAs
-from statemachines.rows import Observed
+from statemachines.rows import Observed, parts
 from statemachines.types import Id, List, Optional, RecordType, Ref, Type, present
 
 # The way to a part of a reply: names of fields, and in a list of records what identifies one.
@@ -150,12 +150,4 @@ def _plain(value: Any, *, deep: bool = False) -> Any:
 
 def _texts(value: Any) -> Iterator[str]:
     """Walk the texts in a value, as deep as they lie."""
-    match value:
-        case str():
-            yield value
-        case Mapping():
-            for each in value.values():
-                yield from _texts(each)
-        case list() | tuple():
-            for each in value:
-                yield from _texts(each)
+    return (each for each in parts(value) if isinstance(each, str))

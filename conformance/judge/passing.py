@@ -101,14 +101,11 @@ class Passing:
             taken += [model.fire(index, key), *model.settle()]
         return model, taken
 
-    def _stays(self, frozen: Any, one: tuple[int, Timer], other: tuple[int, Timer]) -> bool:
-        """Return whether a timer still runs as before when another one has fired."""
-        return other[1] in self._fired(frozen, one)[0].deadlines()
-
     def _commute(self, frozen: Any, one: tuple[int, Timer], other: tuple[int, Timer]) -> bool:
         """Return whether two events leave the same behind in either order, and neither takes the other away."""
-        if not (self._stays(frozen, one, other) and self._stays(frozen, other, one)):
-            return False
+        for first, second in ((one, other), (other, one)):
+            if second[1] not in self._fired(frozen, first)[0].deadlines():
+                return False
         (left, here), (right, there) = self._fired(frozen, one, other), self._fired(frozen, other, one)
         return left.freeze() == right.freeze() and sorted(map(repr, required(here))) == sorted(
             map(repr, required(there))

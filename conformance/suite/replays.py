@@ -12,7 +12,7 @@ from conformance.budget import USUAL, Budget
 from conformance.counterexample import because
 from conformance.judge import Case
 from conformance.report import RAN, latest, one_line
-from conformance.suite.row_facts import covers, fixed_values, inapplicable, lacking, makes_calls_at_once, operations
+from conformance.suite.row_facts import fixed_values, inapplicable, is_about, lacking, makes_calls_at_once, operations
 from conformance.suite.trace_file import Saved
 from conformance.system import Adapter
 from conformance.verdict import EXIT_CONFORMS, EXIT_UNKNOWN, EXIT_VIOLATES, UNSURE
@@ -145,7 +145,7 @@ def _once(
             failure = error
         if case.astray:
             return _Round(unanswered=f"the spec leaves open what {case.astray} does there")
-        found = [each for each in (case.finding, *case.judge.findings) if each and covers(program.row, each)]
+        found = [each for each in (case.finding, *case.judge.findings) if each and is_about(program.row, each)]
         if failure is not None or (found and not case.judge.unsure):
             expected, seen = because(program.row, failure, next(iter(found), None))
             return _Round(True, f"expected {expected}; seen {seen}", adapter.transcript())

@@ -40,10 +40,14 @@ def lacking(adapter: Adapter, operations: Iterable[str]) -> str:
     return f"the system has no operation {', '.join(missing)}" if missing else ""
 
 
-def covers(row: Row, finding: Finding) -> bool:
-    """Return whether a fault is what a row is about."""
-    clauses = (finding.clause, *finding.related)
+def covers(row: Row, *clauses: str) -> bool:
+    """Return whether a row is about one of some clauses."""
     return any(within(clause, word.text) for word in row.covers for clause in clauses)
+
+
+def is_about(row: Row, finding: Finding) -> bool:
+    """Return whether a fault is what a row is about."""
+    return covers(row, finding.clause, *finding.related)
 
 
 def operations(row: Row, compiled: Compiled) -> list[str]:

@@ -6,13 +6,21 @@ import itertools
 import time
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import KW_ONLY, dataclass, field
 from typing import Any
 
 from conformance.budget import USUAL, Budget
 from conformance.counterexample import Fails, row_itself, shrunk, without_needless_steps
 from conformance.judge import Case, History, case_seed
-from conformance.suite.row_facts import covers, fixed_values, inapplicable, lacking, makes_calls_at_once, operations
+from conformance.suite.row_facts import (
+    covers,
+    fixed_values,
+    inapplicable,
+    is_about,
+    lacking,
+    makes_calls_at_once,
+    operations,
+)
 from conformance.system import Adapter, HarnessError
 from conformance.verdict import UNSURE, Counterexample, Judged, RowResult, Verdict
 from statemachines.compile import Compiled
@@ -36,32 +44,27 @@ class Tally:
     strays: list[Case] = field(default_factory=list)
 
 
+@dataclass(eq=False, slots=True)
 class RowRunner:
-    """Runs the rows of a lifecycle against one adapter.
+    """Runs the rows of a lifecycle against one adapter, under the seed `number`; without `shortest` a counterexample is the row.
 
     `strays` are cases in which the judge saw a fault that the row is not about; the run as a whole
     reports them, so that one fault does not fail every row.
     """
 
-    def __init__(
-        self,
-        compiled: Compiled,
-        rows: RowCompiler,
-        adapter: Adapter,
-        *,
-        number: int = 0,
-        budget: Budget = USUAL,
-        shortest: bool = True,
-    ) -> None:
-        """Run rows under the seed `number`; without `shortest` a counterexample is the row."""
-        self.compiled = compiled
-        self.rows = rows
-        self.adapter = adapter
-        self.number = number
-        self.budget = budget.costly() if adapter.costly else budget
-        self.shortest = shortest
-        self.strays: list[Case] = []
-        self.witnessed: Counter[str] = Counter()
+    compiled: Compiled
+    rows: RowCompiler
+    adapter: Adapter
+    _: KW_ONLY
+    number: int = 0
+    budget: Budget = USUAL
+    shortest: bool = True
+    strays: list[Case] = field(init=False, default_factory=list)
+    witnessed: Counter[str] = field(init=False, default_factory=Counter)
+
+    def __post_init__(self) -> None:
+        if self.adapter.costly:
+            self.budget = self.budget.costly()
 
     def run(self, row: Row) -> RowResult:
         """Return the verdict of one row."""
@@ -69,9 +72,11 @@ class RowRunner:
         tally = Tally()
         judged = self._judged(row, tally)
         self.strays += tally.strays[:1]
-        self.witnessed.update(
-            {path: count for path, count in tally.witnesses.items() if not tally.groups or _is_covered(row, path)}
-        )
+        for path, count in tally.witnesses.items():
+            if not tally.groups or covers(
+                row, path
+            ):  # what else comes to pass among calls at once, their schedule decides
+                self.witnessed[path] += count
         return RowResult(
             row.id.text,
             row.about,
@@ -175,7 +180,7 @@ class RowRunner:
         tally.groups += case.groups
         tally.at_once = max(tally.at_once, *(len(each.calls) for each in case.trace if isinstance(each, History)), 0)
         tally.witnesses.update(case.judge.lockstep.witnessed())
-        mine = case.finding is not None and covers(program.row, case.finding)
+        mine = case.finding is not None and is_about(program.row, case.finding)
         in_doubt = case.finding is not None and case.judge.unsure
         tally.unsure = tally.unsure or (in_doubt and (mine or not case.judge.lockstep.blind))
         if failure is not None or (mine and not case.judge.unsure):
@@ -233,8 +238,3 @@ def _was_judged(row: Row, case: Case) -> bool:
 
 def _count(witnessed: Counter[str], path: str) -> int:
     return sum(count for clause, count in witnessed.items() if within(clause, path))
-
-
-def _is_covered(row: Row, path: str) -> bool:
-    """Return whether a row covers a clause: what else comes to pass among calls at once, their schedule decides."""
-    return any(within(path, word.text) for word in row.covers)

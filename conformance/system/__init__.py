@@ -5,9 +5,9 @@ What counts as a hang or a crash, and how threads take turns, is decided here; n
 
 from __future__ import annotations
 
-from conformance.system.adapter import Adapter, Broken, HarnessError
+from conformance.system.adapter import Adapter, Declare, Signature
+from conformance.system.broken import Broken, HarnessError
 from conformance.system.concurrent import overlapping
 from conformance.system.declaration import Declaration, declared, ordered_by_completion
 from conformance.system.found_class import resolve
-from conformance.system.python import Declare, PythonAdapter, Signature
 from conformance.system.worker import slices

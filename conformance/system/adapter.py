@@ -1,72 +1,232 @@
-"""How a system under test is reached: what every adapter does for the kit."""
+"""How a system under test is reached: any class with a method for each operation, sync or async.
+
+One idea: one adapter, from the object that is made for a case to its end.
+"""
 
 from __future__ import annotations
 
-import traceback
+import asyncio
+import contextlib
+import inspect
+import threading
 from collections.abc import Callable, Mapping, Sequence
-from pathlib import Path
+from functools import partial
 from typing import Any, Protocol
 
-from conformance.system.declaration import Declaration
+from conformance.refused import Refused
+from conformance.system.broken import Broken, HarnessError
+from conformance.system.concurrent import Place, one_after_the_other, run_at_once
+from conformance.system.declaration import Declaration, DeclarationError
+from conformance.system.event_loop import Gate, Loop, called, rested
+from conformance.system.found_class import own_lines, place_of, source_files, takes
+from conformance.system.worker import Worker
+
+Signature = tuple[Sequence[str], Sequence[str]]  # what an operation always takes, and what may be left out
 
 
-class Broken(Exception):
-    """A call that did not come back with an answer: the system's defect.
+class Declare(Protocol):
+    """Checks what an implementation says of itself; raises DeclarationError."""
 
-    kind  'crash': an exception on a legal call · 'hang': no answer within the time limit ·
-          'shape': signals that are no list
+    def __call__(self, words: Mapping[str, Any], *, has_wait: bool, asynchronous: bool) -> Declaration: ...
+
+
+class Adapter:
+    """Drives a class: `reset` makes a fresh object, every call goes through one thread with a time limit.
+
+    limit   seconds for one call
+    costly  a call takes so long that a few well-chosen ones have to do
     """
 
-    def __init__(self, kind: str, message: str, detail: str = "") -> None:
-        super().__init__(message)
-        self.kind = kind
-        self.message = message
-        self.detail = detail
+    costly = False
 
+    def __init__(
+        self,
+        factory: Callable[[], Any],
+        name: str,
+        operations: Mapping[str, Signature],
+        declare: Declare,
+        limit: float,
+    ) -> None:
+        """Look at what the class offers; `declare` checks what it says of itself against the lifecycle.
 
-class HarnessError(Exception):
-    """What prevents asking at all: import, construction, or the kit itself; says whose fault it is."""
+        `limit` is how long one call may take, in seconds.
+        """
+        self.name = name
+        self.limit = limit
+        self._factory = factory
+        self._operations = operations
+        self._made = 0  # calls: while more are made, calls at once do not hang
+        self._at_once = threading.local()
+        self._group: object | None = None  # the calls at once that are being made
+        self._gate: Gate | None = None
+        self._own: frozenset[str] = frozenset()
+        self._blocking: set[Place] = set()  # where its threads wait for each other, as far as it was seen
+        self._instance: Any = None
+        self._worker = Worker()
+        self._loop: Loop | None = None
+        self._virtual = False
+        try:
+            self._kind = self._class_of(factory)
+            asynchronous = any(inspect.iscoroutinefunction(getattr(self._kind, name, None)) for name in operations)
+            words, has_wait = getattr(self._kind, "declares", {}), self.offers("wait")
+            self.declaration = declare(words, has_wait=has_wait, asynchronous=asynchronous)
+            self._virtual = asynchronous and not has_wait and self.declaration.clock == "virtual"
+        except (DeclarationError, HarnessError) as error:
+            self.close()
+            raise HarnessError(
+                f"{place_of(self._kind)}{name}: {error}" if isinstance(error, DeclarationError) else str(error)
+            ) from None
+        self._own = frozenset(source_files(self._kind))
+        if asynchronous:
+            self._loop = Loop(virtual=self._virtual)
 
-    @classmethod
-    def of_the_kit(cls, error: Exception) -> HarnessError:
-        """Tell what went wrong in the kit: no system is to be blamed for it."""
-        frames = traceback.extract_tb(error.__traceback__)[-3:]
-        places = ", ".join(f"{Path(frame.filename).name}:{frame.lineno}" for frame in reversed(frames))
-        return cls(f"the kit itself failed: {type(error).__name__}: {error} (at {places})")
+    @property
+    def patience(self) -> float:
+        """Seconds for one operation."""
+        return self.limit
 
+    def _class_of(self, factory: Callable[[], Any]) -> type:
+        """Return the class of what a factory makes; a function has to make one to tell."""
+        if inspect.isclass(factory):
+            return factory
+        self.reset()
+        return type(self._instance)
 
-class Adapter(Protocol):
-    """A way to reach one system. `reset` begins a case with a fresh instance."""
+    def ready(self) -> None:
+        """Make an object, and see that each method takes what its operation gives; raise HarnessError."""
+        self.reset()
+        methods: dict[str, Signature] = {**self._operations, "signals": ((), ())}
+        if self.declaration.clock == "virtual" and not self._virtual:
+            methods["wait"] = (("ms",), ())
+        for name, (required, optional) in methods.items():
+            method = getattr(self._instance, name, None)
+            if callable(method) and not (takes(method, required) and takes(method, (*required, *optional))):
+                parameters = inspect.signature(method).replace(return_annotation=inspect.Signature.empty)
+                named = ", ".join(["self", *required, *(f"{each}=None" for each in optional)])
+                raise HarnessError(
+                    f"{place_of(method)}{self.name}: {name}{parameters} cannot be called with "
+                    f"{_listed([*required, *optional])}; write `def {name}({named})`"
+                )
 
-    name: str
-    declaration: Declaration
-    limit: float  # seconds for one call
-    costly: bool  # a call takes so long that a few well-chosen ones have to do
+    def reset(self) -> None:
+        """End the last case and make a fresh object. Raises HarnessError when it cannot be made."""
+        self._end()
+        if self._virtual and self._loop is not None:  # a case begins at the instant 0, with nothing left on the loop
+            self._loop.stop()
+            self._loop = Loop(virtual=True)
+        try:
+            self._instance = self._run(self._factory, "the constructor")
+        except Broken as broken:
+            raise HarnessError(f"{self.name}() cannot be made: {broken.message}\n{broken.detail}".rstrip()) from None
+        except Refused as refusal:
+            raise HarnessError(f"{self.name}() cannot be made: the constructor refused {refusal.code}") from None
+
+    def offers(self, operation: str) -> bool:
+        """Return whether there is a method for an operation."""
+        return callable(getattr(self._kind, operation, None))
+
+    def call(self, operation: str, arguments: Mapping[str, Any]) -> Any:
+        """Make one call, and return the reply; raise Refused, or Broken for any other exception and when it does not come back."""
+        if getattr(self._at_once, "group", self._group) is not self._group:
+            raise Broken("hang", f"{operation}() was not begun: another call had not come back")
+        self._made += 1
+        if operation == "wait" and self._virtual and self._loop is not None:
+            seconds = arguments["ms"] / 1000
+            self._loop.run(lambda: asyncio.sleep(seconds), self.patience, "wait()", seconds=seconds)
+            return None
+        work = getattr(self._instance, operation)
+        return self._run(lambda: work(**arguments), f"{operation}()")
 
     @property
     def milliseconds(self) -> int:
-        """What the clock that the kit gives a system shows; 0 where it gives none."""
-
-    def ready(self) -> None:
-        """See, before the first case, that an instance can be made and its methods called; raise HarnessError."""
-
-    def reset(self) -> None:
-        """Begin a case: throw away the old instance and make a fresh one."""
-
-    def call(self, operation: str, arguments: Mapping[str, Any]) -> Any:
-        """Make one call, and return the reply as it comes; raise Refused, or Broken when no answer comes."""
+        """What a virtual clock shows; 0 without one."""
+        return self._loop.milliseconds if self._loop is not None else 0
 
     def signals(self) -> list[Any]:
-        """Return what happened beside the replies since the last time."""
+        """Return the signals since the last time; a system without `signals` has none. Raises Broken."""
+        signals = getattr(self._instance, "signals", None)
+        found = self._run(signals if callable(signals) else list, "signals()", rests=True)
+        if not isinstance(found, list | tuple):
+            raise Broken("shape", f"signals() gives a list, and this is {found!r}")
+        return list(found)
 
     def transcript(self) -> tuple[str, ...]:
-        """Return what passed between the kit and the system in this case, where its calls alone do not tell."""
+        """Return nothing: a method was called, and what it gave is the reply."""
+        return ()
 
     def together(self, bodies: Sequence[Callable[[], Any]], seed: int) -> list[Any]:
-        """Evaluate bodies at once, each of which makes calls of this adapter; return their values in order."""
+        """Evaluate bodies at once, on threads; calls of an async system are all made before one is served.
 
-    def offers(self, operation: str) -> bool:
-        """Return whether there is such an operation."""
+        Where no concurrency is declared they are evaluated one after the other, in an order that the seed chooses.
+        """
+        if self.declaration.concurrency == "none":
+            return one_after_the_other(bodies, seed)
+
+        group = self._group = object()
+        loop = self._loop
+        gate = self._gate = Gate(len(bodies), self.patience) if loop is not None else None
+
+        def body(inner: Callable[[], Any]) -> Callable[[], Any]:
+            def in_group() -> Any:
+                self._at_once.group = group  # to a thread that outlives it, the next case's object is not given
+                try:
+                    return inner()
+                finally:
+                    del self._at_once.group
+                    if loop is not None and gate is not None:
+                        gate.submitted()  # or the others wait for one that makes no call
+                        loop.callers(-1)
+
+            return in_group
+
+        if loop is not None and gate is not None:
+            loop.callers(len(bodies) - 1)  # nobody else calls until they are done
+            loop.call_soon(gate.hold)
+        try:
+            marked = list(map(body, bodies))
+            return run_at_once(marked, seed, self._own, self.patience, lambda: self._made, self._blocking)
+        finally:
+            self._gate = self._group = None
+            if loop is not None:
+                loop.callers(1)
 
     def close(self) -> None:
-        """End the last case and free everything."""
+        """End the last case, and let the threads end."""
+        self._end()
+        self._worker.stop()
+        if self._loop is not None:
+            self._loop.stop()
+
+    def _end(self) -> None:
+        instance, self._instance = self._instance, None
+        if instance is None or not callable(getattr(instance, "close", None)):
+            return
+        with contextlib.suppress(Broken, Refused):  # what a case leaves behind does not disturb the next one
+            self._run(instance.close, "close()")
+
+    def _run(self, function: Callable[[], Any], what: str, *, rests: bool = False) -> Any:
+        """Call something of the system's, on the thread that fits, within the time limit.
+
+        Before it, with `rests`, an event loop comes to rest.
+        """
+        worker, loop, at_once = self._worker, self._loop, hasattr(self._at_once, "group")
+        try:
+            if loop is not None:
+                submitted = self._gate.submitted if at_once and self._gate is not None else None
+                return loop.run(partial(rested if rests else called, function), self.patience, what, submitted)
+            return function() if at_once else worker.run(function, self.patience, what)
+        except (Refused, Broken):
+            raise
+        except BaseException as error:  # noqa: BLE001 - whatever the system raises is its defect
+            raise Broken(
+                "crash", f"{what} raised {type(error).__name__}: {error}", own_lines(error, self._own)
+            ) from None
+        finally:  # what is stuck may be so for ever, and ends by itself if not; several callers may find out at once
+            if worker.stuck:
+                self._worker = Worker()
+            if loop is not None and loop.stopped.is_set() and self._loop is loop:
+                self._loop = Loop(virtual=self._virtual)
+
+
+def _listed(names: Sequence[str]) -> str:
+    return " and ".join(part for part in (", ".join(names[:-1]), *names[-1:]) if part) or "no arguments"

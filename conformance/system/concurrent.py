@@ -21,7 +21,7 @@ from pathlib import Path
 from types import CodeType, FrameType
 from typing import Any
 
-from conformance.system.adapter import Broken
+from conformance.system.broken import Broken
 from conformance.system.worker import fulfil, slices
 
 _LIBRARY = tuple(

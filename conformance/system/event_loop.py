@@ -16,7 +16,7 @@ import threading
 from collections.abc import Callable, Coroutine
 from typing import Any
 
-from conformance.system.adapter import Broken
+from conformance.system.broken import Broken
 from conformance.system.worker import came
 
 _TURNS = 10  # turns of the event loop that an async system gets before it is looked at

@@ -12,7 +12,7 @@ from types import ModuleType
 from typing import Any
 
 from conformance.errors import UsageError
-from conformance.system.adapter import HarnessError
+from conformance.system.broken import HarnessError
 from conformance.system.concurrent import is_own
 from statemachines.diagnostics import did_you_mean
 

@@ -10,7 +10,7 @@ from concurrent.futures import CancelledError, Future
 from functools import partial
 from typing import Any
 
-from conformance.system.adapter import Broken
+from conformance.system.broken import Broken
 
 SLICE = 0.05  # seconds
 

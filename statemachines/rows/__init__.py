@@ -19,6 +19,7 @@ from statemachines.rows.trace import (
     Plain,
     Step,
     Trace,
+    parts,
     shape,
     symbolic,
     with_argument,

@@ -15,7 +15,8 @@ from conformance.cli_tool.command_line import UNKNOWN_IDS, filled
 from conformance.cli_tool.target_file import read_target
 from conformance.command.cli import main
 from conformance.errors import UsageError
-from conformance.system.adapter import Adapter, Broken
+from conformance.system.adapter import Adapter
+from conformance.system.broken import Broken
 from conformance.targets import open_system
 from conformance.verdict import EXIT_CONFORMS, EXIT_USAGE, EXIT_VIOLATES
 from statemachines.compile import load
@@ -196,7 +197,7 @@ def test_stderr_is_told_of_a_start_that_failed(described: Callable[..., str], op
 def test_nothing_is_left_running(described: Callable[..., str], opened: Callable[[str], Adapter]) -> None:
     adapter = opened(described(RUDE, way="lingers"))
     adapter.call("start", {"outcome": "running"})  # comes back although a child keeps stdout open
-    mark = adapter._instance._mark  # type: ignore[attr-defined]  # there is no other way to know the case's own processes
+    mark = adapter._instance._mark  # there is no other way to know the processes of its own
     assert left_running(f"{_MARK}={mark}")
     adapter.reset()
     assert not left_running(f"{_MARK}={mark}")

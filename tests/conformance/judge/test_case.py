@@ -14,7 +14,7 @@ from conformance.command.cli import main
 from conformance.judge.case import GROUPS_OF_A_CASE, Case, case_seed
 from conformance.judge.history import History
 from conformance.judge.judge import Judge
-from conformance.system.adapter import Broken
+from conformance.system.broken import Broken
 from conformance.system.event_loop import Gate
 from conformance.verdict import Verdict
 from statemachines.rows.programs import RowFailure

@@ -19,10 +19,9 @@ from conformance.budget import USUAL
 from conformance.judge.case import Case
 from conformance.judge.history import History
 from conformance.suite.run import Run
-from conformance.system import python
-from conformance.system.adapter import Broken
+from conformance.system import adapter as adapter_module
+from conformance.system.broken import Broken
 from conformance.system.concurrent import Place, _Turns, is_own, one_after_the_other, overlapping, run_at_once, waits
-from conformance.system.python import PythonAdapter
 from conformance.verdict import EXIT_CONFORMS, Verdict
 from tests.conformance.systems import REFERENCE, adapted, row_result, thread_job, whole_run
 from tests.right.thread_job import ActorJobs, RealClockJobs, SqliteJobs
@@ -155,7 +154,6 @@ def test_lines_where_threads_wait_are_learned_handed_on_and_at_times_forgotten()
 
 def test_an_adapter_hands_on_where_threads_wait() -> None:
     with adapted(REFERENCE) as adapter:
-        assert isinstance(adapter, PythonAdapter)
         run = Run(thread_job(), adapter, rows=["E6"], budget=USUAL.quick())
         assert run.go().exit == EXIT_CONFORMS
         assert adapter._blocking
@@ -265,7 +263,7 @@ def test_a_crowd_behind_one_lock_is_slow_and_no_hang(seed: int) -> None:
         (str(Path(__file__)), True),
         (threading.__file__, False),
         (pytest.__file__, False),
-        (python.__file__, False),
+        (adapter_module.__file__, False),
         ("<string>", False),
     ],
 )
@@ -331,7 +329,7 @@ def in_turn(
 
 @pytest.mark.parametrize("row", AT_ONCE)
 def test_a_row_whose_calls_never_overlap_is_not_exercised(row: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(python, "run_at_once", in_turn)
+    monkeypatch.setattr(adapter_module, "run_at_once", in_turn)
     result = row_result(REFERENCE, row, quick=True)
     assert (result.verdict, result.reason) == (
         Verdict.NOT_EXERCISED,
@@ -353,7 +351,7 @@ def test_a_row_goes_on_until_its_calls_overlap(row: str, monkeypatch: pytest.Mon
     def late(*arguments: Any) -> list[Any]:
         return (in_turn if next(groups) < USUAL.more_schedules // 2 else run_at_once)(*arguments)
 
-    monkeypatch.setattr(python, "run_at_once", late)
+    monkeypatch.setattr(adapter_module, "run_at_once", late)
     result = row_result(REFERENCE, row, quick=True)
     assert (result.verdict, result.overlaps > 0) == (Verdict.PASS, True)
 

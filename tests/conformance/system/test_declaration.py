@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from conformance.report.records import declares
-from conformance.system.adapter import HarnessError
+from conformance.system.broken import HarnessError
 from conformance.system.declaration import (
     CLOCKS,
     CONCURRENCIES,

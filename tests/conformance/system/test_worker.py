@@ -20,7 +20,7 @@ from conformance.references.job import Jobs
 from conformance.references.thread_job import Reply, ThreadJobs
 from conformance.refused import Refused
 from conformance.search import pairs, stateful, walks
-from conformance.system.adapter import Broken, HarnessError
+from conformance.system.broken import Broken, HarnessError
 from conformance.system.worker import SLICE, Worker, slices
 from conformance.verdict import EXIT_HARNESS, EXIT_VIOLATES, UNSURE, Counterexample, Verdict
 from statemachines.compile import load
