@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from conformance.judge.matching import Sending, comparable, permitted, required
@@ -153,7 +153,7 @@ class _Linearization:
             else:
                 model = like.thawed(node.frozen)
                 for then, outcomes in self.stepper.ways(model, calls[index], self.signals, []):
-                    yield self._after(node, then, outcomes, done=index)
+                    yield self._after(node, then, outcomes, done=node.done | {index})
         for other, outcomes in unasked(node.frozen, like):
             yield self._after(node, other, outcomes)
 
@@ -179,13 +179,14 @@ class _Linearization:
             overtaken = bound and message is not None and message.key < sent[-1][1]
             if message is not None and not overtaken:
                 sending.send(model, message)
-                yield self._after(node, model, [], sent=(index, (message.about, message.key)))
+                shown = (*sent, (message.about, message.key))
+                yield self._after(node, model, [], sent=(*node.sent[:index], shown, *node.sent[index + 1 :]))
             return
         if self._leaves_owed(node, model, sending):
             return
         told = _messages(sending.sent(model), sent)
         outcome = model.do(call.operation, {**call.arguments, sending.variable: told})
-        yield self._after(node, model, [outcome], done=index)
+        yield self._after(node, model, [outcome], done=node.done | {index})
 
     def _leaves_owed(self, node: _SearchPoint, model: BaseModel, ending: Sending) -> bool:
         """Return whether a call that sends would end while a message is owed that nobody else is about to send.
@@ -203,27 +204,11 @@ class _Linearization:
             any(ending.may_show(model, message, given) for given in about_to) for message in ending.owed(model)
         )
 
-    def _after(
-        self,
-        node: _SearchPoint,
-        model: BaseModel,
-        outcomes: list[Outcome],
-        *,
-        done: int | None = None,
-        sent: tuple[int, _MessageKey] | None = None,
-    ) -> _SearchPoint:
-        """Return the node that some outcomes lead to, with which a call is `done`, or has `sent` a message."""
-        messages = list(node.sent)
-        if sent is not None:
-            messages[sent[0]] = (*messages[sent[0]], sent[1])
-        must = (*node.must, *map(comparable, required(outcomes)))
-        return _SearchPoint(
-            node.done if done is None else node.done | {done},
-            tuple(messages),
-            model.freeze(),
-            tuple(sorted(must, key=repr)),
-            node.may | permitted(outcomes),
-        )
+    def _after(self, node: _SearchPoint, model: BaseModel, outcomes: list[Outcome], **changed: Any) -> _SearchPoint:
+        """Return the node that some outcomes lead to, with which the calls `done` or the messages `sent` are changed."""
+        must = sorted((*node.must, *map(comparable, required(outcomes))), key=repr)
+        may = node.may | permitted(outcomes)
+        return replace(node, frozen=model.freeze(), must=tuple(must), may=may, **changed)
 
 
 def _messages(sent: Sequence[Any], keys: Sequence[_MessageKey]) -> list[Any]:

@@ -106,7 +106,7 @@ class Lockstep:
     def witnessed(self) -> frozenset[str]:
         """Return the clauses that were witnessed in this case, the invariants that hold now included."""
         self.model.broken()
-        return frozenset(path for path, hit in zip(self.stepper.facts.levels, self.seen, strict=True) if hit)
+        return self.model.witnessed()
 
     # ── One event on every configuration ──
 

@@ -183,15 +183,8 @@ class Stepper:
         clause, *others = self._clauses(decision)
         wanted = " or ".join(code for code in decision.refuse if code != "*") or "with any code"
         seen = f"accepted, giving {short(call.given)}" if call.given is not None else "accepted"
-        return Finding(
-            "accepted",
-            clause,
-            call.operation,
-            f"refused {wanted}",
-            seen,
-            value=decision.refuse[0],
-            related=tuple(others),
-        )
+        expected, code, related = f"refused {wanted}", decision.refuse[0], tuple(others)
+        return Finding("accepted", clause, call.operation, expected, seen, value=code, related=related)
 
     def _refused(self, decision: Decision, call: Observed) -> list[Outcome]:
         if decision.idle or "*" in decision.refuse or call.refused in decision.refuse:
@@ -199,19 +192,10 @@ class Stepper:
         seen = f"refused {call.refused}"
         if not decision.refuse or decision.accept:
             raise Contradiction(Finding("refused", f"operations.{call.operation}", call.operation, "accepted", seen))
-        clauses = self._clauses(decision)
-        self._note(
-            Finding(
-                "refused",
-                clauses[0],
-                call.operation,
-                f"refused {' or '.join(decision.refuse)}",
-                seen,
-                all(map(self.facts.recommended, clauses)),
-                value=decision.refuse[0],
-                related=tuple(clauses[1:]),
-            )
-        )
+        clause, *others = self._clauses(decision)
+        expected, code, related = f"refused {' or '.join(decision.refuse)}", decision.refuse[0], tuple(others)
+        should = all(map(self.facts.recommended, (clause, *others)))
+        self._note(Finding("refused", clause, call.operation, expected, seen, should, value=code, related=related))
         return [Outcome()]
 
     def _clauses(self, decision: Decision) -> list[str]:

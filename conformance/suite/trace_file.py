@@ -59,25 +59,17 @@ def _spec_of(name: Scalar, file: Path) -> str:
     if (above / spec).exists():
         return str(above / spec)
     places = " and ".join(dict.fromkeys((str(Path.cwd()), str(above))))
-    raise SpecError(
-        [
-            Diagnostic(
-                "spec-not-found",
-                name.where,
-                f"the spec {spec} that this counterexample is of is not there; it was looked for in {places}",
-                "the run wrote the path from where it was started: start `replay` there, or change the path in this line",
-            )
-        ]
-    )
+    message = f"the spec {spec} that this counterexample is of is not there; it was looked for in {places}"
+    hint = "the run wrote the path from where it was started: start `replay` there, or change the path in this line"
+    raise SpecError([Diagnostic("spec-not-found", name.where, message, hint)])
 
 
 def save(folder: Path, lifecycle: str, target: str, row_id: str, found: Counterexample) -> Path:
     """Write a counterexample to a row of the matrix as a counterexample file; give its path."""
     folder.mkdir(parents=True, exist_ok=True)
-    path = _path(folder, lifecycle, row_id)
     name, _, body = found.row.partition(":\n")
     indented = "".join(f"  {line}\n" for line in body.splitlines())
-    head = _head(lifecycle, target, row_id)
+    path, head = _head(folder, lifecycle, target, row_id)
     head += f"rounds: {found.rounds}\n" if found.reproduced < found.rounds else ""
     path.write_text(f"{head}matrix:\n  {name}:\n{indented}", encoding="utf-8")
     return path
@@ -85,21 +77,18 @@ def save(folder: Path, lifecycle: str, target: str, row_id: str, found: Countere
 
 def clear(folder: Path, lifecycle: str, target: str, row_id: str) -> None:
     """Remove the counterexample file of a row if an earlier run of the same target wrote it."""
-    path = _path(folder, lifecycle, row_id)
+    path, head = _head(folder, lifecycle, target, row_id)
     with contextlib.suppress(OSError):  # what is not there, or cannot be read, is no file of ours
-        if path.read_bytes().startswith(_head(lifecycle, target, row_id).encode()):
+        if path.read_bytes().startswith(head.encode()):
             path.unlink()
 
 
-def _path(folder: Path, lifecycle: str, row_id: str) -> Path:
-    path = Path(lifecycle)
-    return folder / f"{path.name if lifecycle.endswith('/') else path.stem}-{row_id}.yaml"
-
-
-def _head(lifecycle: str, target: str, row_id: str) -> str:
-    """Return the first lines of a counterexample file: which run wrote it, and about which row."""
+def _head(folder: Path, lifecycle: str, target: str, row_id: str) -> tuple[Path, str]:
+    """Return where a counterexample file is, and its first lines: which run wrote it, and about which row."""
+    spec = Path(lifecycle)
+    path = folder / f"{spec.name if lifecycle.endswith('/') else spec.stem}-{row_id}.yaml"
     named = json.dumps(lifecycle) if lifecycle.endswith(PATHS) else lifecycle
-    return f"lifecycle: {named}\ntarget: {json.dumps(target)}\nrow: {row_id}\n"
+    return path, f"lifecycle: {named}\ntarget: {json.dumps(target)}\nrow: {row_id}\n"
 
 
 class Saver(Watcher):

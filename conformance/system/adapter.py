@@ -40,12 +40,7 @@ class Adapter:
     costly = False
 
     def __init__(
-        self,
-        factory: Callable[[], Any],
-        name: str,
-        operations: Mapping[str, Signature],
-        declare: Declare,
-        limit: float,
+        self, factory: Callable[[], Any], name: str, operations: Mapping[str, Signature], declare: Declare, limit: float
     ) -> None:
         """Look at what the class offers; `declare` checks what it says of itself against the lifecycle.
 

@@ -75,15 +75,8 @@ def declared(compiled: Compiled, words: Mapping[str, Any], *, has_wait: bool, as
         policies = policies_of(compiled.lifecycle, words.get("policies", {}))
     except ValueError as error:
         raise DeclarationError(str(error)) from None
-    return Declaration(
-        limits,
-        policies,
-        _lacks(compiled, words.get("lacks", ())),
-        clock,
-        concurrency,
-        settles,
-        rests,
-    )
+    lacks = _lacks(compiled, words.get("lacks", ()))
+    return Declaration(limits, policies, lacks, clock, concurrency, settles, rests)
 
 
 def _one_of(word: str, value: Any, known: tuple[str, ...]) -> None:
