@@ -9,6 +9,7 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 from conformance.budget import USUAL, Budget
@@ -195,23 +196,22 @@ class Case:
             return self._together(bodies, callers)
 
     def _together(self, bodies: Sequence[Callable[[], Any]], callers: list[list[Observed]]) -> list[Any]:
-        def of(calls: list[Observed], body: Callable[[], Any]) -> Callable[[], Any]:
-            def run() -> Any:
-                self._caller.calls = calls
-                try:
-                    return body()
-                except UNEVALUABLE as error:
-                    raise RowFailure(f"cannot be evaluated: {error}") from error
-                finally:  # the thread may be one that goes on: what it calls afterwards is not of this group
-                    del self._caller.calls
-
-            return run
+        def as_caller(calls: list[Observed], body: Callable[[], Any]) -> Any:
+            self._caller.calls = calls
+            try:
+                return body()
+            except UNEVALUABLE as error:
+                raise RowFailure(f"cannot be evaluated: {error}") from error
+            finally:  # the thread may be one that goes on: what it calls afterwards is not of this group
+                del self._caller.calls
 
         self.trace.append(History(()))
         seed = self.seed * GROUPS_OF_A_CASE + self.groups
         self.groups += 1
         try:
-            results = self.adapter.together(list(map(of, callers, bodies)), seed)
+            results = self.adapter.together(
+                [partial(as_caller, *each) for each in zip(callers, bodies, strict=True)], seed
+            )
         except Broken as broken:
             operations = " ∥ ".join(dict.fromkeys(call.operation for call in itertools.chain(*callers)))
             raise self._broken(operations, "answers", broken) from None

@@ -10,15 +10,15 @@ from typing import NamedTuple
 
 from conformance.budget import USUAL, Budget
 from conformance.counterexample import because
-from conformance.judge import Case
 from conformance.report import RAN, latest, one_line
-from conformance.suite.row_facts import fixed_values, inapplicable, is_about, lacking, makes_calls_at_once, operations
+from conformance.suite.row_facts import inapplicable, is_about, lacking, makes_calls_at_once, operations
+from conformance.suite.rows import RowRunner
 from conformance.suite.trace_file import Saved
 from conformance.system import Adapter
 from conformance.verdict import EXIT_CONFORMS, EXIT_UNKNOWN, EXIT_VIOLATES, UNSURE
-from statemachines.compile import Compiled
 from statemachines.diagnostics import SpecError
-from statemachines.rows import Program, RowCompiler, RowFailure
+from statemachines.lifecycle import Row
+from statemachines.rows import Program, RowCompiler, RowTooLong
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,23 +88,23 @@ def replay(saved: Saved, adapter: Adapter, budget: Budget = USUAL) -> Replay:
 
     Raises SpecError for faults of a row, RowTooLong for one that makes too many calls with what is declared.
     """
-    return Replay(tuple(_replayed(saved, adapter, budget)))
+    lifecycle = saved.compiled.lifecycle
+    runner = RowRunner(saved.compiled, RowCompiler(lifecycle), adapter, budget=budget)
+    return Replay(tuple(_replayed(saved, runner, row) for row in lifecycle.rows.values()))
 
 
-def _replayed(saved: Saved, adapter: Adapter, budget: Budget) -> Iterator[Replayed]:
-    compiled = saved.compiled
-    rows = RowCompiler(compiled.lifecycle)
-    for row in compiled.lifecycle.rows.values():
-        program = rows.program(row)
-        if rows.faults:
-            raise SpecError(rows.faults)
-        prevented = inapplicable(compiled, rows.words, adapter, row) or lacking(adapter, operations(row, compiled))
-        found = [] if prevented else list(_rounds(saved, rows, adapter, program, budget))
-        failures = [each for each in found if each.fails]
-        last = failures[-1] if failures else _Round()
-        doubts = (each.unanswered for each in found if each.unanswered)
-        unanswered = prevented or ("" if failures else next(doubts, ""))
-        yield Replayed(row.id.text, saved.of, len(failures), len(found), last.reason, last.transcript, unanswered)
+def _replayed(saved: Saved, runner: RowRunner, row: Row) -> Replayed:
+    rows, adapter, compiled = runner.rows, runner.adapter, saved.compiled
+    program = rows.program(row)
+    if rows.faults:
+        raise SpecError(rows.faults)
+    prevented = inapplicable(compiled, rows.words, adapter, row) or lacking(adapter, operations(row, compiled))
+    found = [] if prevented else list(_rounds(saved, runner, program))
+    failures = [each for each in found if each.fails]
+    last = failures[-1] if failures else _Round()
+    doubts = (each.unanswered for each in found if each.unanswered)
+    unanswered = prevented or ("" if failures else next(doubts, ""))
+    return Replayed(row.id.text, saved.of, len(failures), len(found), last.reason, last.transcript, unanswered)
 
 
 class _Round(NamedTuple):
@@ -116,14 +116,15 @@ class _Round(NamedTuple):
     unanswered: str = ""
 
 
-def _rounds(saved: Saved, rows: RowCompiler, adapter: Adapter, program: Program, budget: Budget) -> Iterator[_Round]:
+def _rounds(saved: Saved, runner: RowRunner, program: Program) -> Iterator[_Round]:
     """Run a row in several rounds if it makes calls at once; or else until it fails, in so many at most."""
+    budget = runner.budget
     until, failed = time.monotonic() + budget.replay_seconds, False
     at_once = makes_calls_at_once(program.row)
     must = budget.replays if at_once else saved.rounds
     may = must * budget.more_replays if must > 1 else 1
     for number in range(may):
-        found = _once(saved.compiled, rows, adapter, program, number, budget)
+        found = _once(runner, program, number)
         failed = failed or found.fails
         yield found
         late, tried = time.monotonic() > until, not at_once or number + 1 >= must
@@ -131,28 +132,23 @@ def _rounds(saved: Saved, rows: RowCompiler, adapter: Adapter, program: Program,
             return
 
 
-def _once(
-    compiled: Compiled, rows: RowCompiler, adapter: Adapter, program: Program, seed: int, budget: Budget
-) -> _Round:
+def _once(runner: RowRunner, program: Program, seed: int) -> _Round:
     """Run a row once, with all values of its parameters."""
     unanswered = ""
-    for values in fixed_values(compiled, rows.words, adapter, program):
-        case = Case(compiled, adapter, seed, budget)
-        failure: RowFailure | None = None
-        try:
-            program.run(case, values)
-        except RowFailure as error:
-            failure = error
+    for values in runner.fixed_values(program):
+        case, failure = runner.ran(program, values, seed)
+        if isinstance(failure, RowTooLong):
+            raise failure
         if case.astray:
             return _Round(unanswered=f"the spec leaves open what {case.astray} does there")
         found = [each for each in (case.finding, *case.judge.findings) if each and is_about(program.row, each)]
         if failure is not None or (found and not case.judge.unsure):
             expected, seen = because(program.row, failure, next(iter(found), None))
-            return _Round(True, f"expected {expected}; seen {seen}", adapter.transcript())
+            return _Round(True, f"expected {expected}; seen {seen}", case.adapter.transcript())
         if case.finding is not None and case.judge.unsure:
             unanswered = UNSURE
         elif case.finding is not None:
             other = case.finding
             reason = f"breaks another rule now, {other.clause}: expected {other.expected}; seen {other.seen}"
-            return _Round(True, reason, adapter.transcript())
+            return _Round(True, reason, case.adapter.transcript())
     return _Round(unanswered=unanswered)

@@ -11,7 +11,7 @@ from statemachines.compile import Compiled
 from statemachines.expression import Field, FunctionCall, Name, Node, nodes
 from statemachines.kernel import within
 from statemachines.lifecycle import Row, RowStep
-from statemachines.rows import Program, RowWords, enumerated, evaluate, witnesses
+from statemachines.rows import RowWords, evaluate
 
 
 def inapplicable(compiled: Compiled, words: RowWords, adapter: Adapter, row: Row) -> str:
@@ -58,13 +58,6 @@ def operations(row: Row, compiled: Compiled) -> list[str]:
 def makes_calls_at_once(row: Row) -> bool:
     """Return whether a row makes calls at once."""
     return "together" in _called(row)
-
-
-def fixed_values(compiled: Compiled, words: RowWords, adapter: Adapter, program: Program) -> list[dict[str, Any]]:
-    """List every combination of the values that a row names for its parameters; of what is drawn, the witness."""
-    declared = compiled.model(adapter.declaration.limits, adapter.declaration.policies)
-    first = witnesses(words, program.row, declared)
-    return [{**values, **first} for values in enumerated(compiled.lifecycle, program)]
 
 
 def _called(row: Row) -> set[str]:

@@ -12,21 +12,13 @@ from typing import Any
 from conformance.budget import USUAL, Budget
 from conformance.counterexample import Fails, row_itself, shrunk, without_needless_steps
 from conformance.judge import Case, History, case_seed
-from conformance.suite.row_facts import (
-    covers,
-    fixed_values,
-    inapplicable,
-    is_about,
-    lacking,
-    makes_calls_at_once,
-    operations,
-)
+from conformance.suite.row_facts import covers, inapplicable, is_about, lacking, makes_calls_at_once, operations
 from conformance.system import Adapter, HarnessError
 from conformance.verdict import UNSURE, Counterexample, Judged, RowResult, Verdict
 from statemachines.compile import Compiled
 from statemachines.kernel import within
 from statemachines.lifecycle import Row
-from statemachines.rows import Program, RowCompiler, RowFailure, RowTooLong
+from statemachines.rows import Program, RowCompiler, RowFailure, RowTooLong, enumerated, witnesses
 
 Combinations = Sequence[Mapping[str, Any]]  # of the values of a row's parameters
 
@@ -118,8 +110,28 @@ class RowRunner:
 
     # ── Running ──
 
+    def declared(self) -> Any:
+        """Return the limits and policies of the system, as what a row reads of them."""
+        return self.compiled.model(self.adapter.declaration.limits, self.adapter.declaration.policies)
+
+    def fixed_values(self, program: Program) -> Combinations:
+        """List every combination of the values that a row names for its parameters; of what is drawn, the witness."""
+        first = witnesses(self.rows.words, program.row, self.declared())
+        return [{**values, **first} for values in enumerated(self.compiled.lifecycle, program)]
+
+    def ran(
+        self, program: Program, values: Mapping[str, Any], seed: int
+    ) -> tuple[Case, RowFailure | RowTooLong | None]:
+        """Run a row once, and judge it; return the case, and why the row did not hold or did not come to its end."""
+        case = Case(self.compiled, self.adapter, seed, self.budget)
+        try:
+            program.run(case, values)
+        except (RowFailure, RowTooLong) as error:
+            return case, error
+        return case, None
+
     def _all(self, program: Program, tally: Tally) -> None:
-        combinations = fixed_values(self.compiled, self.rows.words, self.adapter, program)
+        combinations = self.fixed_values(program)
         at_once = makes_calls_at_once(program.row)
         share = max(self.budget.schedules_of_all // len(combinations), self.budget.schedules_of_each)
         for values in combinations if at_once or self.budget.every_combination else combinations[:1]:
@@ -150,15 +162,13 @@ class RowRunner:
     def _drawn(self, program: Program, combinations: Combinations, tally: Tally, examples: int) -> None:
         from conformance.search import Falsified, draw  # Hypothesis is slow to import, and few rows draw
 
-        declared = self.compiled.model(self.adapter.declaration.limits, self.adapter.declaration.policies)
-
         def test(chosen: dict[str, Any]) -> None:
             for values in combinations:
                 self._once(program, {**values, **chosen}, tally, case_seed(self.number, 0))
 
         try:
             drawn = program.row.drawn
-            draw(self.compiled, self.rows, drawn, declared, test, number=self.number, examples=examples)
+            draw(self.compiled, self.rows, drawn, self.declared(), test, number=self.number, examples=examples)
         except Falsified as falsified:
             if isinstance(falsified.cause, Fails):
                 raise falsified.cause from None
@@ -166,15 +176,7 @@ class RowRunner:
 
     def _once(self, program: Program, values: Mapping[str, Any], tally: Tally, seed: int) -> None:
         """Run a row once; raise Fails when it does not hold."""
-        case = Case(self.compiled, self.adapter, seed, self.budget)
-        failure: RowFailure | None = None
-        too_long: RowTooLong | None = None
-        try:
-            program.run(case, values)
-        except RowFailure as error:
-            failure = error
-        except RowTooLong as error:  # what was seen until then counts
-            too_long = error
+        case, error = self.ran(program, values, seed)
         tally.runs += 1
         tally.overlaps += case.overlaps
         tally.groups += case.groups
@@ -183,12 +185,12 @@ class RowRunner:
         mine = case.finding is not None and is_about(program.row, case.finding)
         in_doubt = case.finding is not None and case.judge.unsure
         tally.unsure = tally.unsure or (in_doubt and (mine or not case.judge.lockstep.blind))
-        if failure is not None or (mine and not case.judge.unsure):
-            raise Fails(case, values, failure)
+        if isinstance(error, RowFailure) or (mine and not case.judge.unsure):
+            raise Fails(case, values, error if isinstance(error, RowFailure) else None)
         if case.finding is not None and not case.judge.unsure:
             tally.strays.append(case)
-        if too_long is not None:
-            raise too_long
+        if error is not None:  # it was too long, and what was seen until then counts
+            raise error
 
     # ── Failures ──
 

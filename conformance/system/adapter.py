@@ -161,24 +161,21 @@ class Adapter:
         loop = self._loop
         gate = self._gate = Gate(len(bodies), self.patience) if loop is not None else None
 
-        def body(inner: Callable[[], Any]) -> Callable[[], Any]:
-            def in_group() -> Any:
-                self._at_once.group = group  # to a thread that outlives it, the next case's object is not given
-                try:
-                    return inner()
-                finally:
-                    del self._at_once.group
-                    if loop is not None and gate is not None:
-                        gate.submitted()  # or the others wait for one that makes no call
-                        loop.callers(-1)
-
-            return in_group
+        def in_group(body: Callable[[], Any]) -> Any:
+            self._at_once.group = group  # to a thread that outlives it, the next case's object is not given
+            try:
+                return body()
+            finally:
+                del self._at_once.group
+                if loop is not None and gate is not None:
+                    gate.submitted()  # or the others wait for one that makes no call
+                    loop.callers(-1)
 
         if loop is not None and gate is not None:
             loop.callers(len(bodies) - 1)  # nobody else calls until they are done
             loop.call_soon(gate.hold)
         try:
-            marked = list(map(body, bodies))
+            marked = [partial(in_group, body) for body in bodies]
             return run_at_once(marked, seed, self._own, self.patience, lambda: self._made, self._blocking)
         finally:
             self._gate = self._group = None
