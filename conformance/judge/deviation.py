@@ -47,12 +47,7 @@ def in_doubt(source: Kernel, one: BaseModel, other: BaseModel) -> set[str]:
 
 
 def may_follow(
-    stepper: Stepper,
-    finding: Finding,
-    event: Observed | History,
-    one: BaseModel,
-    other: BaseModel,
-    doubts: set[str],
+    stepper: Stepper, finding: Finding, event: Observed | History, one: BaseModel, other: BaseModel, doubts: set[str]
 ) -> bool:
     """Return whether a finding may come of what is in doubt between two models, which stand before the event."""
     if isinstance(event, History):

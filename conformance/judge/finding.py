@@ -68,14 +68,10 @@ def short(value: Any) -> str:
 
 
 def _part(value: Any, length: int) -> str:
-    """Write a value or a part of it, and how long it is if it is a long text."""
-    counted = f" ({len(value)} characters)" if isinstance(value, str) and len(value) > LINE else ""
-    return _cut(repr(value), length) + counted
-
-
-def _cut(text: str, length: int) -> str:
-    """Leave out the middle of a text that is longer."""
-    return text if len(text) <= length else f"{text[: length * 3 // 4]} … {text[-length // 5 :]}"
+    """Write a value or a part of it without its middle if that is longer, and how long it is if it is a long text."""
+    text = repr(value)
+    shown = text if len(text) <= length else f"{text[: length * 3 // 4]} … {text[-length // 5 :]}"
+    return f"{shown} ({len(value)} characters)" if isinstance(value, str) and len(value) > LINE else shown
 
 
 def at(path: str, value: Any) -> str:

@@ -33,10 +33,8 @@ class History:
     @property
     def summary(self) -> str:
         """What each call gave, in one line."""
-        gave = (
-            (each.operation, f"refused {each.refused}" if each.refused else repr(each.given)) for each in self.calls
-        )
-        text = "; ".join(f"{operation} → {given}" for operation, given in gave)
+        gave = (f"refused {each.refused}" if each.refused else repr(each.given) for each in self.calls)
+        text = "; ".join(f"{each.operation} → {given}" for each, given in zip(self.calls, gave, strict=True))
         return text if len(text) <= 400 else f"{text[:397]}…"
 
     @property

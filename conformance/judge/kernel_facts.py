@@ -32,10 +32,8 @@ class Facts(CallTypes):
             path for path in recommended if kernel.without(compiled.kernel, frozenset([path])) != compiled.kernel
         )
         self.recommended_policies = tuple(f"policies.{name}" for name in compiled.kernel.recommended)
-        self.exactly_undone = {
-            *(message.outlives_clause for message in compiled.kernel.messages),
-            *self.recommended_policies,
-        }
+        outliving = (message.outlives_clause for message in compiled.kernel.messages)
+        self.exactly_undone = {*outliving, *self.recommended_policies}
 
     def leaves_open(self, operation: str) -> bool:
         """Return whether a spec may leave open what an operation does."""

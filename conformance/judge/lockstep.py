@@ -70,11 +70,9 @@ class Lockstep:
             for each in self.configurations
         )
 
-    def decision(self, operation: str, arguments: Mapping[str, Any]) -> Decision:
-        """Return what a call may be answered now; that it was asked witnesses nothing."""
-        return self._decided(self.model, operation, arguments)
-
-    def _decided(self, model: BaseModel, operation: str, arguments: Mapping[str, Any]) -> Decision:
+    def decision(self, operation: str, arguments: Mapping[str, Any], model: BaseModel | None = None) -> Decision:
+        """Return what a call may be answered now, by the first explanation or another; that it was asked witnesses nothing."""
+        model = self.model if model is None else model
         model.seen = bytearray(len(self.seen))
         try:
             return model.decide(operation, arguments)
@@ -84,7 +82,7 @@ class Lockstep:
     def avoids(self, operation: str, arguments: Mapping[str, Any]) -> bool:
         """Return whether the spec leaves open what a call would do here, whichever explanation is the right one."""
         return self.stepper.facts.leaves_open(operation) and any(
-            self._decided(model, operation, arguments).avoid
+            self.decision(operation, arguments, model).avoid
             for each in self.configurations
             for model, _ in self._own_steps(each.model)
         )

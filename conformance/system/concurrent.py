@@ -185,7 +185,9 @@ class _Turns:
         if index not in self._running:
             others = free or awake or others
         elif self._choice.random() < _TRIED:
-            others = free or [each for each in others if each in self._stuck and self._worth_a_try(each)]
+            # One that could not go on tries again ever more rarely, for each time takes a while; just now it was 0 times.
+            worth = (each for each in others if each in self._stuck and self._choice.random() * self._tried[each] < 1)
+            others = free or list(worth)
         if not others:
             return False
         self._turns += 1
@@ -196,10 +198,6 @@ class _Turns:
         self._turn = other
         self._called[other].set()
         return True
-
-    def _worth_a_try(self, index: int) -> bool:
-        """Choose whether one that could not go on may try again: ever more rarely, for each time takes a while."""
-        return self._choice.random() * self._tried[index] < 1  # it may have come to a step just now: 0
 
     def _wait(self, index: int, moment: float) -> None:
         """Wait for the turn, or take it from a thread that does not come to a step for a while.
