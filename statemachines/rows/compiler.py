@@ -50,7 +50,7 @@ class RowCompiler:
         steps, scope = self._steps((*row.arrange, *row.act), scope)
         declared = self.words.scope({}).with_present(needed)
         asserts = tuple(self._claim(each, scope, declared) for each in row.asserts)
-        left_open = tuple(Line(expr, self._typed(expr, scope, BOOL), claim=True) for expr in row.open)
+        left_open = tuple(self._said(expr, scope) for expr in row.open)
         self.faults += self.words.faults
         self.words.faults.clear()
         return Program(row, steps, asserts, left_open, tuple(names.items()))
@@ -66,11 +66,14 @@ class RowCompiler:
 
     def _claim(self, claim: Claim, scope: Scope, declared: Scope) -> Line:
         """Type what a row asserts; what it asserts only `when` something is declared knows of that."""
-        if claim.when is None:
-            return Line(claim.expr, self._typed(claim.expr, scope, BOOL), claim=True)
-        when = Line(claim.when, self._typed(claim.when, declared, BOOL), claim=True)
-        known = scope.with_present(facts(claim.when.node, True))
-        return Line(claim.expr, self._typed(claim.expr, known, BOOL), claim=True, when=when)
+        when = None
+        if claim.when is not None:
+            when = self._said(claim.when, declared)
+            scope = scope.with_present(facts(claim.when.node, True))
+        return self._said(claim.expr, scope, when)
+
+    def _said(self, expr: Expr, scope: Scope, when: Line | None = None) -> Line:
+        return Line(expr, self._typed(expr, scope, BOOL), claim=True, when=when)
 
     # ── Parameters and needs ──
 

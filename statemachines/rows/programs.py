@@ -237,6 +237,7 @@ class _Context:
 # ── Why an assertion is false ────────────────────────────────────────────────────────────────────
 
 
+WORD = 12  # signs that are left out of a long value besides, so that no word is cut
 _CONSTANTS = {None: "null", True: "true", False: "false"}
 
 
@@ -264,17 +265,10 @@ def _evaluated(value: Typed, environment: dict[str, Any]) -> Any:
 
 
 def shown(value: Any) -> str:
-    """Write a value shortly, for a message, with the language's words for no value and for truth."""
+    """Write a value for a message, with the language's words for no value and for truth; of a long one both ends."""
     given = value.given if isinstance(value, Observed) else value
     text = _CONSTANTS[given] if given is None or isinstance(given, bool) else repr(given)
-    return text if len(text) <= 160 else shortened(text, 100, 50)
-
-
-WORD = 12  # signs that are left out besides, so that no word is cut
-
-
-def shortened(text: str, first: int, last: int) -> str:
-    """Return the first and the last signs of a text, at most so many of them, and no word in pieces if it is short."""
-    begins = len(text) - last
-    end, start = text.rfind(" ", first - WORD, first + 1), text.find(" ", begins - 1, begins + WORD)
-    return f"{text[: end if end >= 0 else first]} … {text[start + 1 if start >= 0 else begins :]}"
+    if len(text) <= 160:
+        return text
+    end, start = text.rfind(" ", 100 - WORD, 101), text.find(" ", len(text) - 51, len(text) - 50 + WORD)
+    return f"{text[: end if end >= 0 else 100]} … {text[start + 1 if start >= 0 else -50 :]}"

@@ -170,10 +170,8 @@ def _symbol(value: Any, kind: Type | None, origins: Mapping[str, Given]) -> Any:
             return value
         case str(), _:
             return origins.get(value, value)
-        case list(), List(item=item):
-            return tuple(_symbol(each, item, origins) for each in value)
-        case list(), _:
-            return tuple(_symbol(each, None, origins) for each in value)
+        case list(), plain:
+            return tuple(_symbol(each, plain.item if isinstance(plain, List) else None, origins) for each in value)
         case dict(), plain:
             kinds = dict(plain.fields) if isinstance(plain, RecordType) else {}
             return Plain(tuple((name, _symbol(each, kinds.get(name), origins)) for name, each in value.items()))

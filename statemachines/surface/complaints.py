@@ -12,6 +12,7 @@ from statemachines.specs import schema
 
 Path: TypeAlias = tuple[str | int, ...]
 Schema: TypeAlias = dict[str, Any]
+_schema = cache(schema)
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,11 +80,6 @@ class Complaint:
 def complaints(plain: Any, language: str) -> list[Complaint]:
     """List all that the schema of this name objects to in a document."""
     return [_complaint(error, language) for error in _validator(language).iter_errors(plain)]
-
-
-@cache
-def _schema(language: str) -> Schema:
-    return schema(language)
 
 
 @cache
