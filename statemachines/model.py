@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import KW_ONLY, dataclass, field
 from typing import Any, NoReturn, Self
 
 # ── The listed functions ─────────────────────────────────────────────────────────────────────────
@@ -113,17 +112,24 @@ def sized_text(piece: str, size: int, lines: int = 1) -> str:
     return "x\n" * breaks + piece * (room // width) + "x" * (room % width)
 
 
-@dataclass(slots=True, unsafe_hash=True, repr=False)
 class Document:
     """A text as it was told: inline, or in a file of its own.
 
     Equal documents hold the same text in the same way; where the file lies does not count.
     """
 
-    text: str
-    _: KW_ONLY
-    inline: bool
-    file: str | None = field(default=None, compare=False)
+    __slots__ = ("file", "inline", "text")
+
+    def __init__(self, text: str, *, inline: bool, file: str | None = None) -> None:
+        self.text = text
+        self.inline = inline
+        self.file = file
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Document) and (self.inline, self.text) == (other.inline, other.text)
+
+    def __hash__(self) -> int:
+        return hash((self.inline, self.text))
 
     def __repr__(self) -> str:
         counts = (byte_length(self.text), "byte"), (line_count(self.text), "line")
@@ -140,14 +146,22 @@ def document(text: str, max_bytes: int | None, max_lines: int | None) -> Documen
     return Document(text, inline=within)
 
 
-@dataclass(slots=True, unsafe_hash=True)
 class Descending:
     """An ordering key turned round."""
 
-    key: Any
+    __slots__ = ("key",)
+
+    def __init__(self, key: Any) -> None:
+        self.key = key
 
     def __lt__(self, other: Descending) -> bool:
         return bool(other.key < self.key)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Descending) and bool(self.key == other.key)
+
+    def __hash__(self) -> int:
+        return hash(self.key)
 
 
 # ── What a step says ─────────────────────────────────────────────────────────────────────────────
@@ -191,14 +205,19 @@ class _Chosen(_Anything):
     __hash__ = object.__hash__
 
 
-@dataclass(slots=True, repr=False)
 class SuchAs:
     """A part of a reply that the implementation chooses, with an example."""
 
-    example: Any
+    __slots__ = ("example",)
+
+    def __init__(self, example: Any) -> None:
+        self.example = example
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, SuchAs) and bool(self.example == other.example)
 
     def __hash__(self) -> int:
-        return hash(SuchAs)  # an example such as a list has none
+        return hash(SuchAs)
 
     def __repr__(self) -> str:
         return f"such as {self.example!r}"
@@ -231,12 +250,11 @@ class _Said:
     __slots__: tuple[str, ...] = ()
 
     def __repr__(self) -> str:
-        parts = ((name, repr(getattr(self, name))) for name in sorted(self.__slots__))
+        parts = ((name, repr(getattr(self, name))) for name in self.__slots__)
         said = (f"{name}={value}" for name, value in parts if value not in {"None", "False", "()"})
         return f"{type(self).__name__}({', '.join(said)})"
 
 
-@dataclass(slots=True, eq=False, repr=False)
 class Decision(_Said):
     """What an operation is allowed to answer, decided before anything changes.
 
@@ -248,39 +266,60 @@ class Decision(_Said):
     clauses the numbers of all clauses that decided; none where nothing stands in the way
     """
 
-    refuse: tuple[str, ...] = ()
-    _: KW_ONLY
-    accept: bool = False
-    idle: bool = False
-    avoid: bool = False
-    may: tuple[Signal, ...] = ()
-    clauses: tuple[int, ...] = ()
+    __slots__ = ("accept", "avoid", "clauses", "idle", "may", "refuse")
+
+    def __init__(
+        self,
+        refuse: tuple[str, ...] = (),
+        *,
+        accept: bool = False,
+        idle: bool = False,
+        avoid: bool = False,
+        may: tuple[Signal, ...] = (),
+        clauses: tuple[int, ...] = (),
+    ) -> None:
+        self.refuse = refuse
+        self.accept = accept
+        self.idle = idle
+        self.avoid = avoid
+        self.may = may
+        self.clauses = clauses
 
 
 ACCEPT = Decision(accept=True)
 
 
-@dataclass(slots=True, eq=False, repr=False)
 class Outcome(_Said):
     """What carrying out an operation gives: a value, signals that must come, and signals that may.
 
     `again` are signals that came once and may come again, now or later.
     """
 
-    value: Any = None
-    signals: tuple[Signal, ...] = ()
-    may: tuple[Signal, ...] = ()
-    again: tuple[Signal, ...] = ()
+    __slots__ = ("again", "may", "signals", "value")
+
+    def __init__(
+        self,
+        value: Any = None,
+        signals: tuple[Signal, ...] = (),
+        may: tuple[Signal, ...] = (),
+        again: tuple[Signal, ...] = (),
+    ) -> None:
+        self.value = value
+        self.signals = signals
+        self.may = may
+        self.again = again
 
 
 NOTHING = Outcome()
 
 
-@dataclass(slots=True, eq=False)
 class AnyOf:
     """A value that is one of several, each as right as the others."""
 
-    options: Sequence[Any]
+    __slots__ = ("options",)
+
+    def __init__(self, options: Sequence[Any]) -> None:
+        self.options = options
 
 
 def declared_keys(declared: Any, fields: Mapping[str, Any]) -> tuple[Any, ...]:

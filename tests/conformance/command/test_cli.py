@@ -743,8 +743,11 @@ def test_a_skeleton_is_short_and_offers_every_mandatory_operation(elsewhere: Pat
 
 ALONE = """
 import sys
-from runpy import run_path
-model = run_path(sys.argv[1])["Model"]()
+from importlib.util import module_from_spec, spec_from_file_location
+spec = spec_from_file_location("loaded_from_its_path", sys.argv[1])
+module = module_from_spec(spec)
+spec.loader.exec_module(module)
+model = module.Model()
 model.do_start("t1", "c", "bash")
 (job,) = model.jobs
 model.do_finish(job, "completed", "x")
