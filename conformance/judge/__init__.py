@@ -1,6 +1,6 @@
 """What is allowed: a system's calls, as observed, beside the model, and what is not explained by it.
 
-`Case` makes the calls of one case and judges each; what is told of a hang or a crash is said here.
+`Case` makes the calls of one case and judges each; a crash or a hang, which `system` notices, is judged here too.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """How a system under test is reached and called: adapters, worker threads, clocks, schedules of calls at once.
 
-What counts as a hang or a crash, and how threads take turns, is decided here; no expected answer is seen here.
+How threads take turns is decided here, and a hang or a crash is noticed; no expected answer is seen here.
 """
 
 from __future__ import annotations

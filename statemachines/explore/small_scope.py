@@ -24,7 +24,7 @@ class SmallScope:
 
 
 def scopes(compiled: Compiled) -> list[SmallScope]:
-    """Return the scope of a spec, or the default ones. Raises LookupError for a scope of what there is not."""
+    """Return the scope of a spec, or the default ones."""
     entities = compiled.kernel.entities
     names = {word: entity.name for entity in entities for word in (entity.name, entity.collection)}
     limits = dict.fromkeys(_bounding_limits(compiled.kernel), 1)
@@ -32,11 +32,8 @@ def scopes(compiled: Compiled) -> list[SmallScope]:
     for word, number in compiled.lifecycle.scope.items():
         if word in names:
             records[names[word]] = number
-        elif word in compiled.lifecycle.limits:
-            limits[word] = number
         else:
-            known = ", ".join([*names, *compiled.lifecycle.limits])
-            raise LookupError(f"a scope has no {word!r}; known: {known}")
+            limits[word] = number
     fixed = {entity.name: len(entity.fixed) for entity in entities if entity.fixed}
     free = [entity.name for entity in entities if not entity.fixed]
     many = {**fixed, **dict.fromkeys(free, 2), **records}

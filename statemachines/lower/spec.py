@@ -27,10 +27,21 @@ def lower(lifecycle: Lifecycle) -> tuple[kernel.Kernel, Words]:
     low = Lowering(lifecycle)
     result = _whole(low, lifecycle)
     unused_missing(low, result.operations)
+    _known_scope(low, result)
     faults = [*low.faults, *low.words.types.faults]
     if faults:
         raise SpecError(faults)
     return result, low.words
+
+
+def _known_scope(low: Lowering, source: kernel.Kernel) -> None:
+    """Note what `scope` names and there is not: it names records and limits."""
+    known = [name for entity in source.entities for name in (entity.name, entity.collection)]
+    known += low.lifecycle.limits
+    for name in low.lifecycle.scope:
+        if name not in known:
+            word = Word(name, low.lifecycle.places[f"scope.{name}"])
+            low.unknown("unknown-name", word, f"no record and no limit is called {name!r}", known)
 
 
 def _whole(low: Lowering, spec: Lifecycle) -> kernel.Kernel:

@@ -371,11 +371,6 @@ def test_a_number_may_be_given_by_entity_plural_or_limit_and_goes_before_the_spe
     ]
 
 
-def test_an_unknown_word_in_a_scope_is_refused() -> None:
-    with pytest.raises(LookupError, match=r"'joobs'.*jobs"):
-        explore(scoped(thread_job(), {"joobs": 1}))
-
-
 def test_a_fixed_record_that_a_sentence_names_is_never_left_out() -> None:
     spec = compiled(
         edited(
