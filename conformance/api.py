@@ -57,6 +57,8 @@ def run(
     """
     from conformance.suite import Saver
 
+    if not isinstance(save, str | Path | None):
+        raise UsageError(f"save is {save!r}, and it is a folder")
     chosen = prepared(lifecycle, system, rows=rows, seed=seed, quick=quick, fail_on=fail_on, call_limit=call_limit)
     with chosen as whole:
         if save is None:

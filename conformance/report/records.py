@@ -73,7 +73,8 @@ class Header:
         if not self.in_shell:
             return ""
         called, target = shlex.quote(self.called), shlex.quote(self.target)
-        return f"conformance run {called} --against {target} --rows {row_id}"
+        seed = f" --seed {self.seed}" if self.seed else ""
+        return f"conformance run {called} --against {target} --rows {row_id}{seed}"
 
 
 @dataclass(frozen=True, slots=True)

@@ -35,12 +35,15 @@ def with_rows(rules: Node, folder: Path) -> Node:
     `folder` is where `rows/` lies. Raises SpecError with the faults of the files there, the names that lead to none, and
     the files that have no name in `matrix`: rows that nobody reads are a mistake.
     """
-    matrix = rules.get("matrix") if isinstance(rules, Mapping) else None
+    if not isinstance(rules, Mapping):
+        return rules  # which the check of the structure tells
+    matrix = rules.get("matrix")
     items = matrix.items if isinstance(matrix, Sequence) else ()
     names = [item.text for item in items if isinstance(item, Scalar)]
     files: list[Path] = []
-    keys = [key.text for key, _ in rules.entries] if isinstance(rules, Mapping) else []
-    misspelt = matrix is None and did_you_mean("matrix", keys)  # which the check of the words tells
+    misspelt = matrix is None and did_you_mean(
+        "matrix", [key.text for key, _ in rules.entries]
+    )  # told by that check, too
     if (names or Path(rules.where.file).name == RULES) and not misspelt:
         files = sorted(path for path in folder.glob("rows/*") if not path.name.startswith("."))
     place = rules.where if matrix is None else matrix.where
@@ -53,7 +56,7 @@ def with_rows(rules: Node, folder: Path) -> Node:
             faults += error.diagnostics
     if faults:
         raise SpecError(faults)
-    if not names or not isinstance(rules, Mapping):
+    if not names:
         return rules
     whole = Sequence(tuple(groups), place, flow=False)
     entries = tuple((key, whole if key.text == "matrix" else value) for key, value in rules.entries)

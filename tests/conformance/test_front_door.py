@@ -201,6 +201,7 @@ WRONG: dict[str, tuple[Callable[[], object], str]] = {
 RUN_WRONGLY: list[tuple[dict[str, Any], str]] = [
     ({"fail_on": "shoud"}, "fail_on is 'shoud', and it is one of 'must' and 'should'"),
     ({"fail_on": "may"}, "fail_on is 'may'"),
+    ({"save": 3}, "save is 3, and it is a folder"),
     ({"seed": "x"}, "seed is 'x', and a seed is a whole number"),
     ({"seed": 1.5}, "seed is 1.5, and"),
     ({"rows": 3}, r'rows is 3, and it is a pattern or a list of patterns: "N1,E\*"'),

@@ -278,3 +278,9 @@ REFUSED = {
 def test_what_is_no_report_is_refused_with_its_place(lines: list[str], message: str) -> None:
     with pytest.raises(ReportError, match="^" + message):
         load(lines, "r.jsonl")
+
+
+def test_the_line_that_runs_a_row_again_names_the_seed_unless_it_is_the_usual_one() -> None:
+    header = Header("thread-job", 1, "python:my jobs:MyJobs", 0)
+    assert header.rerun("B7") == "conformance run thread-job --against 'python:my jobs:MyJobs' --rows B7"
+    assert replace(header, seed=5).rerun("B7").endswith("--rows B7 --seed 5")

@@ -211,6 +211,11 @@ def test_a_misspelt_list_is_told_as_such(folder: Path) -> None:
     assert "did you mean 'matrix'?" in hint(folder)
 
 
+def test_rules_that_are_no_mapping_are_told_alone(folder: Path) -> None:
+    written(folder, rules="- a\n")
+    assert faults(folder) == ["rules.yaml:1:1 wrong-kind"]
+
+
 @pytest.mark.parametrize("name", ["edge.yml", "edge.YAML", "edge.yaml.bak", "edge"])
 def test_a_file_with_another_ending_is_told(name: str, folder: Path) -> None:
     (folder / "rows" / "edge.yaml").rename(folder / "rows" / name)
