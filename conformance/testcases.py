@@ -76,23 +76,20 @@ def testcase(
 
 
 def _test(about: str, judged: Callable[[RowRunner], RowResult]) -> Callable[[Any], None]:
-    """Return a test that fails with the counterexample, skips with the reason, or passes."""
-
     def test(self: Any) -> None:
-        result = judged(self.runner)
-        if result.verdict is Verdict.PASS:
-            return
-        if not gates(result, "should") and result.verdict is not Verdict.COULD_NOT_TELL:
-            self.skipTest(f"{result.verdict}: {result.reason}")
-        text = [f"{result.id} {result.verdict}: {result.about}", f"  {result.reason}", f"  {result.where}"]
-        if result.counterexample is not None:
-            found = result.counterexample
-            text += [f"  expected {found.expected}", f"  seen     {found.seen}", "", found.row]
-        self.fail("\n".join(text))
+        _tell(self, judged(self.runner))
 
     test.__doc__ = about
     return test
 
 
-# pytest collects names that begin with `test`; this one makes tests, and is none
-testcase.__test__ = False  # type: ignore[attr-defined]  # pytest's own mark
+def _tell(test: unittest.TestCase, result: RowResult) -> None:
+    """Fail with the counterexample, skip with the reason, or let the test pass."""
+    if result.verdict is Verdict.PASS:
+        return
+    if not gates(result, "should") and result.verdict is not Verdict.COULD_NOT_TELL:
+        test.skipTest(f"{result.verdict}: {result.reason}")
+    text = [f"{result.id} {result.verdict}: {result.about}", f"  {result.reason}", f"  {result.where}"]
+    if (found := result.counterexample) is not None:
+        text += [f"  expected {found.expected}", f"  seen     {found.seen}", "", found.row]
+    test.fail("\n".join(text))
