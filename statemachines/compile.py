@@ -17,10 +17,9 @@ from statemachines.lifecycle import Lifecycle
 from statemachines.lower import lower
 from statemachines.model import BaseModel
 from statemachines.specs import RULES, shipped, spec_path
-from statemachines.surface import check_structure, read_lifecycle, read_spec, rules_of, with_rows
+from statemachines.surface import check_structure, read_lifecycle, read_spec, rules_of
 from statemachines.words import Words
 from statemachines.yaml import Mapping, Node
-from statemachines.yaml import read as read_text
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -105,11 +104,6 @@ def compile_tree(tree: Node, file: str) -> Compiled:
     lifecycle = read_lifecycle(tree, file)
     lowered, words = lower(lifecycle)
     return Compiled(lifecycle, lowered, words)
-
-
-def compile_text(text: str, file: str) -> Compiled:
-    """Compile the text of a spec, and the files of rows that it names, below the folder of `file`."""
-    return compile_tree(with_rows(read_text(text, file), Path(file).parent), file)
 
 
 def spec_tree(name: str) -> Mapping:

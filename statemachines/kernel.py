@@ -26,6 +26,8 @@ class Clause:
     text: str
 
 
+ANY_CODE = "*"  # a refusal with whatever code
+
 How = Literal["once", "repeats", "permitted"]
 """How a signal comes: it must come once, it must come and may come again, or it may come."""
 

@@ -241,7 +241,6 @@ def exemplary(value: Any) -> Any:
 ABSENT: Any = _Sentinel("ABSENT")  # an argument that the caller left out
 ANYTHING: Any = _Anything("ANYTHING")  # a part of a reply that is not compared
 CHOSEN: Any = _Chosen("CHOSEN")  # such a part of a reply, as a row sees it
-ANY_CODE = "*"  # a refusal with whatever code
 
 
 class _Said:

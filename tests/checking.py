@@ -1,4 +1,4 @@
-"""Specs that are checked as texts and files, with bounds of a test's own."""
+"""Specs that are compiled and checked as texts and files, with bounds of a test's own."""
 
 from __future__ import annotations
 
@@ -6,8 +6,14 @@ from pathlib import Path
 
 from statemachines.bounds import USUAL, Bounds
 from statemachines.checks.spec import Checked, check_tree
+from statemachines.compile import Compiled, compile_tree
 from statemachines.surface import read_spec, with_rows
 from statemachines.yaml import read
+
+
+def compile_text(text: str, file: str) -> Compiled:
+    """Compile the text of a spec, and the files of rows that it names, below the folder of `file`."""
+    return compile_tree(with_rows(read(text, file), Path(file).parent), file)
 
 
 def check_text(text: str, file: str, bounds: Bounds = USUAL) -> Checked:

@@ -95,7 +95,7 @@ def _operation(operation: kernel.Operation) -> list[str]:
 def refusals(operation: kernel.Operation) -> list[str]:
     """List the codes with which an operation may be refused."""
     refused = {require.code for require in operation.requires if require.answer == "refused"}
-    return sorted(refused - {"", "*"})
+    return sorted(refused - {"", kernel.ANY_CODE})
 
 
 def shape(kind: Type) -> str:

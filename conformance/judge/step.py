@@ -16,6 +16,7 @@ from conformance.judge.matching import Replies, Sending, Signals
 from conformance.judge.passing import Passing
 from conformance.system import Declaration
 from statemachines.compile import Compiled
+from statemachines.kernel import ANY_CODE
 from statemachines.lifecycle import ANY
 from statemachines.model import BaseModel, Decision, Impossible, Outcome, Signal, Values
 from statemachines.rows import Observed
@@ -181,13 +182,13 @@ class Stepper:
 
     def _wrongly_accepted(self, decision: Decision, call: Observed) -> Finding:
         clause, *others = self._clauses(decision)
-        wanted = " or ".join(code for code in decision.refuse if code != "*") or "with any code"
+        wanted = " or ".join(code for code in decision.refuse if code != ANY_CODE) or "with any code"
         seen = f"accepted, giving {short(call.given)}" if call.given is not None else "accepted"
         expected, code, related = f"refused {wanted}", decision.refuse[0], tuple(others)
         return Finding("accepted", clause, call.operation, expected, seen, value=code, related=related)
 
     def _refused(self, decision: Decision, call: Observed) -> list[Outcome]:
-        if decision.idle or "*" in decision.refuse or call.refused in decision.refuse:
+        if decision.idle or ANY_CODE in decision.refuse or call.refused in decision.refuse:
             return [Outcome(None, (), decision.may)]
         seen = f"refused {call.refused}"
         if not decision.refuse or decision.accept:

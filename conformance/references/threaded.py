@@ -32,6 +32,7 @@ def _under_the_lock(method: Callable[..., Any]) -> Callable[..., Any]:
     return step
 
 
+@atomic
 class Threaded:
     """A system that any number of threads may call, with the controls of the kit that are the same for all of them."""
 

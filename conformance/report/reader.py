@@ -117,11 +117,15 @@ def _validator(kind: str) -> Validator:
 
 def _value(record: Mapping[str, Any]) -> Record | None:
     """Return the value that a record was written from; None for a kind of record of a later kit."""
-    apart = {**record.get("timing", {}), **record.get("schedule", {})}
-    found = record.get("counterexample")
-    said = {**apart, **record, "counterexample": found and {**apart, **found}}
-    kind = KINDS.get(record["record"])
-    return None if kind is None else _typed(kind, said)
+    kind = KINDS.get(record["record"]) if isinstance(record["record"], str) else None
+    if kind is None:
+        return None
+    parts = [part for name in ("timing", "schedule") if isinstance(part := record.get(name), Mapping)]
+    said = {name: value for part in (*parts, record) for name, value in part.items()}
+    if isinstance(found := record.get("counterexample"), Mapping):
+        said["counterexample"] = {**said, **found}
+    value: Record = _typed(kind, said)
+    return value
 
 
 def _typed(kind: Any, said: Any) -> Any:

@@ -25,7 +25,7 @@ ReplayCommand = Callable[[str], str]
 class View(Watcher, ABC):
     """Shows the records of a report as they come: `header`, then `row` by `row`, then `finish`.
 
-    Above the first row of each group stands its title.
+    Rows come in the order of the header. Above the first row of each group stands its title.
     A view is a context manager, and leaving it before `finish` says that the run did not come to its end.
     `replay` returns the command that runs a row again; without it that is a run of the row alone.
     """

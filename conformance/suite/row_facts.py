@@ -77,5 +77,5 @@ def _declared(node: Node, model: Any, declaration: Declaration) -> str:
     """Say what is declared of the limits and policies that a condition reads, or what holds for want of that."""
     read = [(each.of.name, each.name) for each in nodes(node) if isinstance(each, Field) and isinstance(each.of, Name)]
     declared = any(name in {**declaration.limits, **declaration.policies} for _, name in read)
-    found = dict.fromkeys(f"{name} = {getattr(getattr(model, of), name)}" for of, name in reversed(read))
+    found = dict.fromkeys(f"{name} = {getattr(getattr(model, of), name)}" for of, name in read)
     return f"{'declared is' if declared else 'nothing else is declared than'} {', '.join(found)}"

@@ -65,9 +65,8 @@ class RowRunner:
         judged = self._judged(row, tally)
         self.strays += tally.strays[:1]
         for path, count in tally.witnesses.items():
-            if not tally.groups or covers(
-                row, path
-            ):  # what else comes to pass among calls at once, their schedule decides
+            # What else comes to pass among calls at once, their schedule decides.
+            if not tally.groups or covers(row, path):
                 self.witnessed[path] += count
         return RowResult(
             row.id.text,

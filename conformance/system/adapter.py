@@ -202,9 +202,10 @@ class Adapter:
         Before it, with `rests`, an event loop comes to rest.
         """
         worker, loop, at_once = self._worker, self._loop, hasattr(self._at_once, "group")
+        gate = self._gate if at_once else None
         try:
             if loop is not None:
-                submitted = self._gate.submitted if at_once and self._gate is not None else None
+                submitted = None if gate is None else gate.submitted
                 return loop.run(partial(rested if rests else called, function), self.patience, what, submitted)
             return function() if at_once else worker.run(function, self.patience, what)
         except (Refused, Broken):
@@ -214,7 +215,7 @@ class Adapter:
                 "crash", f"{what} raised {type(error).__name__}: {error}", own_lines(error, self._own)
             ) from None
         finally:  # what is stuck may be so for ever, and ends by itself if not; several callers may find out at once
-            if worker.stuck:
+            if worker.stuck and self._worker is worker:
                 self._worker = Worker()
             if loop is not None and loop.stopped.is_set() and self._loop is loop:
                 self._loop = Loop(virtual=self._virtual)

@@ -87,8 +87,7 @@ def run_at_once(
     def work(index: int) -> None:
         turns.begin(index)
         sys.settrace(_traced(partial(turns.step, index), own, turns.fine))
-        start.wait()
-        fulfil(results[index], bodies[index])
+        fulfil(results[index], partial(_together, start, bodies[index]))
         sys.settrace(None)
         turns.end(index)
 
@@ -99,6 +98,11 @@ def run_at_once(
     if stuck:
         raise Broken("hang", f"{stuck} of {len(bodies)} calls made at once did not come back in time")
     return [each.result() for each in results]
+
+
+def _together(start: threading.Barrier, body: Callable[[], Any]) -> Any:
+    start.wait()
+    return body()
 
 
 def _joined(threads: Sequence[threading.Thread], limit: float, progress: Callable[[], int]) -> int:

@@ -85,9 +85,10 @@ def _led(
                     states, chosen_by = targets(source, target, parameters)
                     yield Arrow(trigger, state, states, chosen_by, clause=clause)
             case kernel.Set(entity=record.name, field="state"):
-                states, _ = targets(source, effect.value)
+                states, chosen_by = targets(source, effect.value)
                 for state in record.states:
-                    yield Arrow("", state, (*states, state) if effect.when else states, clause=effect.clause)
+                    ends = tuple(dict.fromkeys((*states, state))) if effect.when else states
+                    yield Arrow("", state, ends, TO if len(ends) > 1 else chosen_by, clause=effect.clause)
             case kernel.Remove(kind="record", entity=record.name):
                 yield from (Arrow("", state, (), clause=effect.clause) for state in record.states)
 

@@ -65,7 +65,7 @@ def explore(compiled: Compiled, bounds: Bounds = USUAL) -> Exploration:
     """Explore every configuration of the scope of a spec, or of each default one, as far as the bounds allow.
 
     Where the spec does not say how many records: first one of each entity with all fixed records, then two of each
-    entity with one fixed record. Raises LookupError for a scope of what there is not.
+    entity with one fixed record.
     """
     influence = Influence(compiled.kernel)
     found: list[Exploration] = []

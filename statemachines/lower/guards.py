@@ -10,7 +10,6 @@ from statemachines.expression import Attribute, Binary, Const, Each, FunctionCal
 from statemachines.lifecycle import EntitySpec, Expr, MoveSpec, OperationSpec, Otherwise, Word
 from statemachines.lower.context import Lowering, equal, in_one_of, local, negated
 from statemachines.lower.effects import arrows, signals
-from statemachines.model import ANY_CODE
 from statemachines.types import BOOL, UNKNOWN, Ref, Type
 
 Parameters = tuple[kernel.Parameter, ...]
@@ -184,4 +183,4 @@ def _answered(answer: Otherwise) -> str:
 
 
 def _code(answer: Otherwise) -> str:
-    return (answer.code or ANY_CODE) if answer.kind == "refused" else ""
+    return (answer.code or kernel.ANY_CODE) if answer.kind == "refused" else ""

@@ -25,6 +25,7 @@ from statemachines.words import Words, variable_of
 def lower(lifecycle: Lifecycle) -> tuple[kernel.Kernel, Words]:
     """Lower a whole spec; raise SpecError with every fault of names and types."""
     low = Lowering(lifecycle)
+    _sizes(low)
     result = _whole(low, lifecycle)
     unused_missing(low, result.operations)
     _known_scope(low, result)
@@ -42,6 +43,13 @@ def _known_scope(low: Lowering, source: kernel.Kernel) -> None:
         if name not in known:
             word = Word(name, low.lifecycle.places[f"scope.{name}"])
             low.unknown("unknown-name", word, f"no record and no limit is called {name!r}", known)
+
+
+def _sizes(low: Lowering) -> None:
+    """Type the sizes that texts are drawn around; the candidates read them as they are written."""
+    for declaration in low.lifecycle.types.values():
+        for size in declaration.sizes.values():
+            low.typed(size, low.words.scopes.model(), Optional(INT))
 
 
 def _whole(low: Lowering, spec: Lifecycle) -> kernel.Kernel:
@@ -137,13 +145,7 @@ def _invariant(low: Lowering, name: str, expr: Expr) -> kernel.Invariant:
 
 
 def _definitions(low: Lowering) -> Iterator[kernel.Definition]:
-    """Lower the named expressions, each for the types of its first use; whatever uses one comes before.
-
-    The sizes that texts are drawn around are typed here, too: the candidates read them as they are written.
-    """
-    for declaration in low.lifecycle.types.values():
-        for size in declaration.sizes.values():
-            low.typed(size, low.words.scopes.model(), Optional(INT))
+    """Lower the named expressions, each for the types of its first use; whatever uses one comes before."""
     for name, definition in low.lifecycle.definitions.items():
         kinds = low.words.used.get(name)
         if kinds is None:

@@ -6,8 +6,8 @@ import itertools
 from collections.abc import Callable, Sequence
 from typing import Any, Final
 
-from statemachines.kernel import Kernel
-from statemachines.model import ANY_CODE, NOTHING, AnyOf, Decision, Outcome, Signal, exemplary
+from statemachines.kernel import ANY_CODE, Kernel
+from statemachines.model import NOTHING, AnyOf, Decision, Outcome, Signal, exemplary
 from statemachines.rows.programs import Observed, RowFailure
 
 UNKNOWN_CODE: Final = "a_code_of_its_own"

@@ -41,9 +41,8 @@ def with_rows(rules: Node, folder: Path) -> Node:
     items = matrix.items if isinstance(matrix, Sequence) else ()
     names = [item.text for item in items if isinstance(item, Scalar)]
     files: list[Path] = []
-    misspelt = matrix is None and did_you_mean(
-        "matrix", [key.text for key, _ in rules.entries]
-    )  # told by that check, too
+    keys = [key.text for key, _ in rules.entries]
+    misspelt = matrix is None and did_you_mean("matrix", keys)  # told by that check, too
     if (names or Path(rules.where.file).name == RULES) and not misspelt:
         files = sorted(path for path in folder.glob("rows/*") if not path.name.startswith("."))
     place = rules.where if matrix is None else matrix.where

@@ -62,6 +62,12 @@ def test_what_the_door_does_not_offer_is_an_attribute_error() -> None:
         conformance.runs  # type: ignore[attr-defined]  # noqa: B018 - what is not there is asked for
 
 
+def test_rows_are_run_and_told_in_the_order_of_the_spec() -> None:
+    report = conformance.run("task-progress", "reference", rows="E1,N2,N1", quick=True)
+    assert [planned.id for planned in report.header.rows] == ["N1", "N2", "E1"]
+    assert [row.id for row in report.rows] == ["N1", "N2", "E1"]
+
+
 @pytest.mark.thorough
 def test_a_type_checker_sees_what_a_run_returns(tmp_path: Path) -> None:
     file = tmp_path / "asks.py"

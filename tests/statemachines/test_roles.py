@@ -6,9 +6,8 @@ from typing import Any
 
 import pytest
 
-from statemachines.compile import compile_text
 from statemachines.model import ANYTHING
-from tests.checking import check_text
+from tests.checking import check_text, compile_text
 
 SPEC = """\
 lifecycle: small

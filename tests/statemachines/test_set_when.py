@@ -7,8 +7,7 @@ from typing import Any
 import pytest
 
 from statemachines.bounds import USUAL
-from statemachines.compile import compile_text
-from tests.checking import check_text
+from tests.checking import check_text, compile_text
 
 SPEC = """\
 lifecycle: small

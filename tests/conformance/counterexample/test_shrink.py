@@ -76,7 +76,6 @@ def test_what_is_left_is_what_the_fault_needs_and_nothing_more(case: tuple[Trace
     best = shrunk(trace, lambda candidate: FAULT if needed <= numbers(candidate) else None)
     assert numbers(best.shown.trace) == with_all_they_use(trace, needed)
     assert best.shown.finding == FAULT
-    assert best.shown.trace == best.shown.trace
 
 
 @given(traces(), st.integers(1, 6))

@@ -11,7 +11,7 @@ import pytest
 
 from conformance.refused import Refused
 from conformance.verdict import Verdict
-from statemachines.compile import compile_text
+from tests.checking import compile_text
 from tests.conformance.systems import explained, row_result
 
 SPEC = """

@@ -8,8 +8,9 @@ import pytest
 
 from conformance.budget import USUAL
 from statemachines.checks.spec import check_compiled
-from statemachines.compile import compile_text, load
+from statemachines.compile import load
 from statemachines.model import Signal
+from tests.checking import compile_text
 from tests.conformance.systems import Watched, signal
 
 TEXT = """

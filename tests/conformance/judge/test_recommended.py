@@ -12,7 +12,8 @@ from conformance.references.task_progress import TaskProgress
 from conformance.refused import Refused
 from conformance.suite.run import MACHINE
 from conformance.verdict import Verdict
-from statemachines.compile import compile_text, load
+from statemachines.compile import load
+from tests.checking import compile_text
 from tests.conformance.systems import Watched, explained, whole_run
 from tests.faulty.job.choices import OwnWays, SlotsForEachOwner, TakenIdsAreRefused, choosing
 

@@ -119,7 +119,7 @@ def settled(line: str) -> str:
     return json.dumps({key: value for key, value in record.items() if key not in {"timing", "schedule"}})
 
 
-def test_a_planned_row_without_a_result_keeps_back_no_other() -> None:
+def test_a_planned_row_without_a_result_is_simply_missing() -> None:
     assert load(streamed(replace(WHOLE, rows=ROWS[1:]))).rows == ROWS[1:]
 
 
@@ -193,6 +193,25 @@ def test_a_last_line_that_was_cut_off_counts_as_not_written() -> None:
 def test_what_a_later_kit_adds_is_left_out() -> None:
     lines = [with_field(line, "mood", "good") for line in streamed(WHOLE)]
     assert load([lines[0], '{"record": "finding", "id": 3}\n', *lines[1:]]) == WHOLE
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        '{"record": "new", "timing": 3}',
+        '{"record": "new", "schedule": [1]}',
+        '{"record": "new", "timing": null}',
+        '{"record": "new", "counterexample": "x"}',
+        '{"record": ["a"]}',
+    ],
+)
+def test_a_record_of_a_later_kit_may_hold_anything(line: str) -> None:
+    assert load([LINES[0], f"{line}\n", *LINES[1:]]) == WHOLE
+
+
+def test_a_field_of_a_later_kit_may_hold_anything() -> None:
+    coverage = next(line for line in LINES if '"coverage"' in line)
+    assert load([with_field(line, "timing", "1s") if line == coverage else line for line in LINES]) == WHOLE
 
 
 def with_field(line: str, name: str, value: Any) -> str:

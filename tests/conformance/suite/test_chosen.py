@@ -8,11 +8,11 @@ import pytest
 
 from statemachines.bounds import USUAL
 from statemachines.checks.choices import watched
-from statemachines.compile import compile_text
 from statemachines.model import Signal
 from statemachines.rows.compiler import RowCompiler
 from statemachines.rows.model_subject import ModelSubject
 from statemachines.rows.programs import Observed
+from tests.checking import compile_text
 from tests.conformance.systems import Watched, signal
 
 SPEC = compile_text(

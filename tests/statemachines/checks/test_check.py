@@ -16,12 +16,11 @@ import statemachines
 from statemachines.bounds import USUAL
 from statemachines.checks.choices import orders
 from statemachines.checks.spec import Checked, check_compiled
-from statemachines.compile import compile_text
 from statemachines.diagnostics import Diagnostic
 from statemachines.expression.functions import KNOWN
 from statemachines.rows.words import RowWords
 from statemachines.specs import schema, shipped, spec_path
-from tests.checking import check_file, check_text
+from tests.checking import check_file, check_text, compile_text
 
 INVALID = Path(__file__).parents[2] / "invalid_specs"
 SOURCES = Path(statemachines.__file__).parent

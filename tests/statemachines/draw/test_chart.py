@@ -17,10 +17,10 @@ from transitions import Machine, MachineError
 from transitions.extensions import GraphMachine, LockedMachine
 
 from statemachines import kernel
-from statemachines.compile import Compiled, compile_text, load
+from statemachines.compile import Compiled, load
 from statemachines.diagnostics import SpecError
 from statemachines.draw.as_transitions import machine
-from statemachines.draw.chart import Arrow, arrows, drawn
+from statemachines.draw.chart import TO, Arrow, arrows, drawn
 from statemachines.draw.diagram import mermaid
 from statemachines.expression.typed import Const, Operate, Typed
 from statemachines.kernel import Kernel
@@ -28,6 +28,7 @@ from statemachines.lifecycle import Lifecycle
 from statemachines.model import ABSENT
 from statemachines.specs import shipped
 from statemachines.types import BOOL, INT, Enum, List, present
+from tests.checking import compile_text
 from tests.statemachines.draw.sentences import said
 
 GOLDEN = Path(__file__).parents[2] / "golden" / "thread-job.mmd"
@@ -446,26 +447,28 @@ def test_an_unknown_entity_is_told_with_the_one_that_may_be_meant() -> None:
 
 
 @pytest.mark.parametrize(
-    ("sentence", "wrong", "place", "said"),
+    ("sentence", "wrong", "place", "code", "said"),
     [
-        ("running -> blocked", "running -> blocke", "blocke", "did you mean 'blocked'"),
-        ("running -> blocked", "runing -> blocked", "runing", "did you mean 'running'"),
-        ("running -> blocked", "running -> job.since", "since", "Job.state is expected"),
-        ("running -> blocked", "running -> job", "job", "Job.state is expected"),
-        ("to: Job.state", "to: Poll.state", "to\n", "Job.state is expected"),
-        ("to: Job.state", "to: {list of: Job.state}", "to\n", "Job.state is expected"),
-        ("to: Job.state", "to: Job.stopt", "Job.stopt", "did you mean 'Job.stopped'"),
-        ("move: failed}", "move: terminal}", "terminal", "one of running"),
-        ("move: failed}", "move: qqq}", "qqq", "one of running"),
+        ("running -> blocked", "running -> blocke", "blocke", "unknown-name", "did you mean 'blocked'"),
+        ("running -> blocked", "runing -> blocked", "runing", "unknown-state", "did you mean 'running'"),
+        ("running -> blocked", "running -> job.since", "since", "expression-type", "Job.state is expected"),
+        ("running -> blocked", "running -> job", "job", "expression-type", "Job.state is expected"),
+        ("to: Job.state", "to: Poll.state", "to\n", "expression-type", "Job.state is expected"),
+        ("to: Job.state", "to: {list of: Job.state}", "to\n", "expression-type", "Job.state is expected"),
+        ("to: Job.state", "to: Job.stopt", "Job.stopt", "unknown-type", "did you mean 'Job.stopped'"),
+        ("move: failed}", "move: terminal}", "terminal", "unknown-name", "one of running"),
+        ("move: failed}", "move: qqq}", "qqq", "unknown-name", "one of running"),
     ],
 )
-def test_a_move_that_leads_nowhere_is_told_at_its_place(sentence: str, wrong: str, place: str, said: str) -> None:
+def test_a_move_that_leads_nowhere_is_told_at_its_place(
+    sentence: str, wrong: str, place: str, code: str, said: str
+) -> None:
     """So every arrow of a spec that compiles leads from states to states."""
     text = TABLES.replace(sentence, wrong, 1)
     with pytest.raises(SpecError) as caught:
         made(text)
     (fault,) = caught.value.diagnostics
-    assert said in fault.render()
+    assert (fault.code, said in fault.render()) == (code, True)
     line = text.splitlines(keepends=True)[fault.where.line - 1]
     assert line[fault.where.column - 1 :].startswith(place)
 
@@ -762,11 +765,28 @@ def test_a_timer_says_its_time_as_people_do(duration: str, said: str) -> None:
     assert f"    state_ --> end: after {said}\n" in mermaid(lifecycle)
 
 
-def test_a_timer_that_only_sends_a_signal_is_no_arrow() -> None:
+def test_a_timer_that_moves_nothing_is_no_arrow() -> None:
     lifecycle = made(
         WORDS.replace("{in: DURATION, since: job.since, move: end}", "{in: 1, since: job.since, set: {job.since: now}}")
     )
     assert [arrow.trigger for arrow in drawn(lifecycle, "Job")] == ["go"]
+
+
+TIMED = TABLES.replace("since: job.since, move: failed", "since: job.since, set: {job.state: VALUE}")
+
+
+@pytest.mark.parametrize(
+    ("value", "targets", "chosen_by"),
+    [
+        ("failed", ("failed",), ""),
+        ("if limits.patience > 3 then completed else failed", ("completed", "failed"), TO),
+        ("{when: limits.patience > 3, to: failed}", ("failed", "blocked"), TO),
+        ("{when: limits.patience > 3, to: blocked}", ("blocked",), ""),
+    ],
+)
+def test_a_timer_that_sets_the_state_is_an_arrow(value: str, targets: tuple[str, ...], chosen_by: str) -> None:
+    found = [arrow for arrow in drawn(made(TIMED.replace("VALUE", value)), "Job") if arrow.trigger == "after_blocked"]
+    assert [(arrow.source, arrow.targets, arrow.chosen_by) for arrow in found] == [("blocked", targets, chosen_by)]
 
 
 def test_a_lifecycle_without_states_draws_an_empty_diagram() -> None:

@@ -18,13 +18,14 @@ from transitions import Machine, MachineError
 import statemachines
 from conformance.command.cli import main
 from statemachines.bounds import USUAL
-from statemachines.compile import Compiled, compile_text
+from statemachines.compile import Compiled
 from statemachines.draw import machine_module
 from statemachines.draw.chart import drawn
 from statemachines.explore import explore
 from statemachines.model import ABSENT
 from statemachines.specs import shipped
 from tests.arguments import arguments
+from tests.checking import compile_text
 
 ROOT = Path(__file__).parents[3]
 TRIES = {"job": 2}  # of calls in one mix of states: there one takes a list of lists, so each configuration takes long

@@ -11,7 +11,7 @@ import pytest
 
 from statemachines import kernel
 from statemachines.bounds import USUAL
-from statemachines.compile import Compiled, compile_text
+from statemachines.compile import Compiled
 from statemachines.explore import candidates
 from statemachines.explore.configurations import Configurations
 from statemachines.explore.explorer import Exploration, Violation, explore
@@ -22,6 +22,7 @@ from statemachines.model import ABSENT
 from statemachines.rows import Call, Trace
 from statemachines.types import Enum
 from tests.arguments import arguments
+from tests.checking import compile_text
 from tests.one_text import rules_and_rows
 
 THREAD_JOB, _ = rules_and_rows("thread-job")

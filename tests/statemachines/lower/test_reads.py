@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
-from statemachines.compile import compile_text
 from statemachines.diagnostics import SpecError
+from tests.checking import compile_text
 
 SPEC = """\
 lifecycle: read

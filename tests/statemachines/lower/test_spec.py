@@ -2,8 +2,8 @@
 
 import pytest
 
-from statemachines.compile import compile_text
 from statemachines.diagnostics import SpecError
+from tests.checking import compile_text
 
 SPEC = """\
 lifecycle: kept

@@ -10,11 +10,11 @@ import pytest
 from jsonschema import Draft7Validator
 from referencing import Registry, Resource
 
-from statemachines.compile import compile_text, load
+from statemachines.compile import load
 from statemachines.diagnostics import SpecError
 from statemachines.specs import shipped, spec_path
 from statemachines.yaml import read_file, to_plain
-from tests.checking import check_file
+from tests.checking import check_file, compile_text
 from tests.one_text import one_text
 
 RULES = """\

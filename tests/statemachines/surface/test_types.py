@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
-from statemachines.compile import compile_text
 from statemachines.types import INT, List, RecordType
+from tests.checking import compile_text
 
 RECORDS = {
     "Part": "  Part: {record: {size: int}}",
