@@ -10,7 +10,7 @@ from pathlib import Path
 from types import UnionType
 from typing import TYPE_CHECKING, Any, NoReturn, get_args, get_origin, get_type_hints
 
-from conformance.report.records import FORMAT, KINDS, Coverage, Footer, Header, Record
+from conformance.report.records import APART, FORMAT, KINDS, Coverage, Footer, Header, Record
 from conformance.report.report import Report
 from conformance.verdict import RowResult, Verdict
 from statemachines.specs import schema
@@ -120,10 +120,10 @@ def _value(record: Mapping[str, Any]) -> Record | None:
     kind = KINDS.get(record["record"]) if isinstance(record["record"], str) else None
     if kind is None:
         return None
-    parts = [part for name in ("timing", "schedule") if isinstance(part := record.get(name), Mapping)]
-    said = {name: value for part in (*parts, record) for name, value in part.items()}
-    if isinstance(found := record.get("counterexample"), Mapping):
-        said["counterexample"] = {**said, **found}
+    parts = ((record[part], names) for part, names in APART.items() if isinstance(record.get(part), Mapping))
+    apart = {name: part[name] for part, names in parts for name in names if name in part}
+    found = record.get("counterexample")
+    said = {**record, **apart, "counterexample": {**found, **apart} if isinstance(found, Mapping) else None}
     value: Record = _typed(kind, said)
     return value
 

@@ -168,6 +168,8 @@ class Stream(Watcher):
         self.flush()
 
 
+APART = {"timing": ("seconds",), "schedule": ("overlaps", "reproduced", "rounds")}
+"""The fields that two runs with one seed need not share, by the name under which they stand in a record."""
 _BREAKS = re.compile("[\x7f-\x9f\u2028\u2029\ud800-\udfff]")
 
 

@@ -209,9 +209,23 @@ def test_a_record_of_a_later_kit_may_hold_anything(line: str) -> None:
     assert load([LINES[0], f"{line}\n", *LINES[1:]]) == WHOLE
 
 
-def test_a_field_of_a_later_kit_may_hold_anything() -> None:
-    coverage = next(line for line in LINES if '"coverage"' in line)
-    assert load([with_field(line, "timing", "1s") if line == coverage else line for line in LINES]) == WHOLE
+@pytest.mark.parametrize(
+    ("kind", "name", "value"),
+    [
+        ("coverage", "timing", "1s"),
+        ("coverage", "timing", None),
+        ("header", "schedule", [1]),
+        ("header", "counterexample", "x"),
+        ("footer", "schedule", 3),
+        ("footer", "seconds", [1]),
+        ("row", "seconds", 7),
+        ("row", "overlaps", "many"),
+    ],
+)
+def test_a_field_of_a_later_kit_may_hold_anything(kind: str, name: str, value: Any) -> None:
+    lines = [with_field(line, name, value) if f'"record": "{kind}"' in line else line for line in LINES]
+    assert lines != LINES
+    assert load(lines) == WHOLE
 
 
 def with_field(line: str, name: str, value: Any) -> str:
