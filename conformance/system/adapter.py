@@ -1,6 +1,6 @@
 """How a system under test is reached: any class with a method for each operation, sync or async.
 
-One idea: one adapter, from the object that is made for a case to its end.
+One idea: the object of a case, from when it is made to its end.
 """
 
 from __future__ import annotations
@@ -42,10 +42,7 @@ class Adapter:
     def __init__(
         self, factory: Callable[[], Any], name: str, operations: Mapping[str, Signature], declare: Declare, limit: float
     ) -> None:
-        """Look at what the class offers; `declare` checks what it says of itself against the lifecycle.
-
-        `limit` is how long one call may take, in seconds.
-        """
+        """Look at what the class offers; `declare` checks what it says of itself against the lifecycle."""
         self.name = name
         self.limit = limit
         self._factory = factory

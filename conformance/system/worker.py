@@ -7,7 +7,6 @@ import queue
 import threading
 from collections.abc import Callable, Iterator
 from concurrent.futures import CancelledError, Future
-from functools import partial
 from typing import Any
 
 from conformance.system.broken import Broken
@@ -53,17 +52,21 @@ class Worker:
 
     def __init__(self) -> None:
         self.stuck = False
-        self._work: queue.SimpleQueue[Callable[[], None] | None] = queue.SimpleQueue()
-        self._thread = threading.Thread(target=_serve, args=(self._work,), daemon=True)
+        self._work: queue.SimpleQueue[Callable[[], Any] | None] = queue.SimpleQueue()
+        self._done: queue.SimpleQueue[Future[Any]] = queue.SimpleQueue()
+        self._thread = threading.Thread(target=_serve, args=(self._work, self._done), daemon=True)
         self._thread.start()
 
     def run(self, function: Callable[[], Any], limit: float, what: str) -> Any:
         """Return what the function gives, or raise what it raises; raise Broken after `limit` seconds."""
         if threading.current_thread() is self._thread:
             return function()
-        future: Future[Any] = Future()
-        self._work.put(partial(fulfil, future, function))
-        if not came(future, limit):
+        self._work.put(function)
+        for part in slices(limit):
+            with contextlib.suppress(queue.Empty):
+                future = self._done.get(timeout=part)
+                break
+        else:
             self.stuck = True
             self.stop()
             raise Broken("hang", f"{what} did not come back in time")
@@ -74,6 +77,8 @@ class Worker:
         self._work.put(None)
 
 
-def _serve(work: queue.SimpleQueue[Callable[[], None] | None]) -> None:
-    while (each := work.get()) is not None:
-        each()
+def _serve(work: queue.SimpleQueue[Callable[[], Any] | None], done: queue.SimpleQueue[Future[Any]]) -> None:
+    while (function := work.get()) is not None:
+        future: Future[Any] = Future()
+        fulfil(future, function)
+        done.put(future)

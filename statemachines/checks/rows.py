@@ -283,10 +283,7 @@ class _Trial:
         return self._run(other, arguments, [*how, "what may be refused is refused"])
 
     def _subject(self, order: Sequence[int], **how: bool) -> ModelSubject:
-        """Return the model at the start of a case, to answer calls made at once in this order.
-
-        `how` are the other parameters of ModelSubject.
-        """
+        """Return the model at the start of a case; `order` is that of calls at once, `how` all else of ModelSubject."""
         self.model.reset()
         return ModelSubject(self.model, self.compiled.kernel, order, **how)
 
