@@ -71,9 +71,9 @@ class Commands:
 
 
 def filled(arguments: Arguments, **values: str) -> list[str]:
-    """Fill values in; what is filled in is not looked at again."""
+    """Fill values in; what is filled in is not looked at again. Raises TypeError for None, which `re` takes for ""."""
     placeholders = re.compile("|".join(rf"\{{{name}\}}" for name in values))
-    return [placeholders.sub(lambda found: values[found[0][1:-1]], word) for word in arguments]
+    return [placeholders.sub(lambda found: "" + values[found[0][1:-1]], word) for word in arguments]
 
 
 @dataclass(slots=True)

@@ -293,5 +293,11 @@ def test_what_a_file_leaves_out_is_lacking(described: Callable[..., str]) -> Non
     assert declares["limits"] == {"timeout": None, "poll": None, "kept": None}
 
 
+def test_nothing_is_filled_in_for_what_a_reply_lacks() -> None:
+    missing: Any = None
+    with pytest.raises(TypeError):
+        filled(["{job_id}"], job_id=missing)
+
+
 def test_what_is_filled_in_is_not_looked_at_again() -> None:
     assert filled(["{a}-{b}", "{c}{", "x{a}"], a="{b}", b="{a}") == ["{b}-{a}", "{c}{", "x{b}"]
