@@ -122,8 +122,13 @@ def load(lifecycle: str | Path) -> Compiled:
     Raises LookupError for a name that there is not, and SpecError with every fault of the spec.
     """
     name = str(lifecycle)
-    tree = spec_tree(name)
-    return replace(compile_tree(tree, tree.where.file), origin=rules_of(path_of(name)).resolve())
+    return _compiled(spec_tree(name), rules_of(path_of(name)).resolve())
+
+
+@lru_cache(maxsize=16)
+def _compiled(tree: Mapping, origin: Path) -> Compiled:
+    """Compile a spec as it is now; one that has not changed since is compiled already."""
+    return replace(compile_tree(tree, tree.where.file), origin=origin)
 
 
 def path_of(name: str) -> Path:

@@ -372,6 +372,7 @@ def test_the_installed_wheel_finds_its_specs(installed: Path, tmp_path: Path) ->
     assert printed.splitlines() == [f"{name} {folder / name / specs.RULES}" for name in specs.shipped()]
 
 
+@pytest.mark.thorough
 def test_the_installed_command_says_its_version(installed: Path, tmp_path: Path) -> None:
     said = run([str(installed / "bin" / "conformance"), "--version"], tmp_path, PYTHONPATH=str(installed))
     assert __version__ in said.split()

@@ -77,12 +77,8 @@ def _envelope_faults(exit_code: int, envelope: Mapping[str, Any]) -> Iterator[st
         yield f"there is {there} under error, and the exit code is {exit_code}"
     if not isinstance(envelope.get("warnings", []), list):
         yield "warnings is no list"
-    if meta is not None and not (isinstance(meta, dict) and _is_number(meta.get("duration_ms"))):
+    if meta is not None and not (isinstance(meta, dict) and type(meta.get("duration_ms")) in (int, float)):
         yield "meta.duration_ms is no number"
-
-
-def _is_number(value: Any) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool)
 
 
 # ── The descriptor ───────────────────────────────────────────────────────────────────────────────

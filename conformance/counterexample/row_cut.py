@@ -43,18 +43,14 @@ def without_needless_steps(program: Program, failed: Fails, once: Callable[[Prog
 
     until = time.monotonic() + budget.shrink_seconds
     cutter = Cutter(tuple(range(len(steps))), (program, failed), test, until, alike=tuple)
-    cutter.repeat(lambda: cutter.drop(_each, _without))
+    cutter.repeat(
+        lambda: cutter.drop(
+            lambda kept: [{each} for each in kept], lambda kept, gone: tuple(each for each in kept if each not in gone)
+        )
+    )
     shorter, _ = cutter.shown
     sure = shorter is program or all(_fails(once, shorter, failed) for _ in range(budget.confirmations))
     return cutter.shown if sure else (program, failed)
-
-
-def _each(kept: tuple[int, ...]) -> list[set[int]]:
-    return [{number} for number in kept]
-
-
-def _without(kept: tuple[int, ...], gone: set[int]) -> tuple[int, ...]:
-    return tuple(number for number in kept if number not in gone)
 
 
 def _fails(once: Callable[[Program], None], program: Program, failed: Fails) -> Fails | None:

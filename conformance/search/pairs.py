@@ -55,7 +55,10 @@ def _pairs(compiled: Compiled, adapter: Adapter) -> list[tuple[kernel.Operation,
 def _situation(compiled: Compiled, driver: Driver, chooser: random.Random, calls: tuple[int, int]) -> None:
     """Make some calls, at least and at most so many, one after the other, of which most do something."""
     offered = [each for each in compiled.kernel.operations if each.effects and driver.offers(each.name)]
-    names = [each.name for each in offered for _ in range(CREATING if _creates(each) else 1)]
+    creating = {
+        each.name for each in offered if any(isinstance(does, kernel.Create) for does in kernel.walk(each.effects))
+    }
+    names = [each.name for each in offered for _ in range(CREATING if each.name in creating else 1)]
     for _ in range(chooser.randint(*calls)):
         _made(driver, chooser.choice(names), chooser)
 
@@ -110,7 +113,3 @@ def _about_the_same(
             records = {**driver.owners(each.entity, value), **records, each.entity: value}
     changed = {each.name: records[each.entity] for each in other[0].parameters if each.entity in records}
     return {**other[1], **changed}
-
-
-def _creates(operation: kernel.Operation) -> bool:
-    return any(isinstance(effect, kernel.Create) for effect in kernel.walk(operation.effects))

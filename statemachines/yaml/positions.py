@@ -38,6 +38,9 @@ class SourceText:
         """Return the places of a scalar's characters and of its end; `indicator` is `'`, `"`, `|`, `>` or empty."""
         quote = len(indicator)
         flow = indicator in _PIECES
+        if flow and end - start - 2 * quote == len(value) and "\n" not in self.text[start:end]:  # as it stands there
+            place = self.where(start + quote)
+            return (Spot(0, place.line, place.column),)
         indices = _flow(self.text, start + quote, end - quote, indicator) if flow else _block(self.text, start, value)
         runs: list[Spot] = []
         previous = -1

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
@@ -17,10 +18,11 @@ LARGEST_FILE: Final = 1 << 20
 """The most bytes a file may have."""
 
 
+@lru_cache(maxsize=64)
 def read(text: str, file: str, *, loader: Loader | None = None) -> Node:
     """Return the tree of a YAML text; SpecError with every fault in it, but none below a syntax error.
 
-    `file` is the name that places bear. Every loader of PyYAML makes the same tree; the fastest is taken.
+    `file` is the name that places bear. Every loader makes the same tree; the fastest is taken. It is read once.
     """
     size = len(text.encode("utf-8", "surrogatepass"))
     if size > LARGEST_FILE:

@@ -24,6 +24,8 @@ from statemachines.model import Document, Signal
 from statemachines.rows import Observed, RowCompiler
 
 REFERENCE = ThreadJobs
+BRIEF = USUAL.quick().quick()
+"""Every row once and a sixteenth of the searches: enough to see whether anything goes wrong. How much luck finds, the soak asks."""
 EVERY_STATUS = ("running", "pending_cancel", "completed", "failed", "cancelled", "timed_out")
 
 

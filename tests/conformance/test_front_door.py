@@ -271,6 +271,7 @@ def replay_lines(report: conformance.Report) -> list[str]:
     return [line.split(maxsplit=1)[1] for line in repr(report).splitlines() if line.startswith("  replay ")]
 
 
+@pytest.mark.thorough
 def test_a_report_says_how_its_saved_counterexample_is_played_again(tmp_path: Path) -> None:
     """From a shell if a command can name the system, else from Python, and not at all where nothing can."""
     target = f"python:{EvictsFirstStarted.__module__}:{EvictsFirstStarted.__name__}"
@@ -291,6 +292,7 @@ def test_a_report_says_how_its_saved_counterexample_is_played_again(tmp_path: Pa
 # --- the command ------------------------------------------------------------------------------------------
 
 
+@pytest.mark.thorough
 def test_the_command_prints_what_the_function_returns(
     capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -74,7 +74,9 @@ def test_a_row_that_a_system_cannot_have_is_skipped_with_the_reason() -> None:
 
 
 @pytest.mark.thorough
-@pytest.mark.parametrize(("system", "right"), [(REFERENCE, True), (TurnTriggeredByNothing, False)])
+@pytest.mark.parametrize(
+    ("system", "right"), [pytest.param(REFERENCE, True, marks=pytest.mark.soak), (TurnTriggeredByNothing, False)]
+)
 def test_the_machine_is_a_test(system: type, right: bool) -> None:
     result = ran(conformance.testcase("thread-job", system, rows="machine"))
     assert (result.testsRun, result.wasSuccessful()) == (1, right)

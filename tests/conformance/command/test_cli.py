@@ -479,6 +479,7 @@ def test_a_run_says_what_held_and_how_to_run_again_what_did_not(elsewhere: Path,
     assert capsys.readouterr().out == "C1 of B7: fixed\n"
 
 
+@pytest.mark.thorough
 def test_a_counterexample_that_an_earlier_run_of_the_same_target_saved_goes(elsewhere: Path, capsys: Capture) -> None:
     (elsewhere / "jobs.py").write_text("from conformance.demo import EvictsFirstStarted as Jobs", encoding="utf-8")
     for target in ("python:jobs:Jobs", PLANTED):
@@ -554,6 +555,7 @@ def test_a_counterexample_that_cannot_be_saved_is_told_all_the_same(elsewhere: P
     assert "for each r in started" in out
 
 
+@pytest.mark.thorough
 def test_a_should_row_that_fails_decides_only_when_it_is_asked_to(capsys: Capture) -> None:
     target = "python:tests.faulty.thread_job.retention:EvictionLosesMessage"
     assert ran(*RUN, target, "--rows", "X1") == EXIT_CONFORMS
@@ -565,6 +567,7 @@ def records(text: str) -> list[dict[str, Any]]:
     return [json.loads(line) for line in text.splitlines()]
 
 
+@pytest.mark.thorough
 def test_the_stream_of_a_run_is_a_report(elsewhere: Path, capsys: Capture) -> None:
     code = ran(*RUN, PLANTED, "--rows", "N1,B7,X4,machine", "--quick", "--json", "--report", "report.jsonl")
     out, err = capsys.readouterr()
@@ -583,6 +586,7 @@ def test_the_stream_of_a_run_is_a_report(elsewhere: Path, capsys: Capture) -> No
     assert loaded.dump() == out
 
 
+@pytest.mark.thorough
 def test_junit_has_a_test_case_for_each_row(elsewhere: Path) -> None:
     code = ran(*RUN, PLANTED, "--rows", "N*,B7,X1", "--junit", "report.xml")
     suite = ET.parse(elsewhere / "report.xml").getroot()
@@ -615,9 +619,9 @@ def settled(stream: str) -> str:
 @pytest.mark.parametrize(
     ("target", "rows"),
     [
-        ("reference", "N*,B*,machine"),
-        (PLANTED, "B7,machine"),
-        ("python:tests.right.thread_job:ActorJobs", "N*"),
+        ("reference", "N1,N4,B7,machine"),
+        (PLANTED, "B7"),
+        ("python:tests.right.thread_job:ActorJobs", "N1,N4"),
     ],  # none of which draws its ids at random, and orders by them: then what is evicted differs from run to run
 )
 def test_the_same_seed_gives_the_same_report_in_every_process(target: str, rows: str) -> None:
@@ -628,7 +632,7 @@ def test_the_same_seed_gives_the_same_report_in_every_process(target: str, rows:
     assert settled(one.out).splitlines() == settled(other.out).splitlines()
 
 
-@pytest.mark.thorough
+@pytest.mark.soak
 def test_another_seed_draws_something_else(capsys: Capture) -> None:
     streams = set()
     for seed in "12":

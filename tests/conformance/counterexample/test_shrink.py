@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -218,6 +219,7 @@ def test_no_candidate_is_tried_twice() -> None:
 # --- on a system ------------------------------------------------------------------------------------------
 
 
+@pytest.mark.thorough
 def test_a_fault_behind_the_21st_job_is_found_at_its_known_length() -> None:
     with adapted(FirstStartedLeaves) as adapter:
         case = Case(thread_job(), adapter)

@@ -424,7 +424,7 @@ def cases(draw: st.DrawFn) -> list[tuple[str, int]]:
 
 
 @pytest.mark.thorough
-@settings(max_examples=60)
+@settings(max_examples=20)
 @given(cases())
 def test_a_written_row_makes_the_calls_that_were_made(calls: list[tuple[str, int]]) -> None:
     with adapted(REFERENCE) as adapter:
@@ -441,7 +441,7 @@ def test_a_written_row_makes_the_calls_that_were_made(calls: list[tuple[str, int
 
 
 @pytest.mark.thorough
-@settings(max_examples=60, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=20, suppress_health_check=[HealthCheck.too_slow])
 @given(
     st.text(st.characters(exclude_categories=["Cs"]), max_size=12)
     | st.sampled_from(["a: b", "a #b", "'\"\\", "- x", "\r\n"])

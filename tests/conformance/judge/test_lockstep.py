@@ -528,6 +528,7 @@ class Itself:
         return replace(call, arguments=given)
 
 
+@pytest.mark.thorough
 @given(
     st.randoms(use_true_random=False),
     st.sampled_from([{}, {"limits": {"retained": 1}}, {"policies": {"tie": "id"}}]),

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from conformance.judge.differences import Difference, InOrder, Listed, differences
@@ -328,6 +328,7 @@ def changed(value: Any, path: str, new: Any) -> Any:
     return {**value, name: changed(value[name], path.removeprefix(name).removeprefix("."), new)}
 
 
+@settings(max_examples=40)
 @given(typed_values())
 def test_what_is_observed_is_the_value_without_what_nobody_knows(case: tuple[Type, Any, Any]) -> None:
     kind, value, raw = case

@@ -14,7 +14,7 @@ from conformance.suite.run import MACHINE
 from conformance.verdict import Verdict
 from statemachines.compile import load
 from tests.checking import compile_text
-from tests.conformance.systems import Watched, explained, whole_run
+from tests.conformance.systems import BRIEF, Watched, explained, whole_run
 from tests.faulty.job.choices import OwnWays, SlotsForEachOwner, TakenIdsAreRefused, choosing
 
 PROGRESS = load("task-progress")
@@ -131,7 +131,7 @@ class SpawnWakes(BackgroundTasks):
 
 @pytest.mark.thorough
 def test_a_fault_is_found_beside_recommendations_that_the_system_follows() -> None:
-    _, (result,) = whole_run(ThirdStartIsLost, PROGRESS, only=[MACHINE])
+    _, (result,) = whole_run(ThirdStartIsLost, PROGRESS, only=[MACHINE], quick=True)
     assert result.verdict is Verdict.FAIL
     assert result.counterexample is not None
     assert result.counterexample.clause in ("operations.status.gives", "operations.start.move")
@@ -160,7 +160,7 @@ class InWordsOfItsOwn(TakenIdsAreRefused):
     ],
 )
 def test_who_does_not_follow_a_recommendation_is_not_accused_of_what_comes_of_it(system: type) -> None:
-    _, (result,) = whole_run(system, load("job"), only=[MACHINE], quick=True)
+    _, (result,) = whole_run(system, load("job"), only=[MACHINE], budget=BRIEF)
     assert result.verdict is Verdict.PASS, explained(result)
 
 
@@ -184,7 +184,7 @@ def test_no_must_is_missed_by_who_only_follows_no_recommendation(system: type) -
         "B23",
         "B25",
     ]
-    _, results = whole_run(system, load("job"), only=rows, quick=True)
+    _, results = whole_run(system, load("job"), only=rows, budget=BRIEF)
     failed = [each for each in results if each.verdict is not Verdict.PASS]
     assert failed
     assert [explained(each) for each in failed if each.level == "must"] == []
@@ -192,7 +192,7 @@ def test_no_must_is_missed_by_who_only_follows_no_recommendation(system: type) -
 
 @pytest.mark.thorough
 def test_a_wake_up_with_nothing_to_drain_is_allowed_for_whatever_reason() -> None:
-    _, results = whole_run(SpawnWakes, load("background-tasks"), quick=True)
+    _, results = whole_run(SpawnWakes, load("background-tasks"), budget=BRIEF)
     failed = [each for each in results if each.verdict not in (Verdict.PASS, Verdict.NOT_APPLICABLE)]
     assert [explained(each) for each in failed if each.level == "must"] == []
 
@@ -207,7 +207,7 @@ def test_a_choice_that_is_declared_is_held_to(choice: str, verdict: Verdict) -> 
 
 @pytest.mark.thorough
 def test_where_no_one_knows_what_comes_the_rows_still_look_for_themselves() -> None:
-    _, results = whole_run(UnregisteredAreAborted, PROGRESS, quick=True)
+    _, results = whole_run(UnregisteredAreAborted, PROGRESS, budget=BRIEF)
     assert [explained(each) for each in results if each.verdict is Verdict.FAIL and each.level == "must"] == []
     assert [each.id for each in results if each.verdict is Verdict.NOT_EXERCISED] == []
 

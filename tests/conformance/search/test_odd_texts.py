@@ -42,7 +42,11 @@ class DescriptionIsOneLine(LocalAgents):
 @pytest.mark.thorough
 @pytest.mark.parametrize(
     ("lifecycle", "system"),
-    [("job", ResultIsStripped), ("thread-job", TextIsMarkup), ("local-agent", DescriptionIsOneLine)],
+    [
+        ("job", ResultIsStripped),
+        pytest.param("thread-job", TextIsMarkup, marks=pytest.mark.soak),
+        pytest.param("local-agent", DescriptionIsOneLine, marks=pytest.mark.soak),
+    ],
 )
 def test_the_machine_finds_texts_that_are_not_what_was_given(lifecycle: str, system: type) -> None:
     _, (result,) = whole_run(system, load(lifecycle), only=[MACHINE])

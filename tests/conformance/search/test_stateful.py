@@ -310,6 +310,7 @@ def test_the_machine_finds_nothing_where_nothing_is_wrong_and_tells_of_every_cas
     assert len({len(trace) for trace in traces}) > 1
 
 
+@pytest.mark.thorough
 def test_a_seed_decides_which_calls_are_made() -> None:
     with adapted(REFERENCE) as adapter:
         first, again, other = (found(adapter, seed, 6)[1] for seed in (5, 5, 6))

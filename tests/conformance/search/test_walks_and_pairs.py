@@ -35,6 +35,7 @@ def walked(system: type, seed: int, count: int) -> tuple[Diverged | None, list[A
     return diverged, traces
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     ("system", "told"), [(TimedOutCrashes, "operations.finish"), (KeepsOneFewer, "missing from the list")]
 )
@@ -152,6 +153,7 @@ class ProgressOverwrites(ThreadJobs):
                 self._jobs[job] = copied
 
 
+@pytest.mark.thorough
 def test_pairs_are_mostly_about_one_record_so_that_one_call_undoes_the_other() -> None:
     diverged, _ = paired(ProgressOverwrites, USUAL.pairs)
     assert diverged is not None

@@ -12,7 +12,7 @@ from conformance.references.job_delivery import Completion, call_at, now
 from conformance.references.task_progress import TaskProgress
 from conformance.verdict import EXIT_CONFORMS, Verdict
 from statemachines.compile import load
-from tests.conformance.systems import explained, whole_run
+from tests.conformance.systems import BRIEF, explained, whole_run
 
 pytestmark = pytest.mark.thorough
 
@@ -107,7 +107,7 @@ class UnknownIsNothing(TaskProgress):
     ],
 )
 def test_it_conforms(lifecycle: str, system: type) -> None:
-    code, results = whole_run(system, load(lifecycle), quick=True)
+    code, results = whole_run(system, load(lifecycle), budget=BRIEF)
     held = (Verdict.PASS, Verdict.NOT_APPLICABLE)
     assert [explained(each) for each in results if each.verdict not in held] == []
     assert code == EXIT_CONFORMS

@@ -8,30 +8,36 @@ from typing import Any
 
 import pytest
 
+from conformance.budget import USUAL, Budget
 from conformance.suite.run import MACHINE
 from conformance.verdict import EXIT_CONFORMS, RowResult, Verdict
 from statemachines.lifecycle import Row
 from tests.conformance.lifecycles import SUITES, Suite, System, named, pairs
-from tests.conformance.systems import explained, whole_run
+from tests.conformance.systems import BRIEF, explained, whole_run
 from tests.right.thread_job import MachineJobs, RealClockJobs
 
 pytestmark = pytest.mark.thorough
 
-RUNS = {"whole": (0, False), "quick-1": (1, True), "quick-2": (2, True)}  # a seed, and whether it is quick
+RUNS = {
+    "brief": (0, BRIEF),
+    "whole": (0, USUAL),
+    "quick-1": (1, USUAL.quick()),
+    "quick-2": (2, USUAL.quick()),
+}  # by seed
 
 
 def runs() -> Iterator[Any]:
-    """Every right system with every run; `make test` takes a quick one of two of each lifecycle, the soak the rest."""
+    """Every right system with every run; `make test` takes a brief one of two of each life cycle, the soak the rest."""
     for suite, system in pairs(lambda suite: suite.right):
-        for run, (seed, quick) in RUNS.items():
-            later = () if run == "quick-1" and system in suite.right[:2] else pytest.mark.soak
+        for run, (seed, budget) in RUNS.items():
+            later = () if run == "brief" and system in suite.right[:2] else pytest.mark.soak
             name = f"{suite.name}-{named(system)}-{run}"
-            yield pytest.param(suite, system, seed, quick, marks=later, id=name)
+            yield pytest.param(suite, system, seed, budget, marks=later, id=name)
 
 
-@pytest.mark.parametrize(("suite", "system", "seed", "quick"), list(runs()))
-def test_a_right_system_conforms(suite: Suite, system: System, seed: int, quick: bool) -> None:
-    code, results = whole_run(system, suite.compiled, seed=seed, quick=quick)
+@pytest.mark.parametrize(("suite", "system", "seed", "budget"), list(runs()))
+def test_a_right_system_conforms(suite: Suite, system: System, seed: int, budget: Budget) -> None:
+    code, results = whole_run(system, suite.compiled, seed=seed, budget=budget)
     wrong = [each for each in results if each.verdict not in (Verdict.PASS, Verdict.NOT_APPLICABLE)]
     assert not wrong, "\n\n".join(map(explained, wrong))
     assert code == EXIT_CONFORMS

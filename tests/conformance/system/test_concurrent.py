@@ -243,6 +243,7 @@ def test_who_computes_for_long_is_slowed_down_by_turns_for_a_while_and_does_not_
     assert at_once([compute] * 2, seed=seed, limit=1.0) == [1999999000000] * 2
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("seed", [0, 2])
 def test_a_crowd_behind_one_lock_is_slow_and_no_hang(seed: int) -> None:
     lock, held = threading.Lock(), [0]
@@ -327,6 +328,7 @@ def in_turn(
     return [body() for body in bodies]
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("row", AT_ONCE)
 def test_a_row_whose_calls_never_overlap_is_not_exercised(row: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(adapter_module, "run_at_once", in_turn)
@@ -338,12 +340,14 @@ def test_a_row_whose_calls_never_overlap_is_not_exercised(row: str, monkeypatch:
     assert (result.overlaps, result.runs > 1) == (0, True)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(("row", "runs"), [("E6", USUAL.schedules_of_all), ("X7", USUAL.schedules)])
 def test_combinations_of_values_share_the_schedules(row: str, runs: int) -> None:
     """E6 has eight combinations, and X7 has one."""
     assert row_result(REFERENCE, row).runs == runs
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("row", AT_ONCE)
 def test_a_row_goes_on_until_its_calls_overlap(row: str, monkeypatch: pytest.MonkeyPatch) -> None:
     groups = itertools.count()
@@ -358,7 +362,7 @@ def test_a_row_goes_on_until_its_calls_overlap(row: str, monkeypatch: pytest.Mon
 
 @pytest.mark.thorough
 @pytest.mark.parametrize("row", AT_ONCE)
-@pytest.mark.parametrize("system", [REFERENCE, SqliteJobs, ActorJobs], ids=lambda system: system.__name__)
+@pytest.mark.parametrize("system", [pytest.param(REFERENCE, marks=pytest.mark.soak), SqliteJobs, ActorJobs])
 def test_a_row_whose_calls_overlap_says_how_many_did(system: type, row: str) -> None:
     result = row_result(system, row)
     assert (result.verdict, result.overlaps > 0) == (Verdict.PASS, True)
@@ -392,6 +396,7 @@ class AloneActorJobs(ActorJobs):
     declares: ClassVar[dict[str, Any]] = {**ActorJobs.declares, "concurrency": "none"}
 
 
+@pytest.mark.thorough
 def test_what_an_async_system_signals_in_calls_one_after_the_other_is_that_of_all_of_them() -> None:
     code, results = whole_run(AloneActorJobs, quick=True, only=["E6", "X13", "B1", "machine"])
     assert code == EXIT_CONFORMS, [each.reason for each in results]

@@ -272,6 +272,7 @@ def made(case: Case, row: str) -> None:
         case.call("turn_boundary", {"thread": "t1"})
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     "system",
     [Hangs, HangsWithTheLock, HangsAsynchronously, BlocksTheLoop, Crashes, Exits, Interrupts, Garbage],
@@ -461,6 +462,7 @@ def test_an_optional_operation_that_is_not_there_is_not_applicable(words: dict[s
     )
 
 
+@pytest.mark.thorough
 def test_a_system_that_is_declared_safe_for_threads_and_is_not_fails() -> None:
     from tests.faulty.thread_job.concurrency import ToldTwice
 
@@ -534,6 +536,7 @@ class SixtiethCaseFails(EveryThirdCaseFails):
             ThreadJobs.retry_job(self, thread, job)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     ("system", "enough", "verdict"),
     [
@@ -591,6 +594,7 @@ def test_a_random_case_that_nobody_can_judge_counts_as_not_made_and_many_of_them
     assert code == (0 if verdict is Verdict.PASS else 4)
 
 
+@pytest.mark.thorough
 def test_where_nobody_can_judge_from_the_start_one_random_case_is_enough_to_know_nothing() -> None:
     class EvictsTheNewest(REFERENCE):
         declares: ClassVar[dict[str, Any]] = {

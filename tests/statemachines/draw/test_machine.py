@@ -292,6 +292,7 @@ print(job.state, *sorted({name.partition(".")[0] for name in sys.modules} & {"st
 """
 
 
+@pytest.mark.thorough
 def test_the_module_runs_with_transitions_alone(tmp_path: Path) -> None:
     """As the command writes it, in two processes with other hash seeds: the same bytes."""
     texts = []
