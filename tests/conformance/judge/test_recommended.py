@@ -131,7 +131,7 @@ class SpawnWakes(BackgroundTasks):
 
 @pytest.mark.thorough
 def test_a_fault_is_found_beside_recommendations_that_the_system_follows() -> None:
-    _, (result,) = whole_run(ThirdStartIsLost, PROGRESS, only=[MACHINE], quick=True)
+    _, (result,) = whole_run(ThirdStartIsLost, PROGRESS, only=[MACHINE])
     assert result.verdict is Verdict.FAIL
     assert result.counterexample is not None
     assert result.counterexample.clause in ("operations.status.gives", "operations.start.move")
