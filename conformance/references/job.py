@@ -104,6 +104,14 @@ class Jobs(JobRecords):
             self._cancel_and_poll(call, poll, cancel or (), owner)
         return {"token": call.token}
 
+    async def aborted_tool(self, poll: Sequence[str] | None) -> Reply:
+        """Poll for a caller who gave up before: the call returns what there is."""
+        call = ToolCall(f"call-{len(self._calls) + 1}", False, [], None)
+        self._calls[call.token] = call
+        call.aborted.set_result(None)
+        self._cancel_and_poll(call, poll, (), None)
+        return {"token": call.token}
+
     def tool_result(self, token: str) -> Reply | None:
         """Return the reply to a call, or nothing while it waits."""
         return self._calls[token].reply if token in self._calls else None
@@ -192,8 +200,8 @@ class Jobs(JobRecords):
     # Rules of waiting.
 
     def _is_over(self, call: ToolCall) -> bool:
-        """Return whether there is nothing to wait for."""
-        return all(job.status != "running" for job in call.watched)
+        """Return whether there is nothing to wait for, or nobody who waits."""
+        return call.aborted.done() or all(job.status != "running" for job in call.watched)
 
     async def _poll(self, call: ToolCall, started: int, endings: Endings) -> None:
         """Wait from the instant of the call, for what could end the wait then: both are known by now."""

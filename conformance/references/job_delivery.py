@@ -73,7 +73,7 @@ class Sink:
     blocked: list[asyncio.Future[None]] = field(default_factory=list)
 
     async def take(self) -> None:
-        """Take a completion; one that is blocked, when it is released. Raises SinkFailed."""
+        """Take a completion; one that is blocked, when it is released. Raises SinkFailed, also where that is refused."""
         if self.mode in ("refuse", "raise"):
             raise SinkFailed
         if self.mode == "block":
@@ -85,6 +85,13 @@ class Sink:
         for waiting in self.blocked:
             if not waiting.done():
                 waiting.set_result(None)
+        self.blocked.clear()
+
+    def refuse(self) -> None:
+        """Fail what is blocked."""
+        for waiting in self.blocked:
+            if not waiting.done():
+                waiting.set_exception(SinkFailed)
         self.blocked.clear()
 
 
@@ -216,6 +223,10 @@ class Deliveries:
     async def release_sink(self) -> None:
         """Accept what is blocked."""
         self._sink.release()
+
+    async def refuse_sink(self) -> None:
+        """Fail what is blocked."""
+        self._sink.refuse()
 
     def signals(self) -> list[Reply]:
         """Return what was done beside replying since the last call."""

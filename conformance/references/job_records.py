@@ -17,6 +17,10 @@ SHOWN = ("job_id", "type", "label", "owner", "status", "started_at", "result_tex
 Replies = list[Reply]
 
 
+class BodyFailed(Exception):
+    """A body that raised instead of returning."""
+
+
 @dataclass(slots=True, eq=False)
 class JobRecord:
     """One background job; instants in integer milliseconds."""
@@ -29,6 +33,8 @@ class JobRecord:
     completion: Completion
     work: asyncio.Future[tuple[str, str]] = field(default_factory=lambda: asyncio.get_running_loop().create_future())
     """What the body waits for: the kit ends it, with an outcome and a text."""
+    last_words: str | None = None
+    """The error of a body that ends as soon as it is told to stop."""
     body: asyncio.Task[None] | None = None
     status: str = "running"
     ended_at: int | None = None
@@ -55,17 +61,16 @@ class JobRecords(Deliveries):
 
         The handle is the body's: it names this job even when its id is another's by now.
         """
-        self._require_open()
-        self._require_slot()
-        job_id = self._free_id((id or "").strip())
-        job = JobRecord(job_id, type, label, owner, now(), Completion(job_id))
-        self._jobs[job_id] = job
-        self._issued.add(job_id)
-        self._registered += 1
-        handle = f"body-{self._registered}"
-        self._handles[handle] = job
-        job.body = asyncio.create_task(self._work(job))
-        return {"job_id": job_id, "handle": handle}
+        return self._begin(self._admit(type, label, id, owner))
+
+    async def register_with(self, does: str, type: str, label: str, text: str) -> Reply:
+        """Start a job whose body throws at once, or ends as soon as it is told to stop. Refuses as `register`."""
+        job = self._admit(type, label, None, None)
+        if does == "throws":
+            job.work.set_exception(BodyFailed(text))
+        else:
+            job.last_words = text
+        return self._begin(job)
 
     async def settle(self, handle: str, outcome: str, text: str) -> None:
         """End a body with a result or an error; ignored where it has ended."""
@@ -126,6 +131,24 @@ class JobRecords(Deliveries):
 
     # Rules of starting.
 
+    def _admit(self, type: str, label: str, id: str | None, owner: str | None) -> JobRecord:
+        """Return a job under an id of its own, which does not run yet."""
+        self._require_open()
+        self._require_slot()
+        job_id = self._free_id((id or "").strip())
+        job = JobRecord(job_id, type, label, owner, now(), Completion(job_id))
+        self._jobs[job_id] = job
+        self._issued.add(job_id)
+        return job
+
+    def _begin(self, job: JobRecord) -> Reply:
+        """Run the body of a job."""
+        self._registered += 1
+        handle = f"body-{self._registered}"
+        self._handles[handle] = job
+        job.body = asyncio.create_task(self._work(job))
+        return {"job_id": job.job_id, "handle": handle}
+
     def _require_open(self) -> None:
         if self._disposed:
             raise Refused("disposed", "The job manager was disposed")
@@ -168,7 +191,10 @@ class JobRecords(Deliveries):
 
     async def _work(self, job: JobRecord) -> None:
         """Run the body: it ends when its work does, whatever was asked of it meanwhile."""
-        outcome, text = await job.work
+        try:
+            outcome, text = await job.work
+        except BodyFailed as failure:
+            outcome, text = "error", str(failure)
         if outcome == "ok":
             job.result_text = text
             self._settled(job, "completed", text)
@@ -192,6 +218,8 @@ class JobRecords(Deliveries):
         """Tell the body to stop, and do not wait for it."""
         self._end(job, "cancelled")
         self._signal("abort_signalled", job=job.job_id)
+        if job.last_words is not None:
+            job.work.set_exception(BodyFailed(job.last_words))
 
     def _end(self, job: JobRecord, status: str) -> None:
         job.status, job.ended_at = status, now()

@@ -14,6 +14,7 @@ from tests.faulty.job import (
     outcomes,
     owners,
     polling,
+    provoked,
     replies,
     retention,
     reuse,
@@ -21,7 +22,26 @@ from tests.faulty.job import (
 )
 from tests.faulty.job.lie import Lie
 
+IN_FLIGHT = "sink('block'); a = register('bash', 'x'); settle(a, 'ok', 'done');"
+
 SCENARIOS: dict[type[Lie], str] = {
+    provoked.FlightFailureLosesCompletion: f"{IN_FLIGHT} refuse_sink(); wait(60_000)",
+    provoked.FlightFailureIsTriedAtOnce: f"{IN_FLIGHT} refuse_sink()",
+    provoked.AcknowledgedFlightIsTriedAgain: f"{IN_FLIGHT} acknowledge([a]); refuse_sink(); wait(700)",
+    provoked.DisposedFlightIsTriedAgain: f"{IN_FLIGHT} dispose(); refuse_sink(); wait(700)",
+    provoked.WatchedFlightIsTriedAgain: f"{IN_FLIGHT} watch([a]); refuse_sink(); wait(700)",
+    provoked.ThrowingBodyBreaksRegister: "register_with('throws', 'bash', 'x', 'broken')",
+    provoked.ThrowingBodyRunsForEver: "register_with('throws', 'bash', 'x', 'broken')",
+    provoked.ThrowingBodyLosesText: "a = register_with('throws', 'bash', 'x', 'broken'); get(a)",
+    provoked.AbortComesBeforeMark: "a = register_with('obliges', 'bash', 'x', 'stopped'); cancel(a); get(a)",
+    provoked.LastWordsAreLost: "a = register_with('obliges', 'bash', 'x', 'stopped'); cancel(a); get(a)",
+    provoked.OnlyOwnEndWakes: (
+        "a = register_with('obliges', 'bash', 'x', 'stopped'); b = tool([a]); cancel(a); tool_result(b)"
+    ),
+    provoked.EarlyAbortIsNotSeen: "a = register('bash', 'x'); b = aborted_tool([a]); tool_result(b)",
+    provoked.EarlyAbortCancels: "a = register('bash', 'x'); aborted_tool([a])",
+    provoked.EarlyAbortLeavesWatch: "a = register('bash', 'x'); aborted_tool([a]); settle(a, 'ok', 'done')",
+    provoked.ThrowingBodyBeginsAfterDispose: "dispose(); register_with('throws', 'bash', 'x', 'broken')",
     polling.UnknownTokenAbortsAll: (
         "a = register('bash', 'x'); b = tool(poll=[a]); abort_tool('nobody'); tool_result(b)"
     ),

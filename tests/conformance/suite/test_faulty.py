@@ -35,6 +35,7 @@ LONGER_THAN_KNOWN: dict[str, dict[str, str]] = {
             "AcknowledgedByName",
             "BackoffOverflows",
             "BurstKeepsLast",
+            "FlightFailureLosesCompletion",
             "LastSettledFirst",
             "LimitIsPerOwner",
             "ListAcknowledges",

@@ -41,6 +41,12 @@ class Record(dict[str, Any]):
 Records = list[Record]
 
 
+class Gate(asyncio.Event):
+    """Holds attempts until it is opened, which fails them where it no longer accepts."""
+
+    accepts = True
+
+
 class ActorJobs:
     """A job manager on an event loop. A record is a dictionary that says all that is known of a job."""
 
@@ -61,7 +67,7 @@ class ActorJobs:
         self._owed: Records = []
         self._polls: dict[str, Record] = {}
         self._signals: Replies = []
-        self._mode, self._gate = "accept", asyncio.Event()
+        self._mode, self._gate = "accept", Gate()
         self._busy = self._disposed = False
 
     # Letters.
@@ -125,6 +131,18 @@ class ActorJobs:
 
     @letter
     def register(self, type: str, label: str, id: str | None = None, owner: str | None = None) -> Reply:
+        return self._register(type, label, id, owner)
+
+    @letter
+    def register_with(self, does: str, type: str, label: str, text: str) -> Reply:
+        reply = self._register(type, label, None, None)
+        if does == "throws":
+            self._settle(reply["handle"], "error", text)
+        else:
+            self._bodies[reply["handle"]]["_at_abort"] = lambda: self._settle(reply["handle"], "error", text)
+        return reply
+
+    def _register(self, type: str, label: str, id: str | None, owner: str | None) -> Reply:
         if self._disposed:
             raise Refused("disposed")
         if sum(job["status"] == "running" for job in self._records.values()) >= self._limits["max_running"]:
@@ -142,6 +160,9 @@ class ActorJobs:
 
     @letter
     def settle(self, handle: str, outcome: str, text: str) -> None:
+        self._settle(handle, outcome, text)
+
+    def _settle(self, handle: str, outcome: str, text: str) -> None:
         job = self._bodies.pop(handle, None)
         if job is None:
             return
@@ -167,6 +188,8 @@ class ActorJobs:
             if job["status"] == "running":
                 self._finish(job, "cancelled")
                 self._tell("abort_signalled", job=job["job_id"])
+                if "_at_abort" in job:
+                    self._mailbox.put_nowait((job["_at_abort"], None))
                 self._wake(job)
 
     @letter
@@ -224,7 +247,13 @@ class ActorJobs:
     @letter
     def release_sink(self) -> None:
         self._gate.set()
-        self._gate = asyncio.Event()
+        self._gate = Gate()
+
+    @letter
+    def refuse_sink(self) -> None:
+        self._gate.accepts = False
+        self._gate.set()
+        self._gate = Gate()
 
     def _attempt_next(self) -> None:
         """Start an attempt, if none is in flight and one is due."""
@@ -235,10 +264,11 @@ class ActorJobs:
             self._begin(self._attempt(due[0]))
 
     async def _attempt(self, job: Record) -> None:
-        mode = self._mode
+        mode, gate = self._mode, self._gate
         if mode == "block":
-            await self._gate.wait()
-        self._mailbox.put_nowait((lambda: self._attempted(job, mode in {"accept", "block"}), None))
+            await gate.wait()
+        accepted = mode == "accept" or (mode == "block" and gate.accepts)
+        self._mailbox.put_nowait((lambda: self._attempted(job, accepted), None))
 
     def _attempted(self, job: Record, accepted: bool) -> None:
         self._busy = False
@@ -268,16 +298,27 @@ class ActorJobs:
     ) -> Reply:
         if list and (poll or cancel):
             raise Refused("list_is_exclusive")
-        token = f"poll{next(self._numbers)}"
-        call = Record(token=token, listen=listen, jobs=[], ran=[], reply=None, cancelled=None)
-        self._polls[token] = call
+        call = self._call(listen)
         if manager == "none":
             self._reply(call, [], "Async execution is disabled; no background jobs are available.")
         elif list:
             self._reply(call, self._of(owner))
         else:
             self._poll(call, poll, cancel or ())
-        return {"token": token}
+        return {"token": call["token"]}
+
+    @letter
+    def aborted_tool(self, poll: Sequence[str] | None) -> Reply:
+        call = self._call(False)
+        self._poll(call, poll, ())
+        self._end_poll(call)
+        return {"token": call["token"]}
+
+    def _call(self, listen: bool) -> Record:
+        token = f"poll{next(self._numbers)}"
+        call = Record(token=token, listen=listen, jobs=[], ran=[], reply=None, cancelled=None)
+        self._polls[token] = call
+        return call
 
     def _poll(self, call: Record, poll: Sequence[str] | None, cancel: Sequence[str]) -> None:
         if cancel:

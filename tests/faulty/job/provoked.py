@@ -1,0 +1,194 @@
+"""Lies that show only where a body, an attempt in flight or a caller does what it seldom does."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+
+from conformance.references.job import Endings, ToolCall
+from conformance.references.job_delivery import Completion, Reply
+from conformance.references.job_records import BodyFailed, JobRecord
+from tests.faulty.job.lie import Lie
+
+
+class FlightFailureLosesCompletion(Lie):
+    """An attempt that fails after a while is taken for one that arrived."""
+
+    row, calls = "E60", 5
+
+    def _failed(self, completion: Completion) -> None:
+        if self._sink.mode in ("refuse", "raise"):
+            super()._failed(completion)
+
+
+class FlightFailureIsTriedAtOnce(Lie):
+    """An attempt that fails after a while is made again without waiting."""
+
+    row, calls = "E60", 4
+
+    async def refuse_sink(self) -> None:
+        self._impatient = True
+        await super().refuse_sink()
+
+    _impatient = False
+
+    def _backoff(self, failures: int) -> int:
+        return 0 if self._impatient else super()._backoff(failures)
+
+    def _jitter(self) -> int:
+        return 0 if self._impatient else super()._jitter()
+
+
+class AcknowledgedFlightIsTriedAgain(Lie):
+    """Whether somebody has a completion by now is not asked when its attempt fails."""
+
+    row, calls = "E61", 6
+
+    def _failed(self, completion: Completion) -> None:
+        completion.acknowledged = False
+        super()._failed(completion)
+
+
+class DisposedFlightIsTriedAgain(Lie):
+    """An attempt that fails after all was disposed is made again."""
+
+    row, calls = "E62", 6
+
+    def _stop_delivering(self) -> None:
+        self._queue.clear()
+
+    def _failed(self, completion: Completion) -> None:
+        self._disposed, was_disposed = False, self._disposed
+        super()._failed(completion)
+        self._disposed = was_disposed
+
+    async def close(self) -> None:
+        super()._stop_delivering()
+        await super().close()
+
+
+class WatchedFlightIsTriedAgain(Lie):
+    """Whether somebody watches a job is not asked when an attempt to tell of it fails."""
+
+    row, calls = "E63", 6
+
+    def _failed(self, completion: Completion) -> None:
+        watchers, completion.watchers = completion.watchers, 0
+        super()._failed(completion)
+        completion.watchers = watchers
+
+
+class ThrowingBodyBreaksRegister(Lie):
+    """What a body throws before it waits for anything reaches whoever registers it."""
+
+    row, calls = "E64", 1
+
+    async def register_with(self, does: str, type: str, label: str, text: str) -> Reply:
+        reply = await super().register_with(does, type, label, text)
+        if does == "throws":
+            raise RuntimeError(text)
+        return reply
+
+
+class ThrowingBodyRunsForEver(Lie):
+    """A job whose body throws before it waits for anything stays running, and keeps its slot."""
+
+    row, calls = "E64", 1
+
+    def _settled(self, job: JobRecord, status: str, text: str) -> None:
+        if job.status != "running" or not isinstance(job.work.exception(), BodyFailed):
+            super()._settled(job, status, text)
+
+
+class ThrowingBodyLosesText(Lie):
+    """What a body says that throws before it waits for anything is told, and not kept."""
+
+    row, calls = "E64", 2
+
+    def _settled(self, job: JobRecord, status: str, text: str) -> None:
+        if job.status == "running" and isinstance(job.work.exception(), BodyFailed):
+            job.error_text = None
+        super()._settled(job, status, text)
+
+
+class AbortComesBeforeMark(Lie):
+    """A body is told to stop before its job is marked as cancelled, so that one that does so at once has failed."""
+
+    row, calls = "E65", 3
+
+    def _end(self, job: JobRecord, status: str) -> None:
+        if status == "cancelled" and job.last_words is not None:
+            asyncio.get_running_loop().call_later(0.001, self._mark, job)
+        else:
+            super()._end(job, status)
+
+    def _mark(self, job: JobRecord) -> None:
+        if job.status == "running":
+            super()._end(job, "cancelled")
+
+
+class LastWordsAreLost(Lie):
+    """A body that ends because it was told to stop is taken for one that ended without a word."""
+
+    row, calls = "E65", 3
+
+    def _settled_late(self, job: JobRecord) -> None:
+        super()._settled_late(job)
+        if job.last_words is not None:
+            job.error_text = None
+
+
+class OnlyOwnEndWakes(Lie):
+    """A poll is woken by a body that ends by itself, and not by one that ends because it was told to stop."""
+
+    row, calls = "E66", 4
+
+    def _endings(self, call: ToolCall) -> Endings:
+        obliging = {job.body for job in call.watched if job.last_words is not None}
+        return [each for each in super()._endings(call) if each not in obliging]
+
+
+class EarlyAbortIsNotSeen(Lie):
+    """A poll looks for its abort only while it waits, and so misses one that came before."""
+
+    row, calls = "E67", 3
+
+    async def aborted_tool(self, poll: Sequence[str] | None) -> Reply:
+        return await self.tool(poll)
+
+
+class EarlyAbortCancels(Lie):
+    """A poll that was aborted before it was made cancels what it would have waited for."""
+
+    row, calls = "E67", 2
+
+    async def aborted_tool(self, poll: Sequence[str] | None) -> Reply:
+        reply = await super().aborted_tool(poll)
+        for job in self._calls[reply["token"]].watched:
+            if job.status == "running":
+                self._cancel(job)
+        return reply
+
+
+class EarlyAbortLeavesWatch(Lie):
+    """A poll that was aborted before it was made leaves its jobs watched."""
+
+    row, calls = "E68", 3
+
+    async def aborted_tool(self, poll: Sequence[str] | None) -> Reply:
+        reply = await super().aborted_tool(poll)
+        for job in self._calls[reply["token"]].watched:
+            self._watch(job.completion)
+        return reply
+
+
+class ThrowingBodyBeginsAfterDispose(Lie):
+    """After dispose a job begins all the same, if its body ends before anybody asks."""
+
+    row, calls = "E69", 2
+
+    async def register_with(self, does: str, type: str, label: str, text: str) -> Reply:
+        self._disposed, was_disposed = False, self._disposed
+        reply = await super().register_with(does, type, label, text)
+        self._disposed = was_disposed
+        return reply
