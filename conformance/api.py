@@ -19,7 +19,7 @@ from statemachines.lifecycle import Level
 
 if TYPE_CHECKING:  # who only loads a spec does not wait for the judge and the searches
     from conformance.report import Report
-    from conformance.suite import Replay, Run
+    from conformance.suite import Known, Replay, Run
     from conformance.system import Adapter
 
 System = Callable[[], Any] | str
@@ -34,6 +34,7 @@ def run(
     seed: int = 0,
     quick: bool = False,
     fail_on: Level = "must",
+    baseline: str | Path | None = None,
     call_limit: float = CALL_LIMIT,
     save: str | Path | None = None,
 ) -> Report:
@@ -49,17 +50,27 @@ def run(
     seed        what is drawn and scheduled; the same seed draws the same
     quick       fewer drawn values, schedules and random calls
     fail_on     the lowest level that makes the run fail: "must" or "should"
+    baseline    a YAML file of failures that are known, by row or clause; those that the system declares count as well
     call_limit  seconds that one call may take
     save        the folder for counterexamples, each as LIFECYCLE-ROW.yaml, which `replay` reads; None: none is saved
 
-    Raises UsageError for a life cycle, a row or a system that there is not, and for a spec with faults;
+    Raises UsageError for a life cycle, a row or a system that there is not, and for a file with faults;
     HarnessError when the system cannot be imported or made. A fault of the system raises nothing: it is in the report.
     """
     from conformance.suite import Saver
 
     if not isinstance(save, str | Path | None):
         raise UsageError(f"save is {save!r}, and it is a folder")
-    chosen = prepared(lifecycle, system, rows=rows, seed=seed, quick=quick, fail_on=fail_on, call_limit=call_limit)
+    chosen = prepared(
+        lifecycle,
+        system,
+        rows=rows,
+        seed=seed,
+        quick=quick,
+        fail_on=fail_on,
+        baseline=baseline,
+        call_limit=call_limit,
+    )
     with chosen as whole:
         if save is None:
             return whole.go()
@@ -120,6 +131,7 @@ def prepared(
     seed: int = 0,
     quick: bool = False,
     fail_on: Level = "must",
+    baseline: str | Path | None = None,
     call_limit: float = CALL_LIMIT,
 ) -> Iterator[Run]:
     """Return a run that can begin: all that was given is usable, and the system answers. See `run` for the rest."""
@@ -128,11 +140,22 @@ def prepared(
     check_arguments(seed=seed, fail_on=fail_on, call_limit=call_limit)
     compiled = loaded(lifecycle)
     selected(compiled, rows)  # before anything of the system runs
+    known = known_failures(compiled, baseline)
     with opened(compiled, system, call_limit) as adapter:
         with faults_told("spec"):
             budget = USUAL.quick() if quick else USUAL
-            whole = Run(compiled, adapter, rows=rows, seed=seed, budget=budget, fail_on=fail_on)
+            whole = Run(compiled, adapter, rows=rows, seed=seed, budget=budget, fail_on=fail_on, known=known)
         yield whole
+
+
+def known_failures(compiled: Compiled, baseline: str | Path | None) -> Known:
+    """Return the known failures that a file names, or none; raise UsageError when it has faults."""
+    from conformance.suite import read_baseline
+
+    if not isinstance(baseline, str | Path | None):
+        raise UsageError(f"baseline is {baseline!r}, and it is a file")
+    with faults_told("baseline"):
+        return {} if baseline is None else read_baseline(compiled, baseline)
 
 
 @contextmanager

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import unittest
 from collections.abc import Callable, Sequence
+from functools import partial
 from operator import methodcaller
 from pathlib import Path
 from typing import Any, ClassVar
 
-from conformance.api import System, check_arguments, loaded
+from conformance.api import System, check_arguments, known_failures, loaded
 from conformance.budget import USUAL
 from conformance.errors import faults_told
-from conformance.suite import ABOUT_MACHINE, RowRunner, run_machine, selected
+from conformance.report import stale_told
+from conformance.suite import ABOUT_MACHINE, MACHINE, Baseline, RowRunner, run_machine, selected
 from conformance.system import HarnessError
 from conformance.targets import open_system
 from conformance.verdict import RowResult, Verdict, gates
@@ -25,13 +27,15 @@ def testcase(
     rows: str | Sequence[str] | None = None,  # noqa: PT028 - it makes tests, and is none
     seed: int = 0,  # noqa: PT028 - the same
     quick: bool = False,  # noqa: PT028 - the same
+    baseline: str | Path | None = None,  # noqa: PT028 - the same
 ) -> type[unittest.TestCase]:
     """Return a test case with a test for each row of a life cycle and one for the random machine.
 
         TestMyJobs = conformance.testcase("thread-job", MyJobs)
 
-    The arguments are those of `conformance.run`. A row that the system cannot have is skipped, and says why; one
-    that fails shows its counterexample. Raises UsageError for what cannot be used, and HarnessError for what is
+    The arguments are those of `conformance.run`. A row that the system cannot have is skipped, and says why, as is a
+    known failure; any other shows its counterexample. What is said to fail and does not any more is an error at the end
+    of the class. Raises UsageError for what cannot be used, and HarnessError for what is
     declared wrongly, both where the test case is made.
     """
     check_arguments(seed=seed)
@@ -42,12 +46,15 @@ def testcase(
     with faults_told("spec"):
         programs = RowCompiler(compiled.lifecycle).checked()
     budget = USUAL.quick() if quick else USUAL
+    all_known = {**adapter.declaration.deviates, **known_failures(compiled, baseline)}
+    known = Baseline(compiled, all_known, whole=budget.every_combination)
 
     class Rows(unittest.TestCase):
         """They share one adapter, which is closed after the last one."""
 
         runner: ClassVar[RowRunner]
         unready: ClassVar[str] = ""  # why nothing can be asked
+        results: ClassVar[list[RowResult]]
 
         def setUp(self) -> None:
             if self.unready:
@@ -62,6 +69,17 @@ def testcase(
             except HarnessError as error:
                 cls.unready = str(error)
             cls.runner = RowRunner(compiled, programs, adapter, number=seed, budget=budget)
+            cls.results = []
+
+        @classmethod
+        def tearDownClass(cls) -> None:
+            if stale := known.stale(cls.results, cls.runner.witnessed, MACHINE):
+                raise AssertionError(stale_told(stale))
+
+        def judge(self, judged: Callable[[RowRunner], RowResult]) -> None:
+            result = known.judged(judged(self.runner))
+            self.results.append(result)
+            _tell(self, result)
 
     body: dict[str, Any] = {
         "__doc__": f"{compiled.lifecycle.name} against {adapter.name}.",
@@ -71,13 +89,13 @@ def testcase(
         about = f"{row.id.text}: {row.about} ({row.id.where})"
         body[f"test_{row.id.text}"] = _test(about, methodcaller("run", row))
     if with_machine:
-        body["test_machine"] = _test(ABOUT_MACHINE, run_machine)
+        body["test_machine"] = _test(ABOUT_MACHINE, partial(run_machine, known=all_known))
     return type(f"Test{getattr(system, '__name__', 'System')}", (Rows,), body)
 
 
 def _test(about: str, judged: Callable[[RowRunner], RowResult]) -> Callable[[Any], None]:
     def test(self: Any) -> None:
-        _tell(self, judged(self.runner))
+        self.judge(judged)
 
     test.__doc__ = about
     return test

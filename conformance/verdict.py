@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import NamedTuple
@@ -16,6 +16,7 @@ class Verdict(StrEnum):
     PASS = "pass"
     FAIL = "fail"
     FLAKY = "flaky"
+    KNOWN_FAIL = "known fail"
     NOT_APPLICABLE = "not applicable"
     NOT_EXERCISED = "not exercised"
     COULD_NOT_TELL = "could not tell"
@@ -85,15 +86,18 @@ def gates(result: RowResult, fail_on: Level = "must") -> bool:
             return False
 
 
-def exit_code(results: Iterable[RowResult], fail_on: Level = "must") -> int:
-    """Return the exit code of a run: 1 violates, 3 harness error, 4 could not tell, 0 conforms."""
+def exit_code(results: Iterable[RowResult], fail_on: Level = "must", stale: Collection[str] = ()) -> int:
+    """Return the exit code of a run: 1 violates, 3 harness error, 4 could not tell, 0 conforms.
+
+    stale  the failures that are said to be known, and are none any more
+    """
     found = list(results)
-    if any(gates(result, fail_on) and result.verdict is not Verdict.HARNESS_ERROR for result in found):
+    if stale or any(gates(result, fail_on) and result.verdict is not Verdict.HARNESS_ERROR for result in found):
         return EXIT_VIOLATES
     if any(result.verdict is Verdict.HARNESS_ERROR for result in found):
         return EXIT_HARNESS
     if any(result.verdict is Verdict.COULD_NOT_TELL for result in found):
         return EXIT_UNKNOWN
-    if not any(result.verdict in (Verdict.PASS, Verdict.FAIL) for result in found):
+    if not any(result.verdict in (Verdict.PASS, Verdict.FAIL, Verdict.KNOWN_FAIL) for result in found):
         return EXIT_VIOLATES
     return EXIT_CONFORMS

@@ -143,6 +143,9 @@ def _run(parser: argparse.ArgumentParser) -> None:
         default="must",
         help="the lowest level that fails the run (default: must)",
     )
+    parser.add_argument(
+        "--baseline", metavar="FILE", help="failures that are known, by row or clause, each with its reason (YAML)"
+    )
     parser.add_argument("--json", action="store_true", help="write the report as JSON Lines instead of text")
     parser.add_argument("--report", type=Path, metavar="FILE", help="also write the report as JSON Lines to a file")
     parser.add_argument("--junit", type=Path, metavar="FILE", help="also write a JUnit XML file")

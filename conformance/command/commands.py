@@ -41,6 +41,7 @@ def run(options: argparse.Namespace) -> int:
             seed=options.seed,
             quick=options.quick,
             fail_on=options.fail_on,
+            baseline=options.baseline,
             call_limit=options.call_limit,
         )
         whole = stack.enter_context(chosen)

@@ -31,6 +31,7 @@ class MyJobs:
         "limits": {limits},
         "policies": {policies},
         "lacks": {lacks},  # the optional operations that it does not have
+        "deviates": {{}},  # known failures, by row or clause: {{"N1": {{"reason": "…"}}}}
         "clock": "none",  # "virtual" with the wait(ms) below, which moves it; "real" when only time moves it
         "concurrency": "none",  # "threads" when several threads may call at once; "async" with async methods.
         # Replies to concurrent calls must not be mixed up: keep nothing of one call in this object.

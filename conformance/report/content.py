@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -88,7 +88,9 @@ def _declared(declares: Mapping[str, Any]) -> str:
 def _value(value: Any) -> str:
     match value:
         case dict():
-            return ", ".join(f"{name} = {_value(each)}" for name, each in value.items())
+            return ", ".join(
+                name if isinstance(each, dict) else f"{name} = {_value(each)}" for name, each in value.items()
+            )
         case list():
             return ", ".join(map(_value, value))
         case None:
@@ -98,6 +100,7 @@ def _value(value: Any) -> str:
 
 
 RAN = "what was run for it, and what it printed"
+NOTED = (Verdict.KNOWN_FAIL, Verdict.NOT_APPLICABLE, Verdict.PASS)  # rows with a reason, which the summary names
 FAILING = {Verdict.FAIL: "fails", Verdict.FLAKY: "is flaky"}
 UNANSWERED = (Verdict.HARNESS_ERROR, Verdict.NOT_EXERCISED, Verdict.COULD_NOT_TELL)
 
@@ -167,12 +170,12 @@ def summary(header: Header, results: Sequence[RowResult], coverage: Coverage | N
     return Summary(
         levels,
         tuple((verdict, each) for verdict, each in counts if any(each)),
-        tuple(note for note in notes(results, (Verdict.NOT_APPLICABLE, Verdict.PASS)) if note.reason),
+        tuple(note for note in notes(results, NOTED) if note.reason),
         f"{witnessed:,} of {number(clauses, 'clause')} witnessed" if clauses else "",
         gaps,
         sum(row.seconds for row in results) if footer is None else footer.seconds,
         concluded(header, results, footer),
-        "" if footer is None else " ".join(filter(None, (_beside(results, footer), _strayed(footer)))),
+        "" if footer is None else " ".join(filter(None, _besides(results, footer))),
         None if footer is None else footer.exit,
     )
 
@@ -186,9 +189,12 @@ def concluded(header: Header, results: Sequence[RowResult], footer: Footer | Non
     match footer.exit:
         case code if code == EXIT_CONFORMS:
             passed = number(sum(row.verdict is Verdict.PASS for row in results), "row")
-            return f"{target} conforms to {lifecycle}: {passed} held."
+            failing = [row.id for row in results if row.verdict is Verdict.KNOWN_FAIL]
+            but = f" but for {number(len(failing), 'known failure')} ({named(failing)})" if failing else ""
+            return f"{target} conforms to {lifecycle}{but}: {passed} held."
         case code if code == EXIT_VIOLATES:
-            return _violated(target, lifecycle, against(results))
+            rows = against(results, footer.stale)
+            return stale_told(footer.stale) if footer.stale and not rows else _violated(target, lifecycle, rows)
         case code if code == EXIT_HARNESS:
             ids = [row.id for row in results if row.verdict is Verdict.HARNESS_ERROR]
             return f"No verdict on {target}: {number(len(ids), 'row')} could not be asked ({named(ids)})."
@@ -199,10 +205,10 @@ def concluded(header: Header, results: Sequence[RowResult], footer: Footer | Non
             return f"The run of {lifecycle} against {target} ended with code {footer.exit}."
 
 
-def against(results: Sequence[RowResult]) -> list[RowResult]:
-    """Return the rows for which a run ends with "violates": must rows, or should rows if it cannot be those."""
+def against(results: Sequence[RowResult], stale: Collection[str] = ()) -> list[RowResult]:
+    """Return the rows for which a run ends with "violates": must rows, or should rows if nothing else can be the cause."""
     asked = [row for row in results if row.verdict is not Verdict.HARNESS_ERROR]
-    return [row for row in asked if gates(row)] or [row for row in asked if gates(row, "should")]
+    return [row for row in asked if gates(row)] or [row for row in asked if gates(row, "should") and not stale]
 
 
 def _violated(target: str, lifecycle: str, rows: Sequence[RowResult]) -> str:
@@ -217,14 +223,30 @@ def _violated(target: str, lifecycle: str, rows: Sequence[RowResult]) -> str:
     return f"Nothing was exercised, so nothing is known of {target}."
 
 
+def _besides(results: Sequence[RowResult], footer: Footer) -> Iterator[str]:
+    """Walk what else is said at the end of a run."""
+    yield _beside(results, footer)
+    yield _strayed(footer)
+    if footer.stale and against(results, footer.stale):
+        yield stale_told(footer.stale)
+
+
+def stale_told(names: Sequence[str]) -> str:
+    """Name what is said to fail, and does not any more."""
+    if len(names) == 1:
+        return f"{names[0]} is said to fail, and it does not any more: take its entry away."
+    return f"{named(names)} are said to fail, and they do not any more: take their entries away."
+
+
 def _beside(results: Sequence[RowResult], footer: Footer) -> str:
     """Name the rows that fail without deciding the exit code, because the source only recommends them."""
-    deciding = {row.id for row in against(results)} if footer.exit == EXIT_VIOLATES else set()
+    deciding = {row.id for row in against(results, footer.stale)} if footer.exit == EXIT_VIOLATES else set()
     ids = [row.id for row in results if row.verdict in FAILING and row.id not in deciding]
     if not ids:
         return ""
     fail = "fails" if len(ids) == 1 else "fail"
-    return f"{named(ids)} {fail}, which does not count: the level is not must."
+    counts = "" if footer.stale else ", which does not count: the level is not must"
+    return f"{named(ids)} {fail}{counts}."
 
 
 def _strayed(footer: Footer) -> str:

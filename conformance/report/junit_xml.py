@@ -51,7 +51,7 @@ def _counting(report: Report) -> set[str]:
     """Return the ids of the rows that make the run fail; all that could, when it did not finish."""
     if report.footer is not None and report.footer.exit != EXIT_VIOLATES:
         return set()
-    return {row.id for row in against(report.rows)}
+    return {row.id for row in against(report.rows, report.footer.stale if report.footer is not None else ())}
 
 
 def _case(suite: Element, header: Header, row: RowResult | Planned, seconds: float) -> Element:
@@ -67,7 +67,7 @@ def _answer(case: Element, row: RowResult, counts: bool) -> None:
                 SubElement(case, "system-out").text = visible(row.reason)
         case Verdict.HARNESS_ERROR | Verdict.COULD_NOT_TELL:
             _say(case, "error", row)
-        case Verdict.NOT_APPLICABLE:
+        case Verdict.NOT_APPLICABLE | Verdict.KNOWN_FAIL:
             _say(case, "skipped", row)
         case _:
             _say(case, "failure" if counts else "skipped", row)
@@ -83,7 +83,7 @@ def _say(case: Element, kind: str, row: RowResult) -> None:
 
 
 def _message(row: RowResult) -> str:
-    found = row.counterexample
+    found = row.counterexample if row.verdict in FAILING else None
     reason = row.reason if found is None else f"expected {found.expected}; seen {found.seen}"
     level = "" if row.level == "must" else f" (level: {row.level})"
     return one_line(cut(f"{row.verdict}{level}: {reason}" if reason else f"{row.verdict}{level}"))
@@ -96,6 +96,9 @@ def _whole(suite: Element, report: Report) -> None:
         if row.id not in asked:
             message = "the run ended before this row had a verdict"
             SubElement(_case(suite, report.header, row, 0.0), "error", type="unfinished", message=message)
+    for name in report.footer.stale if report.footer is not None else ():
+        case = _case(suite, report.header, Planned(name, "must", "It is said to fail, and does not any more."), 0.0)
+        SubElement(case, "failure", type="stale", message="take its entry away")
     well = report.footer is not None and report.footer.exit == EXIT_CONFORMS
     if not well and suite.find("testcase/failure") is None and suite.find("testcase/error") is None:
         said = summary(report.header, report.rows, report.coverage, report.footer).conclusion

@@ -45,7 +45,7 @@ class Planned:
 class Header:
     """What is run against what: the first record. `rows` are in the order in which they are reported.
 
-    declares  limits, policies, lacks, clock and concurrency as plain values; `declares` makes it
+    declares  limits, policies, lacks, clock and concurrency as plain values, and known failures; `declares` makes it
     spec  the file or folder/ of a lifecycle that is not shipped
     """
 
@@ -90,12 +90,14 @@ class Footer:
     """How the run ended: per level how many rows have each verdict, the exit code, and how long it took.
 
     strays  the clauses of faults that were seen and that none of the rows asked is about
+    stale   the rows and clauses that are said to fail, and do not any more
     """
 
     verdicts: Mapping[str, Mapping[str, int]]
     exit: int
     seconds: float = 0.0
     strays: tuple[str, ...] = ()
+    stale: tuple[str, ...] = ()
 
 
 Record = Header | RowResult | Coverage | Footer
@@ -111,6 +113,10 @@ def declares(declaration: Declaration) -> dict[str, Any]:
             for name, value in sorted(declaration.policies.items())
         },
         "lacks": sorted(declaration.lacks),
+        "deviates": {
+            name: {part: said for part, said in asdict(each).items() if said}
+            for name, each in sorted(declaration.deviates.items())
+        },
         "clock": declaration.clock,
         "concurrency": declaration.concurrency,
         "settles": declaration.settles,
@@ -170,6 +176,8 @@ class Stream(Watcher):
 
 APART = {"timing": ("seconds",), "schedule": ("overlaps", "reproduced", "rounds")}
 """The fields that two runs with one seed need not share, by the name under which they stand in a record."""
+IF_ANY = ("spec", "stale")
+"""The fields that stand in a record only where there is something to say."""
 _BREAKS = re.compile("[\x7f-\x9f\u2028\u2029\ud800-\udfff]")
 
 
@@ -188,7 +196,7 @@ def _fields(value: Record) -> dict[str, Any]:
     said = asdict(value)
     match value:
         case Header():
-            said = {"format": FORMAT} | {name: each for name, each in said.items() if (name, each) != ("spec", None)}
+            said = {"format": FORMAT} | said
         case RowResult():
             said["witnesses"] = dict(sorted(value.witnesses.items()))
             found = said["counterexample"] or {}
@@ -196,6 +204,7 @@ def _fields(value: Record) -> dict[str, Any]:
             said["schedule"] = {"overlaps": said.pop("overlaps"), **rounds}
         case Coverage():
             said["clauses"] = dict(sorted(value.clauses.items()))
+    said = {name: each for name, each in said.items() if each or name not in IF_ANY}
     if "seconds" in said:
         said["timing"] = {"seconds": round(said.pop("seconds"), 6)}
     (kind,) = (name for name, each in KINDS.items() if isinstance(value, each))

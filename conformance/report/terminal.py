@@ -37,6 +37,7 @@ LOOKS = {
     Verdict.PASS: Look("✓", "+", "green"),
     Verdict.FAIL: Look("✗", "x", "bold red"),
     Verdict.FLAKY: Look("≈", "~", "bold magenta"),
+    Verdict.KNOWN_FAIL: Look("⊘", "/", "yellow"),
     Verdict.NOT_APPLICABLE: Look("–", "-", "dim"),
     Verdict.NOT_EXERCISED: Look("○", "o", "bold yellow"),
     Verdict.COULD_NOT_TELL: Look("?", "?", "bold yellow"),

@@ -5,8 +5,8 @@ from __future__ import annotations
 import fnmatch
 import time
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Iterable, Sequence
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -15,6 +15,7 @@ from conformance.counterexample import shrunk
 from conformance.errors import UsageError
 from conformance.judge import Case, Finding, Judge
 from conformance.report import Coverage, Footer, Header, Planned, Report, Watcher, declares, tally
+from conformance.suite.baseline import Baseline, Known
 from conformance.suite.row_facts import lacking
 from conformance.suite.rows import RowRunner
 from conformance.system import Adapter, HarnessError
@@ -47,6 +48,7 @@ class Run:
         seed: int = 0,
         budget: Budget = USUAL,
         fail_on: Level = "must",
+        known: Known | None = None,
     ) -> None:
         self.compiled = compiled
         self.adapter = adapter
@@ -56,6 +58,8 @@ class Run:
         self.results: list[RowResult] = []
         programs = RowCompiler(compiled.lifecycle).checked()
         self._runner = RowRunner(compiled, programs, adapter, number=seed, budget=budget)
+        all_known = {**adapter.declaration.deviates, **(known or {})}
+        self._baseline = Baseline(compiled, all_known, whole=budget.every_combination)
 
     def go(self, watchers: Iterable[Watcher] = ()) -> Report:
         """Run everything, telling the watchers as it goes; return the report."""
@@ -67,9 +71,10 @@ class Run:
         for row in self.rows:
             self._tell(told, row.id.text, partial(self._runner.run, row))
         if self.with_machine:
-            self._tell(told, MACHINE, partial(run_machine, self._runner))
-        code = exit_code(self.results, self.fail_on)
+            self._tell(told, MACHINE, partial(run_machine, self._runner, self._baseline.known))
         witnessed = self._runner.witnessed
+        stale = self._baseline.stale(self.results, witnessed, MACHINE)
+        code = exit_code(self.results, self.fail_on, stale)
         unasked = avoided(self.compiled)  # where the source says nothing no call goes
         clauses = {
             clause.path: witnessed[clause.path] for clause in self.compiled.kernel.clauses if clause.path not in unasked
@@ -82,7 +87,7 @@ class Run:
             if whole
             else (),
         )
-        footer = Footer(tally(self.results), code, time.monotonic() - began, self._strays())
+        footer = Footer(tally(self.results), code, time.monotonic() - began, self._strays(), stale)
         for watcher in told:
             watcher.finish(coverage, footer)
         return Report(header, tuple(self.results), coverage, footer)
@@ -105,7 +110,7 @@ class Run:
             spec.version,
             self.adapter.name,
             self.seed,
-            declares(self.adapter.declaration),
+            declares(replace(self.adapter.declaration, deviates=self._baseline.known)),
             tuple(planned),
             spec=None if self.compiled.called == spec.name else self.compiled.called,
         )
@@ -113,7 +118,7 @@ class Run:
     def _tell(self, told: list[Watcher], row_id: str, work: Callable[[], RowResult]) -> None:
         for watcher in told:
             watcher.began(row_id)
-        result = work()
+        result = self._baseline.judged(work())
         self.results.append(result)
         for watcher in told:
             watcher.row(result)
@@ -125,15 +130,16 @@ class Run:
 UNJUDGED = 10
 
 
-def run_machine(runner: RowRunner) -> RowResult:
+def run_machine(runner: RowRunner, known: Collection[str] = ()) -> RowResult:
     """Search at random; a fault that a row saw without being about it is reported here too.
 
+    A fault of a clause that is `known` to be broken is only reported where there is no other.
     A case that nobody can judge counts as not made. Where a search has many of those, the machine could not tell.
     """
     began = time.monotonic()
     tallies: list[_SearchTally] = []
     try:
-        judged = _searches(runner, tallies)
+        judged = _searches(runner, tallies, known)
     except HarnessError as error:
         judged = Judged(Verdict.HARNESS_ERROR, str(error))
     return RowResult(
@@ -148,14 +154,18 @@ def run_machine(runner: RowRunner) -> RowResult:
     )
 
 
-def _searches(runner: RowRunner, tallies: list[_SearchTally]) -> Judged:
+def _searches(runner: RowRunner, tallies: list[_SearchTally], known: Collection[str]) -> Judged:
     """Make the searches one after the other, until one finds a fault; each adds what it came of to the tallies."""
+
+    def is_known(case: Case) -> bool:
+        return case.finding is not None and case.finding.clause in known
+
     from conformance.search import pairs, stateful, walks  # Hypothesis is slow to import
 
-    known, adapter = runner.compiled.lifecycle.operations, runner.adapter
-    if missing := lacking(adapter, (name for name, operation in known.items() if not operation.optional)):
+    asked, adapter = runner.compiled.lifecycle.operations, runner.adapter
+    if missing := lacking(adapter, (name for name, operation in asked.items() if not operation.optional)):
         return Judged(Verdict.NOT_EXERCISED, missing)
-    case = next(iter(runner.strays), None)
+    cases = list(runner.strays)
     for search in (stateful.search, walks.search, pairs.search):
         at_once = search is pairs.search  # what is witnessed there, its schedules decide
         if at_once and adapter.declaration.concurrency == "none":
@@ -163,8 +173,10 @@ def _searches(runner: RowRunner, tallies: list[_SearchTally]) -> Judged:
         tallies.append(_SearchTally(Counter() if at_once else runner.witnessed))
         found = search(runner.compiled, adapter, runner.number, runner.budget, after=tallies[-1].count)
         if found is not None:
-            case = found.case
-            break
+            cases.insert(0, found.case)
+            if not is_known(found.case):
+                break
+    case = min(cases, key=is_known, default=None)
     if case is not None and case.finding is not None:
         return _failed(runner, case, case.finding)
     blind = Judge(runner.compiled, adapter.declaration).lockstep.blind

@@ -8,6 +8,15 @@ from __future__ import annotations
 from conformance.system.adapter import Adapter, Declare, Signature
 from conformance.system.broken import Broken, HarnessError
 from conformance.system.concurrent import overlapping
-from conformance.system.declaration import Declaration, declared, ordered_by_completion
+from conformance.system.declaration import (
+    Declaration,
+    DeclarationError,
+    Deviation,
+    declared,
+    deviations,
+    may_fail,
+    meant,
+    ordered_by_completion,
+)
 from conformance.system.found_class import resolve
 from conformance.system.worker import slices

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
+from functools import lru_cache
 from typing import Any
 
 from statemachines.choices import limits_of, policies_of
@@ -12,11 +13,24 @@ from statemachines.diagnostics import did_you_mean
 
 CLOCKS = ("virtual", "real", "none")
 CONCURRENCIES = ("threads", "async", "none")
-WORDS = ("limits", "policies", "lacks", "clock", "concurrency", "settles")
+WORDS = ("limits", "policies", "lacks", "deviates", "clock", "concurrency", "settles")
 
 
 class DeclarationError(Exception):
     """A declaration that does not fit the lifecycle; the message says which word and what is known."""
+
+
+@dataclass(frozen=True, slots=True)
+class Deviation:
+    """Why something that is asked fails, and is known to; perhaps where more is said of it, and since when."""
+
+    reason: str
+    link: str = ""
+    since: str = ""
+
+    def __str__(self) -> str:
+        more = "; ".join([*([f"since {self.since}"] if self.since else []), *([self.link] if self.link else [])])
+        return f"{self.reason} ({more})" if more else self.reason
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,6 +42,7 @@ class Declaration:
                  once; none: one call at a time
     settles  milliseconds until what a call causes can be seen; 0: at once
     rests  all that is started comes to rest before anybody looks: on the kit's own loop nothing comes later
+    deviates  the failures that are known, by row or clause
     """
 
     limits: Mapping[str, int | None] = field(default_factory=dict)
@@ -37,6 +52,7 @@ class Declaration:
     concurrency: str = "none"
     settles: int = 0
     rests: bool = False
+    deviates: Mapping[str, Deviation] = field(default_factory=dict)
 
     @property
     def instants(self) -> bool:
@@ -76,7 +92,8 @@ def declared(compiled: Compiled, words: Mapping[str, Any], *, has_wait: bool, as
     except ValueError as error:
         raise DeclarationError(str(error)) from None
     lacks = _lacks(compiled, words.get("lacks", ()))
-    return Declaration(limits, policies, lacks, clock, concurrency, settles, rests)
+    deviates = deviations(compiled, words.get("deviates", {}))
+    return Declaration(limits, policies, lacks, clock, concurrency, settles, rests, deviates)
 
 
 def _one_of(word: str, value: Any, known: tuple[str, ...]) -> None:
@@ -98,6 +115,45 @@ def _lacks(compiled: Compiled, words: Any) -> frozenset[str]:
         if name not in optional:
             raise DeclarationError(f"{name} cannot be lacking; optional are: {', '.join(optional) or 'none'}")
     return frozenset(words)
+
+
+def deviations(compiled: Compiled, words: Any) -> dict[str, Deviation]:
+    """Return the failures that are said to be known, by row or clause. Raises DeclarationError."""
+    if not isinstance(words, Mapping):
+        raise DeclarationError(f"deviates is a mapping from rows and clauses to reasons, and this is {words!r}")
+    known, parts = may_fail(compiled), [each.name for each in fields(Deviation)]
+    for name, said in words.items():
+        if name not in known:
+            where = f"{name!r} under deviates is no row and no clause of {compiled.lifecycle.name}"
+            raise DeclarationError(f"{where}; {meant(compiled, str(name))}")
+        if not isinstance(said, Mapping) or not all(isinstance(each, str) for each in said.values()):
+            raise DeclarationError(f"{name} deviates for a reason, {{'reason': …}}, and this is {said!r}")
+        if strange := [str(part) for part in said if part not in parts]:
+            hint = did_you_mean(strange[0], parts) or f"known: {', '.join(parts)}"
+            raise DeclarationError(f"what is said of {name} has no word {strange[0]!r}; {hint}")
+        if not said.get("reason", "").strip():
+            raise DeclarationError(f"{name} deviates for no reason: give one, {{'reason': …}}")
+    return {name: Deviation(**said) for name, said in words.items()}
+
+
+@lru_cache(maxsize=16)
+def may_fail(compiled: Compiled) -> frozenset[str]:
+    """Return all that can be named as a known failure: the rows, and whatever a counterexample may call its clause."""
+    spec = compiled.lifecycle
+    clauses = {clause.path for clause in compiled.kernel.clauses}
+    wholes = {f"operations.{name}" for name in spec.operations} | {f"policies.{name}" for name in spec.policies}
+    covered = {word.text for row in spec.rows.values() for word in row.covers}
+    return frozenset({*spec.rows, *clauses, *wholes, *covered})
+
+
+def meant(compiled: Compiled, name: str) -> str:
+    """Say which row or clause is meant by a name that none has, or what to do instead."""
+    if "*" in name or "?" in name:
+        return "there are no wildcards: each row and each clause is named by itself"
+    if name == "machine":
+        return "what random calls come upon is any of its clauses: name the one that the counterexample names"
+    told = f"`conformance list {compiled.called}` names the rows, and a counterexample names its clause"
+    return did_you_mean(name, may_fail(compiled)) or told
 
 
 def ordered_by_completion(compiled: Compiled, declaration: Declaration) -> bool:

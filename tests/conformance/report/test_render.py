@@ -124,6 +124,7 @@ VERDICTS: dict[str, Said] = {
     "B4": (Verdict.FAIL, f"expected {RACE.expected}; seen {RACE.seen}", RACE),
     "E9": (Verdict.FAIL, "the system said nothing\x1b[31m", None),
     "E7": (Verdict.FLAKY, "expected a wake-up; seen none; tried again 3 times, it held", None),
+    "N8": (Verdict.KNOWN_FAIL, "the queue is rewritten in spring (since 2.3; https://example.org/7)", EVICTION),
     "N9": (Verdict.NOT_EXERCISED, "nothing witnessed operations.list_jobs.gives", None),
     "B2": (Verdict.COULD_NOT_TELL, "more explanations than were looked at", None),
     "E12": (
@@ -529,7 +530,7 @@ def test_junit_has_a_case_for_each_row() -> None:
         "tests": "40",
         "failures": "5",
         "errors": "3",
-        "skipped": "4",
+        "skipped": "5",
         "time": "11.834",
     }
     properties = {each.get("name"): each.get("value") for each in suite.iter("property")}
@@ -548,7 +549,7 @@ def test_junit_fails_where_the_run_fails() -> None:
     assert kinds(junit(made_up())) == {
         **dict.fromkeys(["N9", "E7", "E9", "B4", "B7"], "failure"),
         **dict.fromkeys(["B2", "E12", "E13"], "error"),
-        **dict.fromkeys(["E2", "X2", "B3", "X1"], "skipped"),
+        **dict.fromkeys(["N8", "E2", "X2", "B3", "X1"], "skipped"),
     }
     assert kinds(junit(made_up({"X1": FAIL}))) == {"X1": "skipped"}
     assert kinds(junit(made_up({"X1": FAIL}, exit=1))) == {"X1": "failure"}

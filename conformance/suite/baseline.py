@@ -1,0 +1,106 @@
+"""Failures that are known: which verdicts they change, and which of them are none any more."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from conformance.suite.row_facts import covers, makes_calls_at_once
+from conformance.system import Deviation, deviations, may_fail, meant
+from conformance.verdict import RowResult, Verdict
+from statemachines.compile import Compiled
+from statemachines.diagnostics import Diagnostic, SpecError
+from statemachines.kernel import within
+from statemachines.lifecycle import Row
+from statemachines.surface import check_structure
+from statemachines.yaml import Mapping as Tree
+from statemachines.yaml import read_file, to_plain
+
+HELD = (Verdict.PASS, Verdict.NOT_APPLICABLE)
+Known = Mapping[str, Deviation]  # by row or clause
+
+
+def read_baseline(compiled: Compiled, path: str | Path) -> Known:
+    """Return the known failures that a file names; raise SpecError with every fault of it, each at its place."""
+    try:
+        tree = read_file(path)
+    except SpecError as error:
+        if {each.code for each in error.diagnostics} == {"yaml-empty"}:  # the last entry was taken away
+            return {}
+        raise
+    check_structure(tree, "baseline")
+    entries, name = tree.entries if isinstance(tree, Tree) else (), compiled.lifecycle.name
+    faults = [
+        Diagnostic(
+            "unknown-name", key.where, f"{key.text!r} is no row and no clause of {name}", meant(compiled, key.text)
+        )
+        for key, _ in entries
+        if key.text not in may_fail(compiled)
+    ]
+    if faults:
+        raise SpecError(faults)
+    return deviations(compiled, to_plain(tree))
+
+
+@dataclass(frozen=True, slots=True)
+class Baseline:
+    """The failures of a system that are known.
+
+    whole  rows are run with all their values and schedules; in a quick run a row that has several may pass by chance
+    """
+
+    compiled: Compiled
+    known: Known
+    whole: bool = True
+
+    def judged(self, result: RowResult) -> RowResult:
+        """Return the result of a row; of one that fails, and is known to, as a known failure with its reason."""
+        if result.verdict not in (Verdict.FAIL, Verdict.FLAKY):
+            return result
+        clauses = list(_clauses(result))
+        if result.id in self.known:
+            said = [str(self.known[result.id])]
+        elif clauses and all(clause in self.known for clause in clauses):
+            said = [f"{clause}: {self.known[clause]}" for clause in dict.fromkeys(clauses)]
+        else:
+            return result
+        return replace(result, verdict=Verdict.KNOWN_FAIL, reason="; ".join(said))
+
+    def stale(self, results: Sequence[RowResult], witnessed: Mapping[str, int], searches: str) -> tuple[str, ...]:
+        """Return the names of what does not fail any more, though the run asked for it.
+
+        results   what `judged` has returned
+        searches  the id of the random searches: a clause may be broken anywhere, so it takes a whole run to tell of one
+        """
+        found = {result.id: result for result in results}
+        failing = {clause for result in results for clause in _clauses(result)}
+        rows = self.compiled.lifecycle.rows
+        everything = self.whole and {*rows, searches} <= found.keys()
+        well = everything and all(result.verdict in (*HELD, Verdict.KNOWN_FAIL) for result in results)
+
+        def holds(name: str) -> bool:
+            if name in rows:
+                return self._held([rows[name]], found)
+            about = [row for row in rows.values() if covers(row, name) or any(within(w.text, name) for w in row.covers)]
+            seen = any(count for path, count in witnessed.items() if within(path, name))
+            return well and seen and name not in failing and self._held(about, found)
+
+        return tuple(name for name in self.known if holds(name))
+
+    def _held(self, rows: Sequence[Row], found: Mapping[str, RowResult]) -> bool:
+        """Return whether rows were run and held, those apart that do not apply."""
+        results = [found.get(row.id.text) for row in rows if self.whole or _is_one_run(row)]
+        verdicts = [result and result.verdict for result in results]
+        return Verdict.PASS in verdicts and set(verdicts) <= {*HELD}
+
+
+def _clauses(result: RowResult) -> Iterator[str]:
+    """Walk the clauses that a result says are broken."""
+    if result.counterexample is not None:
+        yield result.counterexample.clause
+
+
+def _is_one_run(row: Row) -> bool:
+    """Return whether a row does the same in every run: it has one set of values, and one order of its calls."""
+    return not (row.each or row.drawn or makes_calls_at_once(row))
