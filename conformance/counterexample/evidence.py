@@ -63,6 +63,9 @@ def _shrunk(case: Case, rounds: int) -> Counterexample | None:
     hangs = case.finding is not None and case.finding.kind == "hang"
     recorded = symbolic(compiled, case.trace)
     first = attempt(recorded, budget.reproduce_seconds, budget.more_reproductions * rounds)
+    if first.finding is None and len(case.made) > len(case.trace):  # a look told that it was no deviation from a SHOULD
+        recorded = symbolic(compiled, case.made)
+        first = attempt(recorded, budget.reproduce_seconds, budget.more_reproductions * rounds)
     if first.finding is None:
         return None
     if hangs:

@@ -173,8 +173,12 @@ def one_by_one(trace: Trace) -> Iterator[Trace]:
 
 
 def joined(trace: Trace) -> Iterator[Trace]:
-    """Walk the traces in which one call says what two said: their lists in one, their times in one."""
+    """Walk the traces in which one call says what two said: their lists in one, their times in one.
+
+    It stands where the first of the two stood, or where the second did if it takes what was not there before.
+    """
     earlier: dict[Any, Call] = {}
+    places = {call.number: place for place, call in enumerate(trace.calls())}
     for second in (step for step in trace.steps if isinstance(step, Call)):
         summed = second.operation == "wait"
         adding = {name: value for name, value in second.arguments if summed or isinstance(value, tuple)}
@@ -182,9 +186,11 @@ def joined(trace: Trace) -> Iterator[Trace]:
         first = earlier.get((second.operation, rest))
         earlier[second.operation, rest] = second
         if first is not None and adding:
-            wider = without(trace, {second.number})
+            early = all(places[each] < places[first.number] for each in second.refers())
+            kept, gone = (first, second) if early else (second, first)
+            wider = without(trace, {gone.number})
             for name, value in adding.items():
-                wider = with_argument(wider, first.number, name, dict(first.arguments)[name] + value)
+                wider = with_argument(wider, kept.number, name, dict(first.arguments)[name] + value)
             yield wider
 
 

@@ -14,7 +14,7 @@ from typing import Any
 
 from conformance.budget import USUAL, Budget
 from conformance.judge import kernel_facts
-from conformance.judge.finding import NO_SIGNAL, Finding, short
+from conformance.judge.finding import NO_SIGNAL, WELL_FORMED, Finding, short
 from conformance.judge.history import History
 from conformance.judge.judge import Judge
 from conformance.judge.observation import Observation, WrongShape
@@ -45,7 +45,8 @@ class Case:
     `finding` is the first one of the case. After it, calls go on unjudged, so that a row's own
     assertions still decide what the row says. `astray` names the first operation that was called, before any
     finding, where the spec leaves open what happens: what comes after it is nobody's fault. `trace` is all that
-    was called, with what came of it as far as it is known.
+    was called, with what came of it as far as it is known; `made` the same with looks that whoever drives the case
+    leaves out of the trace: what they showed may have told what a system does that is only recommended.
     """
 
     def __init__(self, compiled: Compiled, adapter: Adapter, seed: int = 0, budget: Budget = USUAL) -> None:
@@ -58,6 +59,7 @@ class Case:
         self.finding: Finding | None = None
         self.astray = ""
         self.trace: list[Observed | History] = []
+        self.made: list[Observed | History] = []
         self.overlaps = 0
         self.groups = 0
         self._facts = kernel_facts.of(compiled)
@@ -82,7 +84,7 @@ class Case:
             return self._alone(call) if calls is None else self._beside_others(call, calls)
 
     def _alone(self, call: Observed) -> Observed:
-        self.trace.append(call)
+        self._begun(call)
         if not self.astray and self.finding is None and self.judge.lockstep.avoids(call.operation, call.arguments):
             self.astray = call.operation
         call, raw = self._asked(call)
@@ -93,10 +95,20 @@ class Case:
             self._readings = [*self._readings[1 - self.budget.readings :], (call, raw)]
         if self.finding is None:
             self.finding = self._hinted(self.judge.step(call)) or self._changed()
+            if self.finding is not None and call.malformed:
+                raise CallFailed(self.finding)
         if self.finding is not None:
             self.judge.lockstep.go_on(call)
-        self.trace[-1] = call
+        self._known(call)
         return call
+
+    def _begun(self, event: Observed | History) -> None:
+        self.trace.append(event)
+        self.made.append(event)
+
+    def _known(self, event: Observed | History) -> None:
+        """Take note of what came of the last calls."""
+        self.trace[-1] = self.made[-1] = event
 
     def _asked(self, call: Observed) -> tuple[Observed, Any]:
         """Make a call; return it with a reply that the judge knows what to do with, and that as it came.
@@ -108,7 +120,7 @@ class Case:
         if observed.refused is None and call.operation != "wait" and not self.judge.gave_up:
             if self.judge.lockstep.uncompared(call.operation, call.arguments):
                 observed = replace(observed, compared=False)
-            elif observed.malformed:
+            elif observed.malformed and self.finding is not None:  # before, the judge tells whether it matters
                 raise self._malformed(observed)
         return observed, made.reply
 
@@ -167,7 +179,7 @@ class Case:
         return replace(finding, seen=f"{finding.seen} (if it comes later, declare `settles`)")
 
     def _malformed(self, call: Observed) -> CallFailed:
-        return self._failed("shape", call.operation, "a reply of the form that the spec gives", call.malformed)
+        return self._failed("shape", call.operation, WELL_FORMED, call.malformed)
 
     def _broken(self, operation: str, expected: str, broken: Broken) -> CallFailed:
         seen = f"{broken.message}\n{broken.detail}" if broken.detail else broken.message
@@ -205,7 +217,7 @@ class Case:
             finally:  # the thread may be one that goes on: what it calls afterwards is not of this group
                 del self._caller.calls
 
-        self.trace.append(History(()))
+        self._begun(History(()))
         seed = self.seed * GROUPS_OF_A_CASE + self.groups
         self.groups += 1
         try:
@@ -216,28 +228,30 @@ class Case:
             operations = " ∥ ".join(dict.fromkeys(call.operation for call in itertools.chain(*callers)))
             raise self._broken(operations, "answers", broken) from None
         finally:
-            history = self.trace[-1] = History(tuple(map(tuple, callers)))
+            history = History(tuple(map(tuple, callers)))
+            self._known(history)
         self.overlaps += overlapping(
             [(call.began, call.ended, caller) for caller, calls in enumerate(history.callers) for call in calls]
         )
         if self.adapter.declaration.settles:
             time.sleep(self.adapter.declaration.settles / 1000)  # what settles later belongs to these calls
         first = next((call.operation for call in history.calls), "")
-        history = self.trace[-1] = replace(history, signals=self._signals(first))
+        history = replace(history, signals=self._signals(first))
+        self._known(history)
         if self.finding is None:
-            self.finding = self.judge.step(history)
+            finding = self.judge.step(history)
+            malformed = (call for call in history.calls if call.malformed)
+            if finding is not None and (first_of_them := next(malformed, None)) is not None:
+                raise self._malformed(first_of_them)
+            self.finding = finding
         else:
             self.judge.lockstep.go_on(history)
         return results
 
     def _beside_others(self, call: Observed, calls: list[Observed]) -> Observed:
-        """Make a call at once with others; its reply is compared, for in some order it may be the last of them."""
+        """Make a call at once with others; whether its reply is compared, the order decides that explains it."""
         calls.append(call)  # before the answer: a call that never comes back was made as well
         call = self._observation.call(self._made(call))
-        if call.malformed:
-            if not (self.judge.gave_up or self.judge.lockstep.uncompared(call.operation, call.arguments)):
-                raise self._malformed(call)
-            call = replace(call, reply=None)
         calls[-1] = call
         return call
 

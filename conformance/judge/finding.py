@@ -46,6 +46,7 @@ def either(first: Finding, reasons: Iterable[Finding]) -> Finding:
 
 
 NO_SIGNAL: Final = "no such signal"
+WELL_FORMED: Final = "a reply of the form that the spec gives"
 LINE = 40  # characters of a text that nobody has to count
 TOLD_WHOLE = 200  # signs of a value that is told whole
 TOLD_ITEMS = 8  # items of a list that is longer than that

@@ -56,8 +56,9 @@ class Facts(CallTypes):
 
     def minted(self, call: Observed) -> tuple[tuple[str, str], ...]:
         """Return the ids in a reply that the system may have chosen for new records, each with its entity."""
-        given, found = call.reply, self._operations.get(call.operation)
-        if found is None or not isinstance(given, dict):
+        found = self._operations.get(call.operation)
+        given = call.reply if isinstance(call.reply, dict) else {"": call.reply}
+        if found is None:
             return ()
         minted = {
             effect.entity

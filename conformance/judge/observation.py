@@ -14,6 +14,7 @@ from typing import Any
 
 from conformance.judge import kernel_facts
 from conformance.judge.differences import LOST
+from conformance.judge.finding import WELL_FORMED
 from statemachines.compile import Compiled
 from statemachines.model import ANYTHING, Document, Signal
 from statemachines.rows import Observed
@@ -39,7 +40,7 @@ LARGEST_NUMBER = 2**53 - 1
 class WrongShape(Exception):
     """What is not of the form that the spec gives; `path` leads to the part, and `expected` says what should be there."""
 
-    def __init__(self, path: str, message: str, expected: str = "a reply of the form that the spec gives") -> None:
+    def __init__(self, path: str, message: str, expected: str = WELL_FORMED) -> None:
         super().__init__(f"{path}: {message}" if path else message)
         self.path = path
         self.message = message

@@ -11,7 +11,7 @@ from typing import Any
 from conformance.budget import Budget
 from conformance.judge import kernel_facts
 from conformance.judge.differences import Times
-from conformance.judge.finding import NO_SIGNAL, Finding, said, short
+from conformance.judge.finding import NO_SIGNAL, WELL_FORMED, Finding, said, short
 from conformance.judge.matching import Replies, Sending, Signals
 from conformance.judge.passing import Passing
 from conformance.system import Declaration
@@ -147,6 +147,9 @@ class Stepper:
             return [Outcome(None, (), decision.may)]
         if not decision.accept:
             raise Contradiction(self._wrongly_accepted(decision, call))
+        if call.malformed:
+            clause = f"operations.{call.operation}"
+            raise Contradiction(Finding("shape", clause, call.operation, WELL_FORMED, call.malformed))
         outcome = self._carried_out(model, call)
         for fault in self.replies.faults(call, outcome.value):
             self._note(fault)

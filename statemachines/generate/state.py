@@ -5,11 +5,12 @@ A frozen state is one value that can be compared, hashed and kept.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from statemachines import kernel
 from statemachines.expression import class_name, emit, python_name
 from statemachines.generate.page import Page, key_of
+from statemachines.generate.references import gone, leaving
 from statemachines.generate.writer import tuple_of
 from statemachines.types import List, Optional, RecordType, Ref, Type
 
@@ -136,9 +137,15 @@ def _taken(page: Page, name: str) -> str:
 
 def freezing(page: Page) -> None:
     """Write `freeze` and `thaw`."""
-    with page.method("freeze", "", "tuple[Any, ...]"), page.bracketed("return (", ")"):
-        for part in _parts(page.source):
-            page.entry(part)
+    left = leaving(page.source)
+    if left:
+        gone(page, left)
+    with page.method("freeze", "", "tuple[Any, ...]"):
+        if left:
+            page.line(f"{''.join(f'{each}, ' for each in _gone(left))}= self._gone()")
+        with page.bracketed("return (", ")"):
+            for part in _parts(page.source):
+                page.entry(part)
     with page.method("thaw", "frozen: tuple[Any, ...]", "None"):
         _thaw(page)
 
@@ -158,6 +165,13 @@ def _parts(source: kernel.Kernel) -> Iterator[str]:
         for box in _boxes(message):
             yield each_of(_message_fields(message), f"self.{box}")
     yield from (f"frozenset(self.{name})" for name in issued(source))
+    for entity, name in zip(left := leaving(source), _gone(left), strict=True):
+        yield each_of(_record_fields(entity), name)
+
+
+def _gone(entities: Iterable[kernel.Entity]) -> list[str]:
+    """Name the records of some entities that have left and to which something still refers."""
+    return [f"gone_{python_name(entity.collection)}" for entity in entities]
 
 
 def _thaw(page: Page) -> None:
@@ -166,16 +180,24 @@ def _thaw(page: Page) -> None:
     boxes = [box for message in source.messages for box in _boxes(message)]
     variables = [f"self.{python_name(variable.name)}" for variable in source.variables]
     given = [f"self.{name}" for name in issued(source)]
-    names = ["self.now", "self.serials", "self.completions", *variables, *collections, *boxes, *given]
+    left = leaving(source)
+    names = ["self.now", "self.serials", "self.completions", *variables, *collections, *boxes, *given, *_gone(left)]
     page.line(f"{', '.join(names)} = frozen")
     for name in given:
         page.line(f"{name} = set({name})")
     page.verbatim("found: dict[Any, Any] = {}  # records by their serial, for references between them")
     for entity, name in zip(source.entities, collections, strict=True):
+        page.line(f"self.{name} = {{}}")
+        _thaw_records(page, entity, name, f"self.{name}[{key_of(entity, 'each')}] = ")
+    for entity, name in zip(left, _gone(left), strict=True):
         _thaw_records(page, entity, name)
     for entity, name in zip(source.entities, collections, strict=True):
         if links := _links("each", _record_fields(entity)):
             with page.block(f"for each in self.{name}.values():"):
+                page.verbatim("\n".join(links))
+    for entity, name in zip(left, _gone(left), strict=True):
+        if links := _links("each", _record_fields(entity)):
+            with page.block(f"for each in [found[values[0]] for values in {name}]:"):
                 page.verbatim("\n".join(links))
     for message in source.messages:
         for box in _boxes(message):
@@ -183,13 +205,12 @@ def _thaw(page: Page) -> None:
     page.verbatim("\n".join(_links("self", [(python_name(each.name), each.type) for each in source.variables])))
 
 
-def _thaw_records(page: Page, entity: kernel.Entity, name: str) -> None:
-    page.line(f"self.{name} = {{}}")
+def _thaw_records(page: Page, entity: kernel.Entity, name: str, kept: str = "") -> None:
     with page.block(f"for values in {name}:"):
         page.line(f"each = {class_name(entity.name)}.__new__({class_name(entity.name)})")
         names = [f"each.{each}" for each in record_names(entity)]
         page.line(f"{', '.join(names)}{',' if len(names) == 1 else ''} = values")
-        page.line(f"self.{name}[{key_of(entity, 'each')}] = found[each.serial] = each")
+        page.line(f"{kept}found[each.serial] = each")
 
 
 def _thaw_messages(page: Page, message: kernel.Message, box: str) -> None:

@@ -50,6 +50,7 @@ from statemachines.model import (
     with_key,
 )
 from statemachines.rows.programs import shown
+from tests.checking import compile_text
 
 # ── The listed functions ─────────────────────────────────────────────────────────────────────────
 
@@ -564,3 +565,50 @@ def test_of_what_the_implementation_chooses_a_row_says_nothing_and_the_model_may
     ):
         with pytest.raises(TypeError, match="the implementation chooses it"):
             look(chosen)
+
+
+# ── Records that have left ───────────────────────────────────────────────────────────────────────
+
+REFERRED = compile_text(
+    """
+lifecycle: referred
+version: 1
+about: Parts outlive the jobs that they are of, and lists of parts outlive these.
+entities:
+  Job: {id: minted, fields: {size: int}}
+  Part: {id: minted, fields: {job: Job, other: Job | null, all: {list of: Job}}}
+variables:
+  latest: {type: Part | null, default: "null"}
+operations:
+  start: {takes: {size: int}, create: {Job: {size: size}}, gives: job.id}
+  attach: {takes: {job: Job}, create: {Part: {job: job, other: job, all: jobs}}, gives: part.id}
+  choose: {takes: {part: Part}, set: {latest: part}}
+  clear: {remove: [Job]}
+  forget: {remove: [Part]}
+  sizes: {gives: "parts.map(p, p.job.size)"}
+  latest_size: {gives: if latest == null then 0 else latest.job.size + latest.all.size()}
+matrix: {}
+""",
+    "referred.yaml",
+)
+
+
+def test_what_refers_to_a_record_that_has_left_can_be_frozen_and_read() -> None:
+    found: Any = REFERRED.model()
+    for size in (3, 4):
+        found.choose(found.attach(found.start(size).value).value)
+    found.clear()
+    again = found.thawed(found.freeze())
+    assert again.sizes().value == found.sizes().value == [3, 4]
+    again.forget()
+    again = again.thawed(again.freeze())
+    assert again.latest_size().value == 4 + 2
+    assert again.freeze() == again.thawed(again.freeze()).freeze()
+
+
+def test_a_record_that_has_left_and_that_nothing_refers_to_is_no_part_of_a_state() -> None:
+    found, other = REFERRED.model(), REFERRED.model()
+    for each in (found, other):
+        each.do("start", {"size": 1 if each is found else 2})
+        each.do("clear", {})
+    assert found.freeze() == other.freeze()

@@ -10,11 +10,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from conformance.counterexample.evidence import shrunk as counterexample_of
 from conformance.counterexample.play import Played, play, symbolic
 from conformance.counterexample.shrink import Cutter, shrink
 from conformance.judge.case import Case
 from conformance.judge.finding import Finding
 from statemachines.rows import AtOnce, Call, Given, Step, Trace
+from tests.checking import compile_text
 from tests.conformance.systems import REFERENCE, adapted, thread_job
 from tests.faulty.thread_job.retention import FirstStartedLeaves
 
@@ -152,6 +154,26 @@ def test_an_id_and_a_tool_call_are_left_alone() -> None:
     assert shrunk(trace, lambda candidate: FAULT if len(candidate) == 2 else None).shown.trace == trace
 
 
+def test_calls_are_joined_in_one_that_refers_only_to_what_was_before() -> None:
+    """Two calls with a list each, and what the second one lists was not there when the first was made."""
+
+    def pick(number: int, *started: int) -> Call:
+        return Call(number, "pick", (("chosen", tuple(Given(each, "job_id") for each in started)),))
+
+    def shows(candidate: Trace) -> Finding | None:
+        known: set[int] = set()
+        for call in candidate.calls():
+            assert call.refers() <= known
+            known.add(call.number)
+        picked = [value for call in candidate.calls() if call.operation == "pick" for value in call.refers()]
+        return FAULT if sorted(picked) == [1, 3] else None
+
+    best = shrunk(Trace((start(1), pick(2, 1), start(3), pick(4, 3))), shows)
+    assert best.shown.trace == Trace((start(1), start(3), pick(4, 1, 3)))
+    best = shrunk(Trace((start(1), start(3), pick(2, 1), pick(4, 3))), shows)
+    assert best.shown.trace == Trace((start(1), start(3), pick(2, 1, 3)))
+
+
 # --- calls at once ----------------------------------------------------------------------------------------
 
 
@@ -239,3 +261,53 @@ def test_a_fault_behind_the_21st_job_is_found_at_its_known_length() -> None:
     assert best.shown.finding.key == case.finding.key
     with adapted(REFERENCE) as adapter:
         assert play(thread_job(), adapter, best.shown.trace).finding is None
+
+
+STOPPED = compile_text(
+    """
+lifecycle: stopped
+version: 1
+about: A job is stopped, if the system follows that, and what is stopped cannot be kept.
+should: [operations.stop.move]
+entities:
+  Job: {id: minted, states: {active: [running], terminal: [stopped]}, shows: {status: job.state}}
+operations:
+  start: {create: {Job: {}}, gives: {job_id: job.id}}
+  stop: {takes: {job: Job}, move: running -> stopped}
+  keep: {takes: {job: Job}, move: running -> same}
+  look: {takes: {job: Job}, gives: job}
+matrix: {}
+""",
+    "stopped.yaml",
+)
+
+
+class KeepsWhatIsStopped:
+    """It stops jobs, as is recommended, and keeps them all the same."""
+
+    def start(self) -> Any:
+        self.status = "running"
+        return {"job_id": "a"}
+
+    def stop(self, job: str) -> None:
+        self.status = "stopped"
+
+    def keep(self, job: str) -> None:
+        pass
+
+    def look(self, job: str) -> Any:
+        return {"status": self.status}
+
+
+def test_a_look_stays_without_which_nobody_knows_that_a_recommendation_is_followed() -> None:
+    with adapted(KeepsWhatIsStopped, STOPPED) as adapter:
+        case = Case(STOPPED, adapter)
+        case.call("start", {})
+        case.call("stop", {"job": "a"})
+        case.call("look", {"job": "a"})
+        del case.trace[2:]  # as the searches do, which look after every call
+        case.call("keep", {"job": "a"})
+        found = counterexample_of(case)
+    assert found is not None
+    assert found.calls == 4
+    assert "look(job.job_id)" in found.row

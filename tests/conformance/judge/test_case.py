@@ -2,22 +2,26 @@
 
 from __future__ import annotations
 
+import contextlib
 import itertools
 import json
 import threading
+from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import pytest
 
 from conformance.command.cli import main
-from conformance.judge.case import GROUPS_OF_A_CASE, Case, case_seed
+from conformance.judge.case import GROUPS_OF_A_CASE, CallFailed, Case, case_seed
+from conformance.judge.finding import Finding
 from conformance.judge.history import History
 from conformance.judge.judge import Judge
 from conformance.system.broken import Broken
 from conformance.system.event_loop import Gate
 from conformance.verdict import Verdict
 from statemachines.rows.programs import RowFailure
+from tests.checking import compile_text
 from tests.conformance.lifecycles import SUITES
 from tests.conformance.systems import REFERENCE, adapted, row_result, thread_job, whole_run
 from tests.right.thread_job import ActorJobs
@@ -186,3 +190,104 @@ def test_a_fault_that_no_row_asked_is_about_is_named_where_none_tells_of_it(
         ]
     )
     assert json.loads(report.read_text("utf-8").splitlines()[-1])["strays"] == strays
+
+
+# --- replies that nothing follows from -------------------------------------------------------------------
+
+KEPT = compile_text(
+    """
+lifecycle: kept
+version: 1
+about: A job can be kept while it is there; when it is gone nothing follows from that.
+entities:
+  Job:
+    id: minted
+    fields: {since: time}
+    states: {active: [running], terminal: [done]}
+    missing: unchanged
+    after:
+      done: {in: 10, since: job.since, within: 5, remove: job}
+operations:
+  start: {create: {Job: {since: now}}, gives: job.id}
+  end: {takes: {job: Job}, move: running -> done, otherwise: unchanged}
+  keep: {takes: {job: Job}, move: running -> same, otherwise: unchanged, gives: {kept: jobs.size()}}
+  look: {takes: {job: Job}, gives: {at: job.since}}
+matrix: {}
+""",
+    "kept.yaml",
+)
+
+
+class Kept:
+    """It says nothing of a job that is gone, or that has ended."""
+
+    declares: ClassVar = {"clock": "virtual", "concurrency": "threads"}
+    gone_after = 10
+
+    def __init__(self) -> None:
+        self.jobs: dict[str, str] = {}
+        self.now = 0
+
+    def start(self) -> str:
+        self.jobs["a"] = "running"
+        return "a"
+
+    def end(self, job: str) -> None:
+        self.jobs[job] = "done"
+
+    def keep(self, job: str) -> dict[str, int] | None:
+        return {"kept": 1} if self.jobs.get(job) == "running" else None
+
+    def look(self, job: str) -> dict[str, int] | None:
+        return {"at": 0} if self.now <= self.gone_after else None
+
+    def wait(self, ms: int) -> None:
+        self.now += ms
+
+
+class GoneSoon(Kept):
+    """What has ended is gone at once."""
+
+    gone_after = 0
+
+
+class KeptInWords(Kept):
+    """It answers in words of its own, also of a job that is there."""
+
+    def keep(self, job: str) -> Any:
+        return "kept"
+
+
+def test_a_reply_may_be_nothing_but_the_id_of_a_new_record() -> None:
+    with adapted(Kept, KEPT) as adapter:
+        case = Case(KEPT, adapter)
+        assert case.call("start", {}).value == "a"
+        case.call("keep", {"job": "a"})
+        assert case.finding is None
+
+
+@pytest.mark.parametrize(("system", "ms"), [(Kept, 5), (Kept, 12), (Kept, 20), (GoneSoon, 5), (GoneSoon, 12)])
+def test_a_reply_need_have_no_form_where_in_some_way_nothing_follows_from_it(system: type, ms: int) -> None:
+    with adapted(system, KEPT) as adapter:
+        case = Case(KEPT, adapter)
+        case.call("start", {})
+        case.call("end", {"job": "a"})
+        case.call("wait", {"ms": ms})
+        with contextlib.suppress(CallFailed):
+            case.call("look", {"job": "a"})
+        assert (case.finding is not None) is (system is GoneSoon and ms == 5)
+
+
+@pytest.mark.parametrize("system", [Kept, KeptInWords])
+def test_beside_others_a_reply_has_a_form_where_in_no_order_it_need_not(system: type) -> None:
+    def called(*names: str) -> Finding | None:
+        with adapted(system, KEPT) as adapter:
+            case = Case(KEPT, adapter)
+            case.call("start", {})
+            with contextlib.suppress(CallFailed):
+                case.together([partial(case.call, name, {"job": "a"}) for name in names])
+            return case.finding
+
+    assert called("end", "keep") is None
+    found = called("keep", "keep")
+    assert (found is not None and found.kind == "shape") is (system is KeptInWords)

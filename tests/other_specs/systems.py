@@ -1,0 +1,64 @@
+"""A compiled model as a system under test: one method for each operation, with all that a right system may choose."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from typing import Any, Final
+
+from conformance.refused import Refused
+from statemachines.bounds import USUAL
+from statemachines.checks.choices import watched
+from statemachines.compile import Compiled
+from statemachines.rows import ModelSubject
+
+WAYS: Final[tuple[dict[str, Any], ...]] = (
+    {},
+    {"lenient": False},
+    {"eager": True},
+    {"prompt": False},
+    {"descending": True},
+    {"lenient": False, "eager": True, "prompt": False, "descending": True},
+)
+"""Ways of being right: what may be refused is refused, all is done that may be, late, with ids that fall."""
+
+
+def system(compiled: Compiled, way: dict[str, Any], declares: dict[str, Any]) -> type:
+    """Return the class of a system that does what a model does, in one of the ways."""
+    model_class = watched(compiled, USUAL)
+
+    class System:
+        def __init__(self) -> None:
+            model: Any = model_class(declares.get("limits"), declares.get("policies"))
+            self._subject = ModelSubject(model, compiled.kernel, **way)
+            self._came: list[Any] = []
+            self._turn = threading.Lock()
+
+        def called(self, operation: str, arguments: dict[str, Any]) -> Any:
+            """Make a call, one at a time; raise Refused."""
+            with self._turn:
+                call = self._subject.call(operation, arguments)
+                self._came += call.signals
+            if call.refused is not None:
+                raise Refused(call.refused)
+            return call.value
+
+        def signals(self) -> list[Any]:
+            """Return the signals since the last time."""
+            came, self._came = self._came, []
+            return [{"signal": name, **dict(fields)} for name, fields in came]
+
+    System.declares = declares  # type: ignore[attr-defined]  # what an adapter reads of a class
+    for operation in compiled.kernel.operations:
+        names = [each.name for each in operation.parameters]
+        setattr(System, operation.name, _method(operation.name, names))
+    System.wait = _method("wait", ["ms"])  # type: ignore[attr-defined]  # as above
+    return System
+
+
+def _method(operation: str, names: list[str]) -> Callable[..., Any]:
+    def method(self: Any, *given: Any, **named: Any) -> Any:
+        return self.called(operation, {**dict(zip(names, given, strict=False)), **named})
+
+    method.__name__ = operation
+    return method
