@@ -6,7 +6,7 @@ Whatever is given and cannot be used raises UsageError, what prevents asking the
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import closing, contextmanager
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -107,6 +107,7 @@ def replay(file: str | Path, system: System, *, call_limit: float = CALL_LIMIT) 
 
 
 LONGEST_LIMIT = 3600  # seconds
+INTERRUPTED_LIMIT = 0.2  # seconds that a system may take to close when somebody waits for the end
 
 
 def check_arguments(*, seed: Any = 0, fail_on: Any = "must", call_limit: Any = CALL_LIMIT) -> None:
@@ -163,10 +164,16 @@ def opened(compiled: Compiled, system: System, call_limit: float = CALL_LIMIT) -
     """Return an adapter that can be asked, and close it in the end."""
     from conformance.targets import open_system
 
-    with closing(open_system(compiled, system)) as adapter:
+    adapter = open_system(compiled, system)
+    try:
         adapter.limit = call_limit
         adapter.ready()
         yield adapter
+    except KeyboardInterrupt:
+        adapter.limit = min(call_limit, INTERRUPTED_LIMIT)
+        raise
+    finally:
+        adapter.close()
 
 
 def loaded(lifecycle: str | Path) -> Compiled:

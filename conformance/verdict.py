@@ -25,6 +25,7 @@ class Verdict(StrEnum):
 
 UNSURE = "there are more explanations than were looked at, or the order depends on instants that nobody sees"
 EXIT_CONFORMS, EXIT_VIOLATES, EXIT_USAGE, EXIT_HARNESS, EXIT_UNKNOWN = 0, 1, 2, 3, 4
+EXIT_INTERRUPTED = 130  # as if SIGINT (2) had ended us
 
 
 @dataclass(frozen=True, slots=True)

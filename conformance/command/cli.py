@@ -10,11 +10,20 @@ from pathlib import Path
 from conformance.__about__ import __version__
 from conformance.defaults import CALL_LIMIT, FAILURES
 from conformance.errors import UsageError
-from conformance.verdict import EXIT_HARNESS, EXIT_USAGE
+from conformance.verdict import EXIT_HARNESS, EXIT_INTERRUPTED, EXIT_USAGE
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run a command; return its exit code."""
+    """Run a command; return its exit code. Without arguments it is that of this process, which then ends with it in time."""
+    if arguments is not None:
+        return _ran(arguments)
+    from conformance.command.process import ended_in_time, interrupted_in_time
+
+    with interrupted_in_time():
+        return ended_in_time(_ran(sys.argv[1:]))
+
+
+def _ran(arguments: Sequence[str]) -> int:
     parser = _parser()
     options = parser.parse_args(arguments)
     if not hasattr(options, "command"):
@@ -38,7 +47,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return EXIT_HARNESS
     except KeyboardInterrupt:
         print("conformance: interrupted; the run did not finish", file=sys.stderr)
-        return 130
+        return EXIT_INTERRUPTED
     return code
 
 

@@ -4,22 +4,29 @@ from __future__ import annotations
 
 import argparse
 import sys
-from contextlib import ExitStack, redirect_stdout
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager, redirect_stdout
 from pathlib import Path
 from typing import TextIO
 
 from conformance import api
 from conformance.defaults import FAILURES
 from conformance.errors import UsageError
-from conformance.verdict import EXIT_CONFORMS, EXIT_HARNESS, EXIT_USAGE, EXIT_VIOLATES
+from conformance.verdict import EXIT_CONFORMS, EXIT_HARNESS, EXIT_UNKNOWN, EXIT_USAGE, EXIT_VIOLATES
 from statemachines.specs import shipped
 
 
-def _writable(path: Path) -> TextIO:
+@contextmanager
+def _writing(path: Path) -> Iterator[None]:
     try:
-        return path.open("w", encoding="utf-8")
+        yield
     except OSError as error:
         raise UsageError(f"{path} cannot be written: {error.strerror}") from None
+
+
+def _writable(path: Path) -> TextIO:
+    with _writing(path):
+        return path.open("w", encoding="utf-8")
 
 
 # ── Runs ─────────────────────────────────────────────────────────────────────────────────────────
@@ -27,7 +34,7 @@ def _writable(path: Path) -> TextIO:
 
 def run(options: argparse.Namespace) -> int:
     """Run a matrix, and tell whoever was asked for: the screen or the stream, and the files. Return its exit code."""
-    from conformance.report import Stream, Watcher, junit, view_of
+    from conformance.report import JUnitFile, Stream, Watcher, view_of
     from conformance.suite import Saver
 
     out, saver = sys.stdout, Saver(options.save)
@@ -49,15 +56,15 @@ def run(options: argparse.Namespace) -> int:
         if options.report is not None:
             file = stack.enter_context(_writable(options.report))
             watchers.append(Stream(file.write, file.flush))
-        tests = stack.enter_context(_writable(options.junit)) if options.junit is not None else None
+        if options.junit is not None:
+            with _writing(options.junit):
+                tests = JUnitFile(options.junit)
+            watchers.append(stack.enter_context(tests))
         if options.json:
             watchers.append(Stream(out.write, out.flush))
         else:
             watchers.append(stack.enter_context(view_of(out, saver.commands.__getitem__)))
-        report = whole.go(watchers)
-        if tests is not None:
-            tests.write(junit(report))
-        return report.exit
+        return whole.go(watchers).exit
 
 
 def demo(options: argparse.Namespace) -> int:
@@ -94,7 +101,7 @@ def _shown(lifecycle: str, system: api.System) -> int:
 
 
 def show(options: argparse.Namespace) -> int:
-    """Show a report that a run has saved. Raises UsageError."""
+    """Show a report that a run has saved: 0, or 4 of a run that did not finish. Raises UsageError."""
     from conformance.report import ReportError, read, view_of
 
     try:
@@ -103,7 +110,7 @@ def show(options: argparse.Namespace) -> int:
         why = error if isinstance(error, ReportError) else f"{options.report} cannot be read: {error.strerror}"
         raise UsageError(f"{why}; `conformance run … --report FILE` writes a report that can be shown") from None
     report.show(view_of(sys.stdout))
-    return EXIT_CONFORMS
+    return EXIT_CONFORMS if report.finished else EXIT_UNKNOWN
 
 
 def replay(options: argparse.Namespace) -> int:

@@ -7,16 +7,66 @@ that counts is skipped, with a message that says so. A tool that only counts the
 from __future__ import annotations
 
 import json
+import os
+from dataclasses import replace
+from pathlib import Path
+from typing import Self
 from xml.etree.ElementTree import Element, SubElement, indent, tostring
 
 from conformance.report.content import FAILING, against, failing, summary
-from conformance.report.records import Header, Planned
+from conformance.report.records import Coverage, Footer, Header, Planned, Watcher
 from conformance.report.report import Report
 from conformance.report.texts import cut, one_line, visible
 from conformance.report.view import details
 from conformance.verdict import EXIT_CONFORMS, EXIT_VIOLATES, RowResult, Verdict
 
 _COUNTED = {"failure": "failures", "error": "errors", "skipped": "skipped"}
+
+
+class JUnitFile(Watcher):
+    """Writes a JUnit XML file when a run has ended, or was broken off: whole, or not at all.
+
+    A context manager. What an earlier run wrote goes at once, and the new file comes when it is left. Raises OSError
+    where it cannot be made.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self._report: Report | None = None
+        self._path = path.resolve()
+        in_place = self._path.exists() and not self._path.is_file()  # a pipe or a device
+        self._draft = self._path if in_place else self._path.with_name(f".{path.name}.{os.getpid()}")
+        self._file = self._draft.open("w", encoding="utf-8")
+        if not in_place:
+            self._path.unlink(missing_ok=True)
+
+    def header(self, header: Header) -> None:
+        """Take note of what is run."""
+        self._report = Report(header)
+
+    def row(self, result: RowResult) -> None:
+        """Take note of a result."""
+        assert self._report is not None  # a header is the first record
+        self._report = replace(self._report, rows=(*self._report.rows, result))
+
+    def finish(self, coverage: Coverage, footer: Footer) -> None:
+        """Take note of the end."""
+        assert self._report is not None  # a header is the first record
+        self._report = replace(self._report, coverage=coverage, footer=footer)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        """Write what is known."""
+        try:
+            with self._file as file:
+                if self._report is not None:
+                    file.write(junit(self._report))
+            if self._report is not None:
+                self._draft.replace(self._path)
+        finally:
+            if self._draft != self._path:
+                self._draft.unlink(missing_ok=True)
 
 
 def junit(report: Report) -> str:

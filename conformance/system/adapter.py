@@ -14,6 +14,7 @@ from functools import partial
 from typing import Any, Protocol
 
 from conformance.refused import Refused
+from conformance.system import theirs
 from conformance.system.broken import Broken, HarnessError
 from conformance.system.concurrent import Place, one_after_the_other, run_at_once
 from conformance.system.declaration import Declaration, DeclarationError
@@ -57,6 +58,9 @@ class Adapter:
         self._worker = Worker()
         self._loop: Loop | None = None
         self._virtual = False
+        self._unusable = ""  # why no object is made any more
+        self._held = contextlib.ExitStack()
+        self._held.enter_context(theirs.process_stays())
         try:
             self._kind = self._class_of(factory)
             asynchronous = any(inspect.iscoroutinefunction(getattr(self._kind, name, None)) for name in operations)
@@ -101,15 +105,19 @@ class Adapter:
                 )
 
     def reset(self) -> None:
-        """End the last case and make a fresh object. Raises HarnessError when it cannot be made."""
+        """End the last case and make a fresh object. Raises HarnessError when it cannot be made, or the last one not closed."""
         self._end()
+        if self._unusable:
+            raise HarnessError(self._unusable)
         if self._virtual and self._loop is not None:  # a case begins at the instant 0, with nothing left on the loop
             self._loop.stop()
             self._loop = Loop(virtual=True)
         try:
             self._instance = self._run(self._factory, "the constructor")
         except Broken as broken:
-            raise HarnessError(f"{self.name}() cannot be made: {broken.message}\n{broken.detail}".rstrip()) from None
+            message = f"{self.name}() cannot be made: {broken.message}\n{broken.detail}".rstrip()
+            self._unusable = message if broken.kind == "hang" else ""  # each further one would take as long
+            raise HarnessError(message) from None
         except Refused as refusal:
             raise HarnessError(f"{self.name}() cannot be made: the constructor refused {refusal.code}") from None
 
@@ -180,18 +188,29 @@ class Adapter:
                 loop.callers(1)
 
     def close(self) -> None:
-        """End the last case, and let the threads end."""
-        self._end()
-        self._worker.stop()
-        if self._loop is not None:
-            self._loop.stop()
+        """End the last case, and let the threads end. Raises HarnessError when the last object is the first not to close."""
+        known = self._unusable
+        try:
+            self._end()
+        finally:
+            self._held.close()
+            self._worker.stop()
+            if self._loop is not None:
+                self._loop.stop()
+        if self._unusable != known:
+            raise HarnessError(self._unusable)
 
     def _end(self) -> None:
         instance, self._instance = self._instance, None
         if instance is None or not callable(getattr(instance, "close", None)):
             return
-        with contextlib.suppress(Broken, Refused):  # what a case leaves behind does not disturb the next one
+        try:
             self._run(instance.close, "close()")
+        except Refused:  # what a case leaves behind does not disturb the next one
+            pass
+        except Broken as broken:
+            if broken.kind == "hang":
+                self._unusable = f"{self.name}: {broken.message}; it is asked after each case, and has to come back"
 
     def _run(self, function: Callable[[], Any], what: str, *, rests: bool = False) -> Any:
         """Call something of the system's, on the thread that fits, within the time limit.
@@ -203,11 +222,16 @@ class Adapter:
         try:
             if loop is not None:
                 submitted = None if gate is None else gate.submitted
-                return loop.run(partial(rested if rests else called, function), self.patience, what, submitted)
-            return function() if at_once else worker.run(function, self.patience, what)
-        except (Refused, Broken):
-            raise
-        except BaseException as error:  # noqa: BLE001 - whatever the system raises is its defect
+                work = partial(theirs.run_async, partial(rested if rests else called, function))
+                return loop.run(work, self.patience, what, submitted)
+            work = partial(theirs.run, function)
+            return work() if at_once else worker.run(work, self.patience, what)
+        except theirs.Raised as raised:
+            error = raised.error
+            if isinstance(error, theirs.Exited):
+                raise HarnessError(
+                    f"{what} ends the process with {error}: a system that does has to run in one of its own"
+                ) from None
             raise Broken(
                 "crash", f"{what} raised {type(error).__name__}: {error}", own_lines(error, self._own)
             ) from None

@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-import importlib
 import inspect
 import sys
 import traceback
 from collections.abc import Callable, Sequence
-from pathlib import Path
-from types import ModuleType
 from typing import Any
 
 from conformance.errors import UsageError
-from conformance.system.broken import HarnessError
 from conformance.system.concurrent import is_own
+from conformance.system.importing import imported
 from statemachines.diagnostics import did_you_mean
 
 _HINTED = 8  # of a module's own names, in a hint
@@ -24,7 +21,7 @@ def resolve(target: str) -> Callable[[], Any]:
     module_name, colon, attribute = target.partition(":")
     if not colon or not module_name or not attribute:
         raise UsageError(f"{target!r} is not module:Class, for example my_jobs:MyJobs")
-    found: Any = _imported(module_name)
+    found: Any = imported(module_name)
     for part in attribute.split("."):
         if not hasattr(found, part):
             raise UsageError(f"{module_name} has no {part!r}{_instead(part, found)}")
@@ -44,33 +41,6 @@ def _instead(name: str, found: Any) -> str:
         return f"; {hint}"
     own = [each for each, value in vars(found).items() if getattr(value, "__module__", "") == found.__name__]
     return f"; it has {', '.join(own[:_HINTED])}" if own else ""
-
-
-def _imported(name: str) -> ModuleType:
-    if "" not in sys.path:
-        sys.path.insert(0, "")
-    try:
-        return importlib.import_module(name)
-    except (Exception, SystemExit) as error:  # noqa: BLE001 - whatever its import raises is told, not shown as ours
-        if isinstance(error, ModuleNotFoundError) and f"{name}.".startswith(f"{error.name}."):
-            hint = did_you_mean(name, (file.stem for file in Path().glob("*.py")))
-            raise UsageError(
-                f"there is no module {error.name!r}; it is looked for in this directory and in what is "
-                f"installed{f'; {hint}' if hint else ''}"
-            ) from None
-        said = error.msg if isinstance(error, SyntaxError) else error
-        missing = "; is it installed here?" if isinstance(error, ModuleNotFoundError) else ""
-        raise HarnessError(
-            f"{_place_of(error)}{name} cannot be imported: {type(error).__name__}: {said}{missing}"
-        ) from None
-
-
-def _place_of(error: BaseException) -> str:
-    """Return `file:line:column: ` of what an import ran last, or "" where no file is to blame."""
-    if isinstance(error, SyntaxError) and error.filename and error.lineno:
-        return f"{error.filename}:{error.lineno}:{error.offset or 1}: "
-    frames = [frame for frame in traceback.extract_tb(error.__traceback__) if is_own(frame.filename)]
-    return f"{frames[-1].filename}:{frames[-1].lineno}:{(frames[-1].colno or 0) + 1}: " if frames else ""
 
 
 def place_of(kind: Any) -> str:

@@ -61,15 +61,18 @@ class Worker:
         """Return what the function gives, or raise what it raises; raise Broken after `limit` seconds."""
         if threading.current_thread() is self._thread:
             return function()
-        self._work.put(function)
-        for part in slices(limit):
-            with contextlib.suppress(queue.Empty):
-                future = self._done.get(timeout=part)
-                break
-        else:
+        try:
+            self._work.put(function)
+            for part in slices(limit):
+                with contextlib.suppress(queue.Empty):
+                    future = self._done.get(timeout=part)
+                    break
+            else:
+                raise Broken("hang", f"{what} did not come back in time")
+        except BaseException:  # whoever waits may be interrupted, too
             self.stuck = True
             self.stop()
-            raise Broken("hang", f"{what} did not come back in time")
+            raise
         return future.result()
 
     def stop(self) -> None:

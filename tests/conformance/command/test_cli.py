@@ -23,6 +23,7 @@ from conformance.budget import USUAL
 from conformance.command import commands
 from conformance.command.cli import main
 from conformance.command.explain import explain_row
+from conformance.report import junit_xml
 from conformance.report import reader as report_reader
 from conformance.report.records import Header
 from conformance.suite import read, replay
@@ -838,6 +839,25 @@ def test_whoever_stops_reading_gets_no_traceback(elsewhere: Path) -> None:
     done = subprocess.run(line, stdout=writing, stderr=subprocess.PIPE, text=True, env=env, check=False)
     os.close(writing)
     assert done.stderr == ""
+
+
+def test_a_report_of_a_run_that_did_not_finish_is_shown_and_is_no_success(elsewhere: Path, capsys: Capture) -> None:
+    assert ran("run", "task-progress", "--against", "reference", "--rows", "N1,N2", "--report", "report.jsonl") == 0
+    assert ran("show", "report.jsonl") == EXIT_CONFORMS
+    lines = (elsewhere / "report.jsonl").read_text(encoding="utf-8").splitlines(keepends=True)
+    (elsewhere / "cut.jsonl").write_text("".join(lines[:2]), encoding="utf-8")
+    capsys.readouterr()
+    assert ran("show", "cut.jsonl") == EXIT_UNKNOWN
+    assert "The run did not finish: 1 of 2 rows of task-progress had a verdict." in capsys.readouterr().out
+
+
+def test_a_junit_file_is_written_whole_or_not_at_all(elsewhere: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    run = ("run", "task-progress", "--against", "reference", "--rows", "N1", "--junit", "junit.xml")
+    assert ran(*run) == EXIT_CONFORMS
+    assert ET.parse(elsewhere / "junit.xml").getroot().get("tests") == "1"
+    monkeypatch.setattr(junit_xml, "junit", lambda report: 1 / 0)
+    assert ran(*run) == EXIT_HARNESS
+    assert {path.name for path in elsewhere.iterdir()} <= {".conformance"}
 
 
 def test_an_interruption_is_no_verdict(monkeypatch: pytest.MonkeyPatch, capsys: Capture) -> None:

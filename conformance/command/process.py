@@ -1,0 +1,57 @@
+"""The process of a command: it ends in time when somebody interrupts it, and when the command is done."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from types import FrameType
+from typing import Final
+
+from conformance.verdict import EXIT_INTERRUPTED
+
+INTERRUPTED_WITHIN: Final = 0.9  # seconds from Ctrl-C to the end
+ENDED_WITHIN: Final = 3.0  # seconds from the last word of a command to the end: a system may leave threads behind
+_end_process = os._exit  # a run keeps systems from it
+
+
+@contextmanager
+def interrupted_in_time() -> Iterator[None]:
+    """Let Ctrl-C in the body raise KeyboardInterrupt once, and end the process a moment later whatever comes of it.
+
+    A second one is one too many: what is known is being written then. Where Ctrl-C is ignored it still is.
+    """
+    if signal.getsignal(signal.SIGINT) is not signal.default_int_handler:
+        yield
+        return
+
+    def interrupt(number: int, frame: FrameType | None) -> None:
+        signal.signal(signal.SIGINT, signal.SIG_IGN)
+        _end_within(INTERRUPTED_WITHIN, EXIT_INTERRUPTED)
+        raise KeyboardInterrupt
+
+    signal.signal(signal.SIGINT, interrupt)
+    yield
+
+
+def ended_in_time(code: int) -> int:
+    """Return the exit code of a command that is done; threads that a system left do not keep the process for long."""
+    if any(thread is not threading.main_thread() and not thread.daemon for thread in threading.enumerate()):
+        _end_within(ENDED_WITHIN, code)
+    return code
+
+
+def _end_within(seconds: float, code: int) -> None:
+    timer = threading.Timer(seconds, _end, (code,))
+    timer.daemon = True
+    timer.start()
+
+
+def _end(code: int) -> None:
+    for stream in (sys.stdout, sys.stderr):
+        if stream is not None:
+            stream.flush()
+    _end_process(code)
