@@ -59,6 +59,7 @@ class Adapter:
         self._loop: Loop | None = None
         self._virtual = False
         self._unusable = ""  # why no object is made any more
+        self._hung = False  # whether something of this case has not come back
         self._held = contextlib.ExitStack()
         self._held.enter_context(theirs.process_stays())
         try:
@@ -109,6 +110,7 @@ class Adapter:
         self._end()
         if self._unusable:
             raise HarnessError(self._unusable)
+        self._hung = False
         if self._virtual and self._loop is not None:  # a case begins at the instant 0, with nothing left on the loop
             self._loop.stop()
             self._loop = Loop(virtual=True)
@@ -182,6 +184,9 @@ class Adapter:
         try:
             marked = [partial(in_group, body) for body in bodies]
             return run_at_once(marked, seed, self._own, self.patience, lambda: self._made, self._blocking)
+        except Broken:
+            self._hung = True
+            raise
         finally:
             self._gate = self._group = None
             if loop is not None:
@@ -201,7 +206,7 @@ class Adapter:
             raise HarnessError(self._unusable)
 
     def _end(self) -> None:
-        instance, self._instance = self._instance, None
+        instance, self._instance, hung = self._instance, None, self._hung
         if instance is None or not callable(getattr(instance, "close", None)):
             return
         try:
@@ -209,7 +214,7 @@ class Adapter:
         except Refused:  # what a case leaves behind does not disturb the next one
             pass
         except Broken as broken:
-            if broken.kind == "hang":
+            if broken.kind == "hang" and not hung:  # else it waits for what the call that hangs has not given back
                 self._unusable = f"{self.name}: {broken.message}; it is asked after each case, and has to come back"
 
     def _run(self, function: Callable[[], Any], what: str, *, rests: bool = False) -> Any:
@@ -236,6 +241,7 @@ class Adapter:
                 "crash", f"{what} raised {type(error).__name__}: {error}", own_lines(error, self._own)
             ) from None
         finally:  # what is stuck may be so for ever, and ends by itself if not; several callers may find out at once
+            self._hung |= worker.stuck or (loop is not None and loop.stopped.is_set())
             if worker.stuck and self._worker is worker:
                 self._worker = Worker()
             if loop is not None and loop.stopped.is_set() and self._loop is loop:

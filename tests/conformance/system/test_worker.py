@@ -321,6 +321,20 @@ def test_a_function_that_makes_systems_will_do() -> None:
         pass
 
 
+def test_an_end_that_waits_for_a_call_that_hangs_is_part_of_that_hang() -> None:
+    class ClosesWithTheLock(HangsWithTheLock):
+        def close(self) -> None:
+            with self._locked():
+                super().close()
+
+    with adapted(ClosesWithTheLock, limit=0.3) as adapter:
+        case = Case(thread_job(), adapter)
+        with pytest.raises(CallFailed):
+            made(case, "E3")
+        adapter.reset()
+        made(Case(thread_job(), adapter), "N4")
+
+
 def test_an_end_that_fails_does_not_disturb_the_next_case() -> None:
     class ClosesBadly(REFERENCE):
         def close(self) -> None:
