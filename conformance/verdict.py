@@ -53,6 +53,15 @@ class Judged(NamedTuple):
     counterexample: Counterexample | None = None
 
 
+def verdict_of(found: Counterexample) -> Judged:
+    """Return the verdict that a counterexample bears out: what never showed again is no plain failure."""
+    reason = f"expected {found.expected}; seen {found.seen}"
+    if found.reproduced:
+        return Judged(Verdict.FAIL, reason, found)
+    times = "once" if found.rounds == 1 else f"{found.rounds} times"
+    return Judged(Verdict.FLAKY, f"{reason}; played again {times}, it did not show", found)
+
+
 @dataclass(frozen=True, slots=True)
 class RowResult:
     """The verdict of one row and what it rests on.

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping
-from functools import partial
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from conformance.counterexample.play import NOTHING, Played, play, symbolic
-from conformance.counterexample.shrink import shrink
-from conformance.counterexample.text import as_row
+from conformance.counterexample.shrink import in_turn, shrink
+from conformance.counterexample.text import Written, as_row
 from conformance.judge import CallFailed, Case, Finding
 from conformance.system import HarnessError
 from conformance.verdict import Counterexample
@@ -30,65 +30,124 @@ class Fails(AssertionError):
         self.transcript = case.adapter.transcript()
 
 
-def shrunk(case: Case, *, rounds: int = 1) -> Counterexample | None:
-    """Shrink what a case recorded; None when playing it again does not show the fault, or cannot be done."""
+def shrunk(case: Case, *, rounds: int = 1, wanted: Sequence[Finding] = ()) -> Counterexample | None:
+    """Shrink what a case recorded; None when playing it again does not show the fault, or cannot be done.
+
+    `wanted` are the findings of which one has to show, in place of the first one of the case.
+    """
+    found = [case.finding] if case.finding is not None else case.judge.findings
     limit = case.adapter.limit
     try:
-        return _shrunk(case, rounds)
+        return _shrunk(_Again(case, list(wanted or found), rounds))
     except HarnessError:  # a system that is broken beyond a fresh start; the fault stands all the same
         return None
     finally:
         case.adapter.limit = limit
 
 
-def _shrunk(case: Case, rounds: int) -> Counterexample | None:
-    compiled, adapter, budget = case.compiled, case.adapter, case.budget
-    must = case.finding is not None and not case.finding.should
+@dataclass(frozen=True)
+class _Again:
+    """Plays traces of a case again, to see one of the findings that are wanted: whatever else comes shows nothing.
 
-    def once(trace: Trace, seed: int) -> Played:
-        """Play a trace: of a fault, what is only a finding of level SHOULD shows nothing."""
-        played = play(compiled, adapter, trace, seed, budget)
-        only_recommended = played.finding is not None and played.finding.should
-        return NOTHING if must and only_recommended else played
+    rounds  the schedules under which a trace is tried
+    """
 
-    def attempt(trace: Trace, seconds: float = budget.attempt_seconds, tries: int = rounds) -> Played:
-        end = time.monotonic() + seconds
+    case: Case
+    wanted: Sequence[Finding]
+    rounds: int
+
+    @property
+    def hangs(self) -> bool:
+        """Whether a call that does not come back is what is wanted."""
+        return any(each.kind == "hang" for each in self.wanted)
+
+    def once(self, trace: Trace, seed: int) -> Played:
+        """Play a trace under one schedule."""
+        played = self._played(trace, seed)
+        return played if played.finding is not None and played.finding.shows(self.wanted) else NOTHING
+
+    def attempt(self, trace: Trace, seconds: float | None = None, tries: int | None = None) -> Played:
+        """Play a trace until it shows: under so many schedules at most, for so long."""
+        end = time.monotonic() + (self.case.budget.attempt_seconds if seconds is None else seconds)
         played = NOTHING
-        for number in range(tries):
-            played = once(trace, case.seed + number)
+        for number in range(self.rounds if tries is None else tries):
+            played = self.once(trace, self.case.seed + number)
             if played.finding is not None or time.monotonic() > end:
                 break
         return played
 
-    hangs = case.finding is not None and case.finding.kind == "hang"
-    recorded = symbolic(compiled, case.trace)
-    first = attempt(recorded, budget.reproduce_seconds, budget.more_reproductions * rounds)
-    if first.finding is None and len(case.made) > len(case.trace):  # a look told that it was no deviation from a SHOULD
-        recorded = symbolic(compiled, case.made)
-        first = attempt(recorded, budget.reproduce_seconds, budget.more_reproductions * rounds)
+    def reproduced(self, trace: Trace, enough: int) -> tuple[int, int]:
+        """Count in how many of how many schedules a trace shows it: in so many, or more until it does once."""
+        hits, most = 0, self.case.budget.more_reproductions * self.rounds
+        for number in range(most):
+            hits += self.once(trace, number).finding is not None
+            if hits >= enough or (hits and number + 1 >= self.rounds):
+                return hits, number + 1
+        return hits, most
+
+    def confirmed(self, first: Played, best: Played) -> tuple[Played, int, int]:
+        """Return the shortest, or the first where that is surer, and in how many of how many rounds it showed."""
+        case, enough = self.case, 2 if self.hangs else self.rounds
+        hits, rounds = self.reproduced(best.trace, enough)
+        if not hits:  # what was called a hang was only slow, or it takes what was left out
+            return first, *self.reproduced(first.trace, enough=1)
+        sure = hits < rounds and self.rounds == 1  # what was left out may have made it so
+        if sure and all(self.once(first.trace, case.seed).finding for _ in range(case.budget.confirmations)):
+            return first, 1, 1
+        return best, hits, rounds
+
+    def first(self) -> Played:
+        """Play again what the case recorded: without what the kit only looked at, or else with it."""
+        budget, case = self.case.budget, self.case
+        played = NOTHING
+        for made in (case.without_looks, case.trace)[: 2 if case.looks else 1]:
+            recorded = symbolic(case.compiled, made)
+            played = self.attempt(recorded, budget.reproduce_seconds, budget.more_reproductions * self.rounds)
+            if played.finding is not None:
+                break
+        return played
+
+    def shortest(self, first: Played) -> Played:
+        """Return the shortest trace that is found in the time that there is, and what it shows."""
+        budget = self.case.budget
+        seconds = budget.shrink_seconds if self.rounds == 1 else budget.shrink_seconds_at_once
+        return shrink(self.case.compiled, self.attempt, first, seconds).shown
+
+    def one_caller(self, shown: Played) -> tuple[_Again, Played]:
+        """Return how one caller shows it, if one does: what is wrong in some order is no fault of calls at once."""
+        for trace in in_turn(shown.trace):
+            played = self._played(trace, self.case.seed)
+            if played.finding is not None and any(map(played.finding.is_of, self.wanted)):
+                return _Again(self.case, [played.finding], 1), played
+        return self, shown
+
+    def _played(self, trace: Trace, seed: int) -> Played:
+        """Play a trace: of a fault, what is only a finding of level SHOULD shows nothing."""
+        case = self.case
+        played = play(case.compiled, case.adapter, trace, seed, case.budget, self.wanted)
+        must = any(not each.should for each in self.wanted)
+        return NOTHING if must and played.finding is not None and played.finding.should else played
+
+
+def _shrunk(again: _Again) -> Counterexample | None:
+    case, adapter, budget = again.case, again.case.adapter, again.case.budget
+    first = again.first()
     if first.finding is None:
         return None
-    if hangs:
+    if again.hangs:
         adapter.limit = min(adapter.limit, budget.hang_seconds)
-    seconds = budget.shrink_seconds_at_once if rounds > 1 else budget.shrink_seconds
-    best = shrink(compiled, attempt, first, seconds).shown
-    most = budget.more_reproductions * rounds
-    hits, rounds = _reproduced(partial(once, best.trace), rounds, most, enough=2 if hangs else rounds)
-    if hangs and not hits:  # what was called a hang was only slow
-        best = first
-    if hits < rounds and not case.groups:  # what was left out made it sure
-        again = [attempt(first.trace, tries=1).finding is not None for _ in range(budget.confirmations)]
-        if all(again):
-            best, hits, rounds = first, 1, 1
-    finding = best.finding
-    assert finding is not None  # the shrinker keeps what shows the fault
-    written = as_row(compiled, best)
-    if not holds(compiled, written.text, adapter.declaration.limits, adapter.declaration.policies):
-        written = as_row(compiled, best, asserting=False)  # a right system may do something else as well
+    again, first = again.one_caller(first)
+    best = again.shortest(first)
+    alone, shown = again.one_caller(best)
+    if alone is not again:
+        again, first, best = alone, shown, alone.shortest(shown)
+    best, hits, rounds = again.confirmed(first, best)
+    written = _written(case, best)
+    assert best.finding is not None  # the shrinker keeps what shows the fault
     return Counterexample(
         row=written.text,
         calls=len(best.trace),
-        clause=finding.clause,
+        clause=best.finding.clause,
         expected=written.expected,
         seen=written.seen,
         rounds=rounds,
@@ -97,14 +156,12 @@ def _shrunk(case: Case, rounds: int) -> Counterexample | None:
     )
 
 
-def _reproduced(once: Callable[[int], Played], rounds: int, most: int, enough: int) -> tuple[int, int]:
-    """Count in how many of how many schedules a trace shows a fault: in so many, or more until it does once."""
-    hits = 0
-    for number in range(most):
-        hits += once(number).finding is not None
-        if hits >= enough or (hits and number + 1 >= rounds):
-            return hits, number + 1
-    return hits, most
+def _written(case: Case, best: Played) -> Written:
+    """Write what a trace shows as a row that a right system keeps: one may do something else as well."""
+    declaration, written = case.adapter.declaration, as_row(case.compiled, best)
+    if holds(case.compiled, written.text, declaration.limits, declaration.policies):
+        return written
+    return as_row(case.compiled, best, asserting=False)
 
 
 def row_itself(program: Program, failed: Fails) -> Counterexample:

@@ -38,8 +38,18 @@ NOTHING = Played(None, Trace(()))
 """What a trace shows that goes astray."""
 
 
-def play(compiled: Compiled, adapter: Adapter, trace: Trace, seed: int = 0, budget: Budget = USUAL) -> Played:
-    """Play a trace on a fresh system, judged, up to the first finding; one that goes astray shows nothing."""
+def play(
+    compiled: Compiled,
+    adapter: Adapter,
+    trace: Trace,
+    seed: int = 0,
+    budget: Budget = USUAL,
+    wanted: Sequence[Finding] = (),
+) -> Played:
+    """Play a trace on a fresh system, judged, up to the first finding; one that goes astray shows nothing.
+
+    Of several findings that a recommendation forbids it is one of the wanted, if one is there.
+    """
     case = Case(compiled, adapter, seed, budget)
     player = _Player(case)
     at_once = any(isinstance(step, AtOnce) for step in trace.steps)
@@ -53,7 +63,8 @@ def play(compiled: Compiled, adapter: Adapter, trace: Trace, seed: int = 0, budg
             return NOTHING
         if case.finding is not None:
             return player.played(case.finding, Trace(trace.steps[: index + 1]))
-    return player.played(next(iter(case.judge.findings), None), trace)
+    findings = sorted(case.judge.findings, key=lambda each: not each.shows(wanted))
+    return player.played(next(iter(findings), None), trace)
 
 
 class _Player:

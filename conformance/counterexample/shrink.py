@@ -1,4 +1,4 @@
-"""The shortest trace that still shows the same fault: the clause, kind and operation are the same.
+"""The shortest trace that still shows the same fault: the clause, kind, operation and part of the reply are the same.
 
 The passes drop an operation, a record's whole story, chunks of calls and single calls, and make what is left
 simpler. A pass stays as long as it makes counterexamples of the faulty systems shorter.
@@ -15,7 +15,7 @@ from conformance.counterexample.play import Played
 from conformance.judge import kernel_facts
 from statemachines.compile import Compiled
 from statemachines.lifecycle import TypeUse
-from statemachines.rows import AtOnce, Call, Given, Trace, shape, values, with_argument, without
+from statemachines.rows import AtOnce, Call, Given, Step, Trace, shape, values, with_argument, without
 from statemachines.types import Bool, Enum, List, Optional, Ref, Text, Type
 from statemachines.words import Words
 
@@ -97,11 +97,11 @@ def shrink(compiled: Compiled, play: Callable[[Trace], Played], first: Played, s
     `play` tells what a trace shows, as `first` was shown.
     """
     assert first.finding is not None  # there is nothing to shrink otherwise
-    key, simpler = first.finding.key, Simpler(compiled)
+    wanted, simpler = [first.finding], Simpler(compiled)
 
     def test(trace: Trace) -> tuple[Trace, Played] | None:
         played = play(trace)
-        same = played.finding is not None and played.finding.key == key
+        same = played.finding is not None and played.finding.shows(wanted)
         return (played.trace, played) if same else None
 
     cutter = Cutter(first.trace, first, test, time.monotonic() + seconds, shape)
@@ -170,6 +170,18 @@ def one_by_one(trace: Trace) -> Iterator[Trace]:
         for first in range(len(callers)):
             calls = AtOnce((*callers[first:], *callers[:first])).calls()
             yield Trace((*trace.steps[:index], *calls, *trace.steps[index + 1 :]))
+
+
+def in_turn(trace: Trace) -> Iterator[Trace]:
+    """Walk the traces without calls at once: of every group the callers come one after the other, each being the first."""
+    most = max((len(step.callers) for step in trace.steps if isinstance(step, AtOnce)), default=0)
+    for first in range(min(most, SMALL_GROUP)):
+        steps: list[Step] = []
+        for step in trace.steps:
+            callers = step.callers if isinstance(step, AtOnce) else ((step,),)
+            turn = first % len(callers)
+            steps += AtOnce((*callers[turn:], *callers[:turn])).calls()
+        yield Trace(tuple(steps))
 
 
 def joined(trace: Trace) -> Iterator[Trace]:

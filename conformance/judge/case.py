@@ -14,7 +14,7 @@ from typing import Any
 
 from conformance.budget import USUAL, Budget
 from conformance.judge import kernel_facts
-from conformance.judge.finding import NO_SIGNAL, WELL_FORMED, Finding, short
+from conformance.judge.finding import BESIDE, NO_SIGNAL, WELL_FORMED, Finding, short
 from conformance.judge.history import History
 from conformance.judge.judge import Judge
 from conformance.judge.observation import Observation, WrongShape
@@ -45,8 +45,8 @@ class Case:
     `finding` is the first one of the case. After it, calls go on unjudged, so that a row's own
     assertions still decide what the row says. `astray` names the first operation that was called, before any
     finding, where the spec leaves open what happens: what comes after it is nobody's fault. `trace` is all that
-    was called, with what came of it as far as it is known; `made` the same with looks that whoever drives the case
-    leaves out of the trace: what they showed may have told what a system does that is only recommended.
+    was called, with what came of it as far as it is known; `looks` are the places in it where the kit only looked, of
+    its own accord.
     """
 
     def __init__(self, compiled: Compiled, adapter: Adapter, seed: int = 0, budget: Budget = USUAL) -> None:
@@ -59,7 +59,7 @@ class Case:
         self.finding: Finding | None = None
         self.astray = ""
         self.trace: list[Observed | History] = []
-        self.made: list[Observed | History] = []
+        self.looks: set[int] = set()
         self.overlaps = 0
         self.groups = 0
         self._facts = kernel_facts.of(compiled)
@@ -76,6 +76,11 @@ class Case:
         made = (each.calls if isinstance(each, History) else (each,) for each in self.trace)
         return list(itertools.chain(*made))
 
+    @property
+    def without_looks(self) -> list[Observed | History]:
+        """The trace without what the kit only looked at."""
+        return [each for place, each in enumerate(self.trace) if place not in self.looks]
+
     def call(self, operation: str, arguments: Mapping[str, Any]) -> Observed:
         """Make one call and judge it; raise CallFailed when there is no proper answer."""
         call = Observed(operation, dict(arguments))
@@ -84,7 +89,7 @@ class Case:
             return self._alone(call) if calls is None else self._beside_others(call, calls)
 
     def _alone(self, call: Observed) -> Observed:
-        self._begun(call)
+        self.trace.append(call)
         if not self.astray and self.finding is None and self.judge.lockstep.avoids(call.operation, call.arguments):
             self.astray = call.operation
         call, raw = self._asked(call)
@@ -99,16 +104,8 @@ class Case:
                 raise CallFailed(self.finding)
         if self.finding is not None:
             self.judge.lockstep.go_on(call)
-        self._known(call)
+        self.trace[-1] = call
         return call
-
-    def _begun(self, event: Observed | History) -> None:
-        self.trace.append(event)
-        self.made.append(event)
-
-    def _known(self, event: Observed | History) -> None:
-        """Take note of what came of the last calls."""
-        self.trace[-1] = self.made[-1] = event
 
     def _asked(self, call: Observed) -> tuple[Observed, Any]:
         """Make a call; return it with a reply that the judge knows what to do with, and that as it came.
@@ -217,7 +214,7 @@ class Case:
             finally:  # the thread may be one that goes on: what it calls afterwards is not of this group
                 del self._caller.calls
 
-        self._begun(History(()))
+        self.trace.append(History(()))
         seed = self.seed * GROUPS_OF_A_CASE + self.groups
         self.groups += 1
         try:
@@ -225,19 +222,17 @@ class Case:
                 [partial(as_caller, *each) for each in zip(callers, bodies, strict=True)], seed
             )
         except Broken as broken:
-            operations = " ∥ ".join(dict.fromkeys(call.operation for call in itertools.chain(*callers)))
+            operations = BESIDE.join(dict.fromkeys(call.operation for call in itertools.chain(*callers)))
             raise self._broken(operations, "answers", broken) from None
         finally:
-            history = History(tuple(map(tuple, callers)))
-            self._known(history)
+            history = self.trace[-1] = History(tuple(map(tuple, callers)))
         self.overlaps += overlapping(
             [(call.began, call.ended, caller) for caller, calls in enumerate(history.callers) for call in calls]
         )
         if self.adapter.declaration.settles:
             time.sleep(self.adapter.declaration.settles / 1000)  # what settles later belongs to these calls
         first = next((call.operation for call in history.calls), "")
-        history = replace(history, signals=self._signals(first))
-        self._known(history)
+        history = self.trace[-1] = replace(history, signals=self._signals(first))
         if self.finding is None:
             finding = self.judge.step(history)
             malformed = (call for call in history.calls if call.malformed)

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
+from conformance.judge.differences import InOrder, Listed
 from statemachines.model import Signal
 
 
@@ -37,6 +39,45 @@ class Finding:
         """What makes two findings the same fault; for a signal it is not the call under which it was seen."""
         return (self.kind, self.excused or self.clause, "" if self.kind == "signal" else self.operation)
 
+    @property
+    def part(self) -> tuple[str, str]:
+        """Where in a reply it is, at whatever place of a list, and what is wrong there.
+
+        A record that is missing is another fault than one too many, and so is a signal.
+        """
+        match self.value:
+            case Listed(there=there):
+                wrong = "missing" if there else "extra"
+            case InOrder() | list() | dict():
+                wrong = type(self.value).__name__
+            case _:
+                wrong = "extra" if self.kind == "signal" and self.expected == NO_SIGNAL else ""
+        return _PLACE.sub("[]", self.path), wrong
+
+    def shows(self, wanted: Iterable[Finding]) -> bool:
+        """Return whether this is one of some findings again, in whatever run: alike in its key and its part.
+
+        Where a whole record was wrong, any field of it is a part of that.
+        """
+        others = [each for found in wanted for each in (found, *found.others)]
+        return any(
+            one.key == other.key and (one.part == other.part or (other.part[1] == "dict" and other._holds(one)))
+            for one in (self, *self.others)
+            for other in others
+        )
+
+    def _holds(self, other: Finding) -> bool:
+        path = self.part[0]
+        return not path or other.part[0].startswith(f"{path}.")
+
+    def is_of(self, at_once: Finding) -> bool:
+        """Return whether a finding of one caller is what calls at once showed, or is about one of those calls.
+
+        That no order explains calls at once tells nothing of its own where one of them is wrong in an order.
+        """
+        called = at_once.operation.split(BESIDE)
+        return self.shows([at_once]) or (at_once.kind in ("order", self.kind) and self.operation in called)
+
 
 def either(first: Finding, reasons: Iterable[Finding]) -> Finding:
     """Join what several explanations expect in one reply: each of it would have been right."""
@@ -47,6 +88,8 @@ def either(first: Finding, reasons: Iterable[Finding]) -> Finding:
 
 NO_SIGNAL: Final = "no such signal"
 WELL_FORMED: Final = "a reply of the form that the spec gives"
+_PLACE = re.compile(r"\[[0-9]+\]")
+BESIDE: Final = " ∥ "  # between the operations of calls at once
 LINE = 40  # characters of a text that nobody has to count
 TOLD_WHOLE = 200  # signs of a value that is told whole
 TOLD_ITEMS = 8  # items of a list that is longer than that

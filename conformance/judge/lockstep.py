@@ -12,7 +12,7 @@ from typing import Any
 
 from conformance.budget import Budget
 from conformance.judge.differences import Difference
-from conformance.judge.finding import Finding, either, said
+from conformance.judge.finding import BESIDE, Finding, either, said
 from conformance.judge.history import History, explanations
 from conformance.judge.matching import comparable, permitted, required
 from conformance.judge.observation import files
@@ -147,7 +147,7 @@ class Lockstep:
             self.seen[:] = before  # of what was tried nothing came to pass
         for call in history.calls if found else ():
             self.stepper.note_sent(found[0].model, call)
-        operations = " ∥ ".join(dict.fromkeys(call.operation for call in history.calls))
+        operations = BESIDE.join(dict.fromkeys(call.operation for call in history.calls))
         wanted, seen = "an order of the calls, one after the other, that gives these replies", history.summary
         if self.stepper.compiled.lifecycle.signals:
             wanted += " and signals"

@@ -133,6 +133,8 @@ def failing(row: RowResult, earlier: dict[str, str], replay: str = "") -> Block:
         ("seen", cut(found.seen)),
     ]
     rounds = f"; reproduces in {found.reproduced} of {found.rounds} rounds" if found.rounds > 1 else ""
+    if not found.reproduced:
+        rounds = ", once"
     same = earlier.setdefault(found.row, row.id)
     where = "" if same == row.id else f", the same as for {same}"
     facts.append(("shown by", f"{number(found.calls, 'call')}{where}{rounds}"))

@@ -13,6 +13,7 @@ LONGEST_VALUE, MOST_LINES = 1200, 24  # of a value that a person is shown; the r
 
 def duration(seconds: float) -> str:
     """Return a time in at most six characters: `12ms`, `1.24s`, `12.4s`, `2m05s`."""
+    seconds = round(seconds, 6)  # as it is saved: a report that is shown again says the same
     if seconds < 0.9995:
         return f"{seconds * 1000:.0f}ms"
     if seconds < 59.95:

@@ -134,7 +134,7 @@ class Driver:
 
     def ids(self) -> Iterable[str]:
         """Return the ids that the last call gave."""
-        last = self.case.trace[-1] if self.case.trace else None
+        last = next(iter(self.case.without_looks[-1:]), None)
         return kernel_facts.of(self._compiled).ids(last).values() if isinstance(last, Observed) else ()
 
     def owners(self, entity: str, record: str) -> dict[str, str]:
@@ -175,15 +175,17 @@ class Driver:
         return False
 
     def observe(self, *calls: dict[str, Any]) -> None:
-        """Ask every observer: about everything, and about the records that the last calls were about, by their arguments."""
-        length = len(self.case.trace)
+        """Ask every observer: about everything, and about the records that the last calls were about, by their arguments.
+
+        A look that finds nothing wrong is noted as such: mostly a fault shows without it.
+        """
         for operation in self._observers:
             asked: list[dict[str, Any]] = []
             for chosen in itertools.chain(*(self._about(operation, arguments) for arguments in calls)):
                 if chosen not in asked:
                     asked.append(chosen)
                     self.make(operation.name, chosen)
-                    del self.case.trace[length:]
+                    self.case.looks.add(len(self.case.trace) - 1)
 
     def _about(self, operation: kernel.Operation, arguments: dict[str, Any]) -> list[dict[str, Any]]:
         """Return the arguments to ask an observer with: all fixed records, whole lists, the last call's records."""

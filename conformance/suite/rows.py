@@ -6,7 +6,7 @@ import itertools
 import time
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import KW_ONLY, dataclass, field
+from dataclasses import KW_ONLY, dataclass, field, replace
 from typing import Any
 
 from conformance.budget import USUAL, Budget
@@ -14,7 +14,7 @@ from conformance.counterexample import Fails, row_itself, shrunk, without_needle
 from conformance.judge import Case, History, case_seed
 from conformance.suite.row_facts import covers, inapplicable, is_about, lacking, makes_calls_at_once, operations
 from conformance.system import Adapter, HarnessError
-from conformance.verdict import UNSURE, Counterexample, Judged, RowResult, Verdict
+from conformance.verdict import UNSURE, Counterexample, Judged, RowResult, Verdict, verdict_of
 from statemachines.compile import Compiled
 from statemachines.kernel import within
 from statemachines.lifecycle import Row
@@ -195,8 +195,10 @@ class RowRunner:
 
     def _failed(self, program: Program, failed: Fails) -> Judged:
         found = self._counterexample(program, failed)
-        reason = f"expected {found.expected}; seen {found.seen}"
-        if makes_calls_at_once(program.row) or not (held := self._held(program, failed)):
+        if makes_calls_at_once(program.row):
+            return verdict_of(found)
+        reason, held = f"expected {found.expected}; seen {found.seen}", self._held(program, failed)
+        if not held:
             return Judged(Verdict.FAIL, reason, found)
         times = "once" if held == 1 else f"{held} times"
         return Judged(Verdict.FLAKY, f"{reason}; tried again {times}, it held", found)
@@ -217,7 +219,21 @@ class RowRunner:
         if self.shortest and _was_judged(program.row, failed.case):
             rounds = self.budget.reproductions if makes_calls_at_once(program.row) else 1
             found = shrunk(failed.case, rounds=rounds)
-        return found or row_itself(*self._cut(program, failed))
+        return found or self._seen_again(program, failed, row_itself(*self._cut(program, failed)))
+
+    def _seen_again(self, program: Program, failed: Fails, found: Counterexample) -> Counterexample:
+        """Say in how many schedules a row with calls at once was tried again until it failed; never, if it did not."""
+        if not makes_calls_at_once(program.row):
+            return found
+        rounds = self.budget.reproductions
+        for number in range(rounds):
+            try:
+                self._once(program, failed.values, Tally(), failed.case.seed + number)
+            except Fails:
+                return replace(found, reproduced=1, rounds=number + 1)
+            except (HarnessError, RowTooLong):
+                return found
+        return replace(found, reproduced=0, rounds=rounds)
 
     def _cut(self, program: Program, failed: Fails) -> tuple[Program, Fails]:
         """Leave out the steps of a row that a claim of its own fails without."""

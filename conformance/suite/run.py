@@ -19,7 +19,7 @@ from conformance.suite.baseline import Baseline, Known
 from conformance.suite.row_facts import lacking
 from conformance.suite.rows import RowRunner
 from conformance.system import Adapter, HarnessError
-from conformance.verdict import UNSURE, Judged, RowResult, Verdict, exit_code
+from conformance.verdict import UNSURE, Judged, RowResult, Verdict, exit_code, verdict_of
 from statemachines.checks import avoided
 from statemachines.compile import Compiled
 from statemachines.diagnostics import did_you_mean
@@ -210,7 +210,7 @@ class _SearchTally:
 def _failed(runner: RowRunner, case: Case, finding: Finding) -> Judged:
     found = shrunk(case, rounds=runner.budget.reproductions if case.groups else 1)
     if found is not None:
-        return Judged(Verdict.FAIL, f"expected {found.expected}; seen {found.seen}", found)
+        return verdict_of(found)
     seen = f"expected {finding.expected}; seen {finding.seen}"
     return Judged(Verdict.FLAKY, f"{finding.operation}: {seen}; played again, it did not show")
 

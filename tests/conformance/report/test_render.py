@@ -418,6 +418,7 @@ def test_another_exit_code_is_named() -> None:
     [
         (0, "0ms"),
         (0.0004, "0ms"),
+        (0.9905003, "990ms"),  # a saved report says 0.9905
         (0.9994, "999ms"),
         (0.9996, "1.00s"),
         (9.99, "9.99s"),

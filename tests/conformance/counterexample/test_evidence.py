@@ -1,0 +1,144 @@
+"""A counterexample shows the fault that was found, with the calls that it takes, or says that it does not."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import partial
+from typing import Any
+
+import pytest
+
+from conformance.counterexample import shrunk
+from conformance.judge import Case
+from conformance.references.thread_job import Reply
+from conformance.report.content import failing
+from conformance.system import Adapter
+from conformance.verdict import Counterexample, RowResult, Verdict
+from tests.conformance.systems import BRIEF, REFERENCE, adapted, explained, row_result, thread_job, whole_run
+
+FEW = replace(BRIEF, reproductions=4)
+
+
+def searched(system: type, **budget: Any) -> RowResult:
+    """What the random searches say of a system."""
+    _, (result,) = whole_run(system, only=["machine"], **budget)
+    return result
+
+
+def steps(found: Counterexample | None) -> list[str]:
+    """The steps of a counterexample."""
+    assert found is not None
+    lines = found.row.partition("act:\n")[2].partition("  assert:\n")[0].splitlines()
+    return [line.strip().removeprefix("- ") for line in lines]
+
+
+# --- what the kit looks at --------------------------------------------------------------------------------
+
+
+class RemembersItsList(REFERENCE):
+    """What a list showed once it shows for ever."""
+
+    def __init__(self, *limits: Any, **named: Any) -> None:
+        super().__init__(*limits, **named)
+        self._listed: dict[Any, list[Reply]] = {}
+
+    def list_jobs(self, thread: str, statuses: Any = ()) -> list[Reply]:
+        found = super().list_jobs(thread, statuses)
+        return self._listed.setdefault((thread, *statuses), found)
+
+
+@pytest.mark.thorough
+def test_a_fault_that_takes_a_look_is_shown_with_that_look() -> None:
+    result = searched(RemembersItsList, budget=BRIEF)
+    assert result.verdict is Verdict.FAIL, explained(result)
+    first, *between, last = steps(result.counterexample)
+    assert len(between) == 1, explained(result)
+    assert last == f"last = {first}"
+    assert first.startswith("list_jobs(t1")
+
+
+# --- one caller, or several -------------------------------------------------------------------------------
+
+
+class SaysPending(REFERENCE):
+    """A start replies that it is being cancelled."""
+
+    def start(self, thread: str, tool_call: str, tool: str) -> Reply:
+        return super().start(thread, tool_call, tool) | {"status": "pending_cancel"}
+
+
+def two_at_once(adapter: Adapter, *before: tuple[str, dict[str, Any]]) -> Case:
+    """A case in which two jobs start at once, after some calls."""
+    case = Case(thread_job(), adapter)
+    for call in before:
+        case.call(*call)
+    given = [{"thread": "t1", "tool_call": name, "tool": "bash"} for name in ("first", "second")]
+    case.together([partial(case.call, "start", each) for each in given])
+    return case
+
+
+def test_what_one_caller_shows_is_not_shown_with_calls_at_once() -> None:
+    with adapted(SaysPending) as adapter:
+        case = two_at_once(adapter, ("messages", {"thread": "t1"}))
+        assert case.finding is not None
+        assert case.finding.kind == "order"
+        found = shrunk(case, rounds=4)
+    assert steps(found) == ["last = start(t1, fresh, bash)"]
+    assert found is not None
+    assert (found.reproduced, found.rounds, found.expected) == (1, 1, "status = 'running'")
+
+
+class LosesOne(REFERENCE):
+    """Of jobs that start at once one is not kept; which threads were inside decides it."""
+
+    inside = 0
+
+    def start(self, thread: str, tool_call: str, tool: str) -> Reply:
+        self.inside += 1
+        try:
+            alone = self.inside == 1
+            reply = super().start(thread, tool_call, tool)
+            return reply if alone and self.inside == 1 else reply | {"status": "completed"}
+        finally:
+            self.inside -= 1
+
+
+def test_what_only_calls_at_once_show_is_shown_with_them() -> None:
+    with adapted(LosesOne) as adapter:
+        found = shrunk(two_at_once(adapter), rounds=4)
+    assert steps(found) == ["together(2, start(t1, fresh, bash))"]
+    assert found is not None
+    assert found.reproduced > 0
+
+
+class WrongFirst(REFERENCE):
+    """The jobs of the first cases in a process are told to have one id when they start, and those of no later case."""
+
+    cases = 0
+    wrong = 1
+
+    def __init__(self, *limits: Any, **named: Any) -> None:
+        super().__init__(*limits, **named)
+        type(self).cases += 1
+        self._lies = self.cases <= self.wrong
+
+    def start(self, thread: str, tool_call: str, tool: str) -> Reply:
+        reply = super().start(thread, tool_call, tool)
+        return reply | {"job_id": "job"} if self._lies else reply
+
+
+@pytest.mark.parametrize("wrong", [1, 2])
+def test_a_row_whose_failure_never_came_again_is_flaky(wrong: int) -> None:
+    result = row_result(type("Wrong", (WrongFirst,), {"cases": 0, "wrong": wrong}), "X42", budget=FEW)
+    assert result.verdict is Verdict.FLAKY, explained(result)
+    assert result.reason.endswith("times, it did not show")
+    found = result.counterexample
+    assert found is not None
+    assert found.reproduced == 0
+    assert dict(failing(result, {}).facts)["shown by"] == f"{found.calls} calls, once"
+
+
+def test_a_search_whose_fault_never_came_again_is_flaky() -> None:
+    result = searched(type("Wrong", (WrongFirst,), {"cases": 0, "wrong": 3}), budget=BRIEF)
+    assert result.verdict is Verdict.FLAKY, explained(result)
+    assert "it did not show" in result.reason
