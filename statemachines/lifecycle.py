@@ -432,11 +432,16 @@ class Lifecycle:
     messages: Mapping[str, Owed]
     signals: Mapping[str, Mapping[str, TypeUse]]
     operations: Mapping[str, OperationSpec]
+    parts: Mapping[str, tuple[Word, ...]]
     spontaneous: Mapping[str, SpontaneousSpec]
     invariants: Mapping[str, Expr]
     scope: Mapping[str, int]
     rows: Mapping[str, Row]
     places: Mapping[str, Where]
+
+    def parts_of(self, operation: str) -> tuple[str, ...]:
+        """Return the parts that have an operation."""
+        return tuple(part for part, words in self.parts.items() if any(word.text == operation for word in words))
 
     def missing(self, operation: str, entity: str) -> Otherwise | None:
         """Return what an operation answers for such a record that does not exist, if the spec says it."""

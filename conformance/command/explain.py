@@ -65,6 +65,9 @@ def explain_lifecycle(compiled: Compiled) -> str:
     lines += ["", "Operations"]
     for operation in compiled.kernel.operations:
         lines += _operation(operation)
+    if spec.parts:
+        lines += ["", "Parts, of which an implementation may declare that it has only some"]
+        lines += [f"  {name}: {', '.join(word.text for word in words)}" for name, words in spec.parts.items()]
     lines += ["", "Signals: what the implementation does beside its replies"]
     for name, fields in compiled.kernel.signals:
         lines.append(f"  {name}({', '.join(f'{key}: {shape(kind)}' for key, kind in fields)})")

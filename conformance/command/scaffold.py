@@ -30,7 +30,7 @@ class MyJobs:
     declares = {{
         "limits": {limits},
         "policies": {policies},
-        "lacks": {lacks},  # the optional operations that it does not have
+        "lacks": {lacks},  # optional operations, those that only look, and signals: "signal NAME"{parts}
         "deviates": {{}},  # known failures, by row or clause: {{"N1": {{"reason": "…"}}}}
         "clock": "none",  # "virtual" with the wait(ms) below, which moves it; "real" when only time moves it
         "concurrency": "none",  # "threads" when several threads may call at once; "async" with async methods.
@@ -75,6 +75,7 @@ def python_skeleton(compiled: Compiled) -> str:
             }
         ),
         lacks=_literal(lacking),
+        parts=f'\n        "parts": {_literal(list(spec.parts))},  # which of them it has' if spec.parts else "",
         choices="".join(map(_choice, spec.policies.values())),
         signals="\n".join(_signals(compiled, mandatory)),
     )

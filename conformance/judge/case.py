@@ -63,7 +63,7 @@ class Case:
         self.overlaps = 0
         self.groups = 0
         self._facts = kernel_facts.of(compiled)
-        self._observation = Observation(compiled)
+        self._observation = Observation(compiled, adapter.declaration.silent)
         self._clock = itertools.count(1)
         self._copies = {each.name: each.copies for each in compiled.kernel.operations if each.copies}
         self._readings: list[tuple[Observed, Any]] = []  # each with its reply as it came

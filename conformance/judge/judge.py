@@ -39,6 +39,7 @@ class Judge:
     """
 
     def __init__(self, compiled: Compiled, declaration: Declaration, budget: Budget = USUAL) -> None:
+        compiled = compiled.without(declaration.unsent) if declaration.unsent else compiled
         self.lockstep = Lockstep(compiled, declaration, budget)
         self.gave_up = False
         self._compiled = compiled

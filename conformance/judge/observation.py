@@ -6,7 +6,7 @@ absent field is null, a document has been read from wherever it lies. What is ri
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import replace
 from os import PathLike, fspath
 from pathlib import Path
@@ -48,9 +48,13 @@ class WrongShape(Exception):
 
 
 class Observation:
-    """Projects what one system shows in one case. After a call that may lose files, those of earlier replies need not be there."""
+    """Projects what one system shows in one case. After a call that may lose files, those of earlier replies need not be there.
 
-    def __init__(self, compiled: Compiled) -> None:
+    silent  the signals that the system says it does not send
+    """
+
+    def __init__(self, compiled: Compiled, silent: Collection[str] = ()) -> None:
+        self._silent = silent
         self._facts = kernel_facts.of(compiled)
         self._losing = {operation.name for operation in compiled.kernel.operations if operation.loses_files}
         self._lost = False
@@ -77,6 +81,8 @@ class Observation:
         if name not in kinds:
             such = f'signals such as {{"signal": NAME, …}} with {", ".join(kinds)}'
             raise WrongShape("", repr(raw), such if kinds else "no signal, as there are none")
+        if name in self._silent:
+            raise WrongShape("", repr(raw), f"no signal {name}, for it is declared lacking")
         try:
             fields = observe(kinds[name], raw)
         except WrongShape as wrong:

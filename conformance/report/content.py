@@ -57,6 +57,7 @@ class Summary:
     notes: tuple[Note, ...]
     witnessed: str
     gaps: tuple[str, ...]
+    unasked: tuple[str, ...]
     seconds: float
     conclusion: str
     beside: str
@@ -164,7 +165,8 @@ def summary(header: Header, results: Sequence[RowResult], coverage: Coverage | N
     """Return what is said last; without a footer the run did not finish."""
     seen = {} if coverage is None else coverage.clauses
     gaps = () if coverage is None else coverage.gaps
-    clauses = len({*seen, *gaps})
+    unasked = () if coverage is None else coverage.unasked
+    clauses = len({*seen, *gaps} - {*unasked})
     witnessed = sum(count > 0 for count in seen.values())
     tallied = tally(results) if footer is None else footer.verdicts
     levels = tuple(level for level in LEVELS if level in tallied)
@@ -175,6 +177,7 @@ def summary(header: Header, results: Sequence[RowResult], coverage: Coverage | N
         tuple(note for note in notes(results, NOTED) if note.reason),
         f"{witnessed:,} of {number(clauses, 'clause')} witnessed" if clauses else "",
         gaps,
+        unasked,
         sum(row.seconds for row in results) if footer is None else footer.seconds,
         concluded(header, results, footer),
         "" if footer is None else " ".join(filter(None, _besides(results, footer))),

@@ -79,10 +79,14 @@ class Header:
 
 @dataclass(frozen=True, slots=True)
 class Coverage:
-    """How often anything in the run witnessed each clause of the lifecycle, and those never witnessed."""
+    """How often anything in the run witnessed each clause of the lifecycle, and those never witnessed.
+
+    unasked  of those never witnessed, what nobody could ask for, by what the system declares; they are no gaps
+    """
 
     clauses: Mapping[str, int] = field(default_factory=dict)
     gaps: tuple[str, ...] = ()
+    unasked: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,6 +116,7 @@ def declares(declaration: Declaration) -> dict[str, Any]:
             name: list(value) if isinstance(value, tuple) else value
             for name, value in sorted(declaration.policies.items())
         },
+        "parts": list(declaration.parts),
         "lacks": sorted(declaration.lacks),
         "deviates": {
             name: {part: said for part, said in asdict(each).items() if said}
@@ -176,7 +181,7 @@ class Stream(Watcher):
 
 APART = {"timing": ("seconds",), "schedule": ("overlaps", "reproduced", "rounds")}
 """The fields that two runs with one seed need not share, by the name under which they stand in a record."""
-IF_ANY = ("spec", "stale")
+IF_ANY = ("spec", "stale", "unasked")
 """The fields that stand in a record only where there is something to say."""
 _BREAKS = re.compile("[\x7f-\x9f\u2028\u2029\ud800-\udfff]")
 

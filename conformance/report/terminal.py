@@ -52,7 +52,7 @@ _SIGNED: dict[int | None, Verdict] = {
     EXIT_VIOLATES: Verdict.FAIL,
     EXIT_HARNESS: Verdict.HARNESS_ERROR,
 }
-GAPS = 12  # clauses without a witness that are listed
+GAPS = 12  # clauses of one kind that are listed
 
 
 class TerminalView(View):
@@ -231,12 +231,18 @@ class TerminalView(View):
     def _coverage(self, summary: Summary) -> None:
         parts = [part for part in (summary.witnessed, f"{duration(summary.seconds)} in all") if part]
         self._console.print(Text(self._shown(f"  {' · '.join(parts)}")))
-        if summary.gaps:
-            self._console.print(Text("  never witnessed:", "bold yellow"))
-        for gap in summary.gaps[:GAPS]:
-            self._whole(Text(f"    {one_line(gap)}"))
-        if len(summary.gaps) > GAPS:
-            self._console.print(Text(f"    and {len(summary.gaps) - GAPS} more, in the report"))
+        self._listed(Text("  never witnessed:", "bold yellow"), summary.gaps)
+        said = f"  {number(len(summary.unasked), 'clause')} not asked, by what is declared:"
+        self._listed(Text(said, "dim"), summary.unasked)
+
+    def _listed(self, title: Text, paths: Sequence[str]) -> None:
+        """List some clauses, if there are any; of many the first ones."""
+        if paths:
+            self._console.print(title)
+        for path in paths[:GAPS]:
+            self._whole(Text(f"    {one_line(path)}"))
+        if len(paths) > GAPS:
+            self._console.print(Text(f"    and {len(paths) - GAPS} more, in the report"))
 
     def _conclusion(self, summary: Summary) -> None:
         code = "" if summary.exit is None else f"  (exit {summary.exit})"

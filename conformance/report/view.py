@@ -136,6 +136,9 @@ class PlainView(View):
         if summary.witnessed:
             self._write(f"  {summary.witnessed}" + ("; never witnessed:" if summary.gaps else ""))
         self._write(*(f"    {one_line(gap)}" for gap in summary.gaps))
+        if summary.unasked:
+            self._write(f"  {number(len(summary.unasked), 'clause')} not asked, by what is declared:")
+        self._write(*(f"    {one_line(path)}" for path in summary.unasked))
         if self._times:
             self._write(f"  {duration(summary.seconds)} in all")
         self._write("", *_wrapped(summary.conclusion, "", ""))

@@ -7,6 +7,7 @@ brings it into the group that is retained.
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 from conformance.system import Declaration
@@ -23,7 +24,8 @@ def prefills(compiled: Compiled, declaration: Declaration, most: int) -> list[Pr
     found: list[Prefill] = [lambda driver: None]
     model = compiled.model(declaration.limits, declaration.policies)
     for entity in compiled.kernel.entities:
-        creation, ending = _creation(compiled.kernel, entity), _ending(compiled.kernel, entity)
+        source = _asked(compiled.kernel, declaration)
+        creation, ending = _creation(source, entity), _ending(source, entity)
         limit = _retained(entity, model)
         if creation is None or ending is None or limit is None or limit > most:
             continue
@@ -33,6 +35,11 @@ def prefills(compiled: Compiled, declaration: Declaration, most: int) -> list[Pr
                 for apart in (True, False)
             ]
     return found
+
+
+def _asked(source: kernel.Kernel, declaration: Declaration) -> kernel.Kernel:
+    """Return a kernel with the operations alone that a system is asked for."""
+    return replace(source, operations=tuple(each for each in source.operations if each.name not in declaration.absent))
 
 
 def _retained(entity: kernel.Entity, model: BaseModel) -> int | None:

@@ -58,7 +58,7 @@ class Driver:
         self._draws = budget.draws
         self._choosers = _choosers(compiled)
         self.gone = Gone(compiled.kernel)
-        self._observers = kernel_facts.of(compiled).observers()
+        self._observers = [each for each in kernel_facts.of(compiled).observers() if adapter.offers(each.name)]
 
     def call(self, operation: str, number: int) -> None:
         """Make a call with the arguments that a number stands for, then look."""

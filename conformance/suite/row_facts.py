@@ -7,6 +7,7 @@ from typing import Any
 
 from conformance.judge import Finding
 from conformance.system import Adapter, Declaration, ordered_by_completion
+from conformance.verdict import RowResult, Verdict
 from statemachines.compile import Compiled
 from statemachines.expression import Field, FunctionCall, Name, Node, nodes
 from statemachines.kernel import within
@@ -25,13 +26,31 @@ def inapplicable(compiled: Compiled, words: RowWords, adapter: Adapter, row: Row
                 return f"needs a virtual clock, and clock: {declaration.clock} is declared"
             if word == "concurrency" and declaration.concurrency == "none":
                 return "needs concurrency, and concurrency: none is declared"
-            if word in declaration.lacks or (word in compiled.lifecycle.operations and not adapter.offers(word)):
-                return f"needs {word}, which is optional and lacking"
+            if word in compiled.lifecycle.operations and not adapter.offers(word):
+                return f"needs {word}, which {declaration.absent.get(word, 'is optional and lacking')}"
         elif not evaluate(words, expr, model):
             return f"needs {expr.text}, and {_declared(expr.node, model, declaration)}"
+    for name in operations(row, compiled):
+        if name in declaration.absent:
+            return f"needs {name}, which {declaration.absent[name]}"
+    if name := _unsent(row, compiled, declaration):
+        return f"needs the signal {name}, which is declared lacking"
     if declaration.clock != "virtual" and "wait" in _called(row) and not ordered_by_completion(compiled, declaration):
         return f"needs a virtual clock: ties are not broken by completion, and clock: {declaration.clock} is declared"
     return ""
+
+
+def unasked(compiled: Compiled, declaration: Declaration, results: Iterable[RowResult]) -> frozenset[str]:
+    """Return the clauses for which nobody could ask, by what is declared: no row that covers one of them applies."""
+    away = {result.id for result in results if result.verdict is Verdict.NOT_APPLICABLE}
+    absent = tuple(f"operations.{name}." for name in declaration.absent)
+    rows = compiled.lifecycle.rows.values()
+
+    def beyond(path: str) -> bool:
+        about = {row.id.text for row in rows if covers(row, path)}
+        return path in declaration.unsent or path.startswith(absent) or bool(about and about <= away)
+
+    return frozenset(clause.path for clause in compiled.kernel.clauses if beyond(clause.path))
 
 
 def lacking(adapter: Adapter, operations: Iterable[str]) -> str:
@@ -60,8 +79,25 @@ def makes_calls_at_once(row: Row) -> bool:
     return "together" in _called(row)
 
 
+def _unsent(row: Row, compiled: Compiled, declaration: Declaration) -> str:
+    """Name a signal that a system lacks and that a row reads, or can only be about; an empty text where there is none."""
+    fields = [each for each in _nodes(row) if isinstance(each, Field)]
+    read = {each.name for each in fields if isinstance(each.of, Field) and each.of.name == "signals"}
+    for word in row.covers if declaration.unsent else ():
+        covered = {clause.path for clause in compiled.kernel.clauses if within(clause.path, word.text)}
+        if covered and covered <= declaration.unsent:
+            read |= {path.rpartition(".")[2] for path in covered}
+    return min(read & declaration.silent, default="")
+
+
 def _called(row: Row) -> set[str]:
     """Return what a row calls: operations, functions, and words such as `wait` and `together`."""
+    calls = (part for part in _nodes(row) if isinstance(part, FunctionCall))
+    return {call.name for call in calls if call.receiver is None}
+
+
+def _nodes(row: Row) -> Iterator[Node]:
+    """Walk all that a row says, in its steps and in what it asserts."""
 
     def within_steps(steps: Iterable[RowStep]) -> Iterator[Node]:
         for step in steps:
@@ -69,8 +105,8 @@ def _called(row: Row) -> set[str]:
             yield from within_steps(step.body)
 
     written = [*within_steps((*row.arrange, *row.act)), *(claim.expr.node for claim in row.asserts)]
-    calls = (part for each in written for part in nodes(each) if isinstance(part, FunctionCall))
-    return {call.name for call in calls if call.receiver is None}
+    for each in written:
+        yield from nodes(each)
 
 
 def _declared(node: Node, model: Any, declaration: Declaration) -> str:

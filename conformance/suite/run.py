@@ -16,7 +16,7 @@ from conformance.errors import UsageError
 from conformance.judge import Case, Finding, Judge
 from conformance.report import Coverage, Footer, Header, Planned, Report, Watcher, declares, tally
 from conformance.suite.baseline import Baseline, Known
-from conformance.suite.row_facts import lacking
+from conformance.suite.row_facts import lacking, unasked
 from conformance.suite.rows import RowRunner
 from conformance.system import Adapter, HarnessError
 from conformance.verdict import UNSURE, Judged, RowResult, Verdict, exit_code, verdict_of
@@ -75,17 +75,17 @@ class Run:
         witnessed = self._runner.witnessed
         stale = self._baseline.stale(self.results, witnessed, MACHINE)
         code = exit_code(self.results, self.fail_on, stale)
-        unasked = avoided(self.compiled)  # where the source says nothing no call goes
+        nowhere = avoided(self.compiled)  # where the source says nothing no call goes
         clauses = {
-            clause.path: witnessed[clause.path] for clause in self.compiled.kernel.clauses if clause.path not in unasked
+            clause.path: witnessed[clause.path] for clause in self.compiled.kernel.clauses if clause.path not in nowhere
         }
         whole = self.with_machine and len(self.rows) == len(self.compiled.lifecycle.rows)
-        lacking = tuple(f"operations.{name}." for name in self.adapter.declaration.lacks)
+        idle = tuple(path for path, count in clauses.items() if not count) if whole else ()
+        beyond = unasked(self.compiled, self.adapter.declaration, self.results)
         coverage = Coverage(
             clauses,
-            tuple(path for path, count in clauses.items() if not count and not path.startswith(lacking))
-            if whole
-            else (),
+            tuple(path for path in idle if path not in beyond),
+            tuple(path for path in idle if path in beyond),
         )
         footer = Footer(tally(self.results), code, time.monotonic() - began, self._strays(), stale)
         for watcher in told:
@@ -163,7 +163,8 @@ def _searches(runner: RowRunner, tallies: list[_SearchTally], known: Collection[
     from conformance.search import pairs, stateful, walks  # Hypothesis is slow to import
 
     asked, adapter = runner.compiled.lifecycle.operations, runner.adapter
-    if missing := lacking(adapter, (name for name, operation in asked.items() if not operation.optional)):
+    mandatory = (name for name, operation in asked.items() if not operation.optional)
+    if missing := lacking(adapter, (name for name in mandatory if name not in adapter.declaration.absent)):
         return Judged(Verdict.NOT_EXERCISED, missing)
     cases = list(runner.strays)
     for search in (stateful.search, walks.search, pairs.search):

@@ -65,7 +65,7 @@ class Adapter:
         try:
             self._kind = self._class_of(factory)
             asynchronous = any(inspect.iscoroutinefunction(getattr(self._kind, name, None)) for name in operations)
-            words, has_wait = getattr(self._kind, "declares", {}), self.offers("wait")
+            words, has_wait = getattr(self._kind, "declares", {}), callable(getattr(self._kind, "wait", None))
             self.declaration = declare(words, has_wait=has_wait, asynchronous=asynchronous)
             self._virtual = asynchronous and not has_wait and self.declaration.clock == "virtual"
         except (DeclarationError, HarnessError) as error:
@@ -124,8 +124,8 @@ class Adapter:
             raise HarnessError(f"{self.name}() cannot be made: the constructor refused {refusal.code}") from None
 
     def offers(self, operation: str) -> bool:
-        """Return whether there is a method for an operation."""
-        return callable(getattr(self._kind, operation, None))
+        """Return whether there is a method for an operation, and it is not declared to be lacking."""
+        return operation not in self.declaration.absent and callable(getattr(self._kind, operation, None))
 
     def call(self, operation: str, arguments: Mapping[str, Any]) -> Any:
         """Make one call, and return the reply; raise Refused, or Broken for any other exception and when it does not come back."""

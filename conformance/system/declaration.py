@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field, fields
 from functools import lru_cache
 from typing import Any
@@ -13,7 +13,8 @@ from statemachines.diagnostics import did_you_mean
 
 CLOCKS = ("virtual", "real", "none")
 CONCURRENCIES = ("threads", "async", "none")
-WORDS = ("limits", "policies", "lacks", "deviates", "clock", "concurrency", "settles")
+SIGNAL = "signal "  # stands before the name of a signal that is lacking
+WORDS = ("limits", "policies", "parts", "lacks", "deviates", "clock", "concurrency", "settles")
 
 
 class DeclarationError(Exception):
@@ -37,6 +38,10 @@ class Deviation:
 class Declaration:
     """What an adapter declares, checked against the lifecycle.
 
+    lacks  operations, and signals as `signal NAME`
+    parts  those of the life cycle's parts that there are; none where it has no parts, or all of them are there
+    absent  the operations that are nobody's to ask for, each with why
+    unsent  the clauses of the signals that are lacking
     clock  virtual: `wait` moves it, or the kit's own event loop does; real: `wait` sleeps; none: there is no `wait`
     concurrency  threads: calls may come from several threads; async: several calls may be awaited at
                  once; none: one call at a time
@@ -53,6 +58,14 @@ class Declaration:
     settles: int = 0
     rests: bool = False
     deviates: Mapping[str, Deviation] = field(default_factory=dict)
+    parts: tuple[str, ...] = ()
+    absent: Mapping[str, str] = field(default_factory=dict)
+    unsent: frozenset[str] = frozenset()
+
+    @property
+    def silent(self) -> frozenset[str]:
+        """The signals that do not come."""
+        return frozenset(each.removeprefix(SIGNAL) for each in self.lacks if each.startswith(SIGNAL))
 
     @property
     def instants(self) -> bool:
@@ -92,8 +105,11 @@ def declared(compiled: Compiled, words: Mapping[str, Any], *, has_wait: bool, as
     except ValueError as error:
         raise DeclarationError(str(error)) from None
     lacks = _lacks(compiled, words.get("lacks", ()))
+    parts = _parts(compiled, words.get("parts", ()))
+    absent = dict(_absent(compiled, lacks, parts))
+    unsent = _unsent(compiled, lacks)
     deviates = deviations(compiled, words.get("deviates", {}))
-    return Declaration(limits, policies, lacks, clock, concurrency, settles, rests, deviates)
+    return Declaration(limits, policies, lacks, clock, concurrency, settles, rests, deviates, parts, absent, unsent)
 
 
 def _one_of(word: str, value: Any, known: tuple[str, ...]) -> None:
@@ -101,20 +117,58 @@ def _one_of(word: str, value: Any, known: tuple[str, ...]) -> None:
         raise DeclarationError(f"{word} is one of {', '.join(known)}, and this is {value!r}")
 
 
-def _lacks(compiled: Compiled, words: Any) -> frozenset[str]:
+def _names(word: str, words: Any, of: str) -> list[Any]:
     if isinstance(words, str) or not isinstance(words, list | tuple | set | frozenset):
-        raise DeclarationError(f"lacks is a list of operations, and this is {words!r}")
-    operations = compiled.lifecycle.operations
-    optional = [name for name, operation in operations.items() if operation.optional]
-    for name in words:
-        if not isinstance(name, str) or name not in operations:
-            raise DeclarationError(
-                f"{compiled.lifecycle.name} has no operation {name!r}; "
-                f"{did_you_mean(str(name), operations) or 'known: ' + ', '.join(operations)}"
-            )
-        if name not in optional:
-            raise DeclarationError(f"{name} cannot be lacking; optional are: {', '.join(optional) or 'none'}")
-    return frozenset(words)
+        raise DeclarationError(f"{word} is a list of {of}, and this is {words!r}")
+    return list(words)
+
+
+def _known(compiled: Compiled, kind: str, name: Any, known: Collection[str]) -> None:
+    if not isinstance(name, str) or name not in known:
+        hint = did_you_mean(str(name), known) or f"known: {', '.join(known) or 'none'}"
+        raise DeclarationError(f"{compiled.lifecycle.name} has no {kind} {name!r}; {hint}")
+
+
+def _lacks(compiled: Compiled, words: Any) -> frozenset[str]:
+    """Return what need not be there: what is optional, and what only shows something, be it asked or not."""
+    spec, operations = compiled.lifecycle, compiled.kernel.operations
+    optional = [each.name for each in operations if each.optional]
+    looking = [each.name for each in operations if each.observes and not each.optional]
+    names = _names("lacks", words, "operations and signals")
+    for name in names:
+        if isinstance(name, str) and name.startswith(SIGNAL):
+            _known(compiled, "signal", name.removeprefix(SIGNAL), spec.signals)
+            continue
+        _known(compiled, "operation", name, spec.operations)
+        if name not in (*optional, *looking):
+            others = f"; so may be what only looks: {', '.join(looking)}" if looking else ""
+            raise DeclarationError(f"{name} cannot be lacking; optional are: {', '.join(optional) or 'none'}{others}")
+    return frozenset(names)
+
+
+def _parts(compiled: Compiled, words: Any) -> tuple[str, ...]:
+    """Return the parts that there are; none where that is all of them."""
+    names = _names("parts", words, "parts")
+    for name in names:
+        _known(compiled, "part", name, compiled.lifecycle.parts)
+    return tuple(part for part in compiled.lifecycle.parts if part in names)
+
+
+def _absent(compiled: Compiled, lacks: Collection[str], parts: Collection[str]) -> Iterator[tuple[str, str]]:
+    """Walk the operations that are not asked for, each with why."""
+    for operation in compiled.kernel.operations:
+        owners = compiled.lifecycle.parts_of(operation.name)
+        if parts and not {*owners} & {*parts}:
+            yield operation.name, f"is of the part {' and '.join(owners)}, and parts: {', '.join(parts)} is declared"
+        elif operation.name in lacks:
+            yield operation.name, "is optional and lacking" if operation.optional else "is declared lacking"
+
+
+def _unsent(compiled: Compiled, lacks: Collection[str]) -> frozenset[str]:
+    """Return the clauses of the signals that are lacking."""
+    ends = tuple(f"{before}{each}" for each in lacks if each.startswith(SIGNAL) for before in (".", ".may "))
+    paths = (clause.path for clause in compiled.kernel.clauses)
+    return frozenset(path for path in paths if path.endswith(tuple(each.replace(SIGNAL, "signal.") for each in ends)))
 
 
 def deviations(compiled: Compiled, words: Any) -> dict[str, Deviation]:

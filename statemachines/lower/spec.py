@@ -29,6 +29,7 @@ def lower(lifecycle: Lifecycle) -> tuple[kernel.Kernel, Words]:
     result = _whole(low, lifecycle)
     unused_missing(low, result.operations)
     _known_scope(low, result)
+    _known_parts(low)
     faults = [*low.faults, *low.words.types.faults]
     if faults:
         raise SpecError(faults)
@@ -43,6 +44,17 @@ def _known_scope(low: Lowering, source: kernel.Kernel) -> None:
         if name not in known:
             word = Word(name, low.lifecycle.places[f"scope.{name}"])
             low.unknown("unknown-name", word, f"no record and no limit is called {name!r}", known)
+
+
+def _known_parts(low: Lowering) -> None:
+    """Note what `parts` name and there is not, and operations that they forget: no system could be asked for those."""
+    spec = low.lifecycle
+    for word in (word for words in spec.parts.values() for word in words if word.text not in spec.operations):
+        low.unknown("unknown-operation", word, f"there is no operation {word.text!r}", spec.operations)
+    for name in spec.operations if spec.parts else ():
+        if not spec.parts_of(name):
+            hint = f"name it under one of {', '.join(spec.parts)}, or under several"
+            low.fault("no-part", spec.places[f"operations.{name}"], f"{name!r} belongs to no part", hint)
 
 
 def _sizes(low: Lowering) -> None:

@@ -46,6 +46,7 @@ def read_lifecycle(tree: Node, file: str) -> Lifecycle:
         messages=table("messages", message),
         signals=table("signals", lambda reader, _, node: uses(reader, node)),
         operations={name: with_entities(each, entities.values()) for name, each in operations},
+        parts=table("parts", lambda reader, _, node: reader.words(node)),
         spontaneous=table("on its own", own_step),
         invariants=table("invariants", lambda reader, _, node: reader.expr(node)),
         scope=table("scope", lambda reader, _, node: reader.number(node)),

@@ -125,6 +125,7 @@ operations:
     gives: told
   jobs_of: {copy: true, gives: {unordered: jobs}}
   rest: {takes: {ms: int}, reads: {idle: disposed}, waits: ms, gives: {any of: [idle, disposed]}}
+parts: {jobs: [start, finish, pause, note, restart, jobs_of], clock: [tell, rest]}
 on its own:
   wake: {for each: {thread: Thread}, when: thread.idle, must: disposed, does: tell(thread)}
   stir: {when: disposed, set: {disposed: true}, signal: {Woke: }, may signal: {Woke: }}
