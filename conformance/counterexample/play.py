@@ -97,12 +97,11 @@ class _Player:
     def _value(self, value: Any) -> Any:
         match value:
             case Given(step=step, field=field):
-                given = self._replies[step].value
-                if not field:
-                    return given
-                if not isinstance(given, dict):
-                    raise RowFailure(f"{self._replies[step].operation} gave nothing that a later call could refer to")
-                return given[field]
+                given = self._replies[step].value if step in self._replies else None
+                found = given.get(field) if field and isinstance(given, dict) else given
+                if not isinstance(found, str):
+                    raise RowFailure("an earlier call gave nothing that a later one could refer to")
+                return found
             case Plain(fields=fields):
                 return {name: self._value(each) for name, each in fields}
             case tuple():

@@ -229,9 +229,11 @@ class Simpler:
 
     def first_record(self, trace: Trace) -> Iterator[Trace]:
         """Walk the traces in which the last call, that only looks, looks at the first record that was made alike."""
-        *_, last = trace.calls()
-        makers = {call.number: call.operation for call in trace.calls()}
-        for name, value in last.arguments if self._facts.observes(last.operation) else ():
+        *before, last = trace.steps
+        if not isinstance(last, Call) or not self._facts.observes(last.operation):
+            return
+        makers = {call.number: call.operation for call in Trace(tuple(before)).calls()}
+        for name, value in last.arguments:
             if isinstance(value, Given):
                 alike = (number for number, maker in makers.items() if maker == makers[value.step])
                 yield with_argument(trace, last.number, name, Given(next(alike), value.field))

@@ -104,7 +104,7 @@ def written(steps: Sequence[Step], names: Names, told: set[int]) -> list[str]:
     end = len(steps) - 1  # the last step has a name of its own
     while index < len(steps):
         many = _alike(steps[:end], index, names)
-        walked = _walk(steps[:end], index, names)
+        walked = _walk(steps[:end], index, used, names)
         if many >= FEW:
             lines.append(item(_repeated(steps[index : index + many], used, names)))
             index += many
@@ -149,15 +149,19 @@ def _repeated(steps: Sequence[Step], used: set[int], names: Names) -> str:
 # ── Walks over repeated records ──
 
 
-def _walk(steps: Sequence[Step], index: int, names: Names) -> tuple[list[str], int] | None:
-    """Write calls that go through repeated records one after the other as a loop, if they do."""
+def _walk(steps: Sequence[Step], index: int, used: set[int], names: Names) -> tuple[list[str], int] | None:
+    """Write calls that go through repeated records one after the other as a loop, if they do.
+
+    A call whose reply a later step uses stands alone: nothing reaches into a loop.
+    """
+    left = list(itertools.takewhile(lambda step: not used & {call.number for call in calls_of(step)}, steps[index:]))
     for period in (1, 2):
-        body = steps[index : index + period]
+        body = left[:period]
         first = _position(body[0], names) if len(body) == period else None
         if first is None:
             continue
         for step in (1, -1):
-            rounds = _rounds(steps[index:], body, first, step, names)
+            rounds = _rounds(left, body, first, step, names)
             if rounds >= FEW:
                 return _loop(body, first, rounds, step, names), rounds * period
     return None

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from conformance.counterexample.evidence import shrunk as counterexample_of
 from conformance.counterexample.play import Played, play, symbolic
-from conformance.counterexample.shrink import Cutter, shrink
+from conformance.counterexample.shrink import Cutter, Simpler, shrink
 from conformance.judge.case import Case
 from conformance.judge.finding import Finding
 from statemachines.rows import AtOnce, Call, Given, Step, Trace
@@ -189,6 +189,14 @@ def test_calls_at_once_are_cut_to_the_fewest_that_show_the_fault() -> None:
     assert [len(step.callers) for step in best.shown.trace.steps if isinstance(step, AtOnce)] == [2]
     assert len(best.shown.trace) == 2
     assert best.tries < 100
+
+
+def test_a_look_beside_others_looks_at_no_record_that_may_not_be_there_yet() -> None:
+    """The first record that was made alike is made by another caller, at the same time."""
+    look = Call(4, "inspect_job", (("thread", "t1"), ("job", Given(3, "job_id"))))
+    trace = Trace((AtOnce(((start(1),), (start(3), look))),))
+    assert list(Simpler(thread_job()).first_record(trace)) == []
+    assert len(list(Simpler(thread_job()).first_record(Trace((start(1), start(3), look))))) == 1
 
 
 def test_calls_that_need_not_be_at_once_are_made_one_after_the_other() -> None:

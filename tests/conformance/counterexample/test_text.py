@@ -70,6 +70,10 @@ def end(number: int, of: int, outcome: str = "completed", payload: str = "x") ->
     return Call(number, "finish", (("job", given), ("outcome", outcome), ("payload", payload)))
 
 
+def inspect(number: int, of: int) -> Call:
+    return Call(number, "inspect_job", (("thread", "t1"), ("job", Given(of, "job_id"))))
+
+
 def look(number: int, *statuses: str) -> Call:
     return Call(number, "list_jobs", (("thread", "t1"), ("statuses", statuses)))
 
@@ -119,6 +123,18 @@ CASES: dict[str, tuple[Trace, list[str]]] = {
             "- for each r in started.reversed():",
             "    - finish(r.job_id, completed, 'x')",
             "- last = list_jobs(t1, [])",
+        ],
+    ),
+    "a walk with a reply that a later call uses": (
+        Trace((*(start(n) for n in range(5)), *(inspect(9 + n, n) for n in range(5)), end(20, 11))),
+        [
+            "- started = repeat(5, start(t1, fresh, bash))",
+            "- inspect_job(t1, started[0].job_id)",
+            "- inspect_job(t1, started[1].job_id)",
+            "- job = inspect_job(t1, started[2].job_id)",
+            "- inspect_job(t1, started[3].job_id)",
+            "- inspect_job(t1, started[4].job_id)",
+            "- last = finish(job.job_id, completed, 'x')",
         ],
     ),
     "a stretch": (

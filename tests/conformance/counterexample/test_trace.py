@@ -16,6 +16,7 @@ from conformance.refused import Refused
 from conformance.search.stateful import Driver
 from conformance.system.adapter import Adapter
 from statemachines.rows import AtOnce, Call, Given, Observed, Trace, with_argument, without
+from tests.checking import compile_text
 from tests.conformance.systems import REFERENCE, adapted, thread_job
 
 
@@ -166,6 +167,48 @@ def test_a_trace_is_played_up_to_the_first_finding() -> None:
 def test_a_trace_that_asks_for_what_was_refused_shows_nothing(reference: Adapter) -> None:
     twice = Call(2, "start", start(1).arguments)
     played = play(thread_job(), reference, Trace((start(1), twice, end(3, 2))))
+    assert (played.finding, len(played.trace)) == (None, 0)
+
+
+FIRST = compile_text(
+    """
+lifecycle: first
+version: 1
+about: Somebody asks for the first job.
+entities: {Job: {id: minted, states: {active: [running]}, shows: {status: job.state}}}
+operations:
+  start: {create: {Job: {}}, gives: {job_id: job.id}}
+  first: {gives: {first of: [{when: jobs.size() == 0, reply: null}, {reply: "jobs[0].id"}]}}
+  look: {takes: {job: Job}, gives: job}
+matrix: {}
+""",
+    "first.yaml",
+)
+
+
+class First:
+    """It cannot look at no job at all."""
+
+    def __init__(self) -> None:
+        self._jobs: list[str] = []
+
+    def start(self) -> Reply:
+        self._jobs.append(str(len(self._jobs)))
+        return {"job_id": self._jobs[-1]}
+
+    def first(self) -> str | None:
+        return self._jobs[0] if self._jobs else None
+
+    def look(self, job: str) -> Reply:
+        return {"status": {"0": "running"}[job]}
+
+
+@pytest.mark.parametrize("steps", [(2, 3), (3,)], ids=["it gives null", "it is gone"])
+def test_a_trace_that_asks_for_what_was_not_given_shows_nothing(steps: tuple[int, ...]) -> None:
+    calls = {1: Call(1, "start", ()), 2: Call(2, "first", ()), 3: Call(3, "look", (("job", Given(2, "")),))}
+    with adapted(First, FIRST) as adapter:
+        assert play(FIRST, adapter, Trace(tuple(calls.values()))).trace == Trace(tuple(calls.values()))
+        played = play(FIRST, adapter, Trace(tuple(calls[step] for step in steps)))
     assert (played.finding, len(played.trace)) == (None, 0)
 
 
