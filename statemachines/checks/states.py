@@ -58,7 +58,7 @@ def _leaves(way: Way, state: str) -> bool:
 
 def _of_way(compiled: Compiled, clause: str, way: Way, name: str, reached: Collection[str]) -> Iterator[Diagnostic]:
     ended = compiled.kernel.entity(name).terminal
-    if left := [state for state in way if state in ended and {*way[state].targets} - {state}]:
+    if left := [state for state in way if state in ended and way[state].surely and {*way[state].targets} - {state}]:
         where, said = _written(compiled, clause)
         message = f"{said} takes a {name} out of {left[0]!r}, which is terminal"
         hint = "what has ended stays as it is: start from other states, or take the state out of `terminal`"

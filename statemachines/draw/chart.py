@@ -2,16 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 
 from statemachines import kernel
 from statemachines.compile import Compiled
 from statemachines.diagnostics import did_you_mean
-from statemachines.expression import Choose, Const, Defined, Field, Literal, Name, Typed, Var
+from statemachines.draw.in_state import InState
+from statemachines.expression import (
+    Attribute,
+    Choose,
+    Const,
+    Defined,
+    Each,
+    Field,
+    Literal,
+    Name,
+    Operate,
+    Typed,
+    Var,
+    renamed,
+)
 from statemachines.lifecycle import Expr, Lifecycle
-from statemachines.types import Enum, present
+from statemachines.types import BOOL, UNKNOWN, Enum, Ref, present
 
 TO = "to"  # the argument by which a product says where a condition of the spec leads it
 
@@ -26,6 +40,7 @@ class Arrow:
     chosen_by  the parameter that picks the target, `to` where a condition picks it, or ""
     after      how long a timer waits, as a reader says it (`5m`); "" for an operation
     clause     the path of the sentence
+    surely     the state alone tells that it leads there: no condition stands before the sentence that may fail
     """
 
     trigger: str
@@ -34,6 +49,7 @@ class Arrow:
     chosen_by: str = ""
     after: str = ""
     clause: str = field(default="", compare=False)
+    surely: bool = field(default=True, compare=False)
 
 
 def drawn(compiled: Compiled, entity: str) -> list[Arrow]:
@@ -53,20 +69,29 @@ def arrows(compiled: Compiled, entity: str) -> Iterator[Arrow]:
     record = source.entity(entity)
     for operation in source.operations:
         parameters = {each.name for each in operation.parameters}
-        yield from _led(source, record, operation.effects, operation.name, parameters)
+        guards = [each.guard for each in operation.requires if each.guard is not None and each.answer != "open"]
+        yield from _led(source, record, operation.effects, operation.name, parameters, guards)
     for timer, declared in zip(record.timers, spec.entities[entity].timers, strict=True):
         own = [effect for effect in timer.effects if not isinstance(effect, kernel.ForEach)]
         trigger, after = f"after_{declared.states.text}", _spoken(declared.duration, spec)
-        for arrow in _led(source, record, own):
+        for arrow in _led(source, record, own, guards=[timer.when] if timer.when else []):
             if arrow.source in timer.states:
                 yield replace(arrow, trigger=trigger, after=after, clause=timer.clause)
     for step in source.spontaneous:
-        yield from _led(source, record, step.effects, step.name)
+        yield from _led(source, record, step.effects, step.name, guards=[step.may])
     for each in source.entities:
         for rule in each.entered:
-            yield from _led(source, record, rule.effects)
+            yield from _led(source, record, rule.effects, guards=[_is_in(each, rule.states)])
         for timer in each.timers:
-            yield from _led(source, record, (effect for effect in timer.effects if isinstance(effect, kernel.ForEach)))
+            loops = [effect for effect in timer.effects if isinstance(effect, kernel.ForEach)]
+            yield from _led(source, record, loops, guards=[_is_in(each, timer.states)])
+
+
+def _is_in(entity: kernel.Entity, states: tuple[str, ...]) -> Typed:
+    """Ask whether the record that a rule of its kind is about is in one of some states."""
+    kind = Ref(entity.name)
+    state = Attribute(UNKNOWN, 0, Var(kind, 0, entity.variable, entity.variable), "state")
+    return Operate(BOOL, 0, "in", state, Const(UNKNOWN, 0, states))
 
 
 def _led(
@@ -75,22 +100,47 @@ def _led(
     effects: Iterable[kernel.Effect],
     trigger: str = "",
     parameters: Collection[str] = (),
+    guards: Sequence[Typed] = (),
 ) -> Iterator[Arrow]:
-    """Walk where effects lead an entity's records."""
-    for effect in kernel.walk(tuple(effects)):
+    """Walk where effects lead an entity's records; `guards` are the conditions under which they come to be done."""
+    for effect in effects:
         match effect:
+            case kernel.ForEach():
+                inner = [*guards, *_admitting(effect.over, effect.variable), *([effect.when] if effect.when else [])]
+                yield from _led(source, record, effect.effects, trigger, parameters, inner)
             case kernel.Move(entity=record.name):
                 sentences = effect.sentences or [effect.clause] * len(effect.arrows)
+                named = len(effect.arrows) < len(record.states)  # or it leads from whatever state
                 for (state, target), clause in zip(effect.arrows, sentences, strict=True):
-                    states, chosen_by = targets(source, target, parameters)
-                    yield Arrow(trigger, state, states, chosen_by, clause=clause)
+                    held = InState(source, record, effect.record, state).all_hold(guards)
+                    if held is not False:
+                        states, chosen_by = targets(source, target, parameters)
+                        yield Arrow(trigger, state, states, chosen_by, clause=clause, surely=named or held is True)
             case kernel.Set(entity=record.name, field="state"):
+                name = effect.record.name if isinstance(effect.record, Var) else ""
+                conditions = [*guards, *([effect.when] if effect.when else [])]
                 states, chosen_by = targets(source, effect.value)
                 for state in record.states:
-                    ends = tuple(dict.fromkeys((*states, state))) if effect.when else states
-                    yield Arrow("", state, ends, TO if len(ends) > 1 else chosen_by, clause=effect.clause)
+                    here = InState(source, record, name, state)
+                    held, led = here.all_hold(conditions), here.leads(effect.value) or states
+                    if held is not False:
+                        ends = tuple(dict.fromkeys((*led, *(() if held else (state,)))))
+                        by = TO if held is None and len(ends) > 1 else chosen_by
+                        yield Arrow("", state, ends, by, clause=effect.clause, surely=state not in ends)
             case kernel.Remove(kind="record", entity=record.name):
                 yield from (Arrow("", state, (), clause=effect.clause) for state in record.states)
+
+
+def _admitting(over: Typed, name: str) -> Iterator[Typed]:
+    """Walk the conditions under which a record is in a list that is walked under a name."""
+    match over:
+        case Each(macro="filter", over=of, variable=variable, body=body):
+            yield from _admitting(of, name)
+            yield renamed(body, variable, name)
+        case Var():
+            pass
+        case _:  # which records are in it, its state does not tell
+            yield Operate(BOOL, 0, "in", Var(UNKNOWN, 0, name, name), over)
 
 
 def targets(

@@ -747,6 +747,49 @@ def test_a_group_that_chooses_a_terminal_state_leaves_it() -> None:
     assert "terminal-exit" not in {each.code for each in checked(("active -> outcome", "terminal -> same")).diagnostics}
 
 
+CLOSE = """  close:
+    takes: {job: Job}
+    set: {job.state: %s}
+"""
+CLOSE_ALL = """  close:
+    for each:
+      each: {in: "%s", %s}
+"""
+
+
+@pytest.mark.parametrize(
+    "close",
+    [
+        CLOSE % "{when: job.state == running, to: done}",
+        CLOSE % "{when: job.ended_at == null, to: done}",  # it may be so of none that has ended
+        CLOSE % "if job.active then done else job.state",
+        CLOSE.replace("    set", "    requires: {ended: (!job.terminal)}\n    set") % "done",
+        CLOSE_ALL % ("jobs.filter(j, j.state == running)", "set: {each.state: done}"),
+        CLOSE_ALL % ("jobs", "when: each.state != failed && each.state != done, set: {each.state: done}"),
+        CLOSE_ALL % ("jobs", "when: each.state == running, move: done"),
+    ],
+)
+def test_a_state_set_under_a_condition_leaves_only_the_states_that_fulfil_it(close: str) -> None:
+    codes_found = {each.code for each in checked(("  rest:\n", f"{close}  rest:\n")).diagnostics}
+    assert codes_found & {"not-witnessed", "terminal-exit"} == {"not-witnessed"}, codes_found  # of close, by no row
+
+
+@pytest.mark.parametrize(
+    "close",
+    [
+        CLOSE % "running",
+        CLOSE % "{when: job.terminal, to: running}",
+        CLOSE.replace("    set", "    requires: {early: now > 5}\n    set") % "{when: job.state == done, to: running}",
+        CLOSE % "if job.terminal then running else done",
+        CLOSE_ALL % ("jobs.filter(j, j.state == done)", "set: {each.state: running}"),
+        CLOSE_ALL % ("jobs", "when: (!each.active), set: {each.state: running}"),
+        CLOSE_ALL % ("jobs", "when: each.ended_at == 5, move: {done: running}"),
+    ],
+)
+def test_a_state_set_where_a_record_has_ended_leaves_it(close: str) -> None:
+    assert "terminal-exit" in {each.code for each in checked(("  rest:\n", f"{close}  rest:\n")).diagnostics}
+
+
 # ── Coverage ─────────────────────────────────────────────────────────────────────────────────────
 
 
