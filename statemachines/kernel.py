@@ -54,6 +54,7 @@ class Require:
             hold · 'unchanged': refused or accepted, nothing changes · 'avoided': anything may happen, so nobody
             goes there
     guard   None = the record that an argument names exists
+    free    the condition under which any code will do
     """
 
     clause: str
@@ -63,6 +64,7 @@ class Require:
     permitted: tuple[Emit, ...] = ()
     parameter: str = ""
     entity: str = ""
+    free: Typed | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -283,13 +283,15 @@ class Owed:
 class Otherwise:
     """The answer where a guard does not hold: a refusal, or either a refusal or acceptance, without effect.
 
-    'open': the source does not say what happens, so nobody goes there.
+    'open': the source does not say what happens, so nobody goes there. Where `any_code` holds, the refusal may have
+    a code of its own.
     """
 
     kind: Literal["refused", "unchanged", "open"]
     code: str
     where: Where
     signals: tuple[SignalUse, ...] = ()
+    any_code: Expr | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -49,6 +49,7 @@ class Sentences:
             yield from self._message(message)
         for operation in self._source.operations:
             guards = [require.guard for require in operation.requires]
+            guards += [require.free for require in operation.requires]
             guards += [emit.when for require in operation.requires for emit in require.permitted]
             yield from (Sentence((), guard, operation.name) for guard in guards if guard is not None)
             for name, value in operation.reads:

@@ -7,6 +7,7 @@ from statemachines.expression import Attribute, Const, Operate, Typed, Var, emit
 from statemachines.generate.effects import begin_lists, lists_of, returned, signal, step
 from statemachines.generate.page import Page, outside
 from statemachines.generate.shown import seen
+from statemachines.kernel import ANY_CODE
 from statemachines.types import BOOL, List, Optional, RecordType, Ref, Type
 
 
@@ -188,7 +189,12 @@ def _gathers(page: Page, name: str, requires: list[kernel.Require], opens: list[
                 condition = Operate(BOOL, 0, "&&", condition, counts) if condition is not None else counts
         with page.where(condition):
             page.saw(require.clause)
-            page.line(f"{name}[{page.numbers[require.clause]}] = {require.code!r}")
+            page.line(f"{name}[{page.numbers[require.clause]}] = {_code(require)}")
+
+
+def _code(require: kernel.Require) -> str:
+    """Write the code of a refusal."""
+    return f"{ANY_CODE!r} if {emit(require.free)} else {require.code!r}" if require.free else repr(require.code)
 
 
 def _answers_at_once(page: Page, require: kernel.Require) -> None:
@@ -196,7 +202,7 @@ def _answers_at_once(page: Page, require: kernel.Require) -> None:
     with page.where(_fails(page, require)):
         page.saw(require.clause)
         if require.answer == "refused":
-            page.line(f"return Decision(({require.code!r},), {clauses})")
+            page.line(f"return Decision(({_code(require)},), {clauses})")
             return
         permitted = ""
         if require.permitted:

@@ -28,7 +28,8 @@ def lookups(low: Lowering, operation: OperationSpec, parameters: Parameters, pat
         answer = said or Otherwise("refused", "not_found", where)
         text = f"no such {parameter.name}: {_answered(answer)}"
         clause = low.clause(f"{path}.missing", answer.where, text)
-        found.append(_require(clause, None, answer, parameter.name, parameter.entity))
+        free = low.condition(answer.any_code, low.words.scopes.model())
+        found.append(replace(_require(clause, None, answer, parameter.name, parameter.entity), free=free))
         if entity.private and entity.private.text in names:
             found.append(_visible(low, entity, entity.private, parameter, answer))
     if operation.missing and not found:
@@ -179,7 +180,8 @@ def _require(clause: str, guard: Typed | None, answer: Otherwise, parameter: str
 
 
 def _answered(answer: Otherwise) -> str:
-    return f"refused {answer.code}".strip() if answer.kind == "refused" else answer.kind
+    free = f", or with any code where {answer.any_code.text}" if answer.any_code else ""
+    return f"refused {answer.code}".strip() + free if answer.kind == "refused" else answer.kind
 
 
 def _code(answer: Otherwise) -> str:

@@ -159,7 +159,8 @@ def otherwise(reader: Reader, node: Node | None) -> Otherwise | None:
     answer = cast(Scalar, node.get("answer") if isinstance(node, Mapping) else node)
     kind, _, code = answer.text.partition(" ")
     known = cast("Literal['refused', 'unchanged', 'open']", kind)
-    return Otherwise(known, code.strip(), answer.where, permitted)
+    any_code = reader.expr_or_none(node.get("any code")) if isinstance(node, Mapping) else None
+    return Otherwise(known, code.strip(), answer.where, permitted, any_code)
 
 
 def _moves(reader: Reader, node: Node | None, *, short: bool = False) -> tuple[MoveSpec, ...]:
