@@ -241,7 +241,7 @@ class _Trial:
         except (ArithmeticError, TypeError, ValueError) as error:
             return self._fails(self.row.drawn[0].name.where, f"a witness or a bound cannot be evaluated: {error}", [])
         for number, chosen in enumerate(enumerated(self.compiled.lifecycle, self.program)):
-            found = self._with({**chosen, **drawn}, chosen, eagerly=every and number == 0)
+            found = self._with({**chosen, **drawn}, chosen, eagerly=number == 0)
             if found or not every:
                 return found
         chosen = next(iter(enumerated(self.compiled.lifecycle, self.program)), {})

@@ -12,6 +12,7 @@ from conformance.references.job_delivery import Completion, call_at, now
 from conformance.references.task_progress import TaskProgress
 from conformance.verdict import EXIT_CONFORMS, Verdict
 from statemachines.compile import load
+from tests.conformance.other_ways import job, thread_job
 from tests.conformance.systems import BRIEF, explained, whole_run
 
 pytestmark = pytest.mark.thorough
@@ -94,6 +95,26 @@ class UnknownIsNothing(TaskProgress):
     def batch_status(self, batch: str) -> Any:
         with self._locked():
             return super().batch_status(batch) if self._tasks_of(batch) else None
+
+
+MORE = {"job": job.OTHER_WAYS, "thread-job": thread_job.OTHER_WAYS}
+
+
+@pytest.mark.parametrize(
+    ("lifecycle", "system", "rows"),
+    [
+        pytest.param(lifecycle, system, only, marks=marks, id=f"{system.__name__}-{run}")
+        for lifecycle, systems in MORE.items()
+        for system, rows in systems.items()
+        for run, only, marks in (("rows", rows, ()), ("whole", None, pytest.mark.soak))
+    ],
+)
+def test_what_is_open_or_declared_accuses_nobody(lifecycle: str, system: type, rows: tuple[str, ...] | None) -> None:
+    """What asks about it; the soak makes whole runs."""
+    code, results = whole_run(system, load(lifecycle), budget=BRIEF, only=rows)
+    held = (Verdict.PASS, Verdict.NOT_APPLICABLE) if rows is None else (Verdict.PASS,)
+    assert [explained(each) for each in results if each.verdict not in held] == []
+    assert code == EXIT_CONFORMS
 
 
 @pytest.mark.parametrize(

@@ -20,7 +20,6 @@ from tests.conformance.systems import BRIEF, explained, whole_run
 pytestmark = pytest.mark.soak
 
 
-
 @dataclass(frozen=True)
 class Weaker:
     """What a reference declares otherwise, and does: what it is made with is the limits and policies."""
@@ -62,7 +61,7 @@ class RealTime(Threaded):
     began = 0.0
 
     @property
-    def _now(self) -> int:  # type: ignore[override]  # a virtual clock is a number
+    def _now(self) -> int:
         self.began = self.began or time.monotonic()
         return int((time.monotonic() - self.began) * 1000)
 
@@ -78,7 +77,8 @@ class RealTime(Threaded):
 
 def weaker(suite: Suite) -> Iterator[Weaker]:
     """Every declaration that is one step weaker, or one choice another."""
-    spec, reference = suite.compiled.lifecycle, suite.reference
+    spec = suite.compiled.lifecycle
+    reference: Any = suite.reference
     yield Weaker("no-concurrency", {"concurrency": "none"})
     yield Weaker("no-clock", {"clock": "none"})
     yield Weaker("real-clock", {"clock": "real"})
