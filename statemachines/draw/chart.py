@@ -124,9 +124,10 @@ def _led(
                     here = InState(source, record, name, state)
                     held, led = here.all_hold(conditions), here.leads(effect.value) or states
                     if held is not False:
-                        ends = tuple(dict.fromkeys((*led, *(() if held else (state,)))))
-                        by = TO if held is None and len(ends) > 1 else chosen_by
-                        yield Arrow("", state, ends, by, clause=effect.clause, surely=state not in ends)
+                        stays = held is None or (effect.when is not None and here.holds(effect.when) is not True)
+                        ends = tuple(dict.fromkeys((*led, state))) if stays else led
+                        by = TO if stays and len(ends) > 1 else chosen_by
+                        yield Arrow("", state, ends, by, clause=effect.clause, surely=held is True)
             case kernel.Remove(kind="record", entity=record.name):
                 yield from (Arrow("", state, (), clause=effect.clause) for state in record.states)
 

@@ -91,6 +91,7 @@ def test_a_type_checker_sees_what_a_run_returns(tmp_path: Path) -> None:
 # --- run --------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.thorough
 def test_a_report_of_a_right_system_says_so_and_shows_every_row() -> None:
     report = conformance.run("thread-job", "reference", rows="N*")
     assert (report.ok, report.exit, report.finished) == (True, 0, True)
@@ -104,6 +105,7 @@ def test_a_report_of_a_right_system_says_so_and_shows_every_row() -> None:
     assert told.endswith("reference conforms to thread-job: 10 rows held.\nexit 0")
 
 
+@pytest.mark.thorough
 def test_a_report_of_a_wrong_system_shows_the_counterexample() -> None:
     report = conformance.run("thread-job", EvictsFirstStarted, rows=["N1", "B7"])
     assert (report.ok, report.exit) == (False, 1)
@@ -256,6 +258,7 @@ def test_a_system_that_cannot_be_made_is_no_verdict() -> None:
 # --- replay -----------------------------------------------------------------------------------------------
 
 
+@pytest.mark.thorough
 def test_a_counterexample_that_was_saved_fails_again_and_is_fixed_by_a_right_system(tmp_path: Path) -> None:
     conformance.run("thread-job", EvictsFirstStarted, rows="B7,N1", save=tmp_path)
     (file,) = tmp_path.iterdir()

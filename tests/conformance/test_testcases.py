@@ -41,12 +41,14 @@ def test_there_is_a_test_for_each_row_and_one_for_the_machine() -> None:
         assert about.endswith(f"/rows/{Path(where.file).name}:{where.line}:{where.column})")
 
 
+@pytest.mark.thorough
 def test_a_right_system_passes() -> None:
     result = ran(conformance.testcase("thread-job", REFERENCE, rows="N*"))
     assert result.wasSuccessful()
     assert (result.testsRun, result.skipped) == (10, [])
 
 
+@pytest.mark.thorough
 def test_a_wrong_system_fails_with_the_counterexample() -> None:
     result = ran(conformance.testcase("thread-job", FirstStartedLeaves, rows="N1,B7"))
     ((test, told),) = result.failures
@@ -58,6 +60,7 @@ def test_a_wrong_system_fails_with_the_counterexample() -> None:
     assert "seen " in told
 
 
+@pytest.mark.thorough
 def test_what_is_only_recommended_fails_a_test_too() -> None:
     ((_, told),) = ran(conformance.testcase("thread-job", EvictionLosesMessage, rows="X1")).failures
     assert "X1 fail: Eviction before telling loses no message." in told
@@ -95,6 +98,7 @@ def test_a_system_that_cannot_be_made_fails_its_tests_in_words() -> None:
     assert "cannot be made: the constructor raised OSError: no database" in told
 
 
+@pytest.mark.thorough
 def test_a_method_that_takes_something_else_is_told_and_is_no_crash_of_the_system() -> None:
     class Narrow(REFERENCE):
         def start(self) -> None:  # type: ignore[override]  # a method that cannot be called as the lifecycle does

@@ -47,6 +47,7 @@ def sentences(part: Any) -> Iterator[Expr]:
                     yield from sentences(getattr(part, field.name))
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("name", shipped())
 def test_no_sentence_nests_deeper_than_two(name: str) -> None:
     found = list(sentences(load(name).lifecycle))

@@ -440,6 +440,7 @@ def test_there_is_no_reference_of_a_lifecycle_of_ones_own(elsewhere: Path, capsy
     assert "there is no demo of small; there are: thread-job" in capsys.readouterr().err
 
 
+@pytest.mark.thorough
 def test_a_lifecycle_of_ones_own_runs_against_a_class(elsewhere: Path, capsys: Capture) -> None:
     (elsewhere / "small.yaml").write_text(SMALL, encoding="utf-8")
     (elsewhere / "small_jobs.py").write_text(
@@ -461,6 +462,7 @@ def test_a_lifecycle_of_ones_own_runs_against_a_class(elsewhere: Path, capsys: C
 # --- runs -------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.thorough
 def test_a_run_says_what_held_and_how_to_run_again_what_did_not(elsewhere: Path, capsys: Capture) -> None:
     assert ran(*RUN, "reference", "--rows", "N*,E1") == EXIT_CONFORMS
     out = capsys.readouterr().out
@@ -510,6 +512,7 @@ def test_a_run_that_is_broken_off_keeps_what_was_saved_of_the_rows_that_it_did_n
     assert [path.exists() for path in paths] == [False, True]
 
 
+@pytest.mark.thorough
 def test_a_saved_report_is_shown_as_the_run_was(elsewhere: Path, capsys: Capture) -> None:
     ran(*RUN, PLANTED, "--rows", "N1,B7", "--quick", "--report", "report.jsonl")
     told = capsys.readouterr().out
@@ -540,6 +543,7 @@ def test_what_is_no_report_is_not_shown(text: str | None, said: str, elsewhere: 
     assert "`conformance run … --report FILE` writes a report that can be shown" in err
 
 
+@pytest.mark.thorough
 def test_no_place_in_a_shipped_spec_tells_where_the_checkout_lies(capsys: Capture) -> None:
     for arguments in ((*RUN, PLANTED, "--rows", "B7"), ("explain", "thread-job", "B7")):
         ran(*arguments)
@@ -548,6 +552,7 @@ def test_no_place_in_a_shipped_spec_tells_where_the_checkout_lies(capsys: Captur
         assert str(ROOT) not in out
 
 
+@pytest.mark.thorough
 def test_a_counterexample_that_cannot_be_saved_is_told_all_the_same(elsewhere: Path, capsys: Capture) -> None:
     (elsewhere / "found").write_text("a file, and no folder", encoding="utf-8")
     assert ran(*RUN, PLANTED, "--rows", "B7", "--save", "found") == EXIT_VIOLATES
@@ -647,6 +652,7 @@ def test_another_seed_draws_something_else(capsys: Capture) -> None:
 # --- what is known of a lifecycle -------------------------------------------------------------------------
 
 
+@pytest.mark.thorough
 def test_the_lifecycles_are_listed_and_the_rows_of_one(capsys: Capture) -> None:
     assert ran("list") == EXIT_CONFORMS
     assert [line.split()[0] for line in capsys.readouterr().out.splitlines()] == list(shipped())
@@ -823,6 +829,7 @@ def test_a_command_that_needs_little_imports_little() -> None:
     )
 
 
+@pytest.mark.thorough
 def test_a_wrong_option_ends_the_process_with_2_and_one_line() -> None:
     (done,) = commands_at_once(("run", "thread-jbo", "--against", "reference"), seeds="1")
     assert (done.code, done.out) == (EXIT_USAGE, "")
@@ -831,6 +838,7 @@ def test_a_wrong_option_ends_the_process_with_2_and_one_line() -> None:
     ]
 
 
+@pytest.mark.thorough
 def test_whoever_stops_reading_gets_no_traceback(elsewhere: Path) -> None:
     line = [sys.executable, "-m", "conformance", "explain", "thread-job"]
     env = {**os.environ, "PYTHONPATH": str(ROOT)}
@@ -869,6 +877,7 @@ def test_an_interruption_is_no_verdict(monkeypatch: pytest.MonkeyPatch, capsys: 
     assert capsys.readouterr().err == "conformance: interrupted; the run did not finish\n"
 
 
+@pytest.mark.thorough
 def test_a_spec_of_ones_own_is_named_by_its_file_and_its_counterexamples_replay(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Capture
 ) -> None:
@@ -882,6 +891,7 @@ def test_a_spec_of_ones_own_is_named_by_its_file_and_its_counterexamples_replay(
     assert ran("replay", ".conformance/mine-B7.yaml", "--against", PLANTED) == EXIT_VIOLATES
 
 
+@pytest.mark.thorough
 def test_a_folder_of_ones_own_is_named_by_its_path_and_its_counterexamples_replay(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Capture
 ) -> None:
@@ -1027,6 +1037,7 @@ def test_a_replay_tells_of_another_rule_that_the_same_calls_break(
     assert capsys.readouterr().out.startswith(said)
 
 
+@pytest.mark.thorough
 def test_a_run_refuses_a_spec_whose_rows_have_faults_with_all_of_them(elsewhere: Path, capsys: Capture) -> None:
     text = one_text("task-progress")
     wrong = text.replace("- twice = start(task.task_id)", "- twice = start(7)", 1)
@@ -1048,6 +1059,7 @@ def test_what_holds_is_fixed_though_the_judge_could_not_be_sure_if_it_did_not(
     assert capsys.readouterr().out.startswith("C1: fixed")
 
 
+@pytest.mark.thorough
 def test_a_replay_of_which_the_judge_is_unsure_is_not_said_to_be_fixed(elsewhere: Path) -> None:
     trace = read(str(saved(elsewhere, "- last = together(3, start(t1, fresh, bash))")))
     with adapted(REFERENCE) as adapter:
@@ -1055,6 +1067,7 @@ def test_a_replay_of_which_the_judge_is_unsure_is_not_said_to_be_fixed(elsewhere
     assert (replayed.exit, repr(replayed)) == (EXIT_UNKNOWN, f"C1: could not tell: {UNSURE}")
 
 
+@pytest.mark.thorough
 def test_a_reader_that_has_seen_enough_is_no_verdict() -> None:
     reading, writing = os.pipe()
     os.close(reading)

@@ -127,6 +127,7 @@ class WrongFirst(REFERENCE):
         return reply | {"job_id": "job"} if self._lies else reply
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("wrong", [1, 2])
 def test_a_row_whose_failure_never_came_again_is_flaky(wrong: int) -> None:
     result = row_result(type("Wrong", (WrongFirst,), {"cases": 0, "wrong": wrong}), "X42", budget=FEW)

@@ -50,6 +50,7 @@ def shown(lifecycle: str, system: type, row: str) -> tuple[list[str], int]:
     return [line.strip().removeprefix("- ") for line in lines], found.calls
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     ("lifecycle", "system", "row", "left", "calls"),
     [

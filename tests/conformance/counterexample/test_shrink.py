@@ -73,6 +73,7 @@ def with_all_they_use(trace: Trace, needed: set[int]) -> set[int]:
     return found
 
 
+@pytest.mark.thorough
 @given(traces())
 def test_what_is_left_is_what_the_fault_needs_and_nothing_more(case: tuple[Trace, set[int]]) -> None:
     trace, needed = case
@@ -224,6 +225,7 @@ def test_without_time_the_trace_stays_as_it_is() -> None:
     assert (best.shown.trace, best.tries) == (trace, 0)
 
 
+@pytest.mark.thorough
 def test_of_jobs_that_are_alike_one_is_left_out_for_all() -> None:
     starts = [replace(start(number), arguments=(("tool_call", f"c-{number}"),)) for number in range(1, 61)]
     ends = [end(number + 60, number) for number in range(1, 61)]

@@ -227,6 +227,7 @@ def test_calls_at_once_are_played_at_once(reference: Adapter) -> None:
 OPERATIONS = [each.name for each in thread_job().kernel.operations] + ["wait"]
 
 
+@pytest.mark.thorough
 @given(st.lists(st.tuples(st.sampled_from(OPERATIONS), st.integers(0, 2**16)), max_size=15))
 def test_what_was_recorded_is_played_again_call_by_call(calls: list[tuple[str, int]]) -> None:
     with adapted(REFERENCE) as adapter:

@@ -64,6 +64,7 @@ def test_seeds_and_groups_have_schedules_of_their_own() -> None:
 # --- what is left behind ----------------------------------------------------------------------------------
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("system", [REFERENCE, ActorJobs], ids=lambda each: each.__name__)
 def test_a_body_that_is_left_behind_does_not_call_the_object_of_the_next_case(system: Any) -> None:
     held, ended = threading.Event(), threading.Event()
@@ -150,6 +151,7 @@ def test_an_argument_that_an_earlier_reply_lacks_is_no_fault_of_the_kit() -> Non
 # --- once, and not again ----------------------------------------------------------------------------------
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(("row", "reading"), [("machine", 1), ("B3", 1), ("B7", 1), ("B7", 3)])
 def test_what_fails_once_and_then_does_not_is_flaky_and_ends_no_run(row: str, reading: int) -> None:
     readings = itertools.count(1)

@@ -271,6 +271,7 @@ def explained_by_some_order(calls: list[Any]) -> bool:
     return False
 
 
+@pytest.mark.thorough
 @given(histories())
 def test_the_search_finds_an_order_exactly_when_there_is_one(calls: list[Any]) -> None:
     watched = Watched()

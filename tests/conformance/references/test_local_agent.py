@@ -72,6 +72,7 @@ def test_only_calls_at_once_show_the_other_lies() -> None:
     assert {lie.__module__ for lie in AT_ONCE} == {"tests.faulty.local_agent.concurrency"}
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("lie", AT_ONCE)
 @pytest.mark.parametrize("row", SCENARIOS)
 def test_one_caller_does_not_see_a_lie_about_concurrency(lie: type[Lie], row: str) -> None:

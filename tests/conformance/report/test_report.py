@@ -160,6 +160,7 @@ def test_what_was_written_is_read() -> None:
 ANY_TEXT = st.text(st.characters(exclude_categories=()))
 
 
+@pytest.mark.thorough
 @given(ANY_TEXT, ANY_TEXT, st.dictionaries(ANY_TEXT, st.integers(0), max_size=3))
 def test_any_text_survives(about: str, seen: str, counts: dict[str, int]) -> None:
     row = replace(ROWS[1], about=about, witnesses=counts, counterexample=replace(FOUND, seen=seen))

@@ -296,12 +296,14 @@ def found(adapter: Adapter, seed: int, examples: int) -> tuple[Diverged | None, 
     return diverged, traces
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("system", [TurnTriggeredByNothing, KeepsOneFewer, FirstStartedLeaves])
 def test_the_machine_finds_a_fault_also_behind_the_21st_job(system: type) -> None:
     with adapted(system) as adapter:
         assert any(found(adapter, seed, 20)[0] is not None for seed in range(3))
 
 
+@pytest.mark.thorough
 def test_the_machine_finds_nothing_where_nothing_is_wrong_and_tells_of_every_case() -> None:
     with adapted(REFERENCE) as adapter:
         diverged, traces = found(adapter, 0, 10)
@@ -318,6 +320,7 @@ def test_a_seed_decides_which_calls_are_made() -> None:
     assert first != other
 
 
+@pytest.mark.thorough
 def test_the_random_numbers_of_the_process_do_not_decide() -> None:
     with adapted(REFERENCE) as adapter:
         random.seed(1)

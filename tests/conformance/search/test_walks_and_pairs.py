@@ -45,12 +45,14 @@ def test_walks_find_what_is_wrong_from_nearly_every_seed(system: type, told: str
     assert {told in str(diverged) for diverged in found} == {True}
 
 
+@pytest.mark.thorough
 def test_walks_find_nothing_where_nothing_is_wrong_and_each_is_told() -> None:
     diverged, traces = walked(REFERENCE, 0, 7)
     assert diverged is None
     assert len(traces) == 7
 
 
+@pytest.mark.thorough
 def test_the_seed_decides_where_a_walk_goes() -> None:
     first, again, other = (walked(REFERENCE, seed, 3)[1] for seed in (1, 1, 2))
     assert first == again != other

@@ -232,6 +232,7 @@ def test_who_waits_for_what_another_thread_holds_does_not_stop_it() -> None:
         assert held == 80
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("seed", [0, 2])
 def test_who_computes_for_long_is_slowed_down_by_turns_for_a_while_and_does_not_hang(seed: int) -> None:
     def compute() -> int:

@@ -247,6 +247,7 @@ KINDS: list[tuple[type, str, str, str]] = [
 ]
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(("system", "row", "said", "kind"), KINDS, ids=lambda value: getattr(value, "__name__", ""))
 def test_what_goes_wrong_is_a_fail_that_says_what(system: type, row: str, said: str, kind: str) -> None:
     result = row_result(system, row, limit=0.3, quick=True)
@@ -321,6 +322,7 @@ def test_a_function_that_makes_systems_will_do() -> None:
         pass
 
 
+@pytest.mark.thorough
 def test_an_end_that_waits_for_a_call_that_hangs_is_part_of_that_hang() -> None:
     class ClosesWithTheLock(HangsWithTheLock):
         def close(self) -> None:
@@ -387,6 +389,7 @@ def lying(**words: Any) -> type:
     return Lying
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     ("words", "row"),
     [
@@ -573,6 +576,7 @@ def test_calls_at_once_that_do_not_show_a_fault_are_tried_under_more_schedules(
         assert [each.verdict for each in replayed] == [verdict]
 
 
+@pytest.mark.thorough
 def test_a_search_that_gave_up_could_not_tell() -> None:
     hasty = replace(USUAL, nodes=2)
     result = row_result(REFERENCE, "B4", quick=True, budget=hasty)

@@ -74,6 +74,7 @@ def codes() -> set[str]:
     return found - NO_CODES
 
 
+@pytest.mark.thorough
 def test_every_code_has_a_file_that_shows_it() -> None:
     shown = {path.stem for path in INVALID.glob("*.yaml")}
     assert codes() - shown - set(WITHOUT_A_FILE) == set(), "codes without a file in tests/invalid_specs"
@@ -897,6 +898,7 @@ def test_the_language_is_explained_word_by_word() -> None:
     assert words - known == set(), "words that the schema does not have"
 
 
+@pytest.mark.thorough
 def test_every_code_is_explained_and_none_that_does_not_exist() -> None:
     text = README.read_text(encoding="utf-8")
     cells = list(rows_of(text, "code$"))

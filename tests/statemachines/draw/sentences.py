@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from statemachines.draw.chart import TO, Arrow
-from statemachines.expression import Conditional, Field, FunctionCall, Name, Node, children
+from statemachines.expression import Binary, Conditional, Field, FunctionCall, Name, Node, children
 from statemachines.lifecycle import EntitySpec, ForEachSpec, Lifecycle, MoveSpec, OperationSpec, TypeUse, Word
 
 Takes = Mapping[str, TypeUse]
@@ -31,7 +31,9 @@ def said(lifecycle: Lifecycle, entity: str) -> Iterator[Arrow]:
                 yield Arrow(f"after_{timer.states.text}", source, ())
     for step in lifecycle.spontaneous.values():
         if [word.text for _, word in step.loops] == [entity]:
-            yield from led(step.name.text, step.effects.moves, {}, record, lifecycle)
+            found = led(step.name.text, step.effects.moves, {}, record, lifecycle)
+            asks = {*asked(step.when.node, [name.text for name, _ in step.loops])}
+            yield from (arrow for arrow in found if asks <= {arrow.source})
 
 
 def led(
@@ -41,6 +43,17 @@ def led(
         for source in record.states if move.source is None else meant(move.source, record):
             targets, chosen_by = Target(source, takes, record, lifecycle).of(move.target.node, {})
             yield Arrow(trigger, source, targets, chosen_by)
+
+
+def asked(condition: Node, about: Sequence[str]) -> Iterator[str]:
+    """The states that a condition asks of a record: `job.state == running`, alone or beside other things."""
+    match condition:
+        case Binary(operator="&&", left=left, right=right):
+            yield from asked(left, about)
+            yield from asked(right, about)
+        case Binary(operator="==", left=Field(of=Name(name=name), name="state"), right=Name(name=state)):
+            if name in about:
+                yield state
 
 
 def moved_by(operation: OperationSpec, lifecycle: Lifecycle) -> str:

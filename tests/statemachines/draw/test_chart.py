@@ -406,6 +406,7 @@ def test_the_arrows_of_thread_job_are_those_that_a_person_reads() -> None:
     ]
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("name", [*shipped(), "tables"])
 def test_a_second_reading_of_the_sentences_finds_the_same_arrows(name: str) -> None:
     """It would catch a move that is lowered from or to the wrong state, whatever the model makes of it."""
@@ -617,6 +618,7 @@ def test_the_diagrams_of_transitions_name_the_choice() -> None:
     assert "running --> failed: finish [outcome = failed]" in product.get_graph().source
 
 
+@pytest.mark.thorough
 def test_who_only_draws_does_not_pay_for_transitions() -> None:
     code = (
         "import sys; from statemachines.compile import load; from statemachines.draw import mermaid;"

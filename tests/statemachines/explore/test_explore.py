@@ -201,6 +201,7 @@ def test_every_invariant_of_thread_job_holds_in_every_configuration_of_the_defau
     assert {f"invariants.{each.name}" for each in thread_job().kernel.invariants} <= explored().witnessed
 
 
+@pytest.mark.thorough
 def test_the_states_of_thread_job_are_counted() -> None:
     assert explored().states == 594
     assert explore(scoped(thread_job(), {"threads": 1, "calls": 2, "jobs": 2})).states == 400

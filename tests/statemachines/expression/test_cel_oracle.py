@@ -267,11 +267,13 @@ LIES: Mapping[str, Callable[..., Any]] = {
 }
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("name", LIES)
 def test_a_function_that_lies_is_caught(cel: Cel, name: str) -> None:
     assert compare(cel, functions={**FUNCTIONS, name: LIES[name]}).disagreements
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     ("right", "wrong"),
     [

@@ -89,6 +89,7 @@ def type_of(text: str, scope: Scope | None = None) -> Type:
 # ── What has a type ──────────────────────────────────────────────────────────────────────────────
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     ("text", "kind"),
     [
@@ -834,6 +835,7 @@ NAMES = (
 STRANGE = trees(names=NAMES, functions=(*KNOWN, *MACROS, "is_late", "begin", "count", "fresh", "repeat", "together"))
 
 
+@pytest.mark.thorough
 @settings(max_examples=300)
 @given(STRANGE)
 def test_any_tree_is_typed_or_refused_and_nothing_else(tree: Node) -> None:

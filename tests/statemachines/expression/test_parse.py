@@ -416,6 +416,7 @@ def fits(text: str) -> bool:
     return sum(text.count(sign) for sign in "([!-+*/%&|=<>.") < MAX_NESTING
 
 
+@pytest.mark.thorough
 @given(TREES, st.randoms(use_true_random=False))
 def test_a_tree_that_is_written_and_read_again_is_the_same_tree(tree: Node, random: Random) -> None:
     for text in (printed(tree), printed(tree, lambda: random.random() < 0.2)):
@@ -423,6 +424,7 @@ def test_a_tree_that_is_written_and_read_again_is_the_same_tree(tree: Node, rand
         assert bare(parse(text)) == tree
 
 
+@pytest.mark.thorough
 @given(TREES)
 def test_every_node_of_every_tree_stands_where_its_token_is(tree: Node) -> None:
     text = printed(tree)
@@ -498,6 +500,7 @@ def test_any_text_is_read_or_refused_and_nothing_else(text: str) -> None:
         assert found.hint
 
 
+@pytest.mark.thorough
 @given(TREES, st.data())
 def test_a_text_with_one_sign_too_few_is_read_or_refused_and_nothing_else(tree: Node, data: st.DataObject) -> None:
     text = printed(tree)
@@ -584,6 +587,7 @@ def infix(inner: st.SearchStrategy[str]) -> st.SearchStrategy[str]:
     )
 
 
+@pytest.mark.thorough
 @given(st.recursive(st.sampled_from(["a", "b", "-c", "a.b", "a[b]", "f(a, b)", "[a, b]"]), infix, max_leaves=12))
 def test_python_reads_the_same_tree_wherever_it_knows_the_signs(text: str) -> None:
     python = text.replace("&&", " and ").replace("||", " or ")

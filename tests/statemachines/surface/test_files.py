@@ -117,6 +117,7 @@ def test_a_row_may_have_another_level_than_its_group(folder: Path) -> None:
     assert load(str(folder)).lifecycle.rows["N1"].level == "may"
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("name", shipped())
 def test_a_folder_says_the_same_as_its_parts_in_one_text(name: str) -> None:
     whole, parts = compile_text(one_text(name), "one.yaml"), load(name)

@@ -103,7 +103,7 @@ operations:
     gives: {jobStatus: job.state}
   finish:
     takes: {job: Job, outcome: Job.terminal}
-    missing: unchanged
+    missing: {answer: refused not_found, any code: disposed}
     move: active -> outcome
     otherwise: {answer: refused too_late, may signal: {Woke: {when: true, with: {thread: job.thread}}}}
     signal:
@@ -503,6 +503,7 @@ def test_a_word_that_is_there_is_not_suggested() -> None:
 # ── The whole language ──
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("path", shipped().values(), ids=list(shipped()))
 def test_shipped_specs_have_the_structure(path: Path) -> None:
     check_structure(read_spec(path))

@@ -189,6 +189,7 @@ def test_each_line_tells_of_its_first_refused_character() -> None:
     ]
 
 
+@pytest.mark.thorough
 def test_too_large_a_text_is_refused_by_its_bytes() -> None:
     assert faults("a: " + "x" * (LARGEST_FILE - 3)) == []
     assert faults("a: " + "é" * (LARGEST_FILE // 2)) == [("file-too-large", 1, 1)]
@@ -267,6 +268,7 @@ def test_a_path_leads_to_the_deepest_place_that_exists() -> None:
     assert locate(root, [1]) == Where("f", 5, 4)
 
 
+@pytest.mark.thorough
 def test_every_spec_that_ships_is_read_without_a_fault() -> None:
     for path in sorted(SPECS.rglob("*.yaml")):
         assert isinstance(read_file(path), Mapping)
@@ -357,6 +359,7 @@ def assert_places(text: str, scalar: Scalar) -> None:
         assert found in (char, "\\") or (char, found) == (" ", "\n")
 
 
+@pytest.mark.thorough
 @given(lines=LINES, depth=st.integers(0, 3), quoted=st.sampled_from(["", "'", '"']), ragged=st.booleans())
 def test_flow_scalars_keep_the_places_of_their_characters(
     lines: list[tuple[list[int], int, int]], depth: int, quoted: str, ragged: bool
