@@ -91,7 +91,6 @@ def test_a_type_checker_sees_what_a_run_returns(tmp_path: Path) -> None:
 # --- run --------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.thorough
 def test_a_report_of_a_right_system_says_so_and_shows_every_row() -> None:
     report = conformance.run("thread-job", "reference", rows="N*")
     assert (report.ok, report.exit, report.finished) == (True, 0, True)

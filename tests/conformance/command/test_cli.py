@@ -829,7 +829,6 @@ def test_a_command_that_needs_little_imports_little() -> None:
     )
 
 
-@pytest.mark.thorough
 def test_a_wrong_option_ends_the_process_with_2_and_one_line() -> None:
     (done,) = commands_at_once(("run", "thread-jbo", "--against", "reference"), seeds="1")
     assert (done.code, done.out) == (EXIT_USAGE, "")
@@ -838,7 +837,6 @@ def test_a_wrong_option_ends_the_process_with_2_and_one_line() -> None:
     ]
 
 
-@pytest.mark.thorough
 def test_whoever_stops_reading_gets_no_traceback(elsewhere: Path) -> None:
     line = [sys.executable, "-m", "conformance", "explain", "thread-job"]
     env = {**os.environ, "PYTHONPATH": str(ROOT)}

@@ -45,7 +45,6 @@ def test_walks_find_what_is_wrong_from_nearly_every_seed(system: type, told: str
     assert {told in str(diverged) for diverged in found} == {True}
 
 
-@pytest.mark.thorough
 def test_walks_find_nothing_where_nothing_is_wrong_and_each_is_told() -> None:
     diverged, traces = walked(REFERENCE, 0, 7)
     assert diverged is None

@@ -109,7 +109,6 @@ def test_a_signal_that_does_not_come_and_is_not_declared_lacking_is_a_fault() ->
     assert row_result(Undeclared, away, budget=BRIEF).verdict is Verdict.FAIL
 
 
-@pytest.mark.thorough
 def test_what_only_looks_can_be_lacking() -> None:
     class Blind(REFERENCE):
         declares: ClassVar[dict[str, Any]] = {**REFERENCE.declares, "lacks": ["list_jobs"]}
