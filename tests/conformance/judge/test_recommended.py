@@ -200,8 +200,12 @@ def test_a_wake_up_with_nothing_to_drain_is_allowed_for_whatever_reason() -> Non
 @pytest.mark.thorough
 @pytest.mark.parametrize(("choice", "verdict"), [("everyones", Verdict.FAIL), ("the_owners", Verdict.PASS)])
 def test_a_choice_that_is_declared_is_held_to(choice: str, verdict: Verdict) -> None:
-    system = choosing(SlotsForEachOwner, limit_counts=choice)
-    _, (result,) = whole_run(system, load("job"), only=[MACHINE], quick=True)
+    class TwoSlots(choosing(SlotsForEachOwner, limit_counts=choice)):  # type: ignore[misc]  # a base that is made
+        def __init__(self) -> None:
+            super().__init__(max_running=2)
+
+    TwoSlots.declares = {**TwoSlots.declares, "limits": {"max_running": 2}}
+    _, (result,) = whole_run(TwoSlots, load("job"), only=[MACHINE], quick=True)
     assert result.verdict is verdict, explained(result)
 
 

@@ -50,6 +50,13 @@ def declaring_otherwise(suite: Suite, name: str, result: RowResult) -> RowResult
     needs = " ".join(need.text for need in suite.compiled.lifecycle.rows[result.id].needs)
     system = suite.dead[name]
     policies = dict(re.findall(r"policies\.(\w+) == (\w+)", needs))
+    policies |= {name: other_than(suite, name, value) for name, value in re.findall(r"policies\.(\w+) != (\w+)", needs)}
     limits = dict.fromkeys(re.findall(r"limits\.(\w+) != null", needs), 100)
+    limits |= dict.fromkeys(re.findall(r"limits\.(\w+) < 1", needs), 0)
     declares = vars(system)["declares"] | {"policies": policies, "limits": limits}
     return row_result(type(name, (system,), {"declares": declares}), result.id, suite.compiled, budget=HASTY)
+
+
+def other_than(suite: Suite, policy: str, value: str) -> str:
+    """Another value of a policy."""
+    return next(each.text for each in suite.compiled.lifecycle.policies[policy].choices if each.text != value)

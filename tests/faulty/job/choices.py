@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from conformance.references.job import Jobs
 from conformance.references.job_delivery import Completion, now
 from conformance.references.job_records import JobRecord
@@ -16,9 +14,11 @@ from tests.faulty.job.lie import Lie
 class SlotsForEachOwner(Jobs):
     """Each owner has as many slots as the limit says."""
 
-    async def register(self, type: str, label: str, id: str | None = None, owner: str | None = None) -> Any:
+    _registering: str | None = None
+
+    def _admit(self, type: str, label: str, id: str | None, owner: str | None) -> JobRecord:
         self._registering = owner
-        return await super().register(type, label, id, owner)
+        return super()._admit(type, label, id, owner)
 
     def _require_slot(self) -> None:
         jobs = [each for each in self._jobs.values() if each.owner == self._registering]
