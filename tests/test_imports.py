@@ -79,10 +79,22 @@ RULES = (
         may=("conformance.refused", "conformance.Refused", "tests.right"),
     ),
     Rule(
-        "a faulty system is a reference with one lie, and knows no expected answer",
+        "a system that goes another way is a reference that chooses otherwise, and knows no expected answer",
+        who=("tests/other_ways",),
+        never=(*BOTH, "tests"),
+        may=("conformance.refused", "conformance.Refused", "conformance.references", "tests.other_ways"),
+    ),
+    Rule(
+        "a faulty system is a reference, or one that goes another way, with one lie, and knows no expected answer",
         who=("tests/faulty",),
         never=(*BOTH, "tests"),
-        may=("conformance.refused", "conformance.Refused", "conformance.references", "tests.faulty"),
+        may=(
+            "conformance.refused",
+            "conformance.Refused",
+            "conformance.references",
+            "tests.faulty",
+            "tests.other_ways",
+        ),
     ),
     Rule(
         "only targets.py picks a concrete system, and the demo plants a bug in one",
@@ -398,6 +410,7 @@ VIOLATIONS = {
     ),
     "an adapter a star": ("conformance/system/stdio.py", "from conformance import *"),
     "the plumbing the model": ("conformance/system/worker.py", "from statemachines.model import Model"),
+    "another way the judge": ("tests/other_ways/job.py", "from conformance.judge import Case"),
     "a right system a reference": ("tests/right/job.py", "from conformance.references.job import Jobs"),
     "a faulty system the rows": ("tests/faulty/job.py", "from conformance import rows"),
     "the runner a reference": (

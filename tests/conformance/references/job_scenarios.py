@@ -19,6 +19,7 @@ from tests.faulty.job import (
     retention,
     reuse,
     suppression,
+    ways,
 )
 from tests.faulty.job.lie import Lie
 
@@ -446,5 +447,19 @@ SCENARIOS: dict[type[Lie], str] = {
     choices.CancelledIsNotTold: "a = register('bash', 'x'); cancel(a)",
     choices.WatchOutlastsPoll: (
         "a = register('bash', 'x'); watch([a]); t = tool(poll=[a]); abort_tool(t); settle(a, 'ok', 'x')"
+    ),
+    ways.NoLimitAtNothing: "register('bash', 'x'); register('bash', 'y')",
+    ways.NoLimitForObliging: (
+        "register_with('obliges', 'bash', 'x', 'told'); register_with('obliges', 'bash', 'y', 'told')"
+    ),
+    ways.OwedIsToldLate: (
+        "sink('refuse'); register_with('throws', 'bash', 'x', 'broken'); wait(300_001); sink('accept'); wait(60_000)"
+    ),
+    ways.AllEndedLeave: (
+        "a = register('bash', 'x'); b = register('bash', 'y'); settle(a, 'ok', 'x'); settle(b, 'ok', 'y'); "
+        "t = tool(poll=[a]); get(b)"
+    ),
+    ways.TextIsRepeated: (
+        "a = register('bash', 'x'); settle(a, 'ok', 'x'); tool(poll=[a]); t = tool(poll=[a]); tool_result(t)"
     ),
 }

@@ -10,10 +10,11 @@ import pytest
 from conformance.references.job import Jobs
 from conformance.references.job_delivery import Completion, call_at, now
 from conformance.references.task_progress import TaskProgress
+from conformance.suite.run import MACHINE
 from conformance.verdict import EXIT_CONFORMS, Verdict
 from statemachines.compile import load
-from tests.conformance.other_ways import job, thread_job
 from tests.conformance.systems import BRIEF, explained, whole_run
+from tests.other_ways import job, thread_job
 
 pytestmark = pytest.mark.thorough
 
@@ -97,7 +98,21 @@ class UnknownIsNothing(TaskProgress):
             return super().batch_status(batch) if self._tasks_of(batch) else None
 
 
-MORE = {"job": job.OTHER_WAYS, "thread-job": thread_job.OTHER_WAYS}
+MORE: dict[str, dict[type, tuple[str, ...]]] = {
+    "job": {
+        job.AtLeastOne: ("B31", "B32", MACHINE),
+        job.NoneAtAll: ("B31", "B32"),
+        job.ListsWhatItCancels: ("N6", MACHINE),
+        job.LeavesOutWhatItCancels: ("N6",),
+        job.DrainsAtDispose: ("E11",),
+        job.OwedLeaves: ("E70", "E32"),
+        job.ReturnedLeaves: ("E72",),
+        job.TextOnce: ("E71",),
+        job.ResultOnce: ("E71",),
+    },
+    "thread-job": {thread_job.CodeOfItsOwn: ("E8", "X2")},
+}
+"""Each with the rows that ask about it."""
 
 
 @pytest.mark.parametrize(

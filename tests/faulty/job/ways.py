@@ -6,8 +6,8 @@ from collections.abc import Iterable
 from typing import Any
 
 from conformance.references.job_records import JobRecord
-from tests.conformance.other_ways.job import AtLeastOne, OwedLeaves, ReturnedLeaves, TextOnce
 from tests.faulty.job.lie import Lie
+from tests.other_ways.job import AtLeastOne, OwedLeaves, ReturnedLeaves, TextOnce
 
 
 class NoLimitAtNothing(Lie):

@@ -8,7 +8,6 @@ from typing import Any, ClassVar
 from conformance.references.job import Jobs, ToolCall
 from conformance.references.job_delivery import Completion, Reply
 from conformance.references.job_records import JobRecord, Replies
-from conformance.suite.run import MACHINE
 
 
 def declaring(**words: Any) -> dict[str, Any]:
@@ -141,17 +140,3 @@ class ResultOnce(TextOnce):
 
     once = ("resultText",)
     declares: ClassVar[dict[str, Any]] = declaring(policies={"text_once": "results_only_first"})
-
-
-OTHER_WAYS: dict[type, tuple[str, ...]] = {
-    AtLeastOne: ("B31", "B32", MACHINE),
-    NoneAtAll: ("B31", "B32"),
-    ListsWhatItCancels: ("N6", MACHINE),
-    LeavesOutWhatItCancels: ("N6",),
-    DrainsAtDispose: ("E11",),
-    OwedLeaves: ("E70", "E32"),
-    ReturnedLeaves: ("E72",),
-    TextOnce: ("E71",),
-    ResultOnce: ("E71",),
-}
-"""Each with the rows that ask about it."""

@@ -21,7 +21,3 @@ class CodeOfItsOwn(ThreadJobs):
         if job not in self._jobs:
             raise Refused("no_such_job", "There is no such job")
         return super().request_cancel(thread, job, actor)
-
-
-OTHER_WAYS: dict[type, tuple[str, ...]] = {CodeOfItsOwn: ("E8", "X2")}
-"""Each with the rows that ask about it."""
