@@ -52,14 +52,14 @@ class Require:
 
     answer  'refused' with `code` · 'open': refused with `code`, or carried out, where the guard does NOT
             hold · 'unchanged': refused or accepted, nothing changes · 'avoided': anything may happen, so nobody
-            goes there
+            goes there · 'awaited': the call does not come back before the guard holds
     guard   None = the record that an argument names exists
     free    the condition under which any code will do
     """
 
     clause: str
     guard: Typed | None
-    answer: Literal["refused", "open", "unchanged", "avoided"]
+    answer: Literal["refused", "open", "unchanged", "avoided", "awaited"]
     code: str = ""
     permitted: tuple[Emit, ...] = ()
     parameter: str = ""
@@ -291,6 +291,11 @@ class Operation:
     def observes(self) -> bool:
         """Whether it changes nothing and gives something."""
         return self.reply is not None and not self.effects
+
+    @property
+    def blocks(self) -> bool:
+        """Whether a call may wait without an end, for what others do."""
+        return any(require.answer == "awaited" for require in self.requires)
 
 
 @dataclass(frozen=True, slots=True)

@@ -339,6 +339,7 @@ class OperationSpec:
     loops: tuple[ForEachSpec, ...] = ()
     reads: tuple[tuple[Word, Expr], ...] = ()
     waits: Expr | None = None
+    until: Expr | None = None
     sends: tuple[SendingSpec, ...] = ()
     signals: tuple[SignalUse, ...] = ()
     gives: Gives | None = None

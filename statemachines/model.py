@@ -261,11 +261,12 @@ class Decision(_Said):
     accept  it may be carried out
     idle    it may be refused with any code, or accepted with any reply: either way nothing changes
     avoid   anything may happen, so that the call is better not made
+    blocks  it does not come back before something else has happened, but that it may be refused
     may     signals that may come although nothing changes
     clauses the numbers of all clauses that decided; none where nothing stands in the way
     """
 
-    __slots__ = ("accept", "avoid", "clauses", "idle", "may", "refuse")
+    __slots__ = ("accept", "avoid", "blocks", "clauses", "idle", "may", "refuse")
 
     def __init__(
         self,
@@ -274,6 +275,7 @@ class Decision(_Said):
         accept: bool = False,
         idle: bool = False,
         avoid: bool = False,
+        blocks: bool = False,
         may: tuple[Signal, ...] = (),
         clauses: tuple[int, ...] = (),
     ) -> None:
@@ -281,6 +283,7 @@ class Decision(_Said):
         self.accept = accept
         self.idle = idle
         self.avoid = avoid
+        self.blocks = blocks
         self.may = may
         self.clauses = clauses
 

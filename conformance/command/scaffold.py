@@ -128,6 +128,9 @@ def _method(compiled: Compiled, operation: kernel.Operation) -> str:
         for each in operation.parameters
         if each.default is not None
     ]
+    until = compiled.lifecycle.operations[operation.name].until
+    if until is not None:
+        lines.append(f"        Waits until {' '.join(until.text.split())}.")
     if gives != NULL:
         lines.append(f"        Gives {shape(gives)}.")
     if codes:

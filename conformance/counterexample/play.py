@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
+from itertools import chain
 from typing import Any
 
 from conformance.budget import USUAL, Budget
-from conformance.judge import CallFailed, Case, Finding, History, kernel_facts
+from conformance.judge import CallFailed, Case, Finding, History, endless, kernel_facts
 from conformance.system import Adapter
 from statemachines import rows
 from statemachines.compile import Compiled
@@ -84,15 +85,27 @@ class _Player:
         return Played(finding, trace, case.overlaps, tuple(origins.items()), case.adapter.transcript())
 
     def take(self, step: Step) -> None:
+        if self._waits(step):
+            raise RowFailure("a call waits for what no other does")
         if isinstance(step, AtOnce):
             self._case.together([partial(self._make, caller) for caller in step.callers])
         else:
             self._make((step,))
 
+    def _waits(self, step: Step) -> bool:
+        """Return whether a call may wait for ever: it is not made then, as that would be nobody's fault."""
+        callers = step.callers if isinstance(step, AtOnce) else ((step,),)
+        if not any(kernel_facts.of(self._case.compiled).blocks(call.operation) for call in chain(*callers)):
+            return False
+        wanted = [[(call.operation, self._arguments(call)) for call in caller] for caller in callers]
+        return self._case.finding is None and endless(self._case.judge.lockstep, wanted)
+
+    def _arguments(self, call: Call) -> dict[str, Any]:
+        return {name: self._value(value) for name, value in call.arguments}
+
     def _make(self, calls: Sequence[Call]) -> None:
         for call in calls:
-            arguments = {name: self._value(value) for name, value in call.arguments}
-            self._replies[call.number] = self._case.call(call.operation, arguments)
+            self._replies[call.number] = self._case.call(call.operation, self._arguments(call))
 
     def _value(self, value: Any) -> Any:
         match value:

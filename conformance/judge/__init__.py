@@ -11,3 +11,4 @@ from conformance.judge.differences import InOrder, Listed, Times, part
 from conformance.judge.finding import Finding
 from conformance.judge.history import History
 from conformance.judge.judge import Judge
+from conformance.judge.waiting import endless

@@ -116,7 +116,7 @@ def _expected(stepper: Stepper, model: BaseModel, call: Observed) -> tuple[Any, 
     decision, done = stepper.follow(then, replace(call, refused=None))
     if decision is None:
         return None, None, _signals(done)
-    decided = decision.refuse, decision.accept, decision.idle, decision.avoid
+    decided = decision.refuse, decision.accept, decision.idle, decision.avoid, decision.blocks
     if not done:
         return decided, None, []
     value = done[0].value

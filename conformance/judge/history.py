@@ -156,7 +156,7 @@ class _Linearization:
             yield self._after(node, other, outcomes)
 
     def _since(self, call: Observed) -> int:
-        """Return the earliest instant at which a call can have taken its step: one that waited took it at its end.
+        """Return the earliest instant at which a call can have taken its step: one that waited for a time took it at its end.
 
         By a real clock it may have given up before, and come back late.
         """

@@ -36,9 +36,14 @@ class Facts(CallTypes):
         self.exactly_undone = {*outliving, *self.recommended_policies}
 
     def leaves_open(self, operation: str) -> bool:
-        """Return whether a spec may leave open what an operation does."""
+        """Return whether a spec may leave open what an operation does, or when it comes back."""
         found = self._operations.get(operation)
-        return found is not None and any(require.answer == "avoided" for require in found.requires)
+        return found is not None and any(require.answer in ("avoided", "awaited") for require in found.requires)
+
+    def blocks(self, operation: str) -> bool:
+        """Return whether a call may wait without an end, for what others do."""
+        found = self._operations.get(operation)
+        return found is not None and found.blocks
 
     def observers(self) -> list[kernel.Operation]:
         """List the operations that change nothing and give something, and that are not refused by a rule of their own."""
@@ -139,7 +144,7 @@ class Facts(CallTypes):
         )
 
     def waits(self, operation: str) -> bool:
-        """Return whether a call may block."""
+        """Return whether a call may block for a time; it takes its step at its end."""
         found = self._operations.get(operation)
         return found is not None and found.waits is not None
 

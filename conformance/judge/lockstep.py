@@ -80,12 +80,17 @@ class Lockstep:
             model.seen = self.seen
 
     def avoids(self, operation: str, arguments: Mapping[str, Any]) -> bool:
-        """Return whether the spec leaves open what a call would do here, whichever explanation is the right one."""
-        return self.stepper.facts.leaves_open(operation) and any(
-            self.decision(operation, arguments, model).avoid
-            for each in self.configurations
-            for model, _ in self._own_steps(each.model)
-        )
+        """Return whether the spec leaves open what a call would do here, or whether it comes back, by some explanation."""
+        if not self.stepper.facts.leaves_open(operation):
+            return False
+        models = (model for each in self.configurations for model, _ in self._own_steps(each.model))
+        return any(each.avoid or each.blocks for each in (self.decision(operation, arguments, one) for one in models))
+
+    def rests(self, model: BaseModel) -> Iterator[BaseModel]:
+        """Walk the model as it is, then all that it may be after what the system may do unasked; it witnesses nothing."""
+        unsure = self.unsure
+        yield from (rested for rested, _ in self._own_steps(model.fork()))
+        self.unsure = unsure
 
     def uncompared(self, operation: str, arguments: Mapping[str, Any]) -> bool:
         """Return whether the reply of a call is not compared, because nothing follows from it here."""

@@ -187,7 +187,9 @@ class Stepper:
         clause, *others = self._clauses(decision)
         wanted = " or ".join(code for code in decision.refuse if code != ANY_CODE) or "with any code"
         seen = f"accepted, giving {short(call.given)}" if call.given is not None else "accepted"
-        expected, code, related = f"refused {wanted}", decision.refuse[0], tuple(others)
+        expected, code, related = f"refused {wanted}", next(iter(decision.refuse), None), tuple(others)
+        if decision.blocks:
+            expected = "it waits"
         return Finding("accepted", clause, call.operation, expected, seen, value=code, related=related)
 
     def _refused(self, decision: Decision, call: Observed) -> list[Outcome]:
@@ -195,7 +197,8 @@ class Stepper:
             return [Outcome(None, (), decision.may)]
         seen = f"refused {call.refused}"
         if not decision.refuse or decision.accept:
-            raise Contradiction(Finding("refused", f"operations.{call.operation}", call.operation, "accepted", seen))
+            expected = "it waits" if decision.blocks else "accepted"
+            raise Contradiction(Finding("refused", f"operations.{call.operation}", call.operation, expected, seen))
         clause, *others = self._clauses(decision)
         expected, code, related = f"refused {' or '.join(decision.refuse)}", decision.refuse[0], tuple(others)
         should = all(map(self.facts.recommended, (clause, *others)))

@@ -10,10 +10,11 @@ from __future__ import annotations
 import itertools
 import random
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 from conformance.budget import Budget
-from conformance.judge import CallFailed, case_seed
+from conformance.judge import CallFailed, case_seed, endless
 from conformance.search.stateful import Diverged, Driver
 from conformance.system import Adapter
 from statemachines import kernel
@@ -21,6 +22,8 @@ from statemachines.compile import Compiled
 
 ALIKE = 0.8  # of the pairs are about one record, if they can be
 CREATING = 4  # as often as others a situation has calls that create something
+WAITING_DRAWS = 4  # of arguments, to find some with which a call waits
+WAITING = 0.7  # of the pairs in which a call can wait are made where it does
 BOTH_CHANGE = 2  # as often as others pairs come that both change something
 
 
@@ -34,8 +37,10 @@ def search(
     for index, (one, other) in zip(range(budget.pairs), itertools.cycle(pairs), strict=False):
         driver = Driver(compiled, adapter, budget, seed=case_seed(number, index))
         try:
-            _situation(compiled, driver, chooser, budget.calls_before)
-            if not _at_once(driver, one, other, chooser):
+            waits = (one.blocks or other.blocks) and chooser.random() < WAITING
+            until = partial(_waiting, driver, (one, other), chooser) if waits else dict
+            _situation(compiled, driver, chooser, budget.calls_before, until)
+            if not _at_once(driver, one, other, chooser, until()):
                 continue
             _aftermath(compiled, driver, chooser, budget.calls_after)
         except Diverged as diverged:
@@ -52,26 +57,54 @@ def _pairs(compiled: Compiled, adapter: Adapter) -> list[tuple[kernel.Operation,
     return [pair for pair in found for _ in range(BOTH_CHANGE if all(each.effects for each in pair) else 1)]
 
 
-def _situation(compiled: Compiled, driver: Driver, chooser: random.Random, calls: tuple[int, int]) -> None:
-    """Make some calls, at least and at most so many, one after the other, of which most do something."""
+def _situation(
+    compiled: Compiled, driver: Driver, chooser: random.Random, calls: tuple[int, int], until: Callable[[], object]
+) -> None:
+    """Make some calls, at least and at most so many, one after the other, of which most do something; or until it is time."""
     offered = [each for each in compiled.kernel.operations if each.effects and driver.offers(each.name)]
     creating = {
         each.name for each in offered if any(isinstance(does, kernel.Create) for does in kernel.walk(each.effects))
     }
     names = [each.name for each in offered for _ in range(CREATING if each.name in creating else 1)]
     for _ in range(chooser.randint(*calls)):
+        if until():
+            return
         _made(driver, chooser.choice(names), chooser)
 
 
-def _at_once(driver: Driver, one: kernel.Operation, other: kernel.Operation, chooser: random.Random) -> bool:
-    """Make two calls at once, mostly about one record, and let the observers look; tell whether there were two to make."""
-    first = driver.drawn(one.name, chooser)
-    second = driver.drawn(other.name, chooser)
+def _waiting(
+    driver: Driver, pair: tuple[kernel.Operation, kernel.Operation], chooser: random.Random
+) -> dict[str, dict[str, Any]]:
+    """Return arguments with which calls of a pair wait now, by operation."""
+    found = {}
+    for operation in (each for each in pair if each.blocks):
+        drawn = (driver.drawn(operation.name, chooser, tries=1) for _ in range(WAITING_DRAWS))
+        waiting = (each for each in drawn if each is not None and driver.avoided(operation.name, each))
+        if (arguments := next(waiting, None)) is not None:
+            found[operation.name] = arguments
+    return found
+
+
+def _at_once(
+    driver: Driver,
+    one: kernel.Operation,
+    other: kernel.Operation,
+    chooser: random.Random,
+    waiting: dict[str, dict[str, Any]],
+) -> bool:
+    """Make two calls at once, mostly about one record, and let the observers look; tell whether there were two to make.
+
+    `waiting` are the arguments of those of them that are to wait for the other.
+    """
+    first = waiting.get(one.name) or driver.drawn(one.name, chooser)
+    second = waiting.get(other.name) or driver.drawn(other.name, chooser)
     if first is None or second is None or driver.case.judge.unsure:
         return False
     if chooser.random() < ALIKE:
         second = _about_the_same(driver, (one, first), (other, second))
     calls = ((one.name, first), (other.name, second))
+    if endless(driver.case.judge.lockstep, [[call] for call in calls]):
+        return False
     if driver.astray(calls) or driver.astray(calls[::-1]):
         return False
     bodies = [lambda call=call: driver.case.call(*call) for call in calls]

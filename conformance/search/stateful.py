@@ -184,6 +184,8 @@ class Driver:
             for chosen in itertools.chain(*(self._about(operation, arguments) for arguments in calls)):
                 if chosen not in asked:
                     asked.append(chosen)
+                    if kernel_facts.of(self._compiled).blocks(operation.name) and self.avoided(operation.name, chosen):
+                        continue
                     self.make(operation.name, chosen)
                     self.case.looks.add(len(self.case.trace) - 1)
 

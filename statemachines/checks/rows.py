@@ -113,6 +113,7 @@ class _Trial:
         self.model: Any = self._noting_reads(model)
         self.runs = 0
         self.bounds = bounds
+        self.at_once = any(each.text == "concurrency" for each in program.row.needs)
 
     def found(self, declared: Sequence[Sequence[BaseModel]]) -> list[Diagnostic]:
         """Run the row with all values of its parameters, then with other limits; return the first fault.
@@ -285,7 +286,7 @@ class _Trial:
     def _subject(self, order: Sequence[int], **how: bool) -> ModelSubject:
         """Return the model at the start of a case; `order` is that of calls at once, `how` all else of ModelSubject."""
         self.model.reset()
-        return ModelSubject(self.model, self.compiled.kernel, order, **how)
+        return ModelSubject(self.model, self.compiled.kernel, order, at_once=self.at_once, **how)
 
     def _run(self, subject: ModelSubject, arguments: Mapping[str, Any], how: list[str]) -> Diagnostic | None:
         self.runs += 1

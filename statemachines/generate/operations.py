@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Final
+
 from statemachines import kernel, model
 from statemachines.expression import Attribute, Const, Operate, Typed, Var, emit, python_name
 from statemachines.generate.effects import begin_lists, lists_of, returned, signal, step
@@ -9,6 +11,8 @@ from statemachines.generate.page import Page, outside
 from statemachines.generate.shown import seen
 from statemachines.kernel import ANY_CODE
 from statemachines.types import BOOL, List, Optional, RecordType, Ref, Type
+
+_HOW: Final = {"avoided": "idle=True, avoid=True", "awaited": "blocks=True", "unchanged": "idle=True"}
 
 
 def operation(page: Page, source: kernel.Operation) -> None:
@@ -124,7 +128,8 @@ def _decides(page: Page, operation: kernel.Operation) -> None:
 
     A record that is not there is told at once, then where the source says nothing, then a record that is not the
     caller's own. After that all guards that refuse are looked at, as any of their codes may be given, and last
-    those that let the operation pass without effect.
+    those that let the operation pass without effect. What the caller waits for stands between the guards that are
+    looked at when it calls, and those that are when it comes back.
     """
     if not operation.requires:
         page.line("return ACCEPT")
@@ -139,13 +144,12 @@ def _decides(page: Page, operation: kernel.Operation) -> None:
         _answers_at_once(page, require)
     if opens:
         _gathers(page, "left_open", opens, [])
-    if len(refusals) == 1 and not opens:
-        _answers_at_once(page, refusals[0])
-    elif refusals:
-        _gathers(page, "refused", refusals, opens)
-        with page.block("if refused:"):
-            codes = "(*refused.values(), *left_open.values())" if opens else "tuple(refused.values())"
-            page.line(f"return Decision({codes}, clauses=tuple(refused))")  # what is open excuses nothing else
+    for require in (each for each in others if each.answer == "awaited"):
+        before = [each for each in refusals if others.index(each) < others.index(require)]
+        refusals = [each for each in refusals if each not in before]
+        _refuses(page, before, opens, "refused_at_once")
+        _answers_at_once(page, require, "refuse=tuple(left_open.values()), " if opens else "")
+    _refuses(page, refusals, opens)
     for require in others:
         if require.answer == "unchanged":
             _answers_at_once(page, require)
@@ -154,6 +158,17 @@ def _decides(page: Page, operation: kernel.Operation) -> None:
             page.line("return Decision(tuple(left_open.values()), accept=True, clauses=tuple(left_open))")
     if opens or not any(_is_always(require) for require in refusals):
         page.line("return ACCEPT")
+
+
+def _refuses(page: Page, refusals: list[kernel.Require], opens: list[kernel.Require], name: str = "refused") -> None:
+    """Write that a call is refused with the codes of all guards that fail; what is open excuses nothing else."""
+    if len(refusals) == 1 and not opens:
+        _answers_at_once(page, refusals[0])
+    elif refusals:
+        _gathers(page, name, refusals, opens)
+        with page.block(f"if {name}:"):
+            codes = f"(*{name}.values(), *left_open.values())" if opens else f"tuple({name}.values())"
+            page.line(f"return Decision({codes}, clauses=tuple({name}))")
 
 
 def _is_always(require: kernel.Require) -> bool:
@@ -197,7 +212,7 @@ def _code(require: kernel.Require) -> str:
     return f"{ANY_CODE!r} if {emit(require.free)} else {require.code!r}" if require.free else repr(require.code)
 
 
-def _answers_at_once(page: Page, require: kernel.Require) -> None:
+def _answers_at_once(page: Page, require: kernel.Require, besides: str = "") -> None:
     clauses = f"clauses=({page.numbers[require.clause]},)"
     with page.where(_fails(page, require)):
         page.saw(require.clause)
@@ -210,5 +225,4 @@ def _answers_at_once(page: Page, require: kernel.Require) -> None:
             for each in require.permitted:
                 signal(page, each, "may")
             permitted = ", may=tuple(may)"
-        how = "idle=True, avoid=True" if require.answer == "avoided" else "idle=True"
-        page.line(f"return Decision({how}{permitted}, {clauses})")
+        page.line(f"return Decision({besides}{_HOW[require.answer]}{permitted}, {clauses})")

@@ -82,7 +82,7 @@ def _roles(low: Lowering, operation: OperationSpec, scope: Scope) -> Iterator[ke
 
 
 def guards(low: Lowering, operation: OperationSpec, scope: Scope, path: str) -> list[kernel.Require]:
-    """Lower the roles that are taken, `refuses`, `requires`, `open`, `unsaid` and `only if`."""
+    """Lower the roles that are taken, `refuses`, `requires`, `open`, `unsaid`, `waits` and `only if`."""
     found = [*_roles(low, operation, scope)]
     if operation.refuses:
         code = operation.refuses
@@ -100,6 +100,10 @@ def guards(low: Lowering, operation: OperationSpec, scope: Scope, path: str) -> 
         expr = operation.unsaid
         clause = low.clause(f"{path}.unsaid", low.place(f"{path}.unsaid", operation.name), f"unsaid where {expr.text}")
         found.append(kernel.Require(clause, negated(low.typed(expr, scope, BOOL)), "avoided"))
+    if operation.until is not None:
+        expr = operation.until
+        clause = low.clause(f"{path}.waits", low.place(f"{path}.waits", operation.name), f"waits until {expr.text}")
+        found.append(kernel.Require(clause, low.typed(expr, scope, BOOL), "awaited"))
     if operation.only_if is not None:
         found.append(_only_if(low, operation, operation.only_if, scope, path))
     return found

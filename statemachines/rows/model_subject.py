@@ -14,7 +14,7 @@ UNKNOWN_CODE: Final = "a_code_of_its_own"
 
 
 class _Postponed(Exception):
-    """A call that may wait lets calls that are made at once go first."""
+    """A call that waits lets calls that are made at once go first."""
 
 
 class ModelSubject:
@@ -24,6 +24,7 @@ class ModelSubject:
     eager    it takes every step that it may, sends every signal that may come, even again, and refuses with
              a code that nobody knows where any code will do
     prompt   a timer fires as soon as it may, else as late
+    at_once  calls overlap that are made at once, so that one can wait for what another does; else they come one by one
     order    in this order calls run that are made at once
     descending  each id that it mints comes before those of the records so far, else after them
     chose    there was something to be lenient about, `could`: to be eager about
@@ -42,6 +43,7 @@ class ModelSubject:
         eager: bool = False,
         prompt: bool = True,
         descending: bool = False,
+        at_once: bool = True,
     ) -> None:
         self.model = model
         model.mint = model.descending if descending else model.next_ordinal
@@ -51,6 +53,7 @@ class ModelSubject:
         self.lenient = lenient
         self.eager = model.eager = eager
         self.prompt = prompt
+        self.at_once = at_once
         self.chose = self.could = self.astray = False
         self.widest = 0
         self._files = itertools.count(1)
@@ -59,17 +62,21 @@ class ModelSubject:
     def call(self, operation: str, arguments: dict[str, Any]) -> Observed:
         """Make one call, and let the steps follow that must, or may. Raises RowFailure where nothing allows it."""
         model = self.model
-        if operation in self._waiting and self._others and not self._called:
+        others, self._called = self._others and not self._called, True
+        if operation in self._waiting and others:
             raise _Postponed
-        self._called = True
         if operation == "wait":
             waited = model.wait(arguments["ms"], prompt=self.prompt)
             return self._observed(operation, arguments, NOTHING, *waited, *model.settle())
         decision: Decision = model.decide(operation, arguments)
         permitted = Outcome(may=decision.may)
-        if decision.avoid:
+        if decision.blocks and others and self.at_once:
+            raise _Postponed
+        if decision.avoid or decision.blocks:
             self.astray = True
-            raise RowFailure(f"the spec does not say what {operation} does here")
+            needs = "" if self.at_once else ", for calls at once need concurrency"
+            said = f"nothing ends the wait of {operation} here{needs}"
+            raise RowFailure(said if decision.blocks else f"the spec does not say what {operation} does here")
         if decision.accept and (self.lenient or not decision.refuse):
             self.chose = self.chose or bool(decision.refuse)
             outcome: Outcome = model.do(operation, arguments)
@@ -89,7 +96,8 @@ class ModelSubject:
     def together(self, bodies: Sequence[Callable[[], Any]]) -> list[Any]:
         """Evaluate bodies one after the other, in this subject's order, and give their values in theirs.
 
-        Those that begin with a call that may wait come last: such a call takes its step at its end.
+        Those that begin with a call that may wait for a time come last: such a call takes its step at its end. So do
+        those that begin with one that cannot come back yet.
         """
         different = len({id(body) for body in bodies}) > 1
         self.widest = max(self.widest, len(bodies) if different else 1)

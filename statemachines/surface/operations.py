@@ -26,6 +26,8 @@ from statemachines.yaml import Mapping, Node, Scalar, Sequence
 def operation(reader: Reader, name: Word, body: Mapping) -> OperationSpec:
     """Read one entry of `operations`."""
     optional, loses, copy = body.key("optional"), body.key("may lose"), body.key("copy")
+    waits = body.get("waits")
+    until = waits.get("until") if isinstance(waits, Mapping) else None
     return OperationSpec(
         name,
         uses(reader, body.get("takes")),
@@ -48,7 +50,8 @@ def operation(reader: Reader, name: Word, body: Mapping) -> OperationSpec:
         removes=reader.words(body.get("remove")),
         loops=_loops(reader, body.get("for each")),
         reads=reader.pairs(body.get("reads")),
-        waits=reader.expr_or_none(body.get("waits")),
+        waits=None if until else reader.expr_or_none(waits),
+        until=reader.expr_or_none(until),
         sends=tuple(SendingSpec(key, expr) for key, expr in reader.pairs(body.get("sends"))),
         signals=_signals(reader, body),
         gives=_gives(reader, body.get("gives")),

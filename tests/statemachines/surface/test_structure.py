@@ -125,7 +125,8 @@ operations:
     gives: told
   jobs_of: {copy: true, gives: {unordered: jobs}}
   rest: {takes: {ms: int}, reads: {idle: disposed}, waits: ms, gives: {any of: [idle, disposed]}}
-parts: {jobs: [start, finish, pause, note, restart, jobs_of], clock: [tell, rest]}
+  outcome: {takes: {job: Job}, waits: {until: job.terminal}, gives: job}
+parts: {jobs: [start, finish, pause, note, restart, jobs_of, outcome], clock: [tell, rest]}
 on its own:
   wake: {for each: {thread: Thread}, when: thread.idle, must: disposed, does: tell(thread)}
   stir: {when: disposed, set: {disposed: true}, signal: {Woke: }, may signal: {Woke: }}

@@ -1,0 +1,282 @@
+"""What many protocols say: a small spec of each sentence, a right system that passes, and wrong ones that it finds."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from dataclasses import replace
+from typing import Any, ClassVar
+
+import pytest
+
+from conformance.command.scaffold import python_skeleton
+from conformance.judge import Case, endless
+from conformance.refused import Refused
+from conformance.suite.run import Run
+from conformance.verdict import Verdict
+from statemachines.bounds import USUAL
+from statemachines.checks.spec import check_compiled
+from statemachines.compile import Compiled
+from tests.checking import compile_text
+from tests.conformance.systems import BRIEF, adapted
+
+FEW = replace(BRIEF, stateful_tests=4, walks=4, pairs=120, shrink_seconds=0.5, shrink_seconds_at_once=1)
+
+
+def failed(spec: Compiled, system: Any) -> set[str]:
+    """The rows that a system fails; no other says that nobody knows."""
+    with adapted(system, spec, limit=0.4) as adapter:
+        run = Run(spec, adapter, budget=FEW)
+        run.go()
+    found = {each.id: each for each in run.results}
+    assert {each.verdict for each in found.values()} <= {Verdict.PASS, Verdict.FAIL, Verdict.NOT_APPLICABLE}
+    return {name for name, each in found.items() if each.verdict is Verdict.FAIL}
+
+
+def codes(text: str) -> set[str]:
+    """The faults that `check` tells of a spec."""
+    return {each.code for each in check_compiled(compile_text(text, "spec.yaml"), USUAL).diagnostics}
+
+
+# ── A call waits, however long it takes, for what somebody else does ─────────────────────────────
+
+MAILBOX = """
+lifecycle: mailbox
+version: 1
+about: Who takes a mail waits until there is one.
+types:
+  Word: {text: short}
+variables:
+  closed: {type: bool, default: false}
+entities:
+  Mail:
+    id: minted
+    fields: {word: Word}
+operations:
+  put:
+    takes: {word: Word}
+    create: {Mail: {word: word}}
+    gives: {mail_id: mail.id}
+  take:
+    requires: {closed: (!closed)}
+    waits: {until: mails.size() > 0}
+    reads: {oldest: "mails.sortBy(m, m.serial)[0]"}
+    for each: {first: {in: "[oldest]", remove: first}}
+    gives: {word: oldest.word}
+  shut:
+    set: {closed: true}
+  words:
+    gives: mails.sortBy(m, m.serial).map(m, m.word)
+matrix:
+  N1:
+    about: A mail that is there is taken at once, by one.
+    level: must
+    source: the handbook
+    covers: [entities.Mail, operations.put, operations.take.for each, operations.take.gives, operations.words]
+    act: [put('x'), put('y'), mail = take()]
+    assert: mail.word == 'x' && words() == ['y']
+  N2:
+    about: Who comes before there is a mail waits for it.
+    level: must
+    source: the handbook
+    needs: concurrency
+    covers: operations.take.waits
+    act: ["both = together(take(), put('x'))"]
+    assert: both[0].word == 'x'
+  E1:
+    about: Who takes from a closed box is told at once.
+    level: must
+    source: the handbook
+    covers: [operations.shut, operations.take.requires.closed]
+    act: [shut(), mail = take()]
+    assert: mail.refused == closed
+"""
+
+
+class Mailbox:
+    declares: ClassVar[dict[str, Any]] = {"concurrency": "threads"}
+
+    def __init__(self) -> None:
+        self.changed = threading.Condition()
+        self.mails: list[str] = []
+        self.count = 0
+        self.is_shut = False
+
+    def put(self, word: str) -> dict[str, str]:
+        with self.changed:
+            self.mails.append(word)
+            self.count += 1
+            self.tell()
+            return {"mail_id": f"M{self.count}"}
+
+    def tell(self) -> None:
+        self.changed.notify()
+
+    def take(self) -> dict[str, str]:
+        with self.changed:
+            self.changed.wait_for(self.ready)
+            if self.is_shut:
+                raise Refused("closed")
+            return {"word": self.mails.pop(0)}
+
+    def ready(self) -> bool:
+        return bool(self.mails) or self.is_shut
+
+    def shut(self) -> None:
+        with self.changed:
+            self.is_shut = True
+            self.changed.notify_all()
+
+    def words(self) -> list[str]:
+        return list(self.mails)
+
+
+class ByTheLoop(Mailbox):
+    """The same on an event loop."""
+
+    declares: ClassVar[dict[str, Any]] = {}
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.came = asyncio.Condition()
+
+    async def put(self, word: str) -> dict[str, str]:  # type: ignore[override]  # an async method, as an adapter may have
+        async with self.came:
+            self.came.notify()
+            return super().put(word)
+
+    async def take(self) -> dict[str, str]:  # type: ignore[override]  # as above
+        async with self.came:
+            await self.came.wait_for(self.ready)
+            return super().take()
+
+    async def shut(self) -> None:  # type: ignore[override]  # as above
+        async with self.came:
+            super().shut()
+            self.came.notify_all()
+
+
+class OneCaller(Mailbox):
+    """Nobody calls while another does, so that nobody waits."""
+
+    declares: ClassVar[dict[str, Any]] = {}
+
+
+class TooEarly(Mailbox):
+    """Whoever finds nothing gets nothing."""
+
+    def take(self) -> dict[str, str]:
+        with self.changed:
+            return super().take() if self.ready() else {"word": ""}
+
+
+class TellsNobody(Mailbox):
+    """Whoever waits is not told of a mail."""
+
+    def tell(self) -> None:
+        pass
+
+
+class WaitsForEver(Mailbox):
+    """Whoever waits is not told that there will be no mail."""
+
+    def shut(self) -> None:
+        self.is_shut = True
+
+
+def mailbox() -> Compiled:
+    return compile_text(MAILBOX, "mailbox.yaml")
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize("system", [Mailbox, ByTheLoop, OneCaller])
+def test_who_waits_as_the_spec_says_passes(system: type) -> None:
+    assert failed(mailbox(), system) == set()
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize(
+    ("system", "by"), [(TooEarly, {"N2", "machine"}), (TellsNobody, {"N2"}), (WaitsForEver, {"machine"})]
+)
+def test_who_waits_otherwise_fails(system: type, by: set[str]) -> None:
+    assert failed(mailbox(), system) >= by
+
+
+@pytest.mark.parametrize(
+    ("made", "calls", "may"),
+    [
+        ([], [[("take", {})]], True),
+        ([], [[("take", {})], [("put", {"word": "x"})]], False),
+        ([], [[("take", {}), ("put", {"word": "x"})]], True),
+        ([], [[("take", {})], [("take", {})], [("put", {"word": "x"})]], True),
+        (["put"], [[("take", {})], [("take", {})]], True),
+        (["put", "put"], [[("take", {})], [("take", {})]], False),
+        ([], [[("take", {})], [("shut", {})]], False),
+        (["shut"], [[("take", {})]], False),
+        ([], [[("words", {})]], False),
+    ],
+)
+def test_calls_of_which_one_may_wait_for_ever_are_told(made: list[str], calls: list[Any], may: bool) -> None:
+    with adapted(Mailbox, mailbox()) as adapter:
+        case = Case(mailbox(), adapter)
+        for operation in made:
+            case.call(operation, {"word": "x"} if operation == "put" else {})
+        assert endless(case.judge.lockstep, calls) is may
+
+
+def test_a_row_that_would_wait_for_ever_is_a_fault_of_the_spec() -> None:
+    assert codes(MAILBOX) == set()
+    assert codes(MAILBOX.replace("    needs: concurrency\n", "")) == {"open-call"}
+    assert codes(MAILBOX.replace("[put('x'), put('y'), mail = take()]", "[mail = take()]")) == {"open-call"}
+
+
+ORDERED = """
+lifecycle: ordered
+version: 1
+about: What is asked when a call is made, and what when it comes back.
+variables:
+  shut: {type: bool, default: false}
+  lost: {type: bool, default: false}
+  odd: {type: bool, default: false}
+entities:
+  Job:
+    id: minted
+    states: {active: [running], terminal: [done, gone]}
+operations:
+  start: {create: {Job: {}}, gives: job.id}
+  take:
+    takes: {job: Job}
+    requires: {shut: (!shut), lost: (!lost)}
+    open: {odd: odd}
+    waits: {until: job.terminal}
+    move: done -> gone
+"""
+
+
+@pytest.mark.parametrize(
+    ("state", "facts", "decided"),
+    [
+        ("running", (), {"blocks": True}),
+        ("running", ("odd",), {"blocks": True, "refuse": ("odd",)}),
+        ("running", ("shut",), {"refuse": ("shut",)}),
+        ("running", ("shut", "lost", "odd"), {"refuse": ("shut", "lost", "odd")}),
+        ("gone", (), {"refuse": ("wrong_state",)}),
+        ("done", ("odd",), {"accept": True, "refuse": ("odd",)}),
+        ("done", (), {"accept": True}),
+    ],
+)
+def test_a_call_is_refused_when_it_is_made_or_when_it_comes_back(
+    state: str, facts: tuple[str, ...], decided: dict[str, Any]
+) -> None:
+    model: Any = compile_text(ORDERED, "ordered.yaml").model()
+    job = model.do_start().value
+    model.jobs[job].state = state
+    for fact in facts:
+        setattr(model, fact, True)
+    decision = model.may_take(job)
+    names = ("accept", "avoid", "blocks", "idle", "refuse")
+    assert {name: getattr(decision, name) for name in names if getattr(decision, name)} == decided
+
+
+def test_the_skeleton_says_what_a_call_waits_for() -> None:
+    assert "Waits until mails.size() > 0." in python_skeleton(mailbox())
