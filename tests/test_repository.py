@@ -52,6 +52,31 @@ def lines(paths: list[Path]) -> Iterator[tuple[str, str]]:
             yield f"{path.relative_to(ROOT)}:{number}", line
 
 
+# --- what is in the repository ------------------------------------------------------------------------------
+
+
+def kept_though_ignored(root: Path) -> list[str]:
+    """What a repository keeps although it ignores it: a checkout would put it in the place of what somebody has there."""
+    if not (root / ".git").exists():
+        return []
+    command = ["git", "ls-files", "-z", "--cached", "--ignored", "--exclude-standard"]
+    listed = subprocess.run(command, cwd=root, capture_output=True, text=True, check=True).stdout
+    return [name for name in listed.split("\0") if name]
+
+
+def test_nothing_is_kept_that_is_ignored() -> None:
+    assert kept_though_ignored(ROOT) == []
+
+
+def test_a_link_to_an_environment_that_was_added_is_seen(tmp_path: Path) -> None:
+    (tmp_path / "elsewhere").mkdir()
+    (tmp_path / ".venv").symlink_to(tmp_path / "elsewhere")
+    shutil.copy(ROOT / ".gitignore", tmp_path)
+    for command in (["init", "--quiet"], ["add", "--force", ".venv", ".gitignore"]):
+        subprocess.run(["git", *command], cwd=tmp_path, check=True)
+    assert kept_though_ignored(tmp_path) == [".venv"]
+
+
 # --- documents --------------------------------------------------------------------------------------------
 
 
