@@ -19,7 +19,7 @@ from conformance.judge.history import History
 from conformance.judge.judge import Judge
 from conformance.judge.observation import Observation, WrongShape
 from conformance.refused import Refused
-from conformance.system import Adapter, Broken, HarnessError, overlapping
+from conformance.system import Adapter, Broken, HarnessError, code_of, overlapping
 from statemachines.compile import Compiled
 from statemachines.model import Signal
 from statemachines.rows import UNEVALUABLE, Observed, RowFailure, RowTooLong, parts
@@ -133,7 +133,7 @@ class Case:
         try:
             reply = self.adapter.call(call.operation, call.arguments)
         except Refused as refusal:
-            refused = str(refusal.code)
+            refused = code_of(refusal)
         except Broken as broken:
             expected = "the clock moves" if wait else "an answer"
             raise self._broken(call.operation, expected, broken) from None

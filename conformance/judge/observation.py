@@ -7,7 +7,8 @@ absent field is null, a document has been read from wherever it lies. What is ri
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping
-from dataclasses import replace
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
 from os import PathLike, fspath
 from pathlib import Path
 from typing import Any
@@ -15,6 +16,7 @@ from typing import Any
 from conformance.judge import kernel_facts
 from conformance.judge.differences import LOST
 from conformance.judge.finding import WELL_FORMED
+from conformance.system import error_told, told
 from statemachines.compile import Compiled
 from statemachines.model import ANYTHING, Document, Signal
 from statemachines.rows import Observed
@@ -47,6 +49,16 @@ class WrongShape(Exception):
         self.expected = expected
 
 
+@dataclass(frozen=True, slots=True)
+class Something:
+    """What was given where there is nothing to give, in words."""
+
+    text: str
+
+    def __repr__(self) -> str:
+        return self.text
+
+
 class Observation:
     """Projects what one system shows in one case. After a call that may lose files, those of earlier replies need not be there.
 
@@ -72,19 +84,23 @@ class Observation:
 
     def reply(self, operation: str, raw: Any) -> Any:
         """Return a raw reply as a value of the spec; raise WrongShape when it does not have that form."""
-        return observe(self._facts.gives(operation), raw, lost=self._lost)
+        with _readable():
+            return observe(self._facts.gives(operation), raw, lost=self._lost)
 
     def signal(self, raw: Any) -> Signal:
         """Return a signal as the spec has it; raise WrongShape when it is none of the spec's."""
         kinds = self._facts.signals
-        name = raw.get("signal") if isinstance(raw, Mapping) else None
+        with _readable():
+            name = raw.get("signal") if isinstance(raw, Mapping) else None
+        name = str.__str__(name) if isinstance(name, str) else None
         if name not in kinds:
             such = f'signals such as {{"signal": NAME, …}} with {", ".join(kinds)}'
-            raise WrongShape("", repr(raw), such if kinds else "no signal, as there are none")
+            raise WrongShape("", told(raw), such if kinds else "no signal, as there are none")
         if name in self._silent:
-            raise WrongShape("", repr(raw), f"no signal {name}, for it is declared lacking")
+            raise WrongShape("", told(raw), f"no signal {name}, for it is declared lacking")
         try:
-            fields = observe(kinds[name], raw)
+            with _readable():
+                fields = observe(kinds[name], raw)
         except WrongShape as wrong:
             expected = f"a signal {name} of the form that the spec gives"
             raise WrongShape(wrong.path, wrong.message, expected) from None
@@ -100,47 +116,80 @@ def observe(kind: Type, raw: Any, path: str = "", *, lost: bool = False) -> Any:
         case Optional(item=item):
             return None if raw is None else observe(item, raw, path, lost=lost)
         case Null():
-            return raw
+            return None if raw is None else Something(told(raw))
         case RecordType(fields=fields):
             return _record(fields, raw, path, lost)
         case List(item=item):
             if not isinstance(raw, list | tuple):
-                raise WrongShape(path, f"a list is expected, and this is {_named(raw)}")
+                raise WrongShape(path, f"a list is expected, and this is {told(raw)}")
             return [observe(item, each, f"{path}[{index}]", lost=lost) for index, each in enumerate(raw)]
         case DocumentType():
             return _document(raw, path, lost)
         case Bool():
-            return _of(bool, "true or false", raw, path)
+            return bool(_of(bool, "true or false", raw, path))
         case Int() | Time():
             return _number(raw, path)
         case Enum(members=members):
-            if raw not in members or not isinstance(raw, str):
-                raise WrongShape(path, f"one of {', '.join(members)} is expected, and this is {_named(raw)}")
-            return raw
+            found = _text(raw, f"one of {', '.join(members)}", path)
+            if found not in members:
+                raise WrongShape(path, f"one of {', '.join(members)} is expected, and this is {told(found)}")
+            return found
         case Text() | Id() | Ref():
-            return _of(str, "a text", raw, path)
+            return _text(raw, "a text", path)
+        case _:
+            return _plain(raw)
+
+
+def _plain(raw: Any) -> Any:
+    """Return a value of no certain type with its texts, numbers, lists and records as plain ones."""
+    match raw:
+        case str():
+            return str.__str__(raw)
+        case int() if not isinstance(raw, bool):
+            return int.__int__(raw)
+        case list() | tuple():
+            return list(map(_plain, raw))
+        case Mapping():
+            return {_plain(key): _plain(value) for key, value in raw.items()}
         case _:
             return raw
 
 
+@contextmanager
+def _readable() -> Iterator[None]:
+    """Raise WrongShape where what a system gave runs code of its own that fails while it is read."""
+    try:
+        yield
+    except WrongShape:
+        raise
+    except Exception as error:  # noqa: BLE001 - a record or a list of the system's own making may raise anything
+        raise WrongShape("", f"it cannot be read: {error_told(error)}") from None
+
+
+def _text(raw: Any, name: str, path: str) -> str:
+    """Return a plain text, whatever kind of text it is: one may have ideas of its own about what it equals."""
+    return str.__str__(_of(str, name, raw, path))
+
+
 def _of(kind: type, name: str, raw: Any, path: str) -> Any:
     if not isinstance(raw, kind):
-        raise WrongShape(path, f"{name} is expected, and this is {_named(raw)}")
+        raise WrongShape(path, f"{name} is expected, and this is {told(raw)}")
     return raw
 
 
 def _number(raw: Any, path: str) -> int:
     if isinstance(raw, bool) or not isinstance(raw, int):
-        raise WrongShape(path, f"a whole number is expected, and this is {_named(raw)}")
-    if abs(raw) > LARGEST_NUMBER:
-        raise WrongShape(path, f"{raw} is beyond ±(2^53−1)")
-    return raw
+        raise WrongShape(path, f"a whole number is expected, and this is {told(raw)}")
+    number = int.__int__(raw)
+    if abs(number) > LARGEST_NUMBER:
+        raise WrongShape(path, f"{told(number)} is beyond ±(2^53−1)")
+    return number
 
 
 def _record(fields: tuple[tuple[str, Type], ...], raw: Any, path: str, lost: bool) -> dict[str, Any]:
     if not isinstance(raw, Mapping):
         names = ", ".join(name for name, _ in fields)
-        raise WrongShape(path, f"a record with {names} is expected, and this is {_named(raw)}")
+        raise WrongShape(path, f"a record with {names} is expected, and this is {told(raw)}")
     found = {}
     for name, kind in fields:
         inner = f"{path}.{name}" if path else name
@@ -151,11 +200,11 @@ def _record(fields: tuple[tuple[str, Type], ...], raw: Any, path: str, lost: boo
 
 def _document(raw: Any, path: str, lost: bool) -> Document:
     if not isinstance(raw, Mapping) or ("text" in raw) == ("file" in raw):
-        raise WrongShape(path, f'{{"text": …}} or {{"file": PATH}} is expected, and this is {_named(raw)}')
+        raise WrongShape(path, f'{{"text": …}} or {{"file": PATH}} is expected, and this is {told(raw)}')
     if "text" in raw:
-        return Document(_of(str, "a text", raw["text"], f"{path}.text"), inline=True)
+        return Document(_text(raw["text"], "a text", f"{path}.text"), inline=True)
     named = raw["file"]
-    file = _of(str, "the path of a file", fspath(named) if isinstance(named, PathLike) else named, f"{path}.file")
+    file = _text(fspath(named) if isinstance(named, PathLike) else named, "the path of a file", f"{path}.file")
     try:
         text = Path(file).read_bytes().decode("utf-8")
     except (OSError, ValueError) as error:
@@ -166,11 +215,6 @@ def _document(raw: Any, path: str, lost: bool) -> Document:
     if preview is not None and (not isinstance(preview, str) or preview == text or not text.startswith(preview)):
         raise WrongShape(f"{path}.preview", "a preview is a beginning of the text, and not the whole of it")
     return Document(text, inline=False, file=file)
-
-
-def _named(raw: Any) -> str:
-    text = repr(raw)
-    return text if len(text) <= 80 else f"{text[:77]}…"
 
 
 def files(kind: Type, value: Any) -> Iterator[tuple[Any, str]]:

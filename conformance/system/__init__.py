@@ -19,4 +19,5 @@ from conformance.system.declaration import (
     ordered_by_completion,
 )
 from conformance.system.found_class import resolve
+from conformance.system.theirs import code_of, error_told, told
 from conformance.system.worker import slices

@@ -149,7 +149,7 @@ class Adapter:
         signals = getattr(self._instance, "signals", None)
         found = self._run(signals if callable(signals) else list, "signals()", rests=True)
         if not isinstance(found, list | tuple):
-            raise Broken("shape", f"signals() gives a list, and this is {found!r}")
+            raise Broken("shape", f"signals() gives a list, and this is {theirs.told(found)}")
         return list(found)
 
     def transcript(self) -> tuple[str, ...]:
@@ -237,9 +237,7 @@ class Adapter:
                 raise HarnessError(
                     f"{what} ends the process with {error}: a system that does has to run in one of its own"
                 ) from None
-            raise Broken(
-                "crash", f"{what} raised {type(error).__name__}: {error}", own_lines(error, self._own)
-            ) from None
+            raise Broken("crash", f"{what} raised {theirs.error_told(error)}", own_lines(error, self._own)) from None
         finally:  # what is stuck may be so for ever, and ends by itself if not; several callers may find out at once
             self._hung |= worker.stuck or (loop is not None and loop.stopped.is_set())
             if worker.stuck and self._worker is worker:

@@ -63,9 +63,9 @@ def _told(name: str, error: BaseException) -> Exception:
         return HarnessError(
             f"{_place_of(error)}{name} cannot be imported: it did not come back within {IMPORT_LIMIT:g} s"
         )
-    said = error.msg if isinstance(error, SyntaxError) else error
+    said = f"SyntaxError: {error.msg}" if type(error) is SyntaxError else theirs.error_told(error)
     missing = "; is it installed here?" if isinstance(error, ModuleNotFoundError) else ""
-    return HarnessError(f"{_place_of(error)}{name} cannot be imported: {type(error).__name__}: {said}{missing}")
+    return HarnessError(f"{_place_of(error)}{name} cannot be imported: {said}{missing}")
 
 
 def _place_of(error: BaseException) -> str:

@@ -87,3 +87,62 @@ def _exit(status: int) -> NoReturn:
     if os.getpid() != _process or not _staying:  # a child that ends is no business of ours
         _end_process(status)
     raise Exited(f"os._exit({status})")
+
+
+# ── Values and errors of the system, in words ──
+
+TOLD = 80  # characters of a value
+LONGEST_TEXT = 10_000  # characters of what an error says
+_WITHIN = {list: ("[", "]"), tuple: ("(", ")"), dict: ("{", "}")}
+
+
+def told(value: Any, most: int = TOLD) -> str:
+    """Write a value in so many characters at most, however long, deep or odd it is; what cannot be written is its type."""
+    text, size = "", 0
+    for piece in _pieces(value, most):
+        text, size = text + piece, size + len(piece)
+        if size > most:
+            return f"{text[: most - 3]}…"
+    return text
+
+
+def _pieces(value: Any, most: int) -> Iterator[str]:
+    """Walk what a value is written as. No more is looked at than is asked for."""
+    kind: type = type(value)
+    if kind in _WITHIN and value:
+        begin, end = _WITHIN[kind]
+        yield begin
+        for number, each in enumerate(value):
+            yield ", " if number else ""
+            yield from _pieces(each, most)
+            if kind is dict:
+                yield ": "
+                yield from _pieces(value[each], most)
+        yield f",{end}" if kind is tuple and len(value) == 1 else end
+        return
+    try:
+        yield repr(value[: most + 1] if kind in (str, bytes) else value)[: most + 1]
+    except Exception:  # noqa: BLE001 - a value that cannot be written, or is too large or too deep for that
+        yield f"<{kind.__name__}>"
+
+
+def error_told(error: BaseException) -> str:
+    """Write an exception of the system's: its type, and what it says, if it can be asked."""
+    try:
+        return _shortened(f"{type(error).__name__}: {error}")
+    except Exception:  # noqa: BLE001 - an error whose text is an error
+        return type(error).__name__
+
+
+def code_of(refusal: Refused) -> str:
+    """Return the code of a refusal as a plain text, whatever it is."""
+    try:
+        return _shortened(str.__str__(str(refusal.code)))
+    except Exception:  # noqa: BLE001 - the same
+        return told(refusal.code)
+
+
+def _shortened(text: str) -> str:
+    """Return a text, without its middle where nobody would read all of it."""
+    half = LONGEST_TEXT // 2
+    return text if len(text) <= LONGEST_TEXT else f"{text[:half]} … {text[-half:]} ({len(text)} characters)"

@@ -18,6 +18,7 @@ from statemachines.rows.trace import AtOnce, Call, Given, Step, calls_of
 from statemachines.types import Type, join
 
 OWN = "on its own."
+LONGEST_SENTENCE = 2000  # characters of what a row is about
 FEW = 4  # calls alike that are still written one by one
 
 
@@ -34,7 +35,7 @@ def row_text(
     """Return a row as YAML; `steps` and `claims` are lines as they stand below their words, `needs` are expressions."""
     lines = [
         f"{name}:",
-        f"  about: {json.dumps(_one_line(about), ensure_ascii=False)}",
+        f"  about: {json.dumps(_sentence(about), ensure_ascii=False)}",
         f"  level: {level}",
         f"  source: {source}",
         f"  covers: [{', '.join(covers)}]",
@@ -86,6 +87,14 @@ def _step(step: RowStep) -> list[str]:
 
 def _one_line(text: str) -> str:
     return " ".join(text.split())
+
+
+def _sentence(text: str) -> str:
+    """Return a text on one line as a spec can hold it: odd signs as their escapes, the middle of a very long one left out."""
+    half = LONGEST_SENTENCE // 2
+    kept = text if len(text) <= LONGEST_SENTENCE else f"{text[:half]} … {text[-half:]}"
+    signs = (sign if sign.isprintable() else sign.encode("unicode_escape").decode() for sign in _one_line(kept))
+    return "".join(signs)
 
 
 # ── The calls of a trace as steps ──

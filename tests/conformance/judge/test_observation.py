@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import random
+from collections.abc import Iterator, Mapping
+from enum import IntEnum
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from conformance.judge.differences import Difference, InOrder, Listed, differences
-from conformance.judge.observation import WrongShape, files, observe
+from conformance.judge.observation import Observation, Something, WrongShape, files, observe
 from statemachines.model import Document as Told
 from statemachines.types import (
     BOOL,
@@ -20,6 +22,7 @@ from statemachines.types import (
     NULL,
     TEXT,
     TIME,
+    UNKNOWN,
     Enum,
     Id,
     List,
@@ -29,7 +32,56 @@ from statemachines.types import (
     Text,
     Type,
 )
+from tests.conformance.systems import thread_job
 
+
+class Stubborn(str):
+    """A text that is compared with nothing, and does not show itself."""
+
+    __slots__ = ()
+
+    def __eq__(self, other: object) -> bool:
+        raise ValueError("no comparing")
+
+    __hash__ = str.__hash__
+
+    def __repr__(self) -> str:
+        raise ValueError("no showing")
+
+
+class Number(IntEnum):
+    """A number with a name."""
+
+    SEVEN = 7
+
+
+class Texts(list[str]):
+    """A list of a class of its own."""
+
+
+class Failing(Mapping[str, Any]):
+    """A record that fails when it is read."""
+
+    def __getitem__(self, name: str) -> Any:
+        raise ZeroDivisionError(name)
+
+    def __iter__(self) -> Iterator[str]:
+        raise ZeroDivisionError
+
+    def __len__(self) -> int:
+        return 1
+
+
+def nested(depth: int) -> list[Any]:
+    """A list in a list, and so on."""
+    found: list[Any] = []
+    for _ in range(depth):
+        found = [found]
+    return found
+
+
+ENDLESS: dict[str, Any] = {}
+ENDLESS["self"] = ENDLESS
 TOOL = Enum("Tool", ("bash", "delegate"))
 PAIR = RecordType((("id", Id("Job")), ("at", Optional(TIME))), "Pair")
 NOTE = RecordType((("id", Id("Job")), ("content", DOCUMENT)), "Note")
@@ -55,7 +107,8 @@ NOTE = RecordType((("id", Id("Job")), ("content", DOCUMENT)), "Note")
         (Optional(INT), 3, 3),
         (List(INT), (1, 2), [1, 2]),
         (List(Optional(TEXT)), [None, "x"], [None, "x"]),
-        (NULL, {"whatever": object}, {"whatever": object}),
+        (NULL, None, None),
+        (NULL, {"whatever": 1}, Something("{'whatever': 1}")),
         (PAIR, {"id": "1", "at": 5, "more": object()}, {"id": "1", "at": 5}),
         (PAIR, {"id": "1"}, {"id": "1", "at": None}),
         (PAIR, {"id": None, "at": None}, {"id": None, "at": None}),
@@ -66,6 +119,25 @@ NOTE = RecordType((("id", Id("Job")), ("content", DOCUMENT)), "Note")
 )
 def test_a_reply_of_the_right_form_is_projected_to_what_the_spec_speaks_of(kind: Type, raw: Any, value: Any) -> None:
     assert observe(kind, raw) == value
+
+
+@pytest.mark.parametrize(
+    ("kind", "raw", "value"),
+    [
+        (TEXT, Stubborn("x"), "x"),
+        (Id("Job"), Stubborn("x"), "x"),
+        (TOOL, Stubborn("bash"), "bash"),
+        (DOCUMENT, {"text": Stubborn("x")}, Told("x", inline=True)),
+        (INT, Number.SEVEN, 7),
+        (List(TEXT), Texts(["x"]), ["x"]),
+        (List(UNKNOWN), [{Stubborn("x"): (Number.SEVEN, True, None)}], [{"x": [7, True, None]}]),
+    ],
+)
+def test_a_value_of_a_class_of_its_own_is_taken_for_the_plain_one(kind: Type, raw: Any, value: Any) -> None:
+    """Else what it equals would decide what is right, and what it raises would be a fault of the kit."""
+    found = observe(kind, raw)
+    assert found == value
+    assert type(found) is type(value)
 
 
 DEEP = RecordType((("name", TEXT), ("jobs", List(RecordType((("tool", TOOL), ("notes", List(NOTE)))))), ("done", BOOL)))
@@ -85,6 +157,12 @@ DEEP = RecordType((("name", TEXT), ("jobs", List(RecordType((("tool", TOOL), ("n
         (INT, 1.0, "", "a whole number is expected, and this is 1.0"),
         (INT, "1", "", "a whole number is expected, and this is '1'"),
         (INT, 2**53, "", "9007199254740992 is beyond ±(2^53−1)"),
+        pytest.param(INT, 10**6000, "", "<int> is beyond ±(2^53−1)", id="more digits than Python writes"),
+        pytest.param(INT, nested(100_000), "", "a whole number is expected, and this is [[[", id="deep"),
+        (PAIR, {"id": ENDLESS}, "id", "a text is expected, and this is {'self': "),
+        (TEXT, ENDLESS, "", "a text is expected, and this is {'self': {'self': "),
+        (INT, Stubborn("x"), "", "a whole number is expected, and this is <Stubborn>"),
+        pytest.param(TOOL, "x" * 50_000_000, "", "one of bash, delegate is expected, and this is 'xxx", id="long"),
         (TIME, -(2**53), "", "is beyond"),
         (TIME, float("nan"), "", "a whole number is expected"),
         (TOOL, "Bash", "", "one of bash, delegate is expected, and this is 'Bash'"),
@@ -124,6 +202,25 @@ def test_a_long_reply_is_cut_in_the_message() -> None:
     with pytest.raises(WrongShape) as refused:
         observe(INT, "x" * 10_000)
     assert len(str(refused.value)) < 200
+
+
+@pytest.mark.parametrize(
+    "raw",
+    [
+        Failing(),
+        [Failing()],
+        pytest.param(nested(100_000), id="deep"),
+        [ENDLESS],
+    ],
+)
+def test_what_fails_when_it_is_read_is_of_a_wrong_form(raw: Any) -> None:
+    observation = Observation(thread_job())
+    for signal in (raw, {"signal": raw}, {"signal": "TurnTriggered", "thread": raw}):
+        with pytest.raises(WrongShape):
+            observation.signal(signal)
+    for reply in (raw, {"mode": raw}):
+        with pytest.raises(WrongShape):
+            observation.reply("start", reply)
 
 
 # --- documents in files -----------------------------------------------------------------------------------
