@@ -159,6 +159,8 @@ EITHER = "refused or ignored, both are right"
 LATER = "the next status says the same"
 CLI_JOB = Tolerated(
     survivors={
+        "operations.start.set.unseen": UNSEEN,
+        "operations.start_again.set.unseen": UNSEEN,
         "operations.status.set.unseen": UNSEEN,
         "operations.cancel_of_unknown_id.set.unseen": UNSEEN,
         "operations.status.missing": DEFAULT,
@@ -222,10 +224,6 @@ CLI_JOB = Tolerated(
                 (
                     "define.may_have_ended(job): job.own_end != running || job.cancel_asked_at != null || timeout_is_over(job) → "
                     "job.own_end != running || timeout_is_over(job)"
-                ),
-                (
-                    "define.may_have_ended(job): job.own_end != running || job.cancel_asked_at != null || timeout_is_over(job) → "
-                    "job.own_end != running || job.cancel_asked_at != null"
                 ),
             ),
             "by when a job has ended is open within the settle time, and no row can demand that it is",

@@ -135,3 +135,12 @@ class PromptJobs(HistoryJobs):
 
     def _shown(self, job: str, status: str, code: int) -> Answer:
         return {**super()._shown(job, status, 0), "exit": code}
+
+
+class FirstIsPrompt(HistoryJobs):
+    """The first job has ended when its start replies; those after it wait for each other, and take what may be taken."""
+
+    def _endings(self, notes: list[tuple[int, str]]) -> list[tuple[int, str]]:
+        started, wanted = notes[0]
+        prompt = [(started, wanted)] if wanted != "running" and notes[0] == self._history[0][::2] else []
+        return super()._endings(notes) + prompt
