@@ -311,6 +311,11 @@ class Spontaneous:
     arguments: tuple[Typed, ...]
     effects: tuple[Effect, ...]
 
+    @property
+    def tells(self) -> bool:
+        """Whether it changes nothing, and only tells something."""
+        return not self.operation and all(isinstance(effect, Emit) for effect in self.effects)
+
 
 @dataclass(frozen=True, slots=True)
 class Definition:

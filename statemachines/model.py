@@ -357,12 +357,14 @@ class BaseModel:
     """The part of a model that is the same for every lifecycle.
 
     `limits` and `policies` are the declared numbers and choices; `now` is the virtual clock in
-    milliseconds; `seen[i]` is 1 once clause `CLAUSES[i]` was witnessed.
+    milliseconds; `seen[i]` is 1 once clause `CLAUSES[i]` was witnessed. `TELLING` are the numbers of the steps of its
+    own that change nothing.
     """
 
     CLAUSES: tuple[str, ...] = ()
     LIMITS: Mapping[str, int | None] = {}
     POLICIES: Mapping[str, Any] = {}
+    TELLING: frozenset[int] = frozenset()
 
     __slots__ = ("limits", "mint", "now", "policies", "seen")
 

@@ -62,12 +62,25 @@ def _in_each_others_way(model: BaseModel, frozen: Any, steps: list[tuple[int, tu
 
 
 def unasked(frozen: Any, like: BaseModel) -> Iterator[tuple[BaseModel, list[Outcome]]]:
-    """Walk what may be done unasked: one step of its own, or a timer that is due and all that follows, to rest."""
+    """Walk what may be done unasked: one step of its own, or a timer that is due and all that follows, to rest.
+
+    Steps that only tell something are not among it: they change nothing.
+    """
     here = like.thawed(frozen)
     for index, keys, _ in here.own_steps():
-        other = like.thawed(frozen)
-        yield other, [other.take(index, keys)]
+        if index not in like.TELLING:
+            other = like.thawed(frozen)
+            yield other, [other.take(index, keys)]
     for _, _, index, key in here.due():
         other = like.thawed(frozen)
         fired = other.fire(index, key)
         yield from ((then, [fired, *forced]) for then, forced in settled(other))
+
+
+def telling(frozen: Any, like: BaseModel) -> list[Outcome]:
+    """Return what steps of its own tell that change nothing: it may come or not, and as often as anybody likes."""
+    if not like.TELLING:
+        return []
+    here = like.thawed(frozen)
+    told = [here.take(index, keys) for index, keys, _ in here.own_steps() if index in like.TELLING]
+    return [Outcome(may=(*each.may, *each.signals, *each.again)) for each in told]

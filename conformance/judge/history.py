@@ -14,7 +14,7 @@ from typing import Any
 from conformance.judge.matching import Sending, comparable, permitted, required
 from conformance.judge.step import Configuration, Stepper
 from statemachines.model import BaseModel, Outcome, Signal
-from statemachines.quiescence import unasked
+from statemachines.quiescence import telling, unasked
 from statemachines.rows import Observed
 
 
@@ -154,6 +154,8 @@ class _Linearization:
                     yield self._after(node, then, outcomes, done=node.done | {index})
         for other, outcomes in unasked(node.frozen, like):
             yield self._after(node, other, outcomes)
+        if told := telling(node.frozen, like):
+            yield self._after(node, like.thawed(node.frozen), told)
 
     def _since(self, call: Observed) -> int:
         """Return the earliest instant at which a call can have taken its step: one that waited for a time took it at its end.

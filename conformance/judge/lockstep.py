@@ -20,7 +20,7 @@ from conformance.judge.step import Configuration, Stepper
 from conformance.system import Declaration, ordered_by_completion
 from statemachines.compile import Compiled
 from statemachines.model import BaseModel, Decision, Outcome, Signal
-from statemachines.quiescence import settled, unasked
+from statemachines.quiescence import settled, telling, unasked
 from statemachines.rows import Observed
 from statemachines.types import holds_documents
 
@@ -180,7 +180,8 @@ class Lockstep:
     def _own_steps(self, model: BaseModel, call: Observed | None = None) -> Iterator[tuple[BaseModel, list[Outcome]]]:
         """Walk the model as it is, then every result of what the system may do unasked, timers that are due included.
 
-        Beside a call it has done nothing of which a signal would have been seen.
+        Beside a call it has done nothing of which a signal would have been seen. A step that changes nothing, and only
+        permits signals, is taken wherever it can be.
         """
         if not (model.own_steps() or model.due()):
             yield model, []
@@ -190,6 +191,7 @@ class Lockstep:
         waiting: list[tuple[Any, list[Outcome]]] = [(start, [])]
         while waiting:
             frozen, taken = waiting.pop(0)
+            taken = [*taken, *telling(frozen, model)]
             yield model.thawed(frozen), taken
             for other, outcomes in unasked(frozen, model):
                 result, steps = other.freeze(), [*taken, *outcomes]

@@ -8,12 +8,12 @@ What is due at the very end may come before the next call, or after it.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from conformance.judge.matching import Signals, comparable, required
 from statemachines.model import BaseModel, Outcome, Signal, Timer
-from statemachines.quiescence import settled
+from statemachines.quiescence import settled, telling
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,6 +51,8 @@ class Passing:
         while waiting:
             point = waiting.pop()
             model = self.model.thawed(point.frozen)
+            if told := telling(point.frozen, model):
+                point = replace(point, taken=(*point.taken, *told))
             if all(max(last, model.now) >= end for _, last, _, _ in model.deadlines()):
                 model.now = end
                 yield model, list(point.taken)

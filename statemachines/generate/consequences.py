@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from statemachines import kernel
 from statemachines.expression import Operate, class_name, emit, python_name, renamed
-from statemachines.generate.effects import consequential, effects
+from statemachines.generate.effects import consequential, effects, of_consequences
 from statemachines.generate.named import ordering_key
 from statemachines.generate.page import Page, enters, inside, key_of
 from statemachines.types import BOOL
@@ -15,7 +15,8 @@ def entered(page: Page, entity: kernel.Entity) -> None:
     if not consequential(page.source, entity.name):
         return
     variable = python_name(entity.variable)
-    arguments = f"{variable}: {class_name(entity.name)}, before: str, signals: list[Signal]"
+    lists = ", ".join(f"{name}: list[Signal]" for name in of_consequences(page.source))
+    arguments = f"{variable}: {class_name(entity.name)}, before: str, {lists}"
     with page.method(f"entered_{variable}", arguments, "None"):
         if entity.terminal:
             with page.block(f"if {enters(entity, variable, entity.terminal)}:"):

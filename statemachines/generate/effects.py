@@ -29,7 +29,7 @@ LISTS: dict[kernel.How, str] = {"once": "signals", "permitted": "may", "repeats"
 def effects(page: Page, wanted: tuple[kernel.Effect, ...]) -> None:
     """Write effects in order; what follows from the states that records entered comes after them.
 
-    Signals among them go to the one list that consequences have.
+    Signals among them go to the lists of their kinds.
     """
     taken = _taken_before(page, wanted)
     for effect in wanted:
@@ -45,14 +45,14 @@ def effects(page: Page, wanted: tuple[kernel.Effect, ...]) -> None:
             case kernel.Send():
                 _send(page, effect)
             case kernel.Emit():
-                signal(page, effect, "signals")
+                signal(page, effect, LISTS[effect.how])
             case kernel.ForEach():
                 _loop(page, effect)
     for effect in wanted:
         if isinstance(effect, kernel.Move | kernel.Create) and _enters(page.source, effect):
             record, before = (effect.record, "before") if isinstance(effect, kernel.Move) else (effect.variable, "''")
             method = f"self.entered_{python_name(page.source.entity(effect.entity).variable)}"
-            page.line(f"{method}({python_name(record)}, {before}, signals)")
+            page.line(f"{method}({', '.join([python_name(record), before, *of_consequences(page.source)])})")
 
 
 def signal(page: Page, emitted: kernel.Emit, into: str) -> None:
@@ -75,7 +75,14 @@ def lists_of(source: kernel.Kernel, wanted: tuple[kernel.Effect, ...]) -> list[s
     """Return the local lists that a step gathers its signals in."""
     found = {LISTS[effect.how] for effect in kernel.walk(wanted) if isinstance(effect, kernel.Emit)}
     if any(_enters(source, effect) for effect in kernel.walk(wanted)):
-        found.add("signals")
+        found.update(of_consequences(source))
+    return [name for name in LISTS.values() if name in found]
+
+
+def of_consequences(source: kernel.Kernel) -> list[str]:
+    """Return the lists that signals are gathered in which follow from the state that a record has entered."""
+    follows = [each for entity in source.entities for rule in entity.entered for each in kernel.walk(rule.effects)]
+    found = {"signals", *(LISTS[each.how] for each in follows if isinstance(each, kernel.Emit))}
     return [name for name in LISTS.values() if name in found]
 
 

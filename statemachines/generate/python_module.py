@@ -75,6 +75,8 @@ def _model(page: Page) -> None:
         page.line("CLAUSES = CLAUSES")
         page.line(f"LIMITS = {dict(source.limits)!r}")
         page.line(f"POLICIES = {dict(source.policies)!r}")
+        if telling := sorted(each for each, step in enumerate(source.spontaneous) if step.tells):
+            page.line(f"TELLING = frozenset({telling})")
         slots(page)
         reset(page)
         mint(page)

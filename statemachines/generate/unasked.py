@@ -70,15 +70,17 @@ def timers(page: Page) -> None:
                 page.line(f"found.append((first, {last}, {index}, {key_of(entity, record)}))")
         page.line("return found" if every else "return []")
     with page.method("fire", "index: int, key: Any", "Outcome"):
+        used = {"signals", *(name for _, timer in every for name in lists_of(page.source, timer.effects))}
+        lists = [name for name in LISTS.values() if name in used]
         if every:
-            begin_lists(page, ["signals"])
+            begin_lists(page, lists)
         for index, (entity, timer) in enumerate(every):
             with page.block(f"if index == {index}:"):
                 page.line(f"{python_name(entity.variable)} = {page.collection(entity.name)}[key]")
                 if all(effect.clause != timer.clause for effect in timer.effects):
                     page.saw(timer.clause)
                 effects(page, timer.effects)
-                page.line(returned("None", ["signals"]))
+                page.line(returned("None", lists))
         page.line("raise LookupError(index)")
 
 

@@ -18,7 +18,7 @@ from conformance.suite.run import Run
 from conformance.system.adapter import Adapter
 from conformance.system.declaration import Declaration
 from conformance.targets import open_system
-from conformance.verdict import RowResult
+from conformance.verdict import RowResult, Verdict
 from statemachines.compile import Compiled, load
 from statemachines.model import Document, Signal
 from statemachines.rows import Observed, RowCompiler
@@ -195,3 +195,14 @@ def explained(result: RowResult) -> str:
 def verdicts(results: Sequence[RowResult]) -> Mapping[str, str]:
     """The verdict of each row that did not pass."""
     return {result.id: result.verdict.value for result in results if result.verdict.value != "pass"}
+
+
+def failing(compiled: Compiled, system: Any, *, pairs: int = 120) -> set[str]:
+    """Return the rows of a small spec that a system fails in a short run; if there is none, each passes or does not apply."""
+    budget = replace(BRIEF, stateful_tests=4, walks=4, pairs=pairs, shrink_seconds=0.5, shrink_seconds_at_once=1)
+    with adapted(system, compiled, limit=0.4) as adapter:
+        run = Run(compiled, adapter, budget=budget)
+        run.go()
+    failed = {each.id for each in run.results if each.verdict is Verdict.FAIL}
+    assert failed or {each.verdict for each in run.results} <= {Verdict.PASS, Verdict.NOT_APPLICABLE}
+    return failed

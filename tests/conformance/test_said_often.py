@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import threading
-from dataclasses import replace
 from typing import Any, ClassVar
 
 import pytest
@@ -12,25 +11,11 @@ import pytest
 from conformance.command.scaffold import python_skeleton
 from conformance.judge import Case, endless
 from conformance.refused import Refused
-from conformance.suite.run import Run
-from conformance.verdict import Verdict
 from statemachines.bounds import USUAL
 from statemachines.checks.spec import check_compiled
 from statemachines.compile import Compiled
 from tests.checking import compile_text
-from tests.conformance.systems import BRIEF, adapted
-
-FEW = replace(BRIEF, stateful_tests=4, walks=4, pairs=120, shrink_seconds=0.5, shrink_seconds_at_once=1)
-
-
-def failed(spec: Compiled, system: Any) -> set[str]:
-    """The rows that a system fails; no other says that nobody knows."""
-    with adapted(system, spec, limit=0.4) as adapter:
-        run = Run(spec, adapter, budget=FEW)
-        run.go()
-    found = {each.id: each for each in run.results}
-    assert {each.verdict for each in found.values()} <= {Verdict.PASS, Verdict.FAIL, Verdict.NOT_APPLICABLE}
-    return {name for name, each in found.items() if each.verdict is Verdict.FAIL}
+from tests.conformance.systems import adapted, failing
 
 
 def codes(text: str) -> set[str]:
@@ -191,7 +176,7 @@ def mailbox() -> Compiled:
 @pytest.mark.thorough
 @pytest.mark.parametrize("system", [Mailbox, ByTheLoop, OneCaller])
 def test_who_waits_as_the_spec_says_passes(system: type) -> None:
-    assert failed(mailbox(), system) == set()
+    assert failing(mailbox(), system) == set()
 
 
 @pytest.mark.thorough
@@ -199,7 +184,7 @@ def test_who_waits_as_the_spec_says_passes(system: type) -> None:
     ("system", "by"), [(TooEarly, {"N2", "machine"}), (TellsNobody, {"N2"}), (WaitsForEver, {"machine"})]
 )
 def test_who_waits_otherwise_fails(system: type, by: set[str]) -> None:
-    assert failed(mailbox(), system) >= by
+    assert failing(mailbox(), system) >= by
 
 
 @pytest.mark.parametrize(

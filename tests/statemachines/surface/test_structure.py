@@ -291,13 +291,13 @@ entities / Job | retain: {newest: 3, by: x}
 entities / Job | after: {a: {in: 3, move: b}}
     missing-word 3:13 | `after` needs 'since' | instant
 entities / Job | after: {a: {in: 3, since: x}}
-    missing-word 3:13 | 'move', 'set', 'create', 'for each', 'remove' or 'signal' | move: The state
+    missing-word 3:13 | 'move', 'set', 'create', 'for each', 'remove', 'signal' or 'may signal' | move: The state
 entities / Job | after: [a]
     wrong-kind 3:12 | 'after' takes a mapping | for a time
 entities / Job / after | a: {in: 3, since: x, remove: false}
     bad-value 4:36 | 'remove' takes the record's name, or true, not false | The record is removed
 entities / Job | entering: {a: {}}
-    missing-word 3:16 | 'move', 'set', 'create', 'for each', 'remove' or 'signal' | set: Fields
+    missing-word 3:16 | 'move', 'set', 'create', 'for each', 'remove', 'signal' or 'may signal' | set: Fields
 entities / Job / entering / a | for each: {poll: polls}
     wrong-kind 5:26 | 'poll' takes a mapping, and this is text | The list, and what happens
 
