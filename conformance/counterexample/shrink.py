@@ -23,6 +23,8 @@ Steps = TypeVar("Steps", bound=Sized)
 Shown = TypeVar("Shown")
 
 SMALL_GROUP = 8  # calls at once that are cut one by one from the start
+FIRST_TRIES = 30  # tries that are made although the time is over
+PATIENCE = 10  # times the time, in which they are made
 COARSE = 16  # of so many parts of a long trace, each is tried before any call is looked at alone
 
 
@@ -33,8 +35,9 @@ class Cutter(Generic[Steps, Shown]):
     best    the steps that were kept last, at first all
     shown   what the test showed of them
     test    returns what is left of the steps that it is given and what they show; None where it is not the same
-    until   nothing more is tried after that, by `time.monotonic`
+    until   nothing more is tried after that, by `time.monotonic`, but for the first few tries
     alike   returns what is equal of steps that need not be tried twice
+    latest  when the first few tries end as well: of a system of which each call takes long some are made in any case
     tries   how often the test was asked
     """
 
@@ -43,6 +46,7 @@ class Cutter(Generic[Steps, Shown]):
     test: Callable[[Steps], tuple[Steps, Shown] | None]
     until: float
     alike: Callable[[Steps], Hashable]
+    latest: float = 0.0
     tries: int = 0
     _tried: set[Hashable] = field(default_factory=set)
 
@@ -88,7 +92,8 @@ class Cutter(Generic[Steps, Shown]):
                 each()
 
     def _late(self) -> bool:
-        return time.monotonic() > self.until
+        now = time.monotonic()
+        return now > self.until and (self.tries >= FIRST_TRIES or now > self.latest)
 
 
 def shrink(compiled: Compiled, play: Callable[[Trace], Played], first: Played, seconds: float) -> Cutter[Trace, Played]:
@@ -104,7 +109,8 @@ def shrink(compiled: Compiled, play: Callable[[Trace], Played], first: Played, s
         same = played.finding is not None and played.finding.shows(wanted)
         return (played.trace, played) if same else None
 
-    cutter = Cutter(first.trace, first, test, time.monotonic() + seconds, shape)
+    now = time.monotonic()
+    cutter = Cutter(first.trace, first, test, now + seconds, shape, now + PATIENCE * seconds)
     _groups(cutter)
     cutter.drop(_operations, without)
     cutter.drop(_calls, without, len(cutter.best) // COARSE)

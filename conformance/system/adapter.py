@@ -9,6 +9,7 @@ import asyncio
 import contextlib
 import inspect
 import threading
+import time
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Any, Protocol
@@ -60,6 +61,7 @@ class Adapter:
         self._virtual = False
         self._unusable = ""  # why no object is made any more
         self._hung = False  # whether something of this case has not come back
+        self._settled_at = 0.0  # by `time.monotonic`: when all can be seen that calls of this case have caused
         self._held = contextlib.ExitStack()
         self._held.enter_context(theirs.process_stays())
         try:
@@ -111,6 +113,7 @@ class Adapter:
         if self._unusable:
             raise HarnessError(self._unusable)
         self._hung = False
+        self._settled_at = 0.0
         if self._virtual and self._loop is not None:  # a case begins at the instant 0, with nothing left on the loop
             self._loop.stop()
             self._loop = Loop(virtual=True)
@@ -132,12 +135,25 @@ class Adapter:
         if getattr(self._at_once, "group", self._group) is not self._group:
             raise Broken("hang", f"{operation}() was not begun: another call had not come back")
         self._made += 1
+        if operation in self.declaration.looks or hasattr(self._at_once, "group"):
+            return self._answer(operation, arguments)
+        self._let_settle()
+        try:
+            return self._answer(operation, arguments)
+        finally:
+            self._settled_at = time.monotonic() + self.declaration.settles / 1000
+
+    def _answer(self, operation: str, arguments: Mapping[str, Any]) -> Any:
         if operation == "wait" and self._virtual and self._loop is not None:
             seconds = arguments["ms"] / 1000
             self._loop.run(lambda: asyncio.sleep(seconds), self.patience, "wait()", seconds=seconds)
             return None
         work = getattr(self._instance, operation)
         return self._run(lambda: work(**arguments), f"{operation}()")
+
+    def _let_settle(self) -> None:
+        """Wait until all can be seen that was caused so far: what changes something is called once and not asked again."""
+        time.sleep(max(self._settled_at - time.monotonic(), 0))
 
     @property
     def milliseconds(self) -> int:
@@ -164,6 +180,7 @@ class Adapter:
         if self.declaration.concurrency == "none":
             return one_after_the_other(bodies, seed)
 
+        self._let_settle()
         group = self._group = object()
         loop = self._loop
         gate = self._gate = Gate(len(bodies), self.patience) if loop is not None else None

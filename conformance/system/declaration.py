@@ -46,6 +46,7 @@ class Declaration:
     concurrency  threads: calls may come from several threads; async: several calls may be awaited at
                  once; none: one call at a time
     settles  milliseconds until what a call causes can be seen; 0: at once
+    looks  the operations that change nothing: only they can be asked again
     rests  all that is started comes to rest before anybody looks: on the kit's own loop nothing comes later
     deviates  the failures that are known, by row or clause
     """
@@ -56,6 +57,7 @@ class Declaration:
     clock: str = "none"
     concurrency: str = "none"
     settles: int = 0
+    looks: frozenset[str] = frozenset()
     rests: bool = False
     deviates: Mapping[str, Deviation] = field(default_factory=dict)
     parts: tuple[str, ...] = ()
@@ -108,8 +110,11 @@ def declared(compiled: Compiled, words: Mapping[str, Any], *, has_wait: bool, as
     parts = _parts(compiled, words.get("parts", ()))
     absent = dict(_absent(compiled, lacks, parts))
     unsent = _unsent(compiled, lacks)
+    looks = frozenset(each.name for each in compiled.kernel.operations if each.observes)
     deviates = deviations(compiled, words.get("deviates", {}))
-    return Declaration(limits, policies, lacks, clock, concurrency, settles, rests, deviates, parts, absent, unsent)
+    return Declaration(
+        limits, policies, lacks, clock, concurrency, settles, looks, rests, deviates, parts, absent, unsent
+    )
 
 
 def _one_of(word: str, value: Any, known: tuple[str, ...]) -> None:

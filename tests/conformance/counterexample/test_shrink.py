@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -223,6 +224,22 @@ def test_without_time_the_trace_stays_as_it_is() -> None:
     trace = Trace((start(1), start(2)))
     best = shrunk(trace, lambda candidate: FAULT, 0)
     assert (best.shown.trace, best.tries) == (trace, 0)
+
+
+@pytest.mark.parametrize(("takes", "left"), [(0.5, 1), (20, 16)])
+def test_of_a_system_that_takes_its_time_some_tries_are_made_in_any_case(
+    monkeypatch: pytest.MonkeyPatch, takes: float, left: int
+) -> None:
+    """Where a try takes so long that hardly one fits into the time, a few are made; and not for ever."""
+    clock = [100.0]
+
+    def shows(candidate: Trace) -> Finding | None:
+        clock[0] += takes
+        return FAULT if 5 in numbers(candidate) else None
+
+    monkeypatch.setattr("conformance.counterexample.shrink.time", SimpleNamespace(monotonic=lambda: clock[0]))
+    trace = Trace(tuple(start(number) for number in range(1, 33)))
+    assert len(shrunk(trace, shows, 1).shown.trace) == left
 
 
 @pytest.mark.thorough

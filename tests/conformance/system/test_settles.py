@@ -1,0 +1,108 @@
+"""A system whose calls take effect a little later is right, also where what it gives can be asked for only once."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from typing import Any, ClassVar
+
+import pytest
+
+from conformance.verdict import Verdict
+from tests.checking import compile_text
+from tests.conformance.systems import explained, row_result
+
+SPEC = """
+lifecycle: small
+version: 1
+about: A job runs until it is done; whoever drains is told of it once.
+entities:
+  Job:
+    id: minted
+    states: {active: [running], terminal: [done]}
+    missing: unchanged
+messages:
+  Ended:
+    about:   Job
+    due:     [done]
+    carries: {job: job.id}
+operations:
+  start:
+    create: {Job: {}}
+    gives: {job_id: job.id}
+  finish:
+    takes: {job: Job}
+    move: running -> done
+    otherwise: unchanged
+  drain:
+    sends: {told: due.Ended}
+    gives: told
+matrix:
+  N1:
+    about: What ended is drained.
+    level: must
+    source: the handbook, chapter 3
+    covers: [operations.drain.gives]
+    act:
+      - job = start()
+      - finish(job.job_id)
+      - last = drain()
+    assert:
+      - last.exists(each, each.job == job.job_id)
+"""
+SMALL = compile_text(SPEC, "small.yaml")
+LATE = 0.01  # seconds until what a call causes has come about
+
+
+class Late:
+    """A right system: somebody else does what a call asks for, a little later."""
+
+    declares: ClassVar[dict[str, Any]] = {"clock": "none", "settles": 30}
+
+    def __init__(self) -> None:
+        self.jobs: list[str] = []
+        self.queue: list[str] = []
+        self.asked: list[tuple[float, Callable[[], None]]] = []
+
+    def later(self, effect: Callable[[], None]) -> None:
+        self.asked.append((time.monotonic() + LATE, effect))
+
+    def come_about(self) -> None:
+        while self.asked and self.asked[0][0] <= time.monotonic():
+            self.asked.pop(0)[1]()
+
+    def start(self) -> dict[str, str]:
+        self.jobs.append(f"job-{len(self.jobs)}")
+        return {"job_id": self.jobs[-1]}
+
+    def finish(self, job: str) -> None:
+        self.later(lambda: self.end(job))
+
+    def end(self, job: str) -> None:
+        if job in self.jobs:
+            self.jobs.remove(job)
+            self.queue.append(job)
+
+    def drain(self) -> list[dict[str, str]]:
+        self.come_about()
+        drained, self.queue = self.queue, []
+        return [{"job": job} for job in drained]
+
+
+class AtOnce(Late):
+    """The same, and it says that all can be seen at once, which is not so."""
+
+    declares: ClassVar[dict[str, Any]] = {"clock": "none"}
+
+
+class Forgets(Late):
+    """Whatever time it has, it tells nobody."""
+
+    def end(self, job: str) -> None:
+        self.jobs = [each for each in self.jobs if each != job]
+
+
+@pytest.mark.parametrize(("system", "verdict"), [(Late, Verdict.PASS), (AtOnce, Verdict.FAIL), (Forgets, Verdict.FAIL)])
+def test_what_can_be_asked_only_once_is_asked_when_all_has_settled(system: type[Late], verdict: Verdict) -> None:
+    result = row_result(system, "N1", SMALL, shortest=False)
+    assert result.verdict is verdict, explained(result)
