@@ -8,7 +8,7 @@ from __future__ import annotations
 from conformance.judge import kernel_facts
 from conformance.judge.case import CallFailed, Case, case_seed
 from conformance.judge.differences import InOrder, Listed, Times, part
-from conformance.judge.finding import Finding
+from conformance.judge.finding import BESIDE, Finding
 from conformance.judge.history import History
 from conformance.judge.judge import Judge
 from conformance.judge.waiting import endless

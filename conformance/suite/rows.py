@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import math
 import time
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -12,6 +13,8 @@ from typing import Any
 from conformance.budget import USUAL, Budget
 from conformance.counterexample import Fails, row_itself, shrunk, without_needless_steps
 from conformance.judge import Case, History, case_seed
+from conformance.report import named
+from conformance.suite.given_up import ENOUGH, GivenUp, broken
 from conformance.suite.row_facts import covers, inapplicable, is_about, lacking, makes_calls_at_once, operations
 from conformance.system import Adapter, HarnessError
 from conformance.verdict import UNSURE, Counterexample, Judged, RowResult, Verdict, verdict_of
@@ -53,8 +56,10 @@ class RowRunner:
     shortest: bool = True
     strays: list[Case] = field(init=False, default_factory=list)
     witnessed: Counter[str] = field(init=False, default_factory=Counter)
+    given_up: GivenUp = field(init=False)
 
     def __post_init__(self) -> None:
+        self.given_up = GivenUp(self.adapter)
         if self.adapter.costly:
             self.budget = self.budget.costly()
 
@@ -86,9 +91,12 @@ class RowRunner:
         program = self.rows.program(row)
         if reason := inapplicable(self.compiled, self.rows.words, self.adapter, row):
             return Judged(Verdict.NOT_APPLICABLE, reason)
-        if reason := lacking(self.adapter, operations(row, self.compiled)):
+        called = operations(row, self.compiled)
+        if reason := lacking(self.adapter, called) or self.given_up.hopeless(called):
             return Judged(Verdict.NOT_EXERCISED, reason)
         try:
+            if hung := self._hung_again(program):
+                return Judged(Verdict.NOT_EXERCISED, hung)
             self._all(program, tally)
         except Fails as failed:
             return self._failed(program, failed)
@@ -99,6 +107,22 @@ class RowRunner:
         if idle := self._idle(row, tally):
             return Judged(Verdict.NOT_EXERCISED, idle)
         return Judged(Verdict.COULD_NOT_TELL, UNSURE) if tally.unsure else Judged(Verdict.PASS)
+
+    def _hung_again(self, program: Program) -> str:
+        """Say that a row hangs as enough rows did before, after a short look; an empty text where it does not, or never was."""
+        rows, seconds = self.given_up.hung, self.budget.hang_seconds
+        if len(rows) < ENOUGH:
+            return ""
+        with self.given_up.hurried(seconds):
+            for values in self.fixed_values(program):
+                try:
+                    self._once(program, values, Tally(), case_seed(self.number, 0))
+                except Fails as failed:
+                    finding = broken(failed)
+                    if finding is not None and finding.kind == "hang" and self.given_up.knows(finding):
+                        return f"{finding.seen}: nobody waits longer than {seconds:g} s for {finding.operation} since {named(rows)} hung"
+                    return ""
+        return ""
 
     def _idle(self, row: Row, tally: Tally) -> str:
         """Say what of a row has not happened yet; an empty text when it was exercised."""
@@ -194,7 +218,18 @@ class RowRunner:
     # ── Failures ──
 
     def _failed(self, program: Program, failed: Fails) -> Judged:
-        found = self._counterexample(program, failed)
+        finding = broken(failed)
+        hangs, known = finding is not None and finding.kind == "hang", False
+        if finding is not None:
+            known = self.given_up.knows(finding)
+            self.given_up.note(program.row.id.text, finding)
+        if hangs and len(self.given_up.hung) > ENOUGH:  # it is like the others, but for the call
+            return verdict_of(row_itself(program, failed))
+        with self.given_up.hurried(self.budget.hang_seconds if hangs and known else math.inf):
+            found = self._shortest(program, failed)
+        if hangs and found is not None:
+            return verdict_of(found)
+        found = found or self._seen_again(program, failed, row_itself(*self._cut(program, failed)))
         if makes_calls_at_once(program.row):
             return verdict_of(found)
         reason, held = f"expected {found.expected}; seen {found.seen}", self._held(program, failed)
@@ -214,12 +249,10 @@ class RowRunner:
                 return held
         return self.budget.repeats
 
-    def _counterexample(self, program: Program, failed: Fails) -> Counterexample:
-        found = None
-        if self.shortest and _was_judged(program.row, failed.case):
-            rounds = self.budget.reproductions if makes_calls_at_once(program.row) else 1
-            found = shrunk(failed.case, rounds=rounds)
-        return found or self._seen_again(program, failed, row_itself(*self._cut(program, failed)))
+    def _shortest(self, program: Program, failed: Fails) -> Counterexample | None:
+        if not self.shortest or not _was_judged(program.row, failed.case):
+            return None
+        return shrunk(failed.case, rounds=self.budget.reproductions if makes_calls_at_once(program.row) else 1)
 
     def _seen_again(self, program: Program, failed: Fails, found: Counterexample) -> Counterexample:
         """Say in how many schedules a row with calls at once was tried again until it failed; never, if it did not."""

@@ -8,6 +8,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import inspect
+import math
 import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
@@ -23,6 +24,7 @@ from conformance.system.event_loop import Gate, Loop, called, rested
 from conformance.system.found_class import own_lines, place_of, source_files, takes
 from conformance.system.worker import Worker
 
+HUNG_LIMIT = 0.4  # seconds for an end that may wait for a call that hangs
 Signature = tuple[Sequence[str], Sequence[str]]  # what an operation always takes, and what may be left out
 
 
@@ -49,6 +51,7 @@ class Adapter:
         self.limit = limit
         self._factory = factory
         self._operations = operations
+        self.answered: set[str] = set()  # the operations from which something came back, be it a refusal
         self._made = 0  # calls: while more are made, calls at once do not hang
         self._at_once = threading.local()
         self._group: object | None = None  # the calls at once that are being made
@@ -149,7 +152,13 @@ class Adapter:
             self._loop.run(lambda: asyncio.sleep(seconds), self.patience, "wait()", seconds=seconds)
             return None
         work = getattr(self._instance, operation)
-        return self._run(lambda: work(**arguments), f"{operation}()")
+        try:
+            found = self._run(lambda: work(**arguments), f"{operation}()")
+        except Refused:
+            self.answered.add(operation)
+            raise
+        self.answered.add(operation)
+        return found
 
     def _let_settle(self) -> None:
         """Wait until all can be seen that was caused so far: what changes something is called once and not asked again."""
@@ -227,27 +236,28 @@ class Adapter:
         if instance is None or not callable(getattr(instance, "close", None)):
             return
         try:
-            self._run(instance.close, "close()")
+            self._run(instance.close, "close()", seconds=HUNG_LIMIT if hung else math.inf)
         except Refused:  # what a case leaves behind does not disturb the next one
             pass
         except Broken as broken:
             if broken.kind == "hang" and not hung:  # else it waits for what the call that hangs has not given back
                 self._unusable = f"{self.name}: {broken.message}; it is asked after each case, and has to come back"
 
-    def _run(self, function: Callable[[], Any], what: str, *, rests: bool = False) -> Any:
-        """Call something of the system's, on the thread that fits, within the time limit.
+    def _run(self, function: Callable[[], Any], what: str, *, rests: bool = False, seconds: float = math.inf) -> Any:
+        """Call something of the system's, on the thread that fits, within the time limit, and within so many seconds.
 
         Before it, with `rests`, an event loop comes to rest.
         """
+        limit = min(self.patience, seconds)
         worker, loop, at_once = self._worker, self._loop, hasattr(self._at_once, "group")
         gate = self._gate if at_once else None
         try:
             if loop is not None:
                 submitted = None if gate is None else gate.submitted
                 work = partial(theirs.run_async, partial(rested if rests else called, function))
-                return loop.run(work, self.patience, what, submitted)
+                return loop.run(work, limit, what, submitted)
             work = partial(theirs.run, function)
-            return work() if at_once else worker.run(work, self.patience, what)
+            return work() if at_once else worker.run(work, limit, what)
         except theirs.Raised as raised:
             error = raised.error
             if isinstance(error, theirs.Exited):

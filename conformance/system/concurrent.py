@@ -22,7 +22,7 @@ from types import CodeType, FrameType
 from typing import Any
 
 from conformance.system.broken import Broken
-from conformance.system.worker import fulfil, slices
+from conformance.system.worker import Thread, fulfil, leave, slices
 
 _LIBRARY = tuple(
     {sysconfig.get_paths()[key] for key in ("stdlib", "platstdlib", "purelib", "platlib")} | set(site.getsitepackages())
@@ -91,11 +91,13 @@ def run_at_once(
         sys.settrace(None)
         turns.end(index)
 
-    threads = [threading.Thread(target=work, args=(index,), daemon=True) for index in range(len(bodies))]
+    threads = [Thread(partial(work, index)) for index in range(len(bodies))]
     for thread in threads:
         thread.start()
     stuck = _joined(threads, limit, lambda: progress() + turns.ended)
     if stuck:
+        for thread in threads:
+            leave(thread)
         raise Broken("hang", f"{stuck} of {len(bodies)} calls made at once did not come back in time")
     return [each.result() for each in results]
 

@@ -17,7 +17,7 @@ from collections.abc import Callable, Coroutine
 from typing import Any
 
 from conformance.system.broken import Broken
-from conformance.system.worker import came
+from conformance.system.worker import SLICE, Thread, came, leave
 
 _TURNS = 10  # turns of the event loop that an async system gets before it is looked at
 Work = Callable[[], Coroutine[Any, Any, Any]]
@@ -112,7 +112,8 @@ class Loop:
         self._loop.set_exception_handler(_unless_left)
         self.stopped = threading.Event()
         self._lock = threading.Lock()  # nothing is submitted behind the end
-        threading.Thread(target=self._serve, daemon=True).start()
+        self._thread = Thread(self._serve)
+        self._thread.start()
 
     def run(
         self,
@@ -136,6 +137,8 @@ class Loop:
         if not came(future, limit):
             future.cancel()
             self.stop()
+            self._thread.join(SLICE)
+            leave(self._thread)  # unless it has come to its end
         # Cancelled with the loop: this call hangs, or another one does.
         if (future.cancelled() and self.stopped.is_set()) or not future.done():
             raise Broken("hang", f"{what} did not come back in time")

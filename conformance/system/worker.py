@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import contextlib
+import ctypes
 import queue
 import threading
 from collections.abc import Callable, Iterator
 from concurrent.futures import CancelledError, Future
+from functools import partial
 from typing import Any
 
 from conformance.system.broken import Broken
 
 SLICE = 0.05  # seconds
+_STEPS = 1000  # of a loop, within which an exception comes that is raised from elsewhere
 
 
 def slices(limit: float) -> Iterator[float]:
@@ -36,6 +39,40 @@ def came(future: Future[Any], limit: float) -> bool:
     return False
 
 
+class LeftBehind(SystemExit):
+    """Raised in a thread that nobody waits for any more, so that it does not take the time of all others."""
+
+
+class Thread(threading.Thread):
+    """A thread that may be left behind; it keeps no process from its end."""
+
+    def __init__(self, function: Callable[[], object]) -> None:
+        super().__init__(daemon=True)
+        self._function = function
+
+    def run(self) -> None:
+        """Call the function that it is for."""
+        with contextlib.suppress(LeftBehind):
+            self._function()
+
+
+def leave(thread: threading.Thread) -> None:
+    """End a thread that did not come back in time, as soon as it runs code of Python: one that waits, when that is over.
+
+    Until then its interpreter would look for an exception at every step of every thread; Python 3.11 never comes beyond
+    the first step of a function that is traced. One that this thread raises for itself ends that.
+    """
+    if not thread.is_alive() or thread.ident is None:
+        return
+    error, raise_in = ctypes.py_object(LeftBehind), ctypes.pythonapi.PyThreadState_SetAsyncExc
+    other, this = ctypes.c_ulong(thread.ident), ctypes.c_ulong(threading.get_ident())
+    with contextlib.suppress(LeftBehind):  # no function of Python is called in here
+        raise_in(other, error)
+        raise_in(this, error)
+        for _ in range(_STEPS):
+            pass
+
+
 def fulfil(future: Future[Any], function: Callable[[], Any]) -> None:
     """Let others have what a function gives, or what it raises."""
     try:
@@ -54,7 +91,7 @@ class Worker:
         self.stuck = False
         self._work: queue.SimpleQueue[Callable[[], Any] | None] = queue.SimpleQueue()
         self._done: queue.SimpleQueue[Future[Any]] = queue.SimpleQueue()
-        self._thread = threading.Thread(target=_serve, args=(self._work, self._done), daemon=True)
+        self._thread = Thread(partial(_serve, self._work, self._done))
         self._thread.start()
 
     def run(self, function: Callable[[], Any], limit: float, what: str) -> Any:
@@ -72,6 +109,7 @@ class Worker:
         except BaseException:  # whoever waits may be interrupted, too
             self.stuck = True
             self.stop()
+            leave(self._thread)
             raise
         return future.result()
 
