@@ -100,7 +100,7 @@ class Create:
     """Create a record, known from then on as `variable`.
 
     Without an `id` the implementation mints one; without a `state` it is in the first of its states.
-    `elsewhere` is the clause of being created in another one.
+    `elsewhere` is the clause of being created in another one. Where `when` does not hold there is none: `variable` is null.
     """
 
     clause: str
@@ -110,6 +110,7 @@ class Create:
     id: Typed | None
     state: Typed | None = None
     elsewhere: str = ""
+    when: Typed | None = None
 
     @property
     def mints(self) -> bool:
@@ -216,6 +217,7 @@ class Entity:
     terminal: tuple[str, ...]
     minted: str
     once: bool
+    by_content: bool
     key: str
     entered: tuple[Entered, ...]
     retain: Retain | None

@@ -158,6 +158,11 @@ class Creation:
     entity: Word
     fields: tuple[tuple[Word, Expr], ...]
 
+    def condition(self, entity: EntitySpec) -> Expr | None:
+        """Return the condition under which it is created, `when`; where that is a field of the record there is none."""
+        named = {key.text: expr for key, expr in self.fields}
+        return None if "when" in entity.fields else named.get("when")
+
 
 @dataclass(frozen=True, slots=True)
 class MoveSpec:
@@ -250,6 +255,7 @@ class EntitySpec:
     groups: Mapping[str, tuple[Word, ...]] = field(default_factory=dict)
     minted: Where | None = None
     once: bool = False
+    by_content: bool = False
     unique: tuple[tuple[Word, Word], ...] = ()
     private: Word | None = None
     missing: Otherwise | None = None

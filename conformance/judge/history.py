@@ -100,7 +100,9 @@ class _Linearization:
 
     def gives_an_id_twice(self) -> bool:
         """Return whether two records were given one id while none could leave, which no order explains."""
-        minted = [(call.operation, *each) for call in self.calls for each in enumerate(self.facts.minted(call))]
+        minted = [
+            (call.operation, *each) for call in self.calls for each in enumerate(self.facts.minted(call, shared=False))
+        ]
         twice = len(set(minted)) < len(minted)
         return twice and all(self.facts.only_adds(call.operation) for call in self.calls)
 

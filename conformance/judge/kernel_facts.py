@@ -59,8 +59,11 @@ class Facts(CallTypes):
         found = self._operations.get(operation)
         return found is not None and found.observes
 
-    def minted(self, call: Observed) -> tuple[tuple[str, str], ...]:
-        """Return the ids in a reply that the system may have chosen for new records, each with its entity."""
+    def minted(self, call: Observed, *, shared: bool = True) -> tuple[tuple[str, str], ...]:
+        """Return the ids in a reply that the system may have chosen for new records, each with its entity.
+
+        Without those that are `shared`: of records that are one record when they are alike.
+        """
         found = self._operations.get(call.operation)
         given = call.reply if isinstance(call.reply, dict) else {"": call.reply}
         if found is None:
@@ -71,6 +74,8 @@ class Facts(CallTypes):
             if isinstance(effect, kernel.Create) and effect.mints and self._kernel.entity(effect.entity).minted
         }
         named = self.identified(call.operation).items()
+        if not shared:
+            minted -= {each.name for each in self._kernel.entities if each.by_content}
         ids = ((entity, given.get(name)) for name, entity in named if entity in minted)
         return tuple((entity, each) for entity, each in ids if isinstance(each, str))
 

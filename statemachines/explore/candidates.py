@@ -165,6 +165,8 @@ class Gone:
         entities = [entity for entity in source.entities if entity.minted]
         self._live = {entity.name: attrgetter(python_name(entity.collection)) for entity in entities}
         self._ids: dict[str, dict[str, None]] = {entity.name: {} for entity in entities}
+        # An id that only reads like one that was given may well stand for something, too, where content makes the id.
+        self._guessed = {entity.name for entity in entities if not entity.by_content}
         texts = {parameter.type for operation in source.operations for parameter in operation.parameters}
         self._named = {
             kind.name: entity.name
@@ -188,7 +190,8 @@ class Gone:
             return None
         live, newest = self._live[name](model), next(reversed(self._ids[name]))
         known = (each for each in reversed(self._ids[name]) if each not in live)
-        return next(known, newest[:-1] if newest[:-1] not in live else None) or None
+        guess = newest[:-1] if newest[:-1] not in live and name in self._guessed else None
+        return next(known, guess) or None
 
     def _entity(self, kind: Type) -> str:
         """Name the entity whose ids a value of a type may be, or become; an empty text where there is none."""
@@ -203,7 +206,7 @@ class Gone:
     def coming(self, model: Any, kind: Type) -> str | None:
         """Return the id that comes after the newest one, if ids are counted; None where they are not, or where it is there."""
         name = self._entity(kind)
-        newest = reversed(self._ids.get(name) or {})
+        newest = reversed(self._ids.get(name) or {} if name in self._guessed else {})
         counted = next(filter(None, map(_COUNTED.fullmatch, newest)), None)
         if counted is None:
             return None

@@ -96,11 +96,11 @@ class Sentences:
                     yield from (
                         Sentence((f"{entity}.{field}",), part, operation) for part in (record, value, when) if part
                     )
-                case kernel.Create(entity=entity, fields=fields, id=chosen, state=state):
+                case kernel.Create(entity=entity, fields=fields, id=chosen, state=state, when=when):
                     yield from (Sentence((f"{entity}.{name}",), value, operation) for name, value in fields)
                     if chosen is not None:
                         yield Sentence((f"{entity}.id",), chosen, operation)
-                    values = [state]
+                    values = [state, when]
                 case kernel.Emit(when=when):
                     values = [when]
                 case kernel.Send(messages=messages):

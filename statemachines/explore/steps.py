@@ -67,7 +67,7 @@ class Steps:
         free = [entity.name for entity in self.compiled.kernel.entities if not entity.fixed]
         every = choosers(self.compiled, operation, self.scope.records)
         pairs = zip(operation.parameters, every, strict=True)
-        creates = [each for each in operation.effects if isinstance(each, kernel.Create)]
+        creates = [each for each in operation.effects if isinstance(each, kernel.Create) and each.when is None]
         return Step(
             operation.name,
             [parameter.name for parameter in operation.parameters],

@@ -11,13 +11,13 @@ from statemachines.expression import (
     InGroup,
     Typed,
     Var,
-    class_name,
     emit,
     emit_iterable,
     every_part,
     python_name,
 )
-from statemachines.generate.page import Page, inside, key_of, negated
+from statemachines.generate.creations import create
+from statemachines.generate.page import Page, inside, negated
 from statemachines.generate.shown import seen
 from statemachines.generate.writer import tuple_of
 from statemachines.types import BOOL, Enum
@@ -39,7 +39,7 @@ def effects(page: Page, wanted: tuple[kernel.Effect, ...]) -> None:
             case kernel.Set():
                 _set(page, effect, taken.get(effect.clause))
             case kernel.Create():
-                _create(page, effect)
+                create(page, effect)
             case kernel.Remove():
                 _remove(page, effect)
             case kernel.Send():
@@ -52,7 +52,10 @@ def effects(page: Page, wanted: tuple[kernel.Effect, ...]) -> None:
         if isinstance(effect, kernel.Move | kernel.Create) and _enters(page.source, effect):
             record, before = (effect.record, "before") if isinstance(effect, kernel.Move) else (effect.variable, "''")
             method = f"self.entered_{python_name(page.source.entity(effect.entity).variable)}"
-            page.line(f"{method}({', '.join([python_name(record), before, *of_consequences(page.source)])})")
+            call = f"{method}({', '.join([python_name(record), before, *of_consequences(page.source)])})"
+            if isinstance(effect, kernel.Create) and effect.when is not None:
+                call = f"{python_name(record)} is None or {call}"
+            page.line(call)
 
 
 def signal(page: Page, emitted: kernel.Emit, into: str) -> None:
@@ -210,34 +213,6 @@ def _set(page: Page, effect: kernel.Set, taken: str | None) -> None:
     with page.where(when):
         page.saw(effect.clause)
         page.line(f"{holder}.{python_name(effect.field)} = {taken or emit(effect.value)}")
-
-
-def _create(page: Page, effect: kernel.Create) -> None:
-    entity, collection = page.source.entity(effect.entity), page.collection(effect.entity)
-    variable, given = python_name(effect.variable), dict(effect.fields)
-    page.saw(effect.clause)
-    page.line("self.serials += 1")
-    arguments = ["self.serials"]
-    if entity.minted and effect.mints:
-        page.line(f"new_id = {f'self.minted({entity.name!r})' if effect.id is None else emit(effect.id)}")
-        page.saw(entity.minted)
-        taken = f"self.issued_{python_name(entity.collection)}" if entity.once else collection
-        with page.block(f"if new_id in {taken}:"):
-            text = f'f"the id {{new_id!r}} {"was given before" if entity.once else "is in use already"}"'
-            page.line(f"raise Impossible({entity.minted!r}, {text})")
-        if entity.once:
-            page.line(f"{taken}.add(new_id)")
-    if entity.minted:
-        arguments.append(emit(effect.id) if effect.id is not None and not effect.mints else "new_id")
-    for field in entity.fields:
-        value = given.get(field.name, field.default)
-        arguments.append(emit(value) if value is not None else "None")
-    page.line(f"{variable} = {class_name(entity.name)}({', '.join(arguments)})")
-    if effect.state is not None:
-        page.line(f"{variable}.state = {emit(effect.state)}")
-        with page.block(f"if {variable}.state != {entity.states[0]!r}:"):
-            page.saw(effect.elsewhere)
-    page.line(f"{collection}[{key_of(entity, variable)}] = {variable}")
 
 
 def _remove(page: Page, effect: kernel.Remove) -> None:

@@ -21,7 +21,7 @@ from statemachines.lifecycle import (
     Word,
 )
 from statemachines.lower.context import Lowering, local, state, state_type
-from statemachines.types import UNKNOWN, List, MessageType, Ref
+from statemachines.types import UNKNOWN, List, MessageType, Ref, optional
 from statemachines.words import variable_of
 
 _BUILT_IN = ("serial", "completion")  # fields that no `create` gives
@@ -185,14 +185,19 @@ def creations(
             message = f"{name!r} already means something here"
             hint = "a new record has the name of its entity: give the other one another name"
             low.fault("shadowed-name", each.entity.where, message, hint)
-        found.append(_creation(low, each, entity, scope, path))
-        scope = scope.with_names({name: local(name, Ref(entity.name.text))})
+        create = _creation(low, each, entity, scope, path)
+        found.append(create)
+        kind = Ref(entity.name.text)
+        scope = scope.with_names({name: local(name, kind if create.when is None else optional(kind))})
     return found, scope
 
 
 def _creation(low: Lowering, creation: Creation, entity: EntitySpec, scope: Scope, path: str) -> kernel.Create:
     name = entity.name.text
-    given = _fields(low, creation, entity, scope)
+    condition = creation.condition(entity)
+    when = low.condition(condition, scope)
+    there = scope if condition is None else scope.with_present(facts(condition.node, True))
+    given = _fields(low, creation, entity, there)
     for key, use in entity.fields.items():
         if key not in given and use.default is None and not use.nullable:
             message = f"{name} is created without {key!r}"
@@ -204,14 +209,17 @@ def _creation(low: Lowering, creation: Creation, entity: EntitySpec, scope: Scop
     if state is not None:
         word, expr = next((word, expr) for word, expr in creation.fields if word.text == "state")
         elsewhere = low.clause(f"{clause}.state", word.where, f"not {entity.states[0]} at first: {expr.text}")
-    return kernel.Create(clause, name, variable_of(name), tuple(given.items()), chosen, state, elsewhere)
+    return kernel.Create(clause, name, variable_of(name), tuple(given.items()), chosen, state, elsewhere, when)
 
 
 def _fields(low: Lowering, creation: Creation, entity: EntitySpec, scope: Scope) -> dict[str, Typed]:
     kinds = low.words.types.record_fields(entity.name.text)
     known = [field for field in kinds if field not in _BUILT_IN]
     given: dict[str, Typed] = {}
+    condition = creation.condition(entity)
     for key, expr in creation.fields:
+        if expr is condition:
+            continue
         if key.text in known:
             there = scope.with_names({"minted": local("minted", kinds["id"])}) if key.text == "id" else scope
             given[key.text] = low.typed(expr, there, kinds[key.text])

@@ -21,7 +21,11 @@ def entity(low: Lowering, declared: EntitySpec) -> kernel.Entity:
     minted = ""
     if declared.minted:
         other = "other ever had" if declared.once else f"retained {name} has"
+        other += " that is not like it" if declared.by_content else ""
         minted = low.clause(f"{path}.id", declared.minted, f"a new {name} gets an id that no {other}")
+        if declared.by_content and declared.states:
+            message = f"{name} has states, so that two of them are not one for being alike"
+            low.fault("bad-value", declared.minted, message, "write minted, or leave out the states")
     _unique(low, declared)
     shows = tuple((key.text, low.typed(expr, scope)) for key, expr in declared.shows)
     entered = tuple(_entered(low, declared, entering, scope) for entering in declared.entering)
@@ -41,6 +45,7 @@ def entity(low: Lowering, declared: EntitySpec) -> kernel.Entity:
         terminal=dict(groups).get("terminal", ()),
         minted=minted,
         once=declared.once,
+        by_content=declared.by_content,
         key=low.words.types.key(name),
         entered=entered,
         retain=retain,

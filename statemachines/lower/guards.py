@@ -6,7 +6,19 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
 from statemachines import kernel
-from statemachines.expression import Attribute, Binary, Const, Each, FunctionCall, Literal, Name, Node, Scope, Typed
+from statemachines.expression import (
+    Attribute,
+    Binary,
+    Const,
+    Each,
+    FunctionCall,
+    Literal,
+    Name,
+    Node,
+    Operate,
+    Scope,
+    Typed,
+)
 from statemachines.lifecycle import EntitySpec, Expr, MoveSpec, OperationSpec, Otherwise, Word
 from statemachines.lower.context import Lowering, equal, in_one_of, local, negated
 from statemachines.lower.effects import arrows, signals
@@ -165,6 +177,8 @@ def unique(low: Lowering, entity: EntitySpec, create: kernel.Create) -> list[ker
         if value is not None:
             clause = f"entities.{entity.name.text}.unique.{key.text}"
             guard = _unused(low, value, entity, key.text, kinds[key.text])
+            if create.when is not None:
+                guard = Operate(BOOL, 0, "||", negated(create.when), guard)
             found.append(kernel.Require(clause, guard, "refused", code.text))
     return found
 

@@ -18,7 +18,7 @@ _VALUES = {
 }
 _WORDS = dict.fromkeys(RESERVED, "a word of the language")  # no name, wherever it stands
 _MODEL = "a part of the generated model"
-_LOCAL = {"before", "decision", "new_id", "signals", "may", "again"}  # what its methods call their own
+_LOCAL = {"before", "decision", "alike", "new_id", "signals", "may", "again"}  # what its methods call their own
 _CALLS = dict.fromkeys((*ALONE, *RESERVED, "wait", "repeat", "together", "fresh"), "a word of the language")
 
 

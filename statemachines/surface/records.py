@@ -43,6 +43,7 @@ def entity(reader: Reader, name: Word, body: Mapping) -> EntitySpec:
         groups={group.text: reader.words(states) for group, states in reader.entries(body.get("states"))},
         minted=minted.where if minted else None,
         once=reader.text(body.get("id")) == "minted once",
+        by_content=reader.text(body.get("id")) == "minted by content",
         unique=tuple((field, reader.word(code)) for field, code in reader.entries(body.get("unique"))),
         private=reader.word_or_none(body.get("private to")),
         missing=otherwise(reader, body.get("missing")),

@@ -52,7 +52,8 @@ class Scopes:
         for creation in operation.creations:
             entity = creation.entity.text
             if entity in self._lifecycle.entities:
-                names.setdefault(variable_of(entity), Ref(entity))
+                surely = creation.condition(self._lifecycle.entities[entity]) is None
+                names.setdefault(variable_of(entity), Ref(entity) if surely else optional(Ref(entity)))
         scope = self.model(names)
         for sending in operation.sends:
             name = sending.name.text

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any, Final
 
 from conformance.refused import Refused
@@ -22,10 +23,13 @@ WAYS: Final[tuple[dict[str, Any], ...]] = (
 )
 """Ways of being right: what may be refused is refused, all is done that may be, late, with ids that fall."""
 
+LASTING: Final = replace(USUAL, own_steps=1_000_000)
+"""A system works on for as long as time passes: a day may hold many thousand steps of its own."""
+
 
 def system(compiled: Compiled, way: dict[str, Any], declares: dict[str, Any]) -> type:
     """Return the class of a system that does what a model does, in one of the ways."""
-    model_class = watched(compiled, USUAL)
+    model_class = watched(compiled, LASTING)
 
     class System:
         def __init__(self) -> None:

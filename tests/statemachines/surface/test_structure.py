@@ -261,7 +261,7 @@ entities / Job | cascades: [Call]
 entities / Job | handle: minted
     unknown-word 3:5 | 'handle' is no word | known words here
 entities / Job | id: given
-    bad-value 3:9 | takes 'minted' or 'minted once', not 'given' | that none ever had
+    bad-value 3:9 | takes 'minted', 'minted once' or 'minted by content', not 'given' | that none ever had
 entities / Job | states: [a]
     wrong-kind 3:13 | a mapping, and this is a list | in groups
 entities / Job | states: {}
