@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, TypeAlias
 
@@ -31,12 +31,18 @@ class Crash(Exception):
     """A body that raised instead of returning."""
 
 
+class FunctionThrew(Exception):
+    """A function that was to give a body, and raised."""
+
+
 @dataclass(slots=True, eq=False)
 class CancelToken:
     """Asks a body to stop; a child is cancelled with its parent."""
 
     parent: CancelToken | None = None
     asked: bool = False
+    heard: Callable[[], None] | None = None
+    """What a body does as soon as it is asked."""
 
     @property
     def cancelled(self) -> bool:
@@ -46,6 +52,14 @@ class CancelToken:
     def cancel(self) -> None:
         """Ask; it can be asked again."""
         self.asked = True
+        if self.heard is not None:
+            self.heard()
+
+    def listen(self, heard: Callable[[], None]) -> None:
+        """Do something as soon as it is asked, at once where it was."""
+        self.heard = heard
+        if self.cancelled:
+            heard()
 
 
 @dataclass(slots=True, eq=False)
@@ -97,6 +111,7 @@ class BackgroundTasks:
             "crash": "failed",
             "spawn_after_cancel": "canceled",
             "id_order": "text",
+            "spawn_throws": "reaches_caller",
             "canceled_outcome": "as_returned",
         },
     }
@@ -111,16 +126,21 @@ class BackgroundTasks:
 
     async def spawn(self, label: str) -> Reply:
         """Return a running task under a fresh id. Raises Refused (`session_cancelled`)."""
+        return {"task_id": self._spawn(self._turn(), label).task_id}
+
+    async def spawn_with(self, does: str, label: str, text: str) -> Reply:
+        """Spawn a task whose function throws, or whose body raises, or returns as soon as it is asked to stop.
+
+        Raises Refused: `session_cancelled`, and `function_threw` where the error is the caller's.
+        """
         table = self._turn()
-        if table.session.cancelled and self._policies["spawn_after_cancel"] == "refused":
-            raise Refused("session_cancelled", "The session has been cancelled")
-        table.spawned += 1
-        body: asyncio.Future[Returned] = asyncio.get_running_loop().create_future()
-        row = TaskRow(self._mint_id(table), label, table.spawned, CancelToken(table.session), body)
-        table.rows[row.task_id] = row
-        row.supervisor = asyncio.create_task(self._supervise(table, row))
-        table.supervisors.add(row.supervisor)
-        row.supervisor.add_done_callback(table.supervisors.discard)
+        if does == "throws" and self._policies["spawn_throws"] == "reaches_caller":
+            raise Refused("function_threw", text)
+        row = self._spawn(table, label)
+        if does == "obliges":
+            row.token.listen(lambda: self._oblige(row, text))
+        else:
+            row.body.set_exception(FunctionThrew(text) if does == "throws" else Crash(text))
         return {"task_id": row.task_id}
 
     async def finish(self, task: str, outcome: str, text: str) -> None:
@@ -211,6 +231,18 @@ class BackgroundTasks:
 
     # Rules of rows and ids.
 
+    def _spawn(self, table: TaskTable, label: str) -> TaskRow:
+        if table.session.cancelled and self._policies["spawn_after_cancel"] == "refused":
+            raise Refused("session_cancelled", "The session has been cancelled")
+        table.spawned += 1
+        body: asyncio.Future[Returned] = asyncio.get_running_loop().create_future()
+        row = TaskRow(self._mint_id(table), label, table.spawned, CancelToken(table.session), body)
+        table.rows[row.task_id] = row
+        row.supervisor = asyncio.create_task(self._supervise(table, row))
+        table.supervisors.add(row.supervisor)
+        row.supervisor.add_done_callback(table.supervisors.discard)
+        return row
+
     def _turn(self) -> TaskTable:
         """Return the table as the handle whose turn it is sees it."""
         self._turns += 1
@@ -250,9 +282,9 @@ class BackgroundTasks:
     async def _supervise(self, table: TaskTable, row: TaskRow) -> None:
         try:
             outcome, text = await row.body
-        except Crash as crash:
-            if self._policies["crash"] == "failed":
-                self._end(table, row, "failed", self._outcome(row, "failed", str(crash)))
+        except (Crash, FunctionThrew) as error:
+            if isinstance(error, FunctionThrew) or self._policies["crash"] == "failed":
+                self._end(table, row, "failed", self._outcome(row, "failed", str(error)))
         else:
             self._return(table, row, outcome, text)
 
@@ -268,6 +300,10 @@ class BackgroundTasks:
             self._end(table, row, "canceled", reported)
         else:
             self._end(table, row, outcome, self._outcome(row, outcome, text))
+
+    def _oblige(self, row: TaskRow, text: str) -> None:
+        if not row.body.done():
+            row.body.set_result(("failed", text))
 
     def _outcome(self, row: TaskRow, status: str, text: str) -> Reply:
         return {"task_id": row.task_id, "label": row.label, "result": {"status": status, "text": text}}

@@ -104,11 +104,10 @@ LOCAL_AGENT = Tolerated(
 
 BACKGROUND_TASKS = Tolerated(
     survivors={
-        "entities.Task.entering.terminal.set.wake_ups": WIDENS,
+        "on its own.raised_and_cancelled": WIDENS,
         "messages.Completion.at most": "a message that was sent is no longer due",
         "messages.Completion.order": "tasks that complete become due in that order",
         "operations.crash.set.task.text": WIDENS,
-        "operations.crash.set.task.crashed": WIDENS,
         "invariants.terminal is final": INVARIANT,
         "invariants.one outcome": INVARIANT,
         "invariants.retention holds": INVARIANT,
@@ -119,13 +118,18 @@ BACKGROUND_TASKS = Tolerated(
             (
                 "operations.append_history.unsaid: (!task.attached) || task.terminal → task.terminal",
                 "operations.append_history.unsaid: (!task.attached) || task.terminal → (!task.attached)",
-                "operations.finish.unsaid: task.crashed && task.state == running → task.crashed",
+                "operations.crash.unsaid: task.token || has_no_body(task) → has_no_body(task)",
+                "operations.crash.unsaid: task.token || has_no_body(task) → task.token",
                 (
-                    "operations.crash.unsaid: task.token || (task.crashed && task.state == running) → "
-                    "(task.crashed && task.state == running)"
+                    "define.has_no_body(task): task.state == running && "
+                    "(task.crashed || task.does == throws || task.does == raises) → "
+                    "(task.crashed || task.does == throws || task.does == raises)"
                 ),
-                "operations.crash.unsaid: task.token || (task.crashed && task.state == running) → task.token",
-                "operations.crash.set.task.crashed: true → false",
+                (
+                    "define.has_no_body(task): task.state == running && "
+                    "(task.crashed || task.does == throws || task.does == raises) → "
+                    "task.state == running && (task.crashed || task.does == raises)"
+                ),
             ),
             OPEN,
         ),
@@ -144,6 +148,17 @@ BACKGROUND_TASKS = Tolerated(
                 ),
             ),
             "whether wake-ups coalesce is open, and no row can demand that it is",
+        ),
+        **dict.fromkeys(
+            (
+                (
+                    "on its own.raised_and_cancelled.when: task.state == running && has_raised(task) && task.token && "
+                    "policies.cancelled_body == canceled → task.state == running && has_raised(task) && task.token"
+                ),
+                "on its own.raised_and_cancelled.must: true → !(true)",
+                "without on its own.raised_and_cancelled.must",
+            ),
+            WIDENS,
         ),
         "operations.wait_for_completion.gives.any of.1: "
         "stored || came > 0 || due.Completion.size() > 0 || policies.wakes == any_time → "

@@ -99,7 +99,7 @@ class Driver:
             reply = await settled(lambda: method(**arguments))
         except Refused as refusal:
             return refusal
-        if each.operation in {"create_task", "spawn"}:
+        if each.operation in {"create_task", "spawn", "spawn_with"}:
             self.ids.append(reply["task_id"])
         return reply
 

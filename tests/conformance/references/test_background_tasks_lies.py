@@ -32,6 +32,9 @@ BLOCKS = call("append_history", task="#0", blocks=[str(number) for number in ran
 HISTORY: list[Step] = [SPAWN, ATTACH, APPEND]
 MANY: list[Step] = [*[SPAWN] * 65, *(end(f"#{number}") for number in range(64))]
 FULL: list[Step] = [*MANY, end("#64")]
+THROWS, RAISES, OBLIGES = (
+    call("spawn_with", does=does, label="x", text="why") for does in ("throws", "raises", "obliges")
+)
 REVERSED: list[Step] = [*[SPAWN] * 65, *(end(f"#{number}") for number in range(64, -1, -1))]
 
 
@@ -156,10 +159,31 @@ SCRIPTS: dict[str, Sequence[Step]] = {
     "TextIsCut": [SPAWN, call("finish", task="#0", outcome="completed", text="ä"), DRAIN],
     "EmptyBlocksAreDropped": [SPAWN, ATTACH, call("append_history", task="#0", blocks=[""]), PEEK],
     "CrashedRowsStay": [*[SPAWN] * 65, *(call("crash", task=f"#{number}") for number in range(65)), LIST],
+    "ThrownFunctionLeavesRow": [THROWS, LIST],
+    "ThrownFunctionBreaksTable": [THROWS, SPAWN],
+    "EarlyRaiseRunsForEver": [RAISES, LIST],
+    "EarlyRaiseWakesNobody": [RAISES, SOON],
+    "TokenIsCancelledLate": [OBLIGES, CANCEL, LIST],
+    "ObligingBodyHasFailed": [OBLIGES, CANCEL, LIST],
+    "LastWordsAreLost": [OBLIGES, CANCEL, DRAIN],
+    "ObligingBodyEndsTwice": [OBLIGES, CANCEL, DRAIN],
+    "CancelReachesBodiesOfLabel": [OBLIGES, OBLIGES, CANCEL, DRAIN],
+    "LateBodyIsNotTold": [ALL, OBLIGES, DRAIN],
+    "CancelledRaiseIsLost": [ALL, RAISES, DRAIN],
+    "ObligingBodyWakesNobody": [OBLIGES, [WAIT, ALL]],
     "HistoryKeepsThirty": [SPAWN, ATTACH, BLOCKS, peek(110)],
 }
-OTHERWISE = {"OldRowsExpire", "PeekAndSpawnDeadlock", "RefusedTaskLeavesRow", "DrainOfManyYields"}
-"""Those that need time to pass between calls or another turn of the loop, never come back, or choose otherwise."""
+OTHERWISE = {
+    "OldRowsExpire",
+    "PeekAndSpawnDeadlock",
+    "RefusedTaskLeavesRow",
+    "DrainOfManyYields",
+    "EarlyRaiseReachesCaller",
+    "ThrownFunctionBringsNothing",
+    "CrashedBodyObliges",
+    "ObligingBodyIsAccepted",
+}
+"""Those that need time to pass between calls or another turn of the loop, never come back, crash, or choose otherwise."""
 
 
 @pytest.mark.parametrize("lie", [lie for lie in FAULTY if lie.__name__ in SCRIPTS], ids=lambda lie: lie.__name__)

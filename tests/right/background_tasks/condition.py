@@ -8,7 +8,7 @@ a handle is an object of its own that holds on to the table.
 Choices where the description leaves one:
 - small limits of its own: 3 ended rows, 4 recent blocks; ids are numbers, ordered as such;
 - a body that was asked to stop counts as it returned, so nobody needs to know that it was asked;
-- a body that crashed stays running for ever;
+- a body that crashed stays running for ever, and a function that throws is a row that failed;
 - a cancelled session refuses to spawn;
 - everything that comes too late, or for a task that is not there, is ignored; blocks make their history.
 """
@@ -29,6 +29,7 @@ class Task:
     label: str
     result: tuple[str, str] | None = None
     crashed: bool = False
+    last_words: str | None = None
     blocks: list[str] = field(default_factory=list)
 
     @property
@@ -59,6 +60,19 @@ class Table:
             del self.tasks[left]
         self.changed.notify_all()
 
+    def add(self, label: str, last_words: str | None = None) -> int:
+        if self.closed:
+            raise Refused("session_cancelled")
+        number = next(self.numbers)
+        self.tasks[number] = Task(label, last_words=last_words)
+        return number
+
+    def ask(self, *numbers: int) -> None:
+        for number in numbers:
+            last_words = self.tasks[number].last_words
+            if last_words is not None:
+                self.end(number, ("failed", last_words))
+
     def await_news(self, seconds: float) -> bool:
         news = self.changed.wait_for(lambda: len(self.endings) > self.seen, seconds)
         self.seen = len(self.endings)
@@ -87,6 +101,7 @@ class ConditionTasks:
             "crash": "stays_running",
             "spawn_after_cancel": "refused",
             "id_order": "numeric",
+            "spawn_throws": "failed_row",
         },
     }
 
@@ -106,10 +121,15 @@ class ConditionTasks:
     def spawn(self, label: str) -> dict[str, Any]:
         table = self._table()
         with table.changed:
-            if table.closed:
-                raise Refused("session_cancelled")
-            number = next(table.numbers)
-            table.tasks[number] = Task(label)
+            return {"task_id": str(table.add(label))}
+
+    def spawn_with(self, does: str, label: str, text: str) -> dict[str, Any]:
+        table = self._table()
+        with table.changed:
+            number = table.add(label, text if does == "obliges" else None)
+            table.tasks[number].crashed = does == "raises"
+            if does == "throws":
+                table.end(number, ("failed", text))
             return {"task_id": str(number)}
 
     def finish(self, task: str, outcome: str, text: str) -> None:
@@ -128,12 +148,16 @@ class ConditionTasks:
         table = self._table()
         with table.changed:
             found = table.tasks.get(number_of(task))
-            return None if found is None else found.result is None
+            if found is None or found.result is not None:
+                return None if found is None else False
+            table.ask(number_of(task))
+            return True
 
     def cancel_all(self) -> None:
         table = self._table()
         with table.changed:
             table.closed = True
+            table.ask(*table.tasks)
 
     def session_cancelled(self) -> None:
         self.cancel_all()

@@ -8,6 +8,7 @@ permit there is.
 Choices where the description leaves one:
 - one ended row stays, and two blocks are shown; ids have a fixed width, so both orders are one;
 - what a canceled task brings is said to be canceled; after a cancel tasks can be spawned as before;
+- the error of a function that throws is that of its caller, who gets no task;
 - what comes too late, or for a task that is not there, is refused.
 """
 
@@ -38,6 +39,7 @@ class Task:
     label: str
     state: str = "running"
     blocks: tuple[str, ...] | None = None
+    last_words: str | None = None
 
     @property
     def status(self) -> str:
@@ -56,6 +58,7 @@ class TransitionTasks:
             "spawn_after_cancel": "runs",
             "id_order": "text",
             "canceled_outcome": "canceled",
+            "spawn_throws": "reaches_caller",
         },
     }
 
@@ -71,6 +74,16 @@ class TransitionTasks:
         self._tasks[task.id] = task
         return {"task_id": task.id}
 
+    def spawn_with(self, does: str, label: str, text: str) -> dict[str, str]:
+        if does == "throws":
+            raise Refused("function_threw")
+        made = self.spawn(label)
+        if does == "raises":
+            self.crash(made["task_id"])
+        else:
+            self._tasks[made["task_id"]] = replace(self._tasks[made["task_id"]], last_words=text)
+        return made
+
     def finish(self, task: str, outcome: str, text: str) -> None:
         self._end(self._moved(task, outcome), text)
 
@@ -82,11 +95,13 @@ class TransitionTasks:
             return None
         if self._tasks[task].status != "running":
             return False
-        self._tasks[task] = self._moved(task, "cancel")
+        asked = self._tasks[task] = self._moved(task, "cancel")
+        if asked.last_words is not None:
+            self.finish(task, "failed", asked.last_words)
         return True
 
     def cancel_all(self) -> None:
-        for task in self._tasks:
+        for task in [*self._tasks]:
             self.cancel_task(task)
 
     def session_cancelled(self) -> None:

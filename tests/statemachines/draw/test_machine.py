@@ -74,18 +74,21 @@ def steps(machine: Machine) -> list[tuple[str, str, str | None, list[str]]]:
 
 
 def observed(compiled: Compiled) -> set[Move]:
-    """Every change of a state that the model makes, by itself or by calls; these in a few configurations of a mix."""
+    """Every change of a state that the model makes, by itself or by calls; these in a few configurations of a mix, at rest."""
     found = explore(compiled, bounds=replace(USUAL, states=1000))
     tries = TRIES.get(compiled.lifecycle.name, USUALLY)
     tried: Counter[tuple[object, ...]] = Counter()
     moves: set[Move] = set()
-    for frozen in found.configurations:
+    visited = [*found.configurations]
+    known = {*visited}
+    for frozen in visited:  # which grows by those on the way to rest
         model: Any = compiled.model()
         model.thaw(frozen)
         before = states(compiled, model)
         mix = tuple(sorted((entity, state) for (entity, _), state in before.items()))
         tried[mix] += 1
-        for trigger, act in [*unasked(model), *(calls(compiled, model) if tried[mix] <= tries else ())]:
+        called = tried[mix] <= tries and not model.forced()
+        for trigger, act in [*unasked(model), *(calls(compiled, model) if called else ())]:
             model.thaw(frozen)
             act()
             after = states(compiled, model)
@@ -94,6 +97,9 @@ def observed(compiled: Compiled) -> set[Move]:
                 for (entity, key), state in before.items()
                 if after.get((entity, key), state) != state
             }
+            if model.forced() and (between := model.freeze()) not in known:
+                known.add(between)
+                visited.append(between)
     return moves
 
 
