@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
+from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -110,10 +111,12 @@ LONGEST_LIMIT = 3600  # seconds
 INTERRUPTED_LIMIT = 0.2  # seconds that a system may take to close when somebody waits for the end
 
 
-def check_arguments(*, seed: Any = 0, fail_on: Any = "must", call_limit: Any = CALL_LIMIT) -> None:
-    """Raise UsageError for a seed, a level or a limit that a run cannot use."""
+def check_arguments(*, seed: Any = 0, quick: Any = False, fail_on: Any = "must", call_limit: Any = CALL_LIMIT) -> None:
+    """Raise UsageError for a seed, a choice, a level or a limit that a run cannot use."""
     if isinstance(seed, bool) or not isinstance(seed, int):
         raise UsageError(f"seed is {seed!r}, and a seed is a whole number")
+    if not isinstance(quick, bool):
+        raise UsageError(f"quick is {quick!r}, and it is True or False")
     if fail_on not in ("must", "should"):
         raise UsageError(f"fail_on is {fail_on!r}, and it is one of 'must' and 'should'")
     is_number = isinstance(call_limit, int | float) and not isinstance(call_limit, bool)
@@ -138,7 +141,7 @@ def prepared(
     """Return a run that can begin: all that was given is usable, and the system answers. See `run` for the rest."""
     from conformance.suite import Run, selected
 
-    check_arguments(seed=seed, fail_on=fail_on, call_limit=call_limit)
+    check_arguments(seed=seed, quick=quick, fail_on=fail_on, call_limit=call_limit)
     compiled = loaded(lifecycle)
     selected(compiled, rows)  # before anything of the system runs
     known = known_failures(compiled, baseline)
@@ -146,7 +149,17 @@ def prepared(
         with faults_told("spec"):
             budget = USUAL.quick() if quick else USUAL
             whole = Run(compiled, adapter, rows=rows, seed=seed, budget=budget, fail_on=fail_on, known=known)
+            whole.faults = spec_faults(compiled)
         yield whole
+
+
+@lru_cache(maxsize=16)
+def spec_faults(compiled: Compiled) -> tuple[str, ...]:
+    """Return what `check` tells of a spec, a line for each fault; of a shipped one nothing."""
+    from statemachines.checks import check_compiled
+
+    own = compiled.called != compiled.lifecycle.name
+    return tuple(each.render().partition("\n")[0] for each in check_compiled(compiled).diagnostics) if own else ()
 
 
 def known_failures(compiled: Compiled, baseline: str | Path | None) -> Known:

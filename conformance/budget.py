@@ -13,7 +13,7 @@ class Budget:
     """
 
     # Rows
-    every_combination: bool = True  # of the values that a row lists; if not, the first one
+    whole: bool = True  # if not, a row that has several values or orders may pass by chance
     examples: int = 12  # drawn values of a row, beside its witness
     examples_at_once: int = 3  # the same, of a row that makes calls at once
     repeats: int = 3  # runs of a failure, before it is called flaky
@@ -61,10 +61,10 @@ class Budget:
     replay_seconds: float = 3.0  # after which only as many are run as have to be: calls that hang take long
 
     def quick(self) -> Budget:
-        """Return the budget of a quick look: a quarter of the schedules and searches, and no drawn values."""
+        """Return the budget of a quick look: a quarter of the schedules and searches, and no drawn values; all that rows name."""
         return replace(
             self,
-            every_combination=False,
+            whole=False,
             examples=0,
             examples_at_once=0,
             schedules=_quarter(self.schedules),

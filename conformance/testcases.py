@@ -38,7 +38,7 @@ def testcase(
     of the class. Raises UsageError for what cannot be used, and HarnessError for what is
     declared wrongly, both where the test case is made.
     """
-    check_arguments(seed=seed)
+    check_arguments(seed=seed, quick=quick)
     compiled = loaded(lifecycle)
     chosen, with_machine = selected(compiled, rows)
     adapter = open_system(compiled, system)
@@ -47,7 +47,7 @@ def testcase(
         programs = RowCompiler(compiled.lifecycle).checked()
     budget = USUAL.quick() if quick else USUAL
     all_known = {**adapter.declaration.deviates, **known_failures(compiled, baseline)}
-    known = Baseline(compiled, all_known, whole=budget.every_combination)
+    known = Baseline(compiled, all_known, whole=budget.whole)
 
     class Rows(unittest.TestCase):
         """They share one adapter, which is closed after the last one."""

@@ -30,9 +30,12 @@ def _ran(arguments: Sequence[str]) -> int:
         parser.print_help()
         return EXIT_USAGE
     from conformance.command import commands
+    from conformance.command.process import usable_output
 
+    usable_output()
     try:
         code: int = getattr(commands, options.command)(options)
+        sys.stdout.flush()
     except UsageError as error:
         print(f"conformance: {error}", file=sys.stderr)
         return EXIT_USAGE
@@ -40,15 +43,23 @@ def _ran(arguments: Sequence[str]) -> int:
         sys.stderr.close()
         return 141  # as if SIGPIPE (13) had ended us: the command did not come to its end
     except Exception as error:  # noqa: BLE001 - a fault of the kit is no verdict on the system, nor is what keeps it from being asked; no traceback
-        from conformance.system import HarnessError
-
-        told = error if isinstance(error, HarnessError) else HarnessError.of_the_kit(error)
-        print(f"conformance: {told}", file=sys.stderr)
+        print(f"conformance: {_told(error)}", file=sys.stderr)
         return EXIT_HARNESS
     except KeyboardInterrupt:
         print("conformance: interrupted; the run did not finish", file=sys.stderr)
         return EXIT_INTERRUPTED
     return code
+
+
+def _told(error: Exception) -> str:
+    """Say what kept a command from its end; what cannot be written is not written at the end of the process either."""
+    from conformance.command.process import UNWRITABLE, no_output
+    from conformance.system import HarnessError
+
+    if isinstance(error, OSError) and error.errno in UNWRITABLE:
+        no_output()
+        return f"the output cannot be written: {error.strerror}"
+    return str(error if isinstance(error, HarnessError) else HarnessError.of_the_kit(error))
 
 
 def _parser() -> argparse.ArgumentParser:

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TextIO
 
 from conformance import api
+from conformance.command.process import utf8_output
 from conformance.defaults import FAILURES
 from conformance.errors import UsageError
 from conformance.verdict import EXIT_CONFORMS, EXIT_HARNESS, EXIT_UNKNOWN, EXIT_USAGE, EXIT_VIOLATES
@@ -40,6 +41,7 @@ def run(options: argparse.Namespace) -> int:
     out, saver = sys.stdout, Saver(options.save)
     with ExitStack() as stack:
         if options.json:  # whatever the system prints does not come between the records
+            utf8_output()
             stack.enter_context(redirect_stdout(sys.stderr))
         chosen = api.prepared(
             options.lifecycle,
@@ -190,6 +192,7 @@ def generate(options: argparse.Namespace) -> int:
         except LookupError as error:
             raise UsageError(str(error)) from None
     if options.output is None:
+        utf8_output()
         print(text, end="")
         return EXIT_CONFORMS
     with _writable(Path(options.output)) as file:
@@ -201,6 +204,7 @@ def draw(options: argparse.Namespace) -> int:
     """Draw a lifecycle as Mermaid text. Raises UsageError."""
     from statemachines.draw import mermaid
 
+    utf8_output()
     print(mermaid(api.loaded(options.lifecycle)), end="")
     return EXIT_CONFORMS
 
@@ -209,5 +213,6 @@ def adapter(options: argparse.Namespace) -> int:
     """Print the skeleton of an adapter."""
     from conformance.command.scaffold import python_skeleton
 
+    utf8_output()
     print(python_skeleton(api.loaded(options.lifecycle)), end="")
     return EXIT_CONFORMS

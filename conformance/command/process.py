@@ -1,13 +1,16 @@
-"""The process of a command: it ends in time when somebody interrupts it, and when the command is done."""
+"""The process of a command: it ends in time when somebody interrupts it, and when the command is done; and its output."""
 
 from __future__ import annotations
 
+import errno
+import io
 import os
 import signal
 import sys
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
+from pathlib import Path
 from types import FrameType
 from typing import Final
 
@@ -16,6 +19,31 @@ from conformance.verdict import EXIT_INTERRUPTED
 INTERRUPTED_WITHIN: Final = 0.9  # seconds from Ctrl-C to the end
 ENDED_WITHIN: Final = 3.0  # seconds from the last word of a command to the end: a system may leave threads behind
 _end_process = os._exit  # a run keeps systems from it
+
+
+UNWRITABLE: Final = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO, errno.EBADF)
+
+
+def usable_output() -> None:
+    """Let the output hold any text: what its encoding does not have is escaped, and a closed one takes everything."""
+    for name in ("stdout", "stderr"):
+        stream = getattr(sys, name)
+        if stream is None or stream.closed:
+            setattr(sys, name, Path(os.devnull).open("w", encoding="utf-8"))  # noqa: SIM115 - to the end of the process
+        elif isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")
+
+
+def utf8_output() -> None:
+    """Let the output be UTF-8, as a file of what is written would be, wherever it goes."""
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout.reconfigure(encoding="utf-8")
+
+
+def no_output() -> None:
+    """Write nothing more, not even what still waits to be written."""
+    with suppress(OSError, ValueError):
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 @contextmanager

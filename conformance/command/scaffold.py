@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Iterator
 
 from conformance.command.explain import refusals, shape
@@ -12,7 +13,7 @@ from statemachines.types import NULL, Bool, Int, List, Null, Optional, RecordTyp
 
 _HEAD = '''"""An adapter for {name}: between your system and the kit.
 
-    conformance run {name} --against python:THIS_MODULE:MyJobs
+    conformance run {called} --against python:THIS_MODULE:MyJobs
 
 A fresh object is made for every case. A method makes the call on your system and gives plain values
 back; it refuses with `raise Refused(code)`. Anything else that is raised counts as a crash.
@@ -65,6 +66,7 @@ def python_skeleton(compiled: Compiled) -> str:
     lacking = [operation.name for operation in compiled.kernel.operations if operation.optional]
     head = _HEAD.format(
         name=spec.name,
+        called=shlex.quote(compiled.called),
         code=next((code for code in compiled.words.types.codes if code != "wrong_state"), "not_found"),
         limits=_literal({name: limit.default for name, limit in spec.limits.items()}),
         policies=_literal(

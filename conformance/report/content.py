@@ -78,6 +78,10 @@ def opening(header: Header) -> list[Fact]:
         ("seed", str(header.seed)),
         ("kit", header.kit),
     ]
+    if header.faults:
+        first, *more = header.faults
+        beside = f"; and {number(len(more), 'fault')} more" if more else ""
+        found.append(("spec", one_line(f"`conformance check {header.called}` refuses it: {first}{beside}")))
     return [*found, *(("declares", said) for said in [_declared(header.declares)] if said)]
 
 

@@ -47,6 +47,7 @@ class Header:
 
     declares  limits, policies, lacks, clock and concurrency as plain values, and known failures; `declares` makes it
     spec  the file or folder/ of a lifecycle that is not shipped
+    faults  what `check` tells of that, a line for each
     """
 
     lifecycle: str
@@ -57,6 +58,7 @@ class Header:
     rows: tuple[Planned, ...] = ()
     kit: str = __version__
     spec: str | None = None
+    faults: tuple[str, ...] = ()
 
     @property
     def called(self) -> str:
@@ -181,7 +183,7 @@ class Stream(Watcher):
 
 APART = {"timing": ("seconds",), "schedule": ("overlaps", "reproduced", "rounds")}
 """The fields that two runs with one seed need not share, by the name under which they stand in a record."""
-IF_ANY = ("spec", "stale", "unasked")
+IF_ANY = ("spec", "faults", "stale", "unasked")
 """The fields that stand in a record only where there is something to say."""
 _BREAKS = re.compile("[\x7f-\x9f\u2028\u2029\ud800-\udfff]")
 

@@ -9,8 +9,10 @@ from dataclasses import dataclass, field
 from typing import TextIO
 
 from conformance.report.records import Coverage, Footer, Header, Stream, Watcher
+from conformance.report.texts import named
 from conformance.report.view import PlainView, ReplayCommand, View
 from conformance.verdict import EXIT_CONFORMS, EXIT_UNKNOWN, RowResult
+from statemachines.diagnostics import did_you_mean
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -46,11 +48,15 @@ class Report:
         return self.exit == EXIT_CONFORMS
 
     def __getitem__(self, row_id: str) -> RowResult:
-        """Return the result of a row; raise KeyError where there is none."""
+        """Return the result of a row; raise KeyError, which says what there is, where there is none."""
         for result in self.rows:
             if result.id == row_id:
                 return result
-        raise KeyError(row_id)
+        planned = [row.id for row in self.header.rows]
+        if row_id in planned:
+            raise KeyError(f"{row_id} has no result: the run did not come to it")
+        hint = did_you_mean(str(row_id), planned) or f"there are {named(planned)}"
+        raise KeyError(f"the run did not ask for a row {row_id!r}; {hint}")
 
     def tell(self, watcher: Watcher) -> None:
         """Tell a watcher of the run as if it went on now; it is not told of an end that there was not."""

@@ -102,5 +102,5 @@ def _clauses(result: RowResult) -> Iterator[str]:
 
 
 def _is_one_run(row: Row) -> bool:
-    """Return whether a row does the same in every run: it has one set of values, and one order of its calls."""
-    return not (row.each or row.drawn or makes_calls_at_once(row))
+    """Return whether a row does the same in every run: no value is drawn, and there is one order of its calls."""
+    return not (row.drawn or makes_calls_at_once(row))

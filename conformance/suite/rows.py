@@ -157,7 +157,7 @@ class RowRunner:
         combinations = self.fixed_values(program)
         at_once = makes_calls_at_once(program.row)
         share = max(self.budget.schedules_of_all // len(combinations), self.budget.schedules_of_each)
-        for values in combinations if at_once or self.budget.every_combination else combinations[:1]:
+        for values in combinations:
             self._rounds(program, values, tally, share)
         examples = self.budget.examples_at_once if at_once else self.budget.examples
         if program.row.drawn and examples:

@@ -56,10 +56,11 @@ class Run:
         self.fail_on = fail_on
         self.rows, self.with_machine = selected(compiled, rows)
         self.results: list[RowResult] = []
+        self.faults: tuple[str, ...] = ()  # of the spec, a line for each: it can be run, and is not right
         programs = RowCompiler(compiled.lifecycle).checked()
         self._runner = RowRunner(compiled, programs, adapter, number=seed, budget=budget)
         all_known = {**adapter.declaration.deviates, **(known or {})}
-        self._baseline = Baseline(compiled, all_known, whole=budget.every_combination)
+        self._baseline = Baseline(compiled, all_known, whole=budget.whole)
 
     def go(self, watchers: Iterable[Watcher] = ()) -> Report:
         """Run everything, telling the watchers as it goes; return the report."""
@@ -113,6 +114,7 @@ class Run:
             declares(replace(self.adapter.declaration, deviates=self._baseline.known)),
             tuple(planned),
             spec=None if self.compiled.called == spec.name else self.compiled.called,
+            faults=self.faults,
         )
 
     def _tell(self, told: list[Watcher], row_id: str, work: Callable[[], RowResult]) -> None:

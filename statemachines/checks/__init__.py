@@ -7,4 +7,4 @@ from __future__ import annotations
 
 from statemachines.checks.coverage import avoided
 from statemachines.checks.rows import holds
-from statemachines.checks.spec import Checked, check
+from statemachines.checks.spec import Checked, check, check_compiled

@@ -7,6 +7,7 @@ from dataclasses import FrozenInstanceError, asdict, replace
 import pytest
 
 from conformance.budget import USUAL, Budget
+from tests.conformance.systems import REFERENCE, row_result, thread_job
 
 
 def less(budget: Budget) -> dict[str, object]:
@@ -17,7 +18,7 @@ def less(budget: Budget) -> dict[str, object]:
 
 def test_a_quick_run_draws_nothing_and_makes_a_quarter_of_the_rest() -> None:
     assert less(USUAL.quick()) == {
-        "every_combination": False,
+        "whole": False,
         "examples": 0,
         "examples_at_once": 0,
         "schedules": 10,
@@ -47,9 +48,9 @@ def test_of_a_costly_system_a_few_well_chosen_calls_have_to_do() -> None:
     }
 
 
-def test_a_quick_run_of_a_costly_system_leaves_out_the_combinations_too() -> None:
+def test_a_quick_run_of_a_costly_system_makes_fewer_schedules_of_all_too() -> None:
     both = less(USUAL.quick().costly())
-    assert both == {**less(USUAL.costly()), "every_combination": False, "schedules_of_all": 40}
+    assert both == {**less(USUAL.costly()), "whole": False, "schedules_of_all": 40}
 
 
 def test_a_variant_keeps_what_somebody_chose_otherwise_and_changes_no_other_budget() -> None:
@@ -58,3 +59,11 @@ def test_a_variant_keeps_what_somebody_chose_otherwise_and_changes_no_other_budg
     assert patient != USUAL == Budget()
     with pytest.raises(FrozenInstanceError):
         patient.walks = 1  # type: ignore[misc]  # that is what must not be possible
+
+
+def test_a_quick_run_tries_every_value_that_a_row_names() -> None:
+    """One of three made a row about one below, at and one above a limit pass."""
+    for row in ("E10", "N3"):
+        asked = thread_job().lifecycle.rows[row]
+        assert asked.each
+        assert row_result(REFERENCE, row, quick=True).runs == row_result(REFERENCE, row).runs > 1

@@ -5,7 +5,7 @@ from __future__ import annotations
 import subprocess
 import sys
 from collections.abc import Callable
-from dataclasses import FrozenInstanceError
+from dataclasses import FrozenInstanceError, replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -317,3 +317,21 @@ def without_times(text: str) -> list[str]:
         for line in text.splitlines()
         if "s in all" not in line
     ]
+
+
+def test_a_row_that_is_no_part_of_a_report_is_told_with_what_there_is() -> None:
+    report = conformance.run("task-progress", "reference", rows="N1,N2")
+    with pytest.raises(KeyError, match="the run did not ask for a row 'N11'; did you mean"):
+        report["N11"]
+    with pytest.raises(KeyError, match="the run did not ask for a row 'E9'; there are N1 and N2"):
+        report["E9"]
+    with pytest.raises(KeyError, match="N2 has no result: the run did not come to it"):
+        replace(report, rows=report.rows[:1])["N2"]
+
+
+@pytest.mark.parametrize("quick", ["yes", 1, None])
+def test_quick_is_true_or_false_and_nothing_else(quick: Any) -> None:
+    with pytest.raises(conformance.UsageError, match=f"quick is {quick!r}, and it is True or False"):
+        conformance.run("task-progress", "reference", rows="N1", quick=quick)
+    with pytest.raises(conformance.UsageError, match="quick is"):
+        conformance.testcase("task-progress", "reference", quick=quick)

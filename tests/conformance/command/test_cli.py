@@ -440,6 +440,54 @@ def test_there_is_no_reference_of_a_lifecycle_of_ones_own(elsewhere: Path, capsy
     assert "there is no demo of small; there are: thread-job" in capsys.readouterr().err
 
 
+SMALL_JOBS = """
+from conformance import Refused
+
+
+class Jobs:
+    def __init__(self):
+        self.jobs = {}
+
+    def start(self):
+        job = str(len(self.jobs))
+        self.jobs[job] = "running"
+        return {"job_id": job}
+
+    def finish(self, job):
+        if job in self.jobs:
+            self.jobs[job] = "done"
+
+    def inspect(self, job):
+        if job not in self.jobs:
+            raise Refused("not_found")
+        return {"job_id": job, "status": self.jobs[job]}
+"""
+
+
+def test_the_skeleton_of_a_lifecycle_of_ones_own_names_the_command_that_runs_it(
+    elsewhere: Path, capsys: Capture
+) -> None:
+    (elsewhere / "my jobs.yaml").write_text(SMALL, encoding="utf-8")
+    assert ran("adapter", "my jobs.yaml") == EXIT_CONFORMS
+    assert "    conformance run 'my jobs.yaml' --against python:THIS_MODULE:MyJobs\n" in capsys.readouterr().out
+    assert ran("adapter", "job") == EXIT_CONFORMS
+    assert "    conformance run job --against" in capsys.readouterr().out
+
+
+def test_a_run_of_a_spec_that_check_refuses_says_so(elsewhere: Path, capsys: Capture) -> None:
+    """It may be the spec that is wrong where a row fails."""
+    (elsewhere / "jobs_of_ones_own.py").write_text(SMALL_JOBS, encoding="utf-8")
+    wrong = SMALL.replace(".status == done &&", ".status == running &&")
+    for text, told in ((SMALL, ""), (wrong, "`conformance check small.yaml` refuses it: small.yaml:")):
+        (elsewhere / "small.yaml").write_text(text, encoding="utf-8")
+        ran("run", "small.yaml", "--against", "python:jobs_of_ones_own:Jobs", "--report", "r.jsonl", "--rows", "N1")
+        run = " ".join(capsys.readouterr().out.split())
+        ran("show", "r.jsonl")
+        for out in (run, " ".join(capsys.readouterr().out.split())):
+            assert told in out
+            assert ("row-fails" in out) is bool(told)
+
+
 @pytest.mark.thorough
 def test_a_lifecycle_of_ones_own_runs_against_a_class(elsewhere: Path, capsys: Capture) -> None:
     (elsewhere / "small.yaml").write_text(SMALL, encoding="utf-8")
