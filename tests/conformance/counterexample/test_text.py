@@ -377,6 +377,15 @@ def test_a_call_used_again_is_a_fresh_one_whatever_it_was_called() -> None:
     assert calls_made_by(text, thread_job())[0] == shape_of(trace)
 
 
+def test_ids_that_a_caller_chose_are_written_as_they_are_where_it_matters_how_they_read() -> None:
+    def started(job_id: str) -> str:
+        call = Call(1, "start_as", (("thread", "t1"), ("tool_call", "a"), ("tool", "bash"), ("job_id", job_id)))
+        return written(Trace((call,)))
+
+    assert "start_as(t1, fresh, bash, '../x')" in started("../x")
+    assert "start_as(t1, fresh, bash, fresh)" in started("x-1")
+
+
 def test_calls_that_differ_only_in_case_are_written_as_they_are() -> None:
     trace = Trace((start(1, "one"), start(2, "ONE")))
     assert steps_of(written(trace)) == ["- start(t1, 'one', bash)", "- last = start(t1, 'ONE', bash)"]

@@ -355,3 +355,17 @@ class ChosenIdIsLookedUpPerThread(Lie):
         with self._locked():
             self._require_unresolved(tool_call)
             return self._begin(thread, tool_call, tool, job_id)
+
+
+class StartBesideFileIsLost(Lie):
+    """A boundary puts back the jobs as they were before it wrote the file of an oversize text."""
+
+    row, calls = "X63", 4
+
+    def turn_boundary(self, thread: str) -> list[Reply]:
+        jobs = {**self._jobs}
+        told = super().turn_boundary(thread)
+        with self._locked():
+            if any("file" in each["content"] for each in told):
+                self._jobs = {**jobs, **{key: job for key, job in self._jobs.items() if key in jobs}}
+        return told

@@ -46,6 +46,24 @@ class FilesNamedAfterContent(_NamesFiles):
         return hashlib.sha256(job.payload.encode()).hexdigest()
 
 
+class FilesNamedAfterId(_NamesFiles):
+    """A file is named after the id of its job, which may lead elsewhere, or be no name of a file."""
+
+    row, calls = "X61", 3
+
+    def _name(self, job: ThreadJob) -> str:
+        return job.job_id
+
+
+class FilesNamedAfterCall(_NamesFiles):
+    """A file is named after its tool call, with all that no file may be called replaced, so that two share one."""
+
+    row, calls = "X62", 8
+
+    def _name(self, job: ThreadJob) -> str:
+        return "".join(sign if sign.isalnum() else "_" for sign in job.tool_call.lower())[:100]
+
+
 class TenFiles(Lie):
     """Files are numbered from zero to nine, again and again."""
 
