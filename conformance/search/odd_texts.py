@@ -9,7 +9,8 @@ from statemachines.compile import Compiled
 from statemachines.types import List, Text, Type, present
 
 PIECES = ("x", "é", "😀")
-UNTIDY = (" x ", "one\n\n two", "é😀", "<b>&amp; %s {x}</b>", '{"b":1, "a":2}')
+LONG = "ä€😀 " * 1250  # more than whoever cuts texts leaves of one
+UNTIDY = (" x ", "one\n\n two", "é😀", "<b>&amp; %s {x}</b>", '{"b":1, "a":2}', LONG)
 # For what is told sign by sign; elsewhere an empty text may count as none.
 ODD = ("", *UNTIDY, "\n x", "a\r\nb", "a\0b", "e\u0301", "\ufeffx", "\x1b[1mx")
 

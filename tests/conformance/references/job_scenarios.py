@@ -421,6 +421,7 @@ SCENARIOS: dict[type[Lie], str] = {
         + "; ".join(f"settle(b{number}, 'ok', 'x')" for number in range(22))
         + "; sink('accept'); release_sink()"
     ),
+    delivering.DeliversTheBeginning: f"a = register('bash', 'x'); settle(a, 'ok', '{5000 * 'x'}')",
     delivering.GivesUpAfterTwenty: ("a = register('bash', 'x'); sink('refuse'); settle(a, 'ok', 'x'); wait(900_000)"),
     delivering.BackoffOverflows: ("a = register('bash', 'x'); sink('refuse'); settle(a, 'ok', 'x'); wait(900_000)"),
     owners.OwnerIgnoresCase: "register('bash', 'x', owner='Alice'); list('alice')",

@@ -277,3 +277,14 @@ def x27(s: Any) -> None:
         s.queue_message(task, each)
     assert s.foreground(task) == numbers
     assert s.drain_messages(task) == numbers
+
+
+def x28(s: Any) -> None:
+    long, session, task = 5000 * "é", do.main(s), do.agent(s)
+    s.append_message(session, long)
+    s.queue_message(session, long)
+    assert s.foreground(session) == s.drain_messages(session) == [long]
+    s.summarize(task, long)
+    s.complete(task, long)
+    do.has(s, task, result=long)
+    assert s.get(task)["progress"]["summary"] == long

@@ -344,3 +344,13 @@ class HeldHoldsOthers(Lie):
     def _deliver(self) -> None:
         if all(each.completion.place != "held" for each in self._jobs.values()):
             super()._deliver()
+
+
+class DeliversTheBeginning(Lie):
+    """Of a long text only the beginning is delivered; the record has all of it."""
+
+    row, calls = "E73", 2
+
+    def _delivered(self, completion: Completion) -> None:
+        super()._delivered(replace(completion, text=completion.text[:4096]))
+        completion.place = "delivered"

@@ -17,6 +17,15 @@ class QueueIsAStack(Lie):
         return super()._drain(task)[::-1]
 
 
+class LongMessagesAreCut(Lie):
+    """Of a message that is left only the first 4096 characters are kept."""
+
+    row, calls = "X28", 3
+
+    def queue_message(self, task: str, text: str) -> None:
+        super().queue_message(task, text[:4096])
+
+
 class DrainTakesOne(Lie):
     """Only the oldest message is taken; the others stay."""
 
