@@ -63,6 +63,7 @@ class Commands:
     start: Mapping[str, Arguments]
     status: Arguments
     cancel: Arguments
+    start_as: Arguments = ()
     end: Arguments = ()
     register: Arguments = ()
     advance: Arguments = ()
@@ -110,12 +111,18 @@ class CommandLine:
         """Start a job, under a key that no other start had."""
         return self._started(filled(self._commands.start[outcome], key=f"key-{next(self._keys)}"))
 
+    def start_as(self, wanted: str) -> dict[str, Any]:
+        """Start a job that runs on, and ask for an id. Raises Refused when the tool does not start one."""
+        job_id = UNKNOWN_IDS.get(wanted, self._commands.unknown)
+        arguments = filled(self._commands.start_as, job_id=job_id, key=f"key-{next(self._keys)}")
+        return self._started(arguments, refused="not_started")
+
     def start_again(self, original: str) -> dict[str, Any]:
         """Make the very call once more that started a job. Raises Refused when it gives another job."""
         known = self._jobs.get(original)
         if known is None:
             raise Refused("not_found")
-        return self._started(known.arguments, original)
+        return self._started(known.arguments, original, refused="not_repeated")
 
     def status(self, job: str, way: str = "printed") -> dict[str, Any]:
         """Ask how a job stands. Raises Refused when the tool knows no such job."""
@@ -157,12 +164,12 @@ class CommandLine:
 
     # ── What was printed
 
-    def _started(self, arguments: list[str], original: str = "") -> dict[str, Any]:
+    def _started(self, arguments: list[str], original: str = "", refused: str = "") -> dict[str, Any]:
         finished = self._run(arguments)
         reading = finished.reading
         descriptor = reading.descriptor
-        if original and finished.exit != 0 and descriptor is None:
-            raise Refused("not_repeated")
+        if refused and finished.exit != 0 and descriptor is None:
+            raise Refused(refused)
         faults = [*reading.faults, *self._faults(descriptor)]
         if descriptor is None and finished.stderr:
             faults.append(f"stderr: {finished.stderr}")

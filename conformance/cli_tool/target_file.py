@@ -17,9 +17,10 @@ from statemachines.yaml import Mapping as Tree
 from statemachines.yaml import Node, Scalar, locate, read_file, to_plain
 from statemachines.yaml import Sequence as Items
 
-_CALLS: Final = ("schema", "status", "cancel", "end", "register", "advance")  # words that are one command
+_CALLS: Final = ("schema", "start_as", "status", "cancel", "end", "register", "advance")  # words that are one command
 _PLACEHOLDER: Final = re.compile(r"\{([A-Za-z_]+)\}")
 _NEEDED: Final[Mapping[str, tuple[str, ...]]] = {
+    "start_as": ("job_id",),
     "status": ("job_id",),
     "cancel": ("job_id",),
     "end": ("job_id", "outcome"),
@@ -28,6 +29,7 @@ _NEEDED: Final[Mapping[str, tuple[str, ...]]] = {
 _FILLED: Final[Mapping[str, tuple[str, ...]]] = {
     **_NEEDED,
     "start": ("key",),
+    "start_as": ("job_id", "key"),
     "env": ("dir",),
     "cwd": ("dir",),
 }
@@ -121,7 +123,7 @@ def _declares(words: Mapping[str, Any]) -> dict[str, Any]:
     start, cancelled = words["start"], words.get("cancelled_exit", 4)
     ways = [outcome for outcome in ("complete", "failed") if outcome in start]
     ends = "complete_and_failed" if len(ways) == 2 else f"{ways[0]}_only" if ways else "never"
-    lacking = {"end": "end", "register": "register_without_schema"}
+    lacking = {"start_as": "start_as", "end": "end", "register": "register_without_schema"}
     limits = {"timeout": "timeout_ms", "poll": "poll_interval_ms", "kept": "kept_ms"}
     settle = {"settle": words["settle_ms"]} if "settle_ms" in words else {}
     return {

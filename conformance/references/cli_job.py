@@ -17,6 +17,7 @@ COMMANDS = Commands(
     start={
         outcome: [TOOL, "work", "--outcome", outcome, "--key", "{key}"] for outcome in ("complete", "failed", "running")
     },
+    start_as=[TOOL, "work", "--outcome", "running", "--id={job_id}"],
     status=[TOOL, "job", "status", "--", "{job_id}"],
     cancel=[TOOL, "job", "cancel", "--", "{job_id}"],
     end=[TOOL, "job", "end", "{outcome}", "--", "{job_id}"],

@@ -2,6 +2,7 @@
 
     python -m conformance.references.cli_program work --schema
     python -m conformance.references.cli_program work --outcome complete --key K
+    python -m conformance.references.cli_program work --outcome running --id=ID
     python -m conformance.references.cli_program job status -- ID
     python -m conformance.references.cli_program job cancel -- ID
 
@@ -99,7 +100,9 @@ class JobTool:
             return COMPLETE, self.declaration(), None
         if chosen.outcome is None:
             return USAGE, None, "--outcome is needed"
-        job_id = self.mint(chosen.key)
+        job_id = self.mint(chosen.key) if chosen.id is None else chosen.id
+        if job_id in self.state["jobs"]:
+            return USAGE, None, f"there is a job {job_id!r} already"
         self.state["jobs"][job_id] = job = {
             "wanted": chosen.outcome,
             "started_at": self.now,
@@ -231,6 +234,7 @@ def _parser() -> argparse.ArgumentParser:
     work.add_argument("--schema", action="store_true")
     work.add_argument("--outcome", choices=["complete", "failed", "running"])
     work.add_argument("--key", default="")
+    work.add_argument("--id")
     jobs = commands.add_parser("job").add_subparsers(required=True, dest="command")
     for name in ("status", "cancel", "end"):
         command = jobs.add_parser(name)

@@ -174,6 +174,7 @@ EITHER = "refused or ignored, both are right"
 LATER = "the next status says the same"
 CLI_JOB = Tolerated(
     survivors={
+        "operations.start_as.set.unseen": UNSEEN,
         "operations.start.set.unseen": UNSEEN,
         "operations.start_again.set.unseen": UNSEEN,
         "operations.status.set.unseen": UNSEEN,
@@ -195,8 +196,25 @@ CLI_JOB = Tolerated(
         "operations.start.create.Job.state": UNSEEN,
         "operations.start_again.create.Job.state": UNSEEN,
         "operations.start_again.missing": OPEN,
+        **{
+            f"operations.{name}.unsaid": OPEN
+            for name in ("start_as", "start_again", "status_of_unknown_id", "cancel_of_unknown_id")
+        },
     },
     equivalent={
+        **dict.fromkeys(
+            (
+                (
+                    "operations.start_as.unsaid: wanted in [no_argument, empty] || jobs.exists(j, j.chosen) → "
+                    "jobs.exists(j, j.chosen)"
+                ),
+                (
+                    "operations.start_as.unsaid: wanted in [no_argument, empty] || jobs.exists(j, j.chosen) → "
+                    "wanted in [no_argument, empty]"
+                ),
+            ),
+            OPEN,
+        ),
         **dict.fromkeys(
             (
                 f"operations.{name}: unchanged → {other}"

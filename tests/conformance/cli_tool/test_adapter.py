@@ -288,7 +288,7 @@ def test_a_faulty_file_ends_a_run_with_2(
 
 def test_what_a_file_leaves_out_is_lacking(described: Callable[..., str]) -> None:
     declares: dict[str, Any] = dict(read_target(described(RUDE, way="x").removeprefix("cli:")).declares)
-    assert declares["lacks"] == ["end", "register_without_schema"]
+    assert declares["lacks"] == ["start_as", "end", "register_without_schema"]
     assert declares["clock"] == "real"
     assert declares["policies"]["ends"] == "never"
     assert declares["limits"] == {"timeout": None, "poll": None, "kept": None}

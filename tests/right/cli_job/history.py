@@ -41,6 +41,10 @@ class HistoryJobs:
         with self._lock:
             return self._begun(outcome)
 
+    def start_as(self, wanted: str) -> Answer:
+        """Give it the next id all the same."""
+        return self.start("running")
+
     def start_again(self, original: str) -> Answer:
         with self._lock:
             wanted = next(what for _, job, what in self._history if job == original)
