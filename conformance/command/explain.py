@@ -31,9 +31,9 @@ def explained(compiled: Compiled, part: str) -> str:
         return found
     spec = compiled.lifecycle
     paths = [clause.path for clause in compiled.kernel.clauses]
-    known = [*spec.rows, MACHINE, *spec.operations, *spec.limits, *spec.policies, *spec.signals, *paths]
+    known = [*spec.rows, MACHINE, *spec.operations, *spec.limits, *spec.policies, *spec.signals, *spec.parts, *paths]
     hint = did_you_mean(part, known) or f"`conformance explain {compiled.called}` lists them"
-    raise UsageError(f"{spec.name} has no row, operation, limit, policy, signal or clause {part!r}; {hint}")
+    raise UsageError(f"{spec.name} has no row, operation, limit, policy, signal, part or clause {part!r}; {hint}")
 
 
 def _explain_clauses(compiled: Compiled, part: str) -> str:
@@ -181,10 +181,10 @@ def _source(file: Path, row: Row) -> list[str]:
 def explain_choice(compiled: Compiled, name: str) -> str:
     """Return a limit, a policy or a signal: what it is, and the rows and clauses that speak of it; nothing for another name.
 
-    `limits`, `policies` and `signals` are all of them.
+    Of a part, the operations that it has. `limits`, `policies`, `signals` and `parts` are all of them.
     """
     spec, plain = compiled.lifecycle, name.rpartition(".")[2]
-    groups = {"policies": spec.policies, "limits": spec.limits, "signals": spec.signals}
+    groups = {"policies": spec.policies, "limits": spec.limits, "signals": spec.signals, "parts": spec.parts}
     if name in groups:
         return "\n".join(explain_choice(compiled, f"{name}.{each}") for each in groups[name])
     match next((each for each, known in groups.items() if plain in known and name in (plain, f"{each}.{plain}")), ""):
@@ -196,6 +196,10 @@ def explain_choice(compiled: Compiled, name: str) -> str:
         case "signals":
             fields = dict(compiled.kernel.signals)[plain]
             word, head = f".signal.{plain}", [", ".join(f"{key}: {shape(kind)}" for key, kind in fields)]
+        case "parts":
+            return "\n".join(
+                [f"{plain}, a part that may be all there is", *(f"  {word.text}" for word in spec.parts[plain])]
+            )
         case _:
             return ""
     speaks = re.compile(rf"{re.escape(word)}\b")

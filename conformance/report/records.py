@@ -113,7 +113,9 @@ KINDS: dict[str, type[Record]] = {"header": Header, "row": RowResult, "coverage"
 def declares(declaration: Declaration) -> dict[str, Any]:
     """Return a declaration as the plain values of a header."""
     return {
-        "limits": dict(sorted(declaration.limits.items())),
+        "limits": {
+            name: None if name in declaration.unlimited else value for name, value in sorted(declaration.limits.items())
+        },
         "policies": {
             name: list(value) if isinstance(value, tuple) else value
             for name, value in sorted(declaration.policies.items())

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
-from conformance.system import Declaration
+from conformance.system import UNLIMITED, Declaration
 from statemachines import kernel
 from statemachines.compile import Compiled
 from statemachines.expression import Const, Var
@@ -20,16 +20,22 @@ Prefill = Callable[[Any], None]  # makes calls on a driver
 
 
 def prefills(compiled: Compiled, declaration: Declaration, most: int) -> list[Prefill]:
-    """Return ways to begin a case: with nothing, then for every retention limit up to `most` around and beyond it."""
+    """Return ways to begin a case: with nothing, then for every retention limit up to `most` around and beyond it.
+
+    Where there is no limit they begin with many records, all of which stay.
+    """
     found: list[Prefill] = [lambda driver: None]
     model = compiled.model(declaration.limits, declaration.policies)
     for entity in compiled.kernel.entities:
         source = _asked(compiled.kernel, declaration)
         creation, ending = _creation(source, entity), _ending(source, entity)
         limit = _retained(entity, model)
-        if creation is None or ending is None or limit is None or limit > most:
+        if creation is None or ending is None or limit is None or most < limit < UNLIMITED:
             continue
-        for count in sorted({max(limit - 1, 0), limit, limit + 1} - {0}):
+        around = (
+            {max(limit - 1, 0), limit, limit + 1} - {0} if limit < UNLIMITED else {most // 2}
+        )  # none of which leaves
+        for count in sorted(around):
             found += [
                 _filled(creation, ending, entity, count, apart and declaration.clock == "virtual")
                 for apart in (True, False)

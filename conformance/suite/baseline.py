@@ -55,8 +55,8 @@ class Baseline:
     whole: bool = True
 
     def judged(self, result: RowResult) -> RowResult:
-        """Return the result of a row; of one that fails, and is known to, as a known failure with its reason."""
-        if result.verdict not in (Verdict.FAIL, Verdict.FLAKY):
+        """Return the result of a row; of one that fails or cannot be exercised, and is known to, as a known failure."""
+        if result.verdict not in (Verdict.FAIL, Verdict.FLAKY, Verdict.NOT_EXERCISED):
             return result
         clauses = list(_clauses(result))
         if result.id in self.known:

@@ -30,6 +30,8 @@ def inapplicable(compiled: Compiled, words: RowWords, adapter: Adapter, row: Row
                 return f"needs {word}, which {declaration.absent.get(word, 'is optional and lacking')}"
         elif not evaluate(words, expr, model):
             return f"needs {expr.text}, and {_declared(expr.node, model, declaration)}"
+    if counted := _limits_of_steps(row) & declaration.unlimited:
+        return f"needs a number for {', '.join(sorted(counted))}, and there is none: null is declared"
     for name in operations(row, compiled):
         if name in declaration.absent:
             return f"needs {name}, which {declaration.absent[name]}"
@@ -90,6 +92,14 @@ def _unsent(row: Row, compiled: Compiled, declaration: Declaration) -> str:
     return min(read & declaration.silent, default="")
 
 
+def _limits_of_steps(row: Row) -> set[str]:
+    """Return the limits up to which a row counts or waits."""
+    drawn = [expr.node for each in row.drawn for expr in (each.low, each.high) if expr is not None]
+    read = (part for node in (*_steps((*row.arrange, *row.act)), *drawn) for part in nodes(node))
+    fields = (part for part in read if isinstance(part, Field) and isinstance(part.of, Name))
+    return {part.name for part in fields if isinstance(part.of, Name) and part.of.name == "limits"}
+
+
 def _called(row: Row) -> set[str]:
     """Return what a row calls: operations, functions, and words such as `wait` and `together`."""
     calls = (part for part in _nodes(row) if isinstance(part, FunctionCall))
@@ -98,15 +108,15 @@ def _called(row: Row) -> set[str]:
 
 def _nodes(row: Row) -> Iterator[Node]:
     """Walk all that a row says, in its steps and in what it asserts."""
-
-    def within_steps(steps: Iterable[RowStep]) -> Iterator[Node]:
-        for step in steps:
-            yield step.expr.node
-            yield from within_steps(step.body)
-
-    written = [*within_steps((*row.arrange, *row.act)), *(claim.expr.node for claim in row.asserts)]
-    for each in written:
+    for each in (*_steps((*row.arrange, *row.act)), *(claim.expr.node for claim in row.asserts)):
         yield from nodes(each)
+
+
+def _steps(steps: Iterable[RowStep]) -> Iterator[Node]:
+    """Walk what each of some steps says, those within it too."""
+    for step in steps:
+        yield step.expr.node
+        yield from _steps(step.body)
 
 
 def _declared(node: Node, model: Any, declaration: Declaration) -> str:

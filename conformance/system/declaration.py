@@ -14,6 +14,7 @@ from statemachines.diagnostics import did_you_mean
 CLOCKS = ("virtual", "real", "none")
 CONCURRENCIES = ("threads", "async", "none")
 SIGNAL = "signal "  # stands before the name of a signal that is lacking
+UNLIMITED = 10**15  # what the model takes for a limit that there is not: no row and no random calls come so far
 WORDS = ("limits", "policies", "parts", "lacks", "deviates", "clock", "concurrency", "settles")
 
 
@@ -38,6 +39,7 @@ class Deviation:
 class Declaration:
     """What an adapter declares, checked against the lifecycle.
 
+    unlimited  the limits that there are not, for which the model has one that nobody reaches
     lacks  operations, and signals as `signal NAME`
     parts  those of the life cycle's parts that there are; none where it has no parts, or all of them are there
     absent  the operations that are nobody's to ask for, each with why
@@ -63,6 +65,7 @@ class Declaration:
     parts: tuple[str, ...] = ()
     absent: Mapping[str, str] = field(default_factory=dict)
     unsent: frozenset[str] = frozenset()
+    unlimited: frozenset[str] = frozenset()
 
     @property
     def silent(self) -> frozenset[str]:
@@ -102,7 +105,7 @@ def declared(compiled: Compiled, words: Mapping[str, Any], *, has_wait: bool, as
             "all that is started comes to rest before anybody looks"
         )
     try:
-        limits = limits_of(compiled.lifecycle, words.get("limits", {}))
+        limits, unlimited = _limits(compiled, words.get("limits", {}))
         policies = policies_of(compiled.lifecycle, words.get("policies", {}))
     except ValueError as error:
         raise DeclarationError(str(error)) from None
@@ -113,8 +116,16 @@ def declared(compiled: Compiled, words: Mapping[str, Any], *, has_wait: bool, as
     looks = frozenset(each.name for each in compiled.kernel.operations if each.observes)
     deviates = deviations(compiled, words.get("deviates", {}))
     return Declaration(
-        limits, policies, lacks, clock, concurrency, settles, looks, rests, deviates, parts, absent, unsent
+        limits, policies, lacks, clock, concurrency, settles, looks, rests, deviates, parts, absent, unsent, unlimited
     )
+
+
+def _limits(compiled: Compiled, words: Any) -> tuple[dict[str, int | None], frozenset[str]]:
+    """Return the limits, and those that there are not although each system of the description has one. Raises ValueError."""
+    known, given = compiled.lifecycle.limits, words.items() if isinstance(words, Mapping) else ()
+    unlimited = [name for name, value in given if value is None and name in known and not known[name].optional]
+    numbers = {**words, **dict.fromkeys(unlimited, UNLIMITED)} if unlimited else words
+    return limits_of(compiled.lifecycle, numbers), frozenset(unlimited)
 
 
 def _one_of(word: str, value: Any, known: tuple[str, ...]) -> None:

@@ -131,7 +131,7 @@ USAGE: list[tuple[tuple[str, ...], str]] = [
     ),
     (
         ("explain", "thread-job", "N99"),
-        "thread-job has no row, operation, limit, policy, signal or clause 'N99'; did you mean 'N9'?",
+        "thread-job has no row, operation, limit, policy, signal, part or clause 'N99'; did you mean 'N9'?",
     ),
     (("explain", "thread-job", "operations.finsh"), "did you mean 'operations.finish"),
     (("explain", "thread-job", "§"), "`conformance explain thread-job` lists them"),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from conformance.command.explain import explain_choice, explain_clause
+from conformance.command.explain import explain_choice, explain_clause, explained
 from conformance.command.scaffold import python_skeleton
 from conformance.suite.row_facts import inapplicable
 from statemachines.compile import load
@@ -43,6 +43,14 @@ def test_a_group_is_all_that_is_in_it_and_another_name_is_nothing() -> None:
     told = explain_choice(JOB, "policies")
     assert [name for name in JOB.lifecycle.policies if explain_choice(JOB, name) not in told] == []
     assert explain_choice(JOB, "policies.retention") == explain_choice(JOB, "nonsense") == ""
+
+
+def test_a_part_is_the_operations_that_it_has() -> None:
+    told = explain_choice(JOB, "parts.tool")
+    assert {"tool_result", "abort_tool"} < set(told.split())
+    assert explain_choice(JOB, "parts").endswith(told)
+    assert explained(JOB, "parts") == explain_choice(JOB, "parts")
+    assert "configure" in explained(JOB, "manager").split()
 
 
 def test_a_loop_says_which_records_it_is_about() -> None:

@@ -89,6 +89,12 @@ def test_a_run_of_known_failures_alone_was_a_run() -> None:
     assert conformance.run("task-progress", deviating("E5"), rows="E5").exit == EXIT_CONFORMS
 
 
+def test_what_is_known_need_not_be_exercised() -> None:
+    assert conformance.run("task-progress", TwoFaults, rows="N1,N6").exit == EXIT_VIOLATES  # it has no batches
+    report = conformance.run("task-progress", deviating("N6"), rows="N1,N6")
+    assert (report.exit, report["N6"].verdict) == (EXIT_CONFORMS, Verdict.KNOWN_FAIL)
+
+
 def test_what_is_not_named_fails_all_the_same() -> None:
     report = conformance.run("task-progress", deviating("N2", "operations.start.otherwise"), rows="E5")
     assert (report.exit, report["E5"].verdict) == (EXIT_VIOLATES, Verdict.FAIL)

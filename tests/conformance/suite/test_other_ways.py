@@ -14,7 +14,7 @@ from conformance.suite.run import MACHINE
 from conformance.verdict import EXIT_CONFORMS, Verdict
 from statemachines.compile import load
 from tests.conformance.systems import BRIEF, explained, whole_run
-from tests.other_ways import job, thread_job
+from tests.other_ways import background_tasks, job, thread_job
 
 pytestmark = pytest.mark.thorough
 
@@ -110,6 +110,7 @@ MORE: dict[str, dict[type, tuple[str, ...]]] = {
         job.TextOnce: ("E71",),
         job.ResultOnce: ("E71",),
     },
+    "background-tasks": {background_tasks.KeepsAll: ("N1", "X33", MACHINE)},
     "thread-job": {thread_job.CodeOfItsOwn: ("E8", "X2")},
 }
 """Each with the rows that ask about it."""
@@ -130,6 +131,16 @@ def test_what_is_open_or_declared_accuses_nobody(lifecycle: str, system: type, r
     held = (Verdict.PASS, Verdict.NOT_APPLICABLE) if rows is None else (Verdict.PASS,)
     assert [explained(each) for each in results if each.verdict not in held] == []
     assert code == EXIT_CONFORMS
+
+
+def test_who_has_no_limit_is_not_counted_up_to_it_and_is_held_to_that() -> None:
+    compiled = load("background-tasks")
+    _, results = whole_run(background_tasks.KeepsAll, compiled, budget=BRIEF, only=("B1", "B2", "X27", "X40"))
+    assert {(each.verdict, "there is none: null is declared" in each.reason) for each in results} == {
+        (Verdict.NOT_APPLICABLE, True)
+    }
+    _, (machine,) = whole_run(background_tasks.SaysThatItKeepsAll, compiled, budget=BRIEF, only=(MACHINE,))
+    assert machine.verdict is Verdict.FAIL
 
 
 @pytest.mark.parametrize(

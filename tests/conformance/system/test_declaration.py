@@ -13,6 +13,7 @@ from conformance.system.broken import HarnessError
 from conformance.system.declaration import (
     CLOCKS,
     CONCURRENCIES,
+    UNLIMITED,
     WORDS,
     Declaration,
     DeclarationError,
@@ -53,6 +54,9 @@ def test_what_is_left_out_follows_from_what_is_offered(
         ({"settles": 250}, "settles", 250),
         ({"limits": {"retained": 0}}, "limits", {"retained": 0}),
         ({"limits": {"max_lines": None}}, "limits", {"max_lines": None}),
+        ({"limits": {"max_lines": None}}, "unlimited", frozenset()),
+        ({"limits": {"retained": None}}, "limits", {"retained": UNLIMITED}),
+        ({"limits": {"retained": None}}, "unlimited", {"retained"}),
         ({"policies": {"tie": "id"}}, "policies", {"tie": "id"}),
         (
             {"policies": {"tie": ["started_at", "job_id desc"]}},
@@ -85,7 +89,6 @@ def test_a_right_word_is_taken(words: dict[str, Any], part: str, value: Any) -> 
         ({"limits": {"retain": 3}}, "thread-job has no limit 'retain'; did you mean 'retained'?"),
         ({"limits": {"zzz": 3}}, "thread-job has no limit 'zzz'; known: retained, max_bytes, max_lines"),
         ({"limits": {"retained": -1}}, "limit retained is a whole number from 0 on, and this is -1"),
-        ({"limits": {"retained": None}}, "limit retained is a whole number"),
         ({"limits": {"retained": True}}, "limit retained is a whole number"),
         ({"limits": {"retained": "20"}}, "limit retained is a whole number from 0 on, and this is '20'"),
         ({"limits": [20]}, "limits"),
