@@ -143,6 +143,12 @@ class BackgroundTasks:
             row.body.set_exception(FunctionThrew(text) if does == "throws" else Crash(text))
         return {"task_id": row.task_id}
 
+    async def spawn_from(self, spawner: str, label: str) -> Reply:
+        """Let the body of a running task spawn another. Refuses `not_found`, `wrong_state` and as `spawn`."""
+        table = self._turn()
+        self._find_running(table, spawner)
+        return {"task_id": self._spawn(table, label).task_id}
+
     async def finish(self, task: str, outcome: str, text: str) -> None:
         """Let the body return; the task has ended when this has. Refuses `not_found`, `wrong_state`."""
         row = self._find_running(self._turn(), task)

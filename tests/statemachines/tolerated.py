@@ -112,12 +112,14 @@ BACKGROUND_TASKS = Tolerated(
         "invariants.one outcome": INVARIANT,
         "invariants.retention holds": INVARIANT,
     },
-    unmissed={f"operations.{name}.unsaid": OPEN for name in ("finish", "crash", "append_history")},
+    unmissed={f"operations.{name}.unsaid": OPEN for name in ("spawn_from", "finish", "crash", "append_history")},
     equivalent={
         **dict.fromkeys(
             (
                 "operations.append_history.unsaid: (!task.attached) || task.terminal → task.terminal",
                 "operations.append_history.unsaid: (!task.attached) || task.terminal → (!task.attached)",
+                "operations.spawn_from.unsaid: spawner.terminal || has_no_body(spawner) → has_no_body(spawner)",
+                "operations.spawn_from.unsaid: spawner.terminal || has_no_body(spawner) → spawner.terminal",
                 "operations.crash.unsaid: task.token || has_no_body(task) → has_no_body(task)",
                 "operations.crash.unsaid: task.token || has_no_body(task) → task.token",
                 (

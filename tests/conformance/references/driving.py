@@ -99,7 +99,7 @@ class Driver:
             reply = await settled(lambda: method(**arguments))
         except Refused as refusal:
             return refusal
-        if each.operation in {"create_task", "spawn", "spawn_with"}:
+        if each.operation in {"create_task", "spawn", "spawn_with", "spawn_from"}:
             self.ids.append(reply["task_id"])
         return reply
 

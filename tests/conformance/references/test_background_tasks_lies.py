@@ -35,6 +35,7 @@ FULL: list[Step] = [*MANY, end("#64")]
 THROWS, RAISES, OBLIGES = (
     call("spawn_with", does=does, label="x", text="why") for does in ("throws", "raises", "obliges")
 )
+WITHIN = call("spawn_from", spawner="#0", label="x")
 REVERSED: list[Step] = [*[SPAWN] * 65, *(end(f"#{number}") for number in range(64, -1, -1))]
 
 
@@ -169,6 +170,9 @@ SCRIPTS: dict[str, Sequence[Step]] = {
     "ObligingBodyEndsTwice": [OBLIGES, CANCEL, DRAIN],
     "CancelReachesBodiesOfLabel": [OBLIGES, OBLIGES, CANCEL, DRAIN],
     "LateBodyIsNotTold": [ALL, OBLIGES, DRAIN],
+    "InnerTokenIsChild": [SPAWN, WITHIN, CANCEL, end("#1"), LIST],
+    "InnerEndsWithOuter": [SPAWN, WITHIN, END, LIST],
+    "InnerEscapesCancelOfAll": [SPAWN, ALL, WITHIN, end("#1"), LIST],
     "CancelledRaiseIsLost": [ALL, RAISES, DRAIN],
     "ObligingBodyWakesNobody": [OBLIGES, [WAIT, ALL]],
     "HistoryKeepsThirty": [SPAWN, ATTACH, BLOCKS, peek(110)],
@@ -180,6 +184,7 @@ OTHERWISE = {
     "DrainOfManyYields",
     "EarlyRaiseReachesCaller",
     "ThrownFunctionBringsNothing",
+    "InnerIsAccepted",
     "CrashedBodyObliges",
     "ObligingBodyIsAccepted",
 }

@@ -176,6 +176,63 @@ class ObligingBodyIsAccepted(Refusing, Lie):
         return reply
 
 
+class InnerTokenIsChild(Lie):
+    """A task that a body spawned is cancelled with that body's task: its token is a child of the other one's."""
+
+    row, calls = "E19", 5
+
+    async def spawn_from(self, spawner: str, label: str) -> Reply:
+        reply = await super().spawn_from(spawner, label)
+        rows = self._handles[0].rows
+        rows[reply["task_id"]].token.parent = rows[spawner].token
+        return reply
+
+
+class InnerEndsWithOuter(Lie):
+    """When a body ends, the tasks that it spawned end with it, for they ran within it."""
+
+    row, calls = "E19", 4
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._within: dict[str, TaskRow] = {}
+
+    async def spawn_from(self, spawner: str, label: str) -> Reply:
+        reply = await super().spawn_from(spawner, label)
+        self._within[spawner] = self._handles[0].rows[reply["task_id"]]
+        return reply
+
+    def _end(self, table: TaskTable, row: TaskRow, status: str, outcome: Reply) -> None:
+        super()._end(table, row, status, outcome)
+        inner = self._within.get(row.task_id)
+        if inner is not None and not inner.body.done():
+            inner.body.set_result(("failed", "The task ended"))
+
+
+class InnerEscapesCancelOfAll(Lie):
+    """A task that a body spawns after a cancel of all runs as if nothing was: only the door is watched."""
+
+    row, calls = "E21", 5
+
+    async def spawn_from(self, spawner: str, label: str) -> Reply:
+        reply = await super().spawn_from(spawner, label)
+        self._handles[0].rows[reply["task_id"]].token.parent = None
+        return reply
+
+
+class InnerIsAccepted(Refusing, Lie):
+    """Where a task is refused after a cancel of all, one that a body spawns is not."""
+
+    row, calls = "E20", 3
+    right = Refusing
+
+    async def spawn_from(self, spawner: str, label: str) -> Reply:
+        policy, self._policies["spawn_after_cancel"] = self._policies["spawn_after_cancel"], "runs"
+        reply = await super().spawn_from(spawner, label)
+        self._policies["spawn_after_cancel"] = policy
+        return reply
+
+
 class CancelledRaiseIsLost(Lie):
     """What a body raises after it was cancelled is taken for its answer to the cancel, and nothing ends."""
 

@@ -132,6 +132,10 @@ class ConditionTasks:
                 table.end(number, ("failed", text))
             return {"task_id": str(number)}
 
+    def spawn_from(self, spawner: str, label: str) -> dict[str, Any]:
+        """Whoever spawns is nobody's affair."""
+        return self.spawn(label)
+
     def finish(self, task: str, outcome: str, text: str) -> None:
         table = self._table()
         with table.changed:

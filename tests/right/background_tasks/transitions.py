@@ -84,6 +84,11 @@ class TransitionTasks:
             self._tasks[made["task_id"]] = replace(self._tasks[made["task_id"]], last_words=text)
         return made
 
+    def spawn_from(self, spawner: str, label: str) -> dict[str, str]:
+        if spawner not in self._tasks:
+            raise Refused("not_found")
+        return self.spawn(label)
+
     def finish(self, task: str, outcome: str, text: str) -> None:
         self._end(self._moved(task, outcome), text)
 
