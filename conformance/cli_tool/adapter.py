@@ -15,7 +15,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import IO, Any, ClassVar, Final
 
-from conformance.cli_tool.command_line import CommandLine, Finished, filled
+from conformance.cli_tool.command_line import NOT_RUN, CommandLine, Finished, filled
 from conformance.cli_tool.target_file import Target
 from conformance.system import Adapter, Broken, Declare, Signature, slices
 
@@ -69,7 +69,7 @@ class Tool(CommandLine):
                 )
             except (OSError, ValueError) as error:  # what a shell tells with 127
                 self._record(words, "cannot be run", str(error))
-                return Finished(127, "", str(error))
+                return Finished(NOT_RUN, "", str(error))
             code = self._exit_of(process)
             if code is None:
                 with contextlib.suppress(ProcessLookupError):

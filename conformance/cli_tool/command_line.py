@@ -15,6 +15,7 @@ from typing import Any, Final
 
 from conformance.cli_tool.envelope import FIELDS, Reading, descriptor_faults, read, schema_faults
 from conformance.refused import Refused
+from conformance.system import Broken, HarnessError
 
 Arguments = Sequence[str]
 
@@ -33,7 +34,7 @@ UNKNOWN_IDS: Final[Mapping[str, str]] = {
 }
 """Ids that nobody hands out, by what the spec calls them; `ordinary` is in the tool's own style, `no_argument` is no id at all."""
 
-NOT_FOUND, MISUSED = 5, 2
+NOT_FOUND, MISUSED, NOT_RUN = 5, 2, 127
 _NUMBERS: Final = ("poll_interval_ms", "timeout_ms")
 
 
@@ -77,6 +78,12 @@ def filled(arguments: Arguments, **values: str) -> list[str]:
     return [placeholders.sub(lambda found: "" + values[found[0][1:-1]], word) for word in arguments]
 
 
+def _failed(name: str, hook: Arguments, finished: Finished) -> str:
+    """Say of a hook that it failed."""
+    said = f": {finished.stderr}" if finished.stderr else ""
+    return f"the hook `{name}` fails: `{shlex.join(hook)}` ended with exit {finished.exit}{said}"
+
+
 @dataclass(slots=True)
 class _KnownJob:
     """What callers were told of a job."""
@@ -118,7 +125,7 @@ class CommandLine:
         return self._started(arguments, refused="not_started")
 
     def start_again(self, original: str) -> dict[str, Any]:
-        """Make the very call once more that started a job. Raises Refused when it gives another job."""
+        """Make the very call once more that started a job. Raises Refused when it gives the same job, as it stands, or none."""
         known = self._jobs.get(original)
         if known is None:
             raise Refused("not_found")
@@ -146,12 +153,17 @@ class CommandLine:
         return self._of_unknown_id(self._commands.cancel, unknown_id)
 
     def end(self, job: str, outcome: str) -> None:
-        """End a job from outside."""
-        self._run(filled(self._commands.end, job_id=job, outcome=outcome))
+        """End a job from outside. Raises HarnessError when the hook fails, and the job runs on."""
+        hook = filled(self._commands.end, job_id=job, outcome=outcome)
+        finished = self._hooked("end", hook)
+        if finished.exit != 0:  # it may be that of a job which has ended, or that nobody knows
+            stands = self._run(filled(self._commands.status, job_id=job)).reading.fields
+            if stands.get("status") == "running":
+                raise HarnessError(f"{_failed('end', hook, finished)}, and the job runs on")
 
     def register_without_schema(self) -> None:
         """Register a command that declares no descriptor schema, which has to fail. Raises Refused as the tool does."""
-        if self._run(list(self._commands.register)).exit != 0:
+        if self._hooked("register", list(self._commands.register)).exit != 0:
             raise Refused("no_descriptor_schema")
 
     def deviations(self) -> dict[str, Any]:
@@ -159,8 +171,21 @@ class CommandLine:
         return {"found": list(dict.fromkeys(self._deviations))}
 
     def wait(self, ms: int) -> None:
-        """Let the tool move its clock."""
-        self._run(filled(self._commands.advance, ms=str(ms)))
+        """Let the tool move its clock. Raises HarnessError when the hook fails."""
+        hook = filled(self._commands.advance, ms=str(ms))
+        finished = self._hooked("advance", hook)
+        if finished.exit != 0:
+            raise HarnessError(_failed("advance", hook, finished))
+
+    def _hooked(self, name: str, hook: list[str]) -> Finished:
+        """Run a hook, which is no part of the tool; raise HarnessError when it cannot be run, or does not end."""
+        try:
+            finished = self._run(hook)
+        except Broken as broken:
+            raise HarnessError(f"the hook `{name}` fails: {broken.message}") from None
+        if finished.exit == NOT_RUN:
+            raise HarnessError(_failed(name, hook, finished))
+        return finished
 
     # ── What was printed
 
@@ -176,7 +201,7 @@ class CommandLine:
         answer = self._shown(finished, descriptor, faults)
         job_id = answer["job_id"]
         if original and job_id == original and not answer["faults"]:
-            raise Refused("same_job")
+            raise Refused(f"same_job_{answer['status']}")
         if isinstance(job_id, str) and descriptor is not None:
             self._jobs.setdefault(job_id, _KnownJob(arguments, descriptor))
         return answer

@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from typing import Any, NoReturn
 
 from conformance.refused import Refused
-from conformance.system.broken import Broken
+from conformance.system.broken import Broken, HarnessError
 
 _end_process = os._exit
 _process = os.getpid()
@@ -33,10 +33,10 @@ class Exited(SystemExit):
 
 
 def run(function: Callable[[], Any]) -> Any:
-    """Return what something of the system's gives; raise Raised for what it raises, but Refused and Broken as they are."""
+    """Return what something of the system's gives; raise Raised for what it raises, but Refused and what is the kit's as they are."""
     try:
         return function()
-    except (Refused, Broken):
+    except (Refused, Broken, HarnessError):
         raise
     except BaseException as error:  # noqa: BLE001 - whatever the system raises is its defect
         raise Raised(error) from None
@@ -50,7 +50,7 @@ async def run_async(function: Callable[[], Awaitable[Any]]) -> Any:
 
     try:
         return await function()
-    except (Refused, Broken, asyncio.CancelledError):
+    except (Refused, Broken, HarnessError, asyncio.CancelledError):
         raise
     except BaseException as error:  # noqa: BLE001 - whatever the system raises is its defect
         raise Raised(error) from None

@@ -8,7 +8,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from statemachines import kernel
-from statemachines.expression import class_name, emit, python_name
+from statemachines.expression import class_name, python_name
+from statemachines.generate.first_values import first_values
 from statemachines.generate.page import Page, key_of
 from statemachines.generate.references import gone, leaving
 from statemachines.generate.writer import tuple_of
@@ -96,22 +97,14 @@ def reset(page: Page) -> None:
         page.verbatim("self.serials = 0  # records created so far")
         page.verbatim("self.completions = 0  # records that have ended so far")
         for entity in page.source.entities:
-            records = page.collection(entity.name)
-            page.line(f"{records}: dict[Any, {class_name(entity.name)}] = {{}}")
-            for word in entity.fixed:
-                values = ", ".join([repr(word), repr(word), *(_first(field) for field in entity.fields)])
-                page.line(f"{records}[{word!r}] = {class_name(entity.name)}({values})")
+            page.line(f"{page.collection(entity.name)}: dict[Any, {class_name(entity.name)}] = {{}}")
         for message in page.source.messages:
             for box in ("due", "sent"):
                 page.line(f"self.{box}_{message.name.lower()}: list[{class_name(message.name)}] = []")
-        for variable in page.source.variables:
-            page.line(f"self.{python_name(variable.name)}: Any = {_first(variable)}")
         for name in issued(page.source):
             page.line(f"self.{name}: set[str] = set()")
-
-
-def _first(field: kernel.FieldOf) -> str:
-    return emit(field.default) if field.default is not None else "None"
+        for line in first_values(page):
+            page.line(line)
 
 
 def mint(page: Page) -> None:

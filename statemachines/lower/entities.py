@@ -114,6 +114,9 @@ def message(low: Lowering, owed: Owed) -> kernel.Message:
     to = low.typed(owed.to, scope) if owed.to else None
     carries = tuple((key.text, low.typed(expr, scope)) for key, expr in owed.carries)
     for key, expr in owed.carries:
+        if low.words.caller.leads_to(low.words.caller.carried(name)[key.text], name):
+            hint = "carry what it is to say of them, such as how many there are"
+            low.fault("endless-definition", expr.where, f"a message {name} carries messages {name}", hint)
         low.clause(f"{path}.carries.{key.text}", key.where, f"carries {key.text}: {expr.text}")
     keys = ", ".join(expr.text for expr in owed.order)
     return kernel.Message(

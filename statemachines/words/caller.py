@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from statemachines.expression import Scope, check, facts
 from statemachines.lifecycle import Expr, OperationSpec, Word
 from statemachines.types import NULL, Id, List, MessageType, Optional, RecordType, Ref, Type, optional, present
@@ -18,6 +20,7 @@ class Caller:
         self._lifecycle = types.lifecycle
         self._carried: dict[str, dict[str, Type]] = {}
         self._shown: dict[str, RecordType] = {}
+        self._told: dict[str, RecordType] = {}
 
     def sees(self, kind: Type) -> Type:
         """Return the type of a value as a caller sees it: a record as what it shows, or by its id."""
@@ -27,7 +30,7 @@ class Caller:
             case Ref(entity=entity) if not self._lifecycle.entities[entity].fixed:
                 return Id(entity)
             case MessageType(name=name):
-                return RecordType(tuple((key, self.sees(value)) for key, value in self.carried(name).items()), name)
+                return self._message(name)
             case List(item=item, unordered=unordered):
                 return List(self.sees(item), unordered)
             case Optional(item=item):
@@ -43,6 +46,13 @@ class Caller:
             self._shown[entity] = self._fields(shows, scope, entity)
         return self._shown[entity]
 
+    def _message(self, name: str) -> RecordType:
+        if name not in self._told:
+            self._told[name] = RecordType((), name)  # a message that carries itself ends here
+            fields = tuple((key, self.sees(value)) for key, value in self.carried(name).items())
+            self._told[name] = RecordType(fields, name)
+        return self._told[name]
+
     def _fields(self, pairs: tuple[tuple[Word, Expr], ...], scope: Scope, name: str) -> RecordType:
         return RecordType(tuple((key.text, self.sees(_kind(expr, scope))) for key, expr in pairs), name)
 
@@ -54,6 +64,23 @@ class Caller:
             carries = self._lifecycle.messages[message].carries
             self._carried[message] = {key.text: _kind(expr, scope) for key, expr in carries}
         return self._carried[message]
+
+    def leads_to(self, kind: Type, message: str, on_the_way: frozenset[str] = frozenset()) -> bool:
+        """Return whether a value has messages of a kind within it, in whatever depth."""
+        inner: Iterable[Type] = ()
+        match kind:
+            case MessageType(name=name):
+                if name == message:
+                    return True
+                inner = self.carried(name).values() if name not in on_the_way else ()
+                on_the_way |= {name}
+            case Ref(entity=name) if name not in on_the_way:
+                scope = self._scopes.model({variable_of(name): Ref(name)})
+                inner = [_kind(expr, scope) for _, expr in self._lifecycle.entities[name].shows]
+                on_the_way |= {name}
+            case List(item=item) | Optional(item=item):
+                inner = (item,)
+        return any(self.leads_to(each, message, on_the_way) for each in inner)
 
     def receiver(self, message: str) -> Type:
         """Return the type of a message's receiver."""

@@ -11,14 +11,14 @@ from typing import Any
 import pytest
 
 from conformance.cli_tool.adapter import _MARK
-from conformance.cli_tool.command_line import UNKNOWN_IDS, filled
+from conformance.cli_tool.command_line import UNKNOWN_IDS, CommandLine, Commands, Finished, filled
 from conformance.cli_tool.target_file import read_target
 from conformance.command.cli import main
 from conformance.errors import UsageError
 from conformance.system.adapter import Adapter
-from conformance.system.broken import Broken
+from conformance.system.broken import Broken, HarnessError
 from conformance.targets import open_system
-from conformance.verdict import EXIT_CONFORMS, EXIT_USAGE, EXIT_VIOLATES
+from conformance.verdict import EXIT_CONFORMS, EXIT_HARNESS, EXIT_USAGE, EXIT_VIOLATES
 from statemachines.compile import load
 from statemachines.diagnostics import SpecError
 
@@ -123,6 +123,60 @@ def assert_told_what_was_run(out: str) -> None:
 def test_only_cli_job_is_for_tools(described: Callable[..., str]) -> None:
     with pytest.raises(UsageError, match="against cli-job, not against thread-job"):
         open_system(load("thread-job"), described())
+
+
+# ── Hooks ──
+
+
+@pytest.mark.thorough
+def test_a_hook_that_fails_is_no_fault_of_the_tool(
+    described: Callable[..., str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The row that needs it cannot be asked; a hook is the tester's."""
+    for name, wrong in (
+        ("advance", 'advance: [advances, "{{ms}}"]'),
+        ("end", 'end: [ends, "{{outcome}}", "{{job_id}}"]'),
+    ):
+        text = re.sub(rf"^{name}: .*$", wrong, FILE, flags=re.MULTILINE)
+        assert run(described(text), {"advance": "E8", "end": "X2"}[name], tmp_path) == EXIT_HARNESS
+        out = " ".join(capsys.readouterr().out.split())
+        assert f"the hook `{name}` fails: `" in out
+        assert "ended with exit 2" in out
+
+
+@pytest.mark.thorough
+def test_a_hook_that_has_nothing_to_end_may_say_so(
+    described: Callable[..., str], opened: Callable[[str], Adapter]
+) -> None:
+    adapter = opened(described())
+    job = adapter.call("start", {"outcome": "running"})["job_id"]
+    for known in (job, job, "no-such-job"):
+        adapter.call("end", {"job": known, "outcome": "complete"})
+    assert adapter.call("status", {"job": job})["status"] == "complete"
+
+
+def test_a_hook_that_does_not_end_or_cannot_be_run_is_no_fault_of_the_tool() -> None:
+    def hangs(arguments: list[str]) -> Finished:
+        raise Broken("hang", "it did not end")
+
+    commands = Commands(
+        schema=(),
+        start={},
+        status=("status", "{job_id}"),
+        cancel=(),
+        end=("end", "{job_id}", "{outcome}"),
+        register=("register",),
+        advance=("advance", "{ms}"),
+    )
+    for ran, said in ((hangs, "it did not end"), (lambda arguments: Finished(127, "", "no such file"), "no such file")):
+        tool = CommandLine(commands, ran)
+        for name, call in (
+            ("end", lambda tool=tool: tool.end("j", "complete")),
+            ("register", tool.register_without_schema),
+            ("advance", lambda tool=tool: tool.wait(1)),
+        ):
+            with pytest.raises(HarnessError, match=f"the hook `{name}` fails: .*{said}"):
+                call()
 
 
 # ── Calls ────────────────────────────────────────────────────────────────────────────────────────

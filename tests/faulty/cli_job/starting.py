@@ -49,13 +49,23 @@ class _Repeats(Liar):
         return 0, self.descriptor(job_id, job), None
 
 
-@caught_by("E7", 4, policies=ANY_REPLY)
+@caught_by("E7", 3, policies=ANY_REPLY)
 class RepeatedStartRunsAgain(_Repeats):
     """The command that started a job, once more, brings it back from its end."""
 
     def again(self, job_id: str, chosen: argparse.Namespace) -> Answer:
         self.state["jobs"][job_id].update(status="running", started_at=self.now)
         return super().again(job_id, chosen)
+
+
+@caught_by("E7", 3, policies=ANY_REPLY)
+class RepeatedStartSaysItAgain(_Repeats):
+    """The command that started a job, once more, prints what it printed then, though the job has ended."""
+
+    def again(self, job_id: str, chosen: argparse.Namespace) -> Answer:
+        job = self.found(job_id)
+        assert job is not None  # nothing is ever forgotten here
+        return 0, self.descriptor(job_id, {**job, "status": "running"}), None
 
 
 @caught_by("E8", 3)

@@ -128,7 +128,8 @@ class PromptJobs(HistoryJobs):
     settle, kept = 0, None
 
     def start_again(self, original: str) -> Answer:
-        raise Refused("same_job")
+        with self._lock:
+            raise Refused(f"same_job_{self._stands(original)}")
 
     def cancel(self, job: str, way: str = "printed") -> Answer:
         with self._lock:
