@@ -2,16 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import pytest
 
-from statemachines.bounds import Bounds
 from tests.other_specs.generating import data_of, text_of
-from tests.other_specs.trial import BRIEF, Found, tried
-
-GLANCE = replace(BRIEF, stateful_tests=2, walks=1, pairs=6, shrink_seconds=0.3, shrink_seconds_at_once=0.5)
-FEW = Bounds(states=25, transitions=250)
+from tests.other_specs.trial import Found, glanced_at, tried
 
 
 def test_a_number_stands_for_one_spec_and_another_number_for_another_one() -> None:
@@ -24,7 +18,7 @@ def test_a_number_stands_for_one_spec_and_another_number_for_another_one() -> No
 def test_specs_that_nobody_wrote_are_judged_rightly() -> None:
     found = Found()
     for number in range(24):
-        tried(number, found, right=1, wrong=1, budget=GLANCE, bounds=FEW)
+        glanced_at(number, found)
     assert not found.faults, "\n\n".join(found.faults)
     assert found.counts["right systems"] >= 20
     assert found.counts["wrong systems that were found"] >= 8

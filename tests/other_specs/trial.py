@@ -1,14 +1,16 @@
 """One generated spec, tried with all that the kit does: checked, run against right and wrong systems, shrunk, replayed.
 
-`python -m tests.other_specs.trial FIRST LAST` tries many and counts.
+`python -m tests.other_specs.trial COUNT [SEED]` tries many and counts.
 """
 
 from __future__ import annotations
 
 import argparse
+import math
 import random
 import sys
 import tempfile
+import time
 import traceback
 from collections import Counter
 from contextlib import closing
@@ -43,6 +45,8 @@ BRIEF = replace(
 )
 """Every row once and a few searches: a spec takes about a second."""
 SMALL = Bounds(states=60, transitions=600)
+GLANCE = replace(BRIEF, stateful_tests=2, walks=1, pairs=6, shrink_seconds=0.3, shrink_seconds_at_once=0.5)
+FEW = Bounds(states=25, transitions=250)
 FINE = (Verdict.PASS, Verdict.NOT_APPLICABLE, Verdict.NOT_EXERCISED, Verdict.COULD_NOT_TELL)
 CONTRADICTIONS = {"step-fails", "row-fails", "never-rests", "row-needs-more", "invariant-broken", "open-call"}
 
@@ -87,6 +91,11 @@ def tried(
             found.fault("unreadable", f"{where}: {error.diagnostics[0].render()}")
         except Exception:  # noqa: BLE001 - whatever the kit raises is a fault of it
             found.fault("crash", f"{where}: {traceback.format_exc()}")
+
+
+def glanced_at(number: int, found: Found) -> None:
+    """Try the spec of a number in half a second: one right system and one wrong one."""
+    tried(number, found, right=1, wrong=1, budget=GLANCE, bounds=FEW)
 
 
 def _declares(compiled: Compiled, chooser: random.Random) -> dict[str, Any]:
@@ -174,14 +183,18 @@ def _replayed(compiled: Compiled, made: type, result: RowResult, budget: Budget)
 
 def main() -> int:
     """Try many specs; give 1 when the kit crashed, accused a right system, or could not replay what it found."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("first", type=int)
-    parser.add_argument("last", type=int)
-    parser.add_argument("--wrong", type=int, default=3, help="wrong systems of each spec")
+    parser = argparse.ArgumentParser(prog="python -m tests.other_specs.trial", description=__doc__)
+    parser.add_argument("count", type=int, help="how many specs")
+    parser.add_argument("seed", type=int, nargs="?", default=0, help="the number of the first one")
+    parser.add_argument("--quick", action="store_true", help="a glance at one right and one wrong system of each")
+    parser.add_argument("--minutes", type=float, default=math.inf, help="begin no further spec after so long")
     options = parser.parse_args()
-    found, told = Found(), 0
-    for number in range(options.first, options.last):
-        tried(number, found, wrong=options.wrong)
+    found, told, until = Found(), 0, time.monotonic() + 60 * options.minutes
+    for number in range(options.seed, options.seed + options.count):
+        if time.monotonic() > until:
+            print(f"time is over before spec {number}")
+            break
+        glanced_at(number, found) if options.quick else tried(number, found)
         for fault in found.faults[told:]:
             print(fault, flush=True)
         told = len(found.faults)
