@@ -5,12 +5,12 @@ Each part of the language is drawn by a method of its own, and most of them are 
 
 from __future__ import annotations
 
-import random
 from typing import Any
 
 import yaml
 
-Data = dict[str, Any]
+from tests.other_specs.drawing import Data
+from tests.other_specs.extras import Extras
 
 BOXES = ("b1", "b2")
 OTHERWISE = (None, "refused too_late", "unchanged", {"answer": "unchanged", "may signal": {"Woken": {}}})
@@ -41,55 +41,46 @@ LISTS = (
 )
 
 
-class Author:
+class Author(Extras):
     """Writes one spec: `data`."""
 
     def __init__(self, number: int) -> None:
-        self._chooser = random.Random(number)
-        self.data: Data = {"lifecycle": f"other-{number}", "version": 1, "about": "A spec that nobody wrote."}
+        super().__init__(number)
         self._fields = [name for name in FIELDS if self._maybe(0.4)]
-        self._signals: Data = {}
-        self._limits: Data = {}
-        self._policies: Data = {}
-        self._variables: Data = {}
-        self._types: Data = {}
-        self._operations: Data = {}
         self._starting = [name for name in GIVEN if name in self._fields]
         self._write()
 
     def _write(self) -> None:
-        entities = {"Job": self._job()}
         if "box" in self._fields:
-            entities = {"Box": self._box(), **entities}
+            self._entities["Box"] = self._box()
+        self._entities["Job"] = self._job()
         self._start()
         self._moves()
         self._looks()
         if self._maybe(0.5):
-            entities["Part"] = self._parts()
-        for optional in (self._batch, self._marks, self._refusals, self._messages, self._removal, self._own_steps):
+            self._entities["Part"] = self._parts()
+        for likely in (self._batch, self._marks, self._refusals, self._messages, self._removal, self._own_steps):
             if self._maybe(0.35):
-                optional()
+                likely()
+        for rare in (self._waiting, self._pages, self._notices, self._deletions, self._choices, self._levels):
+            if self._maybe(0.2):
+                rare()
         found = {
             "limits": self._limits,
             "policies": self._policies,
             "should": self._should(),
             "types": self._types,
-            "entities": entities,
+            "entities": self._entities,
             "variables": self._variables,
             "messages": self.data.pop("messages", {}),
             "signals": self._signals,
             "operations": self._operations,
+            "parts": self.data.pop("parts", {}),
             "on its own": self.data.pop("on its own", {}),
             "invariants": {"final": "was.active || job.state == was.state"} if self._maybe(0.5) else {},
         }
         self.data |= {word: value for word, value in found.items() if value}
         self.data["matrix"] = self._rows()
-
-    def _maybe(self, chance: float) -> bool:
-        return self._chooser.random() < chance
-
-    def _one_of(self, values: Any) -> Any:
-        return self._chooser.choice(list(values))
 
     # ── Records ──
 
@@ -127,7 +118,10 @@ class Author:
         if "count" in self._fields and self._maybe(0.5):
             found.setdefault("set", {})["job.count"] = "job.count + 10"
         if not found or self._maybe(0.5):
-            found["signal"] = self._signal("Over")
+            told, word = self._signal("Over"), self._one_of(("signal", "signal", "may signal"))
+            if word == "may signal":
+                told["Over"].pop("times", None)
+            found[word] = told
         return found
 
     def _retain(self) -> Data:
@@ -194,21 +188,6 @@ class Author:
         return part
 
     # ── Operations ──
-
-    def _signal(self, name: str) -> Data:
-        """Draw that a signal is sent: with a field or none, perhaps on a condition, perhaps several times."""
-        use: Data = {}
-        known = self._signals.get(name)
-        with_job = "job" in known if known is not None else self._maybe(0.7)
-        self._signals[name] = {"job": "JobId"} if with_job else {}
-        if with_job:
-            self._types["JobId"] = {"id of": "Job", "or": "fresh"}
-            use["with"] = {"job": "job.id"}
-        if "kind" in self._fields and self._maybe(0.3):
-            use["when"] = "job.kind == large"
-        if self._maybe(0.15):
-            use["times"] = "at least once"
-        return {name: use}
 
     def _start(self) -> None:
         start: Data = {"takes": {name: FIELDS[name] for name in self._starting}}
@@ -295,54 +274,6 @@ class Author:
         if "total" in self._variables or self._maybe(0.2):
             self._variables.setdefault("total", {"type": "int", "default": 0})
             self._operations["look"] = {"gives": {"total": "total", "size": "jobs.size()"}}
-
-    def _batch(self) -> None:
-        self._types["JobId"] = {"id of": "Job", "or": "fresh"}
-        effects = self._one_of(({"move": {"waiting": "failed", "running": "running"}}, {"signal": {}}))
-        if "signal" in effects:
-            self._signals["Picked"] = {"job": "JobId"}
-            effects = {"signal": {"Picked": {"with": {"job": "j.id"}}}}
-        if "flag" in self._fields:
-            effects = {"set": {"j.flag": "true"}}
-        self._operations["pick"] = {
-            "takes": {"chosen": {"list of": "JobId"}},
-            "for each": {"j": {"in": "jobs", "when": "j.active && j.id in chosen", **effects}},
-        }
-
-    def _marks(self) -> None:
-        self._variables["marked"] = {"type": "bool", "default": "false"}
-        self._operations["mark"] = {"set": {"marked": "(!marked)"}, "gives": "marked"}
-        if self._maybe(0.5):
-            self._operations["mark"]["open"] = {"busy": "jobs.exists(j, j.active)"}
-        elif self._maybe(0.5):
-            self._operations["mark"]["unsaid"] = "jobs.size() > 2"
-        self._operations["marked_now"] = {"gives": "marked"}
-
-    def _refusals(self) -> None:
-        self._operations["revive"] = {"takes": {"job": "Job"}, "refuses": "not_supported"}
-
-    def _messages(self) -> None:
-        self._types["JobId"] = {"id of": "Job", "or": "fresh"}
-        ended: Data = {"about": "Job", "due": self._one_of(("terminal", ["completed"])), "at most": "once per job"}
-        if self._maybe(0.6):
-            ended["order"] = "job.completion"
-        if self._maybe(0.6):
-            ended["outlives"] = "eviction"
-        ended["carries"] = {"job_id": "job.id", "status": "job.state"}
-        self.data["messages"] = {"Ended": ended}
-        self._operations["tell"] = {"sends": {"told": "due.Ended"}, "gives": "told"}
-
-    def _removal(self) -> None:
-        due = ["due.Ended"] if "messages" in self.data and self._maybe(0.5) else []
-        self._operations["clear"] = {"remove": ["Job", *due]}
-
-    def _own_steps(self) -> None:
-        step: Data = {"for each": {"job": "Job"}, "when": "job.state == waiting", "move": "waiting -> running"}
-        if self._maybe(0.5):
-            step["must"] = "jobs.size() > 2"
-        if self._maybe(0.6):
-            step["signal"] = self._signal("Begun")
-        self.data["on its own"] = {"go_on": step}
 
     def _should(self) -> list[str]:
         """Draw a clause or two that are only recommended."""

@@ -36,11 +36,14 @@ def system(compiled: Compiled, way: dict[str, Any], declares: dict[str, Any]) ->
             model: Any = model_class(declares.get("limits"), declares.get("policies"))
             self._subject = ModelSubject(model, compiled.kernel, **way)
             self._came: list[Any] = []
-            self._turn = threading.Lock()
+            self._turn = threading.Condition()
 
         def called(self, operation: str, arguments: dict[str, Any]) -> Any:
-            """Make a call, one at a time; raise Refused."""
+            """Make a call, one at a time, but for those that wait; raise Refused."""
             with self._turn:
+                while operation != "wait" and self._subject.model.decide(operation, arguments).blocks:
+                    self._turn.wait()
+                self._turn.notify_all()
                 call = self._subject.call(operation, arguments)
                 self._came += call.signals
             if call.refused is not None:

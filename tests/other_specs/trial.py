@@ -110,6 +110,11 @@ def _declares(compiled: Compiled, chooser: random.Random) -> dict[str, Any]:
         found["policies"] = policies
     if chooser.random() < 0.3:
         found["concurrency"] = "threads"
+    lacking = [each.name for each in compiled.kernel.operations if each.optional and chooser.random() < 0.3]
+    if lacking:
+        found["lacks"] = lacking
+    if compiled.lifecycle.parts and chooser.random() < 0.3:
+        found["parts"] = ["core"]
     if "kept" in compiled.lifecycle.limits and chooser.random() < 0.3:
         found["limits"] = {"kept": chooser.randrange(4)}
     return found
