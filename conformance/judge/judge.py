@@ -49,6 +49,7 @@ class Judge:
         self._left_out: list[str] = []  # what the system does not follow, of what is recommended
         self._not_followed: list[Finding] = []  # what each of them came of
         self._read: set[str] = set()  # the choices that decided something
+        self._told: frozenset[int] | None = None  # what replies told of the instants at which the system did something
         self._uncertain = False  # not every way was looked at when the case was judged again
 
     @property
@@ -79,7 +80,26 @@ class Judge:
         finding = self.lockstep.advance(event)
         if finding is None or self.lockstep.capped:  # not everything was looked at: it need not be a fault
             return finding
+        if self._explained_by_instants(event):
+            return None
         return self._unless_recommended(finding)
+
+    def _explained_by_instants(self, event: Observed | History) -> bool:
+        """Judge the case again, as replies told at which instants things were done that nothing told of at the time."""
+        stepper = self.lockstep.stepper
+        if not self._facts.chooses_instants or self.lockstep.blind:
+            return False
+        calls = itertools.chain(*(each.calls if isinstance(each, History) else (each,) for each in self._past))
+        told = frozenset(instant for call in calls for instant in stepper.instants(call))
+        if told == self._told:
+            return False
+        self._told, self._uncertain = told, False
+        other = self._again(self._left_out)
+        explained = other is not None and other.advance(event) is None
+        self.lockstep.unsure = self.lockstep.unsure or self._uncertain or (other is not None and other.capped)
+        if other is not None and explained:
+            self._take_over(other)
+        return explained
 
     def _unless_recommended(self, finding: Finding) -> Finding | None:
         """Hold a finding to be of level SHOULD where it can follow from a recommended sentence.
@@ -196,7 +216,7 @@ class Judge:
         `refuted` goes on all the same, as that model would have it.
         """
         compiled = self._compiled.without(left_out) if left_out else self._compiled
-        other = Lockstep(compiled, self._declaration, self.lockstep.budget)
+        other = Lockstep(compiled, self._declaration, self.lockstep.budget, self._told)
         self._watch(other)
         for event in self._past[:-1]:
             diverges = other.advance(event) is not None
@@ -222,9 +242,13 @@ class Judge:
         self._left_out = left_out
         known = [each for each in self._not_followed if each.clause in left_out]
         self._not_followed = [*known, replace(finding, clause=clause, should=True)]
-        loose.seen[:] = bytes(map(max, self.lockstep.seen, loose.seen))
-        loose.unsure = loose.unsure or self.lockstep.unsure
-        self.lockstep = loose
+        self._take_over(loose)
+
+    def _take_over(self, other: Lockstep) -> None:
+        """Go on as another judge of the same case."""
+        other.seen[:] = bytes(map(max, self.lockstep.seen, other.seen))
+        other.unsure = other.unsure or self.lockstep.unsure
+        self.lockstep = other
 
     def _give_up(self, finding: Finding, clause: str) -> None:
         """Judge no further: nobody knows what else a system does that does not follow a recommended sentence."""

@@ -20,6 +20,7 @@ class Facts(CallTypes):
     levels                of each clause, by its path
     recommended_effects   the clauses of level SHOULD that do something, and which a kernel can be without
     recommended_policies  the policies of which the source only recommends a choice, as paths: `policies.NAME`
+    chooses_instants      whether a system does something at an instant that it chooses
     exactly_undone        those of all these that a system can fail to follow only in ways that the kernel knows
     """
 
@@ -32,6 +33,9 @@ class Facts(CallTypes):
             path for path in recommended if kernel.without(compiled.kernel, frozenset([path])) != compiled.kernel
         )
         self.recommended_policies = tuple(f"policies.{name}" for name in compiled.kernel.recommended)
+        timers = (timer for entity in compiled.kernel.entities for timer in entity.timers)
+        free = (step for step in compiled.kernel.spontaneous if not step.tells)
+        self.chooses_instants = any(timer.within is not None for timer in timers) or any(free)
         outliving = (message.outlives_clause for message in compiled.kernel.messages)
         self.exactly_undone = {*outliving, *self.recommended_policies}
 

@@ -33,9 +33,15 @@ class Lockstep:
     unsure  it is blind, or a cap was reached: a finding need not be a fault
     """
 
-    def __init__(self, compiled: Compiled, declaration: Declaration, budget: Budget) -> None:
+    def __init__(
+        self,
+        compiled: Compiled,
+        declaration: Declaration,
+        budget: Budget,
+        told: frozenset[int] | None = None,
+    ) -> None:
         self.budget = budget
-        self.stepper = Stepper(compiled, declaration, budget)
+        self.stepper = Stepper(compiled, declaration, budget, told)
         self.seen = bytearray(len(compiled.kernel.clauses))
         self.configurations = [Configuration(model) for model in self.stepper.fresh(self.seen)]
         self.blind = declaration.clock != "virtual" and not ordered_by_completion(compiled, declaration)
@@ -49,7 +55,7 @@ class Lockstep:
 
     def choosing(self, policies: Sequence[str]) -> Lockstep:
         """Return another one that goes on from here, for which some policies may be any from now on."""
-        other = Lockstep(self.stepper.compiled, self.stepper.declaration, self.budget)
+        other = Lockstep(self.stepper.compiled, self.stepper.declaration, self.budget, self.stepper.told)
         other.seen[:] = self.seen
         other._files = dict(self._files)
         other.configurations = [

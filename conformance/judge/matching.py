@@ -12,7 +12,7 @@ from conformance.judge.kernel_facts import Facts
 from statemachines import kernel
 from statemachines.model import ANYTHING, AnyOf, BaseModel, Outcome, Signal
 from statemachines.rows import Observed
-from statemachines.types import NULL, RecordType, Time, Type, present
+from statemachines.types import NULL, List, Optional, RecordType, Time, Type, present
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,6 +163,23 @@ def required(outcomes: Iterable[Outcome]) -> list[Signal]:
 def permitted(outcomes: Iterable[Outcome]) -> frozenset[Signal]:
     """Return the signals that may come, be it once more; all of them `comparable`."""
     return frozenset(comparable(signal) for each in outcomes for signal in (*each.may, *each.again))
+
+
+def instants_in(kind: Type, value: Any) -> Iterator[int]:
+    """Walk the instants that a value of a type tells of."""
+    match kind, value:
+        case _, None:
+            return
+        case Optional(item=item), _:
+            yield from instants_in(item, value)
+        case Time(), int():
+            yield value
+        case List(item=item), list():
+            for each in value:
+                yield from instants_in(item, each)
+        case RecordType(fields=fields), dict():
+            for name, field in fields:
+                yield from instants_in(field, value.get(name))
 
 
 @dataclass(frozen=True, slots=True)

@@ -29,15 +29,24 @@ class Passing:
     """One stretch of time on one model, of which so many configurations and timers that fire are looked at, at most.
 
     seen     the signals that were seen meanwhile
+    told     instants that replies told of later on; with them a timer may also fire as soon as its window opens
     missing  signals that some way would have needed, and that were not seen
     partial  not every way was looked at
     """
 
-    def __init__(self, signals: Signals, model: BaseModel, seen: Sequence[Signal], most: int) -> None:
+    def __init__(
+        self,
+        signals: Signals,
+        model: BaseModel,
+        seen: Sequence[Signal],
+        most: int,
+        told: frozenset[int] | None = None,
+    ) -> None:
         self.signals = signals
         self.model = model
         self.seen = tuple(map(comparable, seen))
-        self.at = signals.times(seen)
+        self.at = tuple(sorted({*signals.times(seen), *(told or ())}))
+        self._soon = told is not None
         self.missing: list[Signal] = []
         self.partial = False
         self._most = most
@@ -91,8 +100,12 @@ class Passing:
     def _instants(self, model: BaseModel, timer: Timer, end: int) -> list[int]:
         """List the instants before the end at which a timer may have fired, as far as they make a difference."""
         first, last = max(timer[0], model.now), max(timer[1], model.now)
-        said = [instant for instant in self.at if first <= instant < last]
-        return [instant for instant in (*said, last) if instant < end]
+        said = {instant for instant in (first, *self.at) if first <= instant < last}
+        if first not in self.at and not self._soon:
+            said -= {first}
+        # The last of them is looked at first: while nothing was told at the time, as soon as can be.
+        found = [instant for instant in (*sorted(said), last) if instant < end]
+        return found[::-1] if self._soon else found
 
     def _fired(self, frozen: Any, *events: tuple[int, Timer]) -> tuple[BaseModel, list[Outcome]]:
         self._fires += len(events)

@@ -12,7 +12,7 @@ from conformance.budget import Budget
 from conformance.judge import kernel_facts
 from conformance.judge.differences import Times
 from conformance.judge.finding import NO_SIGNAL, WELL_FORMED, Finding, said, short
-from conformance.judge.matching import Replies, Sending, Signals
+from conformance.judge.matching import Replies, Sending, Signals, instants_in
 from conformance.judge.passing import Passing
 from conformance.system import Declaration
 from statemachines.compile import Compiled
@@ -41,12 +41,20 @@ class Configuration:
 class Stepper:
     """Takes calls on models of one lifecycle, as one system has declared its limits and choices.
 
+    `told` are the instants at which something may have been done that nothing told of at the time; None where nobody asks.
     `findings` are differences that only a clause of level SHOULD forbids; they do not stop a case. `partial`
     tells that time could have passed in more ways than were looked at.
     """
 
-    def __init__(self, compiled: Compiled, declaration: Declaration, budget: Budget) -> None:
+    def __init__(
+        self,
+        compiled: Compiled,
+        declaration: Declaration,
+        budget: Budget,
+        told: frozenset[int] | None = None,
+    ) -> None:
         self.compiled = compiled
+        self.told = told
         self.declaration = declaration
         self.budget = budget
         self.facts = kernel_facts.of(compiled)
@@ -103,6 +111,10 @@ class Stepper:
                 for then, passed in self._passed(model, call, call.elapsed, signals, reasons):
                     yield then, [*taken, *passed]
 
+    def instants(self, call: Observed) -> Iterator[int]:
+        """Walk the instants that a reply tells of."""
+        return instants_in(self.facts.gives(call.operation), call.given) if self.declaration.instants else iter(())
+
     def _tried(self, model: BaseModel, call: Observed, reasons: list[Finding]) -> list[list[Outcome]]:
         """Take the step that an answer tells of; nothing when the model does not allow that answer."""
         try:
@@ -115,7 +127,7 @@ class Stepper:
         self, model: BaseModel, call: Observed, ms: int, signals: Sequence[Signal], reasons: list[Finding]
     ) -> Iterator[tuple[BaseModel, list[Outcome]]]:
         """Let time pass in every way that the signals seen allow."""
-        passing = Passing(self.signals, model, signals, self.budget.ways_of_time)
+        passing = Passing(self.signals, model, signals, self.budget.ways_of_time, self.told)
         yield from passing.ways(ms)
         self.partial = self.partial or passing.partial
         if passing.missing:
