@@ -31,7 +31,7 @@ class MyJobs:
     declares = {{
         "limits": {limits},
         "policies": {policies},
-        "lacks": {lacks},  # optional operations, those that only look, and signals: "signal NAME"{parts}
+        "lacks": {lacks},  # optional operations, those that only look, test controls, and signals: "signal NAME"{parts}
         "deviates": {{}},  # known failures, by row or clause: {{"N1": {{"reason": "…"}}}}
         "clock": "none",  # "virtual" with the wait(ms) below, which moves it; "real" when only time moves it
         "concurrency": "none",  # "threads" when several threads may call at once; "async" with async methods.

@@ -146,18 +146,20 @@ def _known(compiled: Compiled, kind: str, name: Any, known: Collection[str]) -> 
 
 
 def _lacks(compiled: Compiled, words: Any) -> frozenset[str]:
-    """Return what need not be there: what is optional, and what only shows something, be it asked or not."""
+    """Return what need not be there: what is optional, what only shows something, be it asked or not, and test controls."""
     spec, operations = compiled.lifecycle, compiled.kernel.operations
     optional = [each.name for each in operations if each.optional]
     looking = [each.name for each in operations if each.observes and not each.optional]
+    controls = [each.name for each in operations if each.control and not (each.observes or each.optional)]
     names = _names("lacks", words, "operations and signals")
     for name in names:
         if isinstance(name, str) and name.startswith(SIGNAL):
             _known(compiled, "signal", name.removeprefix(SIGNAL), spec.signals)
             continue
         _known(compiled, "operation", name, spec.operations)
-        if name not in (*optional, *looking):
+        if name not in (*optional, *looking, *controls):
             others = f"; so may be what only looks: {', '.join(looking)}" if looking else ""
+            others += f"; and test controls: {', '.join(controls)}" if controls else ""
             raise DeclarationError(f"{name} cannot be lacking; optional are: {', '.join(optional) or 'none'}{others}")
     return frozenset(names)
 

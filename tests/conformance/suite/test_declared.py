@@ -117,3 +117,24 @@ def test_what_only_looks_can_be_lacking() -> None:
     report = report_of(Blind, "thread-job", "N8,machine")
     assert report["N8"].reason == "needs list_jobs, which is declared lacking"
     assert report[MACHINE].verdict is Verdict.PASS
+
+
+class CannotRestart(REFERENCE):
+    """A system that has no counterpart of a test control."""
+
+    declares: ClassVar[dict[str, Any]] = {**REFERENCE.declares, "lacks": ["restart"]}
+    restart = None  # type: ignore[assignment]  # there is none
+
+
+def test_a_test_control_can_be_lacking() -> None:
+    report = report_of(CannotRestart, "thread-job", "E12,machine")
+    assert report["E12"].reason == "needs restart, which is declared lacking"
+    assert report[MACHINE].verdict is Verdict.PASS
+
+
+def test_who_lacks_a_test_control_is_held_to_all_else() -> None:
+    class Forgetful(CannotRestart):
+        def list_jobs(self, *given: Any, **named: Any) -> Any:
+            return super().list_jobs(*given, **named)[1:]
+
+    assert report_of(Forgetful, "thread-job", "machine")[MACHINE].verdict is Verdict.FAIL

@@ -65,6 +65,7 @@ def test_what_is_left_out_follows_from_what_is_offered(
         ),
         ({"lacks": ["emit", "start_as"]}, "lacks", {"emit", "start_as"}),
         ({"lacks": ()}, "lacks", frozenset()),
+        ({"lacks": ["restart", "messages"]}, "absent", dict.fromkeys(["restart", "messages"], "is declared lacking")),
     ],
 )
 def test_a_right_word_is_taken(words: dict[str, Any], part: str, value: Any) -> None:
