@@ -5,7 +5,6 @@ from __future__ import annotations
 import unittest
 from collections.abc import Callable, Sequence
 from functools import partial
-from operator import methodcaller
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -13,7 +12,7 @@ from conformance.api import System, check_arguments, known_failures, loaded
 from conformance.budget import USUAL
 from conformance.errors import faults_told
 from conformance.report import stale_told
-from conformance.suite import ABOUT_MACHINE, MACHINE, Baseline, RowRunner, run_machine, selected
+from conformance.suite import ABOUT_MACHINE, MACHINE, Baseline, RowRunner, run_machine, run_row, selected
 from conformance.system import HarnessError
 from conformance.targets import open_system
 from conformance.verdict import RowResult, Verdict, gates
@@ -76,10 +75,10 @@ def testcase(
             if stale := known.stale(cls.results, cls.runner.witnessed, MACHINE):
                 raise AssertionError(stale_told(stale))
 
-        def judge(self, judged: Callable[[RowRunner], RowResult]) -> None:
-            result = known.judged(judged(self.runner))
-            self.results.append(result)
-            _tell(self, result)
+        def judge(self, judged: Callable[[RowRunner], list[RowResult]]) -> None:
+            results = list(map(known.judged, judged(self.runner)))
+            self.results.extend(results)
+            _tell(self, results)
 
     body: dict[str, Any] = {
         "__doc__": f"{compiled.lifecycle.name} against {adapter.name}.",
@@ -87,13 +86,13 @@ def testcase(
     }
     for row in chosen:
         about = f"{row.id.text}: {row.about} ({row.id.where})"
-        body[f"test_{row.id.text}"] = _test(about, methodcaller("run", row))
+        body[f"test_{row.id.text}"] = _test(about, partial(run_row, row=row))
     if with_machine:
         body["test_machine"] = _test(ABOUT_MACHINE, partial(run_machine, known=all_known))
     return type(f"Test{getattr(system, '__name__', 'System')}", (Rows,), body)
 
 
-def _test(about: str, judged: Callable[[RowRunner], RowResult]) -> Callable[[Any], None]:
+def _test(about: str, judged: Callable[[RowRunner], list[RowResult]]) -> Callable[[Any], None]:
     def test(self: Any) -> None:
         self.judge(judged)
 
@@ -101,13 +100,18 @@ def _test(about: str, judged: Callable[[RowRunner], RowResult]) -> Callable[[Any
     return test
 
 
-def _tell(test: unittest.TestCase, result: RowResult) -> None:
-    """Fail with the counterexample, skip with the reason, or let the test pass."""
-    if result.verdict is Verdict.PASS:
-        return
-    if not gates(result, "should") and result.verdict is not Verdict.COULD_NOT_TELL:
-        test.skipTest(f"{result.verdict}: {result.reason}")
+def _tell(test: unittest.TestCase, results: Sequence[RowResult]) -> None:
+    """Fail with every counterexample, skip with the reason, or let the test pass."""
+    failing = [each for each in results if gates(each, "should") or each.verdict is Verdict.COULD_NOT_TELL]
+    if failing:
+        test.fail("\n\n".join(map(_said, failing)))
+    for result in results:
+        if result.verdict is not Verdict.PASS:
+            test.skipTest(f"{result.verdict}: {result.reason}")
+
+
+def _said(result: RowResult) -> str:
     text = [f"{result.id} {result.verdict}: {result.about}", f"  {result.reason}", f"  {result.where}"]
     if (found := result.counterexample) is not None:
         text += [f"  expected {found.expected}", f"  seen     {found.seen}", "", found.row]
-    test.fail("\n".join(text))
+    return "\n".join(text)

@@ -32,6 +32,8 @@ EXIT_INTERRUPTED = 130  # as if SIGINT (2) had ended us
 class Counterexample:
     """The shortest trace that shows a fault, as a row; `reproduced` of `rounds` when threads are in it.
 
+    cause       the clause without which the fault is explained, if that is known
+    changing    the operations that its calls change something by, in order
     transcript  what passed between the kit and the system, where the calls alone do not tell: a tool's processes
     """
 
@@ -42,6 +44,8 @@ class Counterexample:
     seen: str
     rounds: int = 1
     reproduced: int = 1
+    cause: str = ""
+    changing: tuple[str, ...] = ()
     transcript: tuple[str, ...] = ()
 
 
@@ -96,13 +100,14 @@ def gates(result: RowResult, fail_on: Level = "must") -> bool:
             return False
 
 
-def exit_code(results: Iterable[RowResult], fail_on: Level = "must", stale: Collection[str] = ()) -> int:
+def exit_code(results: Iterable[RowResult], fail_on: Level = "must", beside: Collection[str] = ()) -> int:
     """Return the exit code of a run: 1 violates, 3 harness error, 4 could not tell, 0 conforms.
 
-    stale  the failures that are said to be known, and are none any more
+    beside  what makes a run fail beside its results: failures that are said to be known and are none any more, and
+            clauses that are broken and that no row told of
     """
     found = list(results)
-    if stale or any(gates(result, fail_on) and result.verdict is not Verdict.HARNESS_ERROR for result in found):
+    if beside or any(gates(result, fail_on) and result.verdict is not Verdict.HARNESS_ERROR for result in found):
         return EXIT_VIOLATES
     if any(result.verdict is Verdict.HARNESS_ERROR for result in found):
         return EXIT_HARNESS

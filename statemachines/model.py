@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import Any, NoReturn, Self
+from typing import Any, NoReturn, Self, TypeVar
 
 # ── The listed functions ─────────────────────────────────────────────────────────────────────────
 
@@ -353,6 +353,14 @@ class Impossible(Exception):
         self.message = message
 
 
+Other = TypeVar("Other", bound="BaseModel")
+MOST_AT_AN_INSTANT = 20_000  # steps and timers, after which a model is taken to go on for ever
+
+
+class Restless(RuntimeError):
+    """A model that does not come to rest: without some sentence of its own it goes on for ever at one instant."""
+
+
 class BaseModel:
     """The part of a model that is the same for every lifecycle.
 
@@ -405,7 +413,11 @@ class BaseModel:
 
     def thawed(self, frozen: tuple[Any, ...]) -> Self:
         """Make another model in a frozen state, with the same limits and choices, that witnesses clauses where this one does."""
-        other = type(self).__new__(type(self))
+        return self.thawed_as(type(self), frozen)
+
+    def thawed_as(self, kind: type[Other], frozen: tuple[Any, ...]) -> Other:
+        """Make one of another kind: of the same life cycle, without some of its sentences."""
+        other = kind.__new__(kind)
         other.limits, other.policies, other.seen = self.limits, self.policies, self.seen
         other.mint = other.next_ordinal
         other.thaw(frozen)
@@ -456,8 +468,14 @@ class BaseModel:
         return [(index, keys) for index, keys, must in self.own_steps() if must]
 
     def to_rest(self) -> Iterator[tuple[int, tuple[Any, ...]]]:
-        """Walk the steps that must be taken until none is left; whoever walks takes each before asking for the next."""
+        """Walk the steps that must be taken until none is left; whoever walks takes each before asking for the next.
+
+        Raises Restless where there is no end of them.
+        """
+        taken = 0
         while steps := self.forced():
+            if (taken := taken + 1) > MOST_AT_AN_INSTANT:
+                raise Restless
             yield steps[0]
 
     def settle(self) -> list[Outcome]:
@@ -472,11 +490,16 @@ class BaseModel:
         """Move the clock, passing the deadlines on the way one by one, each to rest.
 
         A timer fires as late as it may: no sooner than time moves on. A prompt one fires as soon as it may.
+        Raises Restless where there is no end of them at one instant.
         """
         end = self.now + ms
         taken: list[Outcome] = []
+        since, fired = self.now, 0
         while due := self.next_timer(end, prompt=prompt):
             self.now = max(self.now, due[0] if prompt else due[1])
+            since, fired = (since, fired + 1) if self.now == since else (self.now, 0)
+            if fired > MOST_AT_AN_INSTANT:
+                raise Restless
             taken += [self.fire(due[2], due[3]), *self.settle()]
         self.now = end
         return taken

@@ -4,27 +4,30 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from conformance.counterexample.play import NOTHING, Played, play, symbolic
 from conformance.counterexample.shrink import in_turn, shrink
 from conformance.counterexample.text import Written, as_row
-from conformance.judge import CallFailed, Case, Finding
+from conformance.judge import CallFailed, Case, Finding, kernel_facts
 from conformance.system import HarnessError
 from conformance.verdict import Counterexample
 from statemachines.checks import holds
 from statemachines.lifecycle import Row
-from statemachines.rows import Program, RowFailure, Trace, row_as_it_ran
+from statemachines.rows import AtOnce, Program, RowFailure, Trace, row_as_it_ran
 
 
 class Fails(AssertionError):
-    """One run of a row that does not hold."""
+    """One run of a row that does not hold: because of a finding, or only because of its own claim."""
 
-    def __init__(self, case: Case, values: Mapping[str, Any], failure: RowFailure | None) -> None:
-        message = failure.message if failure is not None else str(case.finding)
+    def __init__(
+        self, case: Case, values: Mapping[str, Any], failure: RowFailure | None, finding: Finding | None
+    ) -> None:
+        message = failure.message if failure is not None else str(finding)
         super().__init__(message)
         self.case = case
+        self.finding = finding
         self.values = values
         self.failure = failure
         self.transcript = case.adapter.transcript()
@@ -35,10 +38,10 @@ def shrunk(case: Case, *, rounds: int = 1, wanted: Sequence[Finding] = ()) -> Co
 
     `wanted` are the findings of which one has to show, in place of the first one of the case.
     """
-    found = [case.finding] if case.finding is not None else case.judge.findings
+    found = case.faults or ([case.finding] if case.finding is not None else case.judge.findings)
     limit = case.adapter.limit
     try:
-        return _shrunk(_Again(case, list(wanted or found), rounds))
+        return _shrunk(_Again(case, list(wanted or found), rounds, case.judge.deviating))
     except HarnessError:  # a system that is broken beyond a fresh start; the fault stands all the same
         return None
     finally:
@@ -49,12 +52,14 @@ def shrunk(case: Case, *, rounds: int = 1, wanted: Sequence[Finding] = ()) -> Co
 class _Again:
     """Plays traces of a case again, to see one of the findings that are wanted: whatever else comes shows nothing.
 
-    rounds  the schedules under which a trace is tried
+    rounds    the schedules under which a trace is tried
+    left_out  the clauses that the case showed to be left out
     """
 
     case: Case
     wanted: Sequence[Finding]
     rounds: int
+    left_out: Sequence[str]
 
     @property
     def hangs(self) -> bool:
@@ -118,13 +123,32 @@ class _Again:
         for trace in in_turn(shown.trace):
             played = self._played(trace, self.case.seed)
             if played.finding is not None and any(map(played.finding.is_of, self.wanted)):
-                return _Again(self.case, [played.finding], 1), played
+                return replace(self, wanted=[played.finding], rounds=1), played
         return self, shown
+
+    def unexplained(self) -> _Again:
+        """Look for the same findings, where no clause left out explains them."""
+        wanted = [each.unexplained if each.spoke_of else each for each in self.wanted]
+        certain = [each.clause for each in self.case.judge.deviations if not each.guessed and each not in self.wanted]
+        return replace(self, wanted=wanted, left_out=certain)
+
+    def contradicts(self, best: Played) -> bool:
+        """Return whether looking at everything contradicts what explained a counterexample."""
+        if best.finding is None or not best.finding.guessed:
+            return False
+        if any(isinstance(step, AtOnce) for step in best.trace.steps):
+            return False
+        case = self.case
+        return self._play(best.trace, case.seed, looking=True).contradicted
+
+    def _play(self, trace: Trace, seed: int, *, looking: bool = False) -> Played:
+        case, left_out = self.case, self.left_out
+        adapter, budget = case.adapter, case.budget
+        return play(case.compiled, adapter, trace, seed, budget, self.wanted, left_out=left_out, looking=looking)
 
     def _played(self, trace: Trace, seed: int) -> Played:
         """Play a trace: of a fault, what is only a finding of level SHOULD shows nothing."""
-        case = self.case
-        played = play(case.compiled, case.adapter, trace, seed, case.budget, self.wanted)
+        played = self._play(trace, seed)
         must = any(not each.should for each in self.wanted)
         return NOTHING if must and played.finding is not None and played.finding.should else played
 
@@ -132,6 +156,10 @@ class _Again:
 def _shrunk(again: _Again) -> Counterexample | None:
     case, adapter, budget = again.case, again.case.adapter, again.case.budget
     first = again.first()
+    if first.finding is None or again.contradicts(first):
+        plain = again.unexplained()
+        shown = plain.first()
+        again, first = (plain, shown) if shown.finding is not None else (again, first)
     if first.finding is None:
         return None
     if again.hangs:
@@ -143,17 +171,26 @@ def _shrunk(again: _Again) -> Counterexample | None:
         again, first, best = alone, shown, alone.shortest(shown)
     best, hits, rounds = again.confirmed(first, best)
     written = _written(case, best)
-    assert best.finding is not None  # the shrinker keeps what shows the fault
+    finding = best.finding
+    assert finding is not None  # the shrinker keeps what shows the fault
+    cause = finding.clause if finding.spoke_of and not again.contradicts(best) else ""
     return Counterexample(
         row=written.text,
         calls=len(best.trace),
-        clause=best.finding.clause,
+        clause=cause or finding.spoke_of or finding.clause,
+        cause=cause,
+        changing=_changing(case, best),
         expected=written.expected,
         seen=written.seen,
         rounds=rounds,
         reproduced=hits,
         transcript=best.transcript,
     )
+
+
+def _changing(case: Case, best: Played) -> tuple[str, ...]:
+    facts = kernel_facts.of(case.compiled)
+    return tuple(each.operation for each in best.trace.calls() if not facts.observes(each.operation))
 
 
 def _written(case: Case, best: Played) -> Written:
@@ -166,7 +203,7 @@ def _written(case: Case, best: Played) -> Written:
 
 def row_itself(program: Program, failed: Fails) -> Counterexample:
     """Return the row as it ran, for what only its own assertion can tell."""
-    expected, seen = because(program.row, failed.failure, None if failed.failure else failed.case.finding)
+    expected, seen = because(program.row, failed.failure, None if failed.failure else failed.finding)
     text = row_as_it_ran(failed.case.compiled, program, failed.values)
     clause, calls = program.row.covers[0].text, len(failed.case.calls)
     return Counterexample(text, calls, clause, expected, seen, transcript=failed.transcript)

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from itertools import chain
 from typing import Any
 
 from conformance.budget import USUAL, Budget
-from conformance.judge import CallFailed, Case, Finding, History, endless, kernel_facts
+from conformance.counterexample.looks import contradicted
+from conformance.judge import CallFailed, Case, Finding, History, Suspicion, endless, kernel_facts
 from conformance.system import Adapter
 from statemachines import rows
 from statemachines.compile import Compiled
@@ -26,6 +27,7 @@ class Played:
     """What came of playing a trace: the finding, if there was one, and the calls up to it.
 
     `origins` tells for every id that the system chose which reply it came from; `transcript` what was said meanwhile.
+    `contradicted`: looking at everything afterwards shows that more than the clause of the finding is left out.
     """
 
     finding: Finding | None
@@ -33,6 +35,7 @@ class Played:
     overlaps: int = 0
     origins: tuple[tuple[str, Given], ...] = ()
     transcript: tuple[str, ...] = ()
+    contradicted: bool = False
 
 
 NOTHING = Played(None, Trace(()))
@@ -46,12 +49,18 @@ def play(
     seed: int = 0,
     budget: Budget = USUAL,
     wanted: Sequence[Finding] = (),
+    *,
+    left_out: Sequence[str] = (),
+    looking: bool = False,
 ) -> Played:
-    """Play a trace on a fresh system, judged, up to the first finding; one that goes astray shows nothing.
+    """Play a trace on a fresh system, judged, up to the first finding, or the first that is wanted; astray it shows nothing.
 
-    Of several findings that a recommendation forbids it is one of the wanted, if one is there.
+    Of several findings that a recommendation forbids it is one of the wanted, if one is there. Clauses that are known to
+    be left out are no findings then.
     """
-    case = Case(compiled, adapter, seed, budget)
+    suspects = (*(each.clause for each in wanted), *left_out)
+    suspicion = Suspicion(suspects, certain=suspects, only=bool(wanted))
+    case = Case(compiled, adapter, seed, budget, suspicion)
     player = _Player(case)
     at_once = any(isinstance(step, AtOnce) for step in trace.steps)
     for index, step in enumerate(trace.steps):
@@ -62,8 +71,12 @@ def play(
                 return NOTHING
         if case.astray or (case.finding is not None and case.judge.unsure and not at_once):
             return NOTHING
-        if case.finding is not None:
-            return player.played(case.finding, Trace(trace.steps[: index + 1]))
+        shown = [each for each in case.judge.deviations if not wanted or each.shows(wanted)]
+        shown += [case.finding] if case.finding is not None else []
+        if shown:
+            played = player.played(shown[0], Trace(trace.steps[: index + 1]))
+            asked = looking and bool(shown[0].spoke_of) and case.finding is None
+            return replace(played, contradicted=contradicted(case, shown[0])) if asked else played
     findings = sorted(case.judge.findings, key=lambda each: not each.shows(wanted))
     return player.played(next(iter(findings), None), trace)
 

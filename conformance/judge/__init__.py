@@ -10,5 +10,5 @@ from conformance.judge.case import CallFailed, Case, case_seed
 from conformance.judge.differences import InOrder, Listed, Times, part
 from conformance.judge.finding import BESIDE, Finding
 from conformance.judge.history import History
-from conformance.judge.judge import Judge
+from conformance.judge.judge import Judge, Suspicion
 from conformance.judge.waiting import endless

@@ -14,9 +14,9 @@ from typing import Any
 
 from conformance.budget import USUAL, Budget
 from conformance.judge import kernel_facts
-from conformance.judge.finding import BESIDE, NO_SIGNAL, WELL_FORMED, Finding, short
+from conformance.judge.finding import BESIDE, WELL_FORMED, Finding, short
 from conformance.judge.history import History
-from conformance.judge.judge import Judge
+from conformance.judge.judge import NONE, Judge, Suspicion
 from conformance.judge.observation import Observation, WrongShape
 from conformance.refused import Refused
 from conformance.system import Adapter, Broken, HarnessError, code_of, overlapping
@@ -42,19 +42,26 @@ LOOK = 2  # milliseconds between two looks at a system that may still settle
 class Case:
     """Runs calls on an adapter and judges them; it is what a row runs against.
 
-    `finding` is the first one of the case. After it, calls go on unjudged, so that a row's own
+    `finding` is the first one that no clause left out explains. After it, calls go on unjudged, so that a row's own
     assertions still decide what the row says. `astray` names the first operation that was called, before any
     finding, where the spec leaves open what happens: what comes after it is nobody's fault. `trace` is all that
     was called, with what came of it as far as it is known; `looks` are the places in it where the kit only looked, of
     its own accord.
     """
 
-    def __init__(self, compiled: Compiled, adapter: Adapter, seed: int = 0, budget: Budget = USUAL) -> None:
+    def __init__(
+        self,
+        compiled: Compiled,
+        adapter: Adapter,
+        seed: int = 0,
+        budget: Budget = USUAL,
+        suspicion: Suspicion = NONE,
+    ) -> None:
         self.compiled = compiled
         self.adapter = adapter
         self.seed = seed
         self.budget = budget
-        self.judge = Judge(compiled, adapter.declaration, budget)
+        self.judge = Judge(compiled, adapter.declaration, budget, suspicion)
         self.limits, self.policies = self.judge.model.limits, self.judge.lockstep.stepper.policies
         self.finding: Finding | None = None
         self.astray = ""
@@ -69,6 +76,12 @@ class Case:
         self._readings: list[tuple[Observed, Any]] = []  # each with its reply as it came
         self._caller = threading.local()
         adapter.reset()
+
+    @property
+    def faults(self) -> list[Finding]:
+        """All that was found, but for what need not be a fault and for what is only recommended."""
+        sure = self.finding is not None and not self.judge.unsure
+        return [*self.judge.deviations, *([self.finding] if self.finding is not None and sure else [])]
 
     @property
     def calls(self) -> list[Observed]:
@@ -99,7 +112,7 @@ class Case:
         if call.operation in self._copies and call.given is not None:
             self._readings = [*self._readings[1 - self.budget.readings :], (call, raw)]
         if self.finding is None:
-            self.finding = self._hinted(self.judge.step(call)) or self._changed()
+            self.finding = self.judge.step(call) or self._changed()
             if self.finding is not None and call.malformed:
                 raise CallFailed(self.finding)
         if self.finding is not None:
@@ -167,13 +180,6 @@ class Case:
                 clause, seen = self._copies[call.operation], f"{short(now)} after a later call"
                 return Finding("reply", clause, call.operation, f"still {short(call.given)}", seen)
         return None
-
-    def _hinted(self, finding: Finding | None) -> Finding | None:
-        """Say of a signal that did not come what to declare if it only comes late."""
-        declared = self.adapter.declaration
-        if finding is None or finding.seen != NO_SIGNAL or declared.settles or declared.rests:
-            return finding
-        return replace(finding, seen=f"{finding.seen} (if it comes later, declare `settles`)")
 
     def _malformed(self, call: Observed) -> CallFailed:
         return self._failed("shape", call.operation, WELL_FORMED, call.malformed)

@@ -19,6 +19,7 @@ class Finding:
     path, value  the part of the reply that differs, and what the model gives there
     related  the other clauses that it speaks of: those that set what differs, or that refuse as well
     excused  the clause of the fault, where it is only of level SHOULD because `clause` is
+    spoke_of  the clause that the divergence itself speaks of, where it is explained by leaving out `clause`
     others   the same fault as other explanations see it, which expect something else
     """
 
@@ -32,6 +33,7 @@ class Finding:
     value: Any = None
     related: tuple[str, ...] = ()
     excused: str = ""
+    spoke_of: str = ""
     others: tuple[Finding, ...] = ()
 
     @property
@@ -53,6 +55,23 @@ class Finding:
             case _:
                 wrong = "extra" if self.kind == "signal" and self.expected == NO_SIGNAL else ""
         return _PLACE.sub("[]", self.path), wrong
+
+    def explained_without(self, clause: str) -> Finding:
+        """Return this as a finding of the clause without which what was seen is explained, whoever expects what."""
+        others = tuple(each.explained_without(clause) for each in self.others)
+        related = (self.clause, *self.related)
+        return replace(self, clause=clause, spoke_of=self.clause, related=related, others=others)
+
+    @property
+    def guessed(self) -> bool:
+        """Whether it is a finding of a clause that it does not speak of itself: something may contradict that yet."""
+        return bool(self.spoke_of) and self.clause not in self.related
+
+    @property
+    def unexplained(self) -> Finding:
+        """The same again as a finding of the clause that it speaks of."""
+        others = tuple(each.unexplained for each in self.others)
+        return replace(self, clause=self.spoke_of, spoke_of="", related=self.related[1:], others=others)
 
     def shows(self, wanted: Iterable[Finding]) -> bool:
         """Return whether this is one of some findings again, in whatever run: alike in its key and its part.

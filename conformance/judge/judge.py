@@ -1,9 +1,13 @@
-"""The judge of a case: lockstep, and what a system may leave that is only recommended."""
+"""The judge of a case: lockstep, and what explains a divergence: a clause left out, or a choice not followed.
+
+One idea: the ways in which a case is judged again.
+"""
 
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator, Sequence
+import time
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -15,8 +19,10 @@ from conformance.judge.history import History
 from conformance.judge.lockstep import Lockstep
 from conformance.system import Declaration
 from statemachines.compile import Compiled
-from statemachines.model import BaseModel, Watched
+from statemachines.model import BaseModel, Restless, Watched
 from statemachines.rows import Observed
+
+MOST_DEVIATIONS = 4  # of one case: each doubles what is followed side by side
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,8 +34,31 @@ class _Beside:
     witnessed: frozenset[str]
 
 
+@dataclass(frozen=True, slots=True)
+class Suspicion:
+    """What is suspected of a system before a case begins.
+
+    clauses  that it leaves out; they are tried before any other
+    certain  those of them that nothing contradicts any more: what they explain is not laid to a recommended sentence
+    only     no other clause is tried, and these only for what no recommended sentence explains
+    plain    what has been looked at before, and no clause left out explained it
+    """
+
+    clauses: tuple[str, ...] = ()
+    certain: tuple[str, ...] = ()
+    only: bool = False
+    plain: tuple[Finding, ...] = ()
+
+
+NONE = Suspicion()
+
+
 class Judge:
     """Follows one case: `step` returns a finding, or None, and those of level SHOULD gather in `findings`.
+
+    What is explained where one clause is left out, and by nothing else, is a finding of that clause: those of level MUST
+    gather in `deviations`, and the case goes on with that clause left out. A finding that `step` returns is explained by
+    no such clause.
 
     A system need not do what a sentence of level SHOULD says. Where what it showed does not tell whether it did, and that
     makes a difference, a finding is no fault, and the case is judged no further.
@@ -38,13 +67,21 @@ class Judge:
     gave_up   what comes is not judged any more; the model goes on as it would
     """
 
-    def __init__(self, compiled: Compiled, declaration: Declaration, budget: Budget = USUAL) -> None:
+    def __init__(
+        self,
+        compiled: Compiled,
+        declaration: Declaration,
+        budget: Budget = USUAL,
+        suspicion: Suspicion = NONE,
+    ) -> None:
         compiled = compiled.without(declaration.unsent) if declaration.unsent else compiled
         self.lockstep = Lockstep(compiled, declaration, budget)
         self.gave_up = False
         self._compiled = compiled
         self._declaration = declaration
         self._facts = kernel_facts.of(compiled)
+        self.deviations: list[Finding] = []
+        self._suspicion = suspicion
         self._past: list[Observed | History] = []
         self._left_out: list[str] = []  # what the system does not follow, of what is recommended
         self._not_followed: list[Finding] = []  # what each of them came of
@@ -82,7 +119,83 @@ class Judge:
             return finding
         if self._explained_by_instants(event):
             return None
-        return self._unless_recommended(finding)
+        suspicion = self._suspicion
+        if not suspicion.only and self._is_explained_without(finding, suspicion.certain):
+            return None
+        unexplained = self._unless_recommended(finding)
+        if unexplained is None or self.unsure:
+            return unexplained
+        if self._is_explained_without(finding, suspicion.clauses):
+            return None
+        known = suspicion.only or finding.shows(suspicion.plain)
+        guess = self._guess
+        if not known and self._is_explained_without(finding, self._leavable(finding, only_spoken_of=guess is not None)):
+            return None
+        if guess is None:
+            return unexplained
+        self.deviations.remove(guess)
+        first = guess.unexplained
+        explained = not known and self._is_explained_without(first, self._leavable(finding))
+        return None if explained else first
+
+    @property
+    def _guess(self) -> Finding | None:
+        """An explanation that what comes may contradict: one clause has to explain both then, or it is taken back.
+
+        It is one by a clause that the finding itself does not speak of: that it speaks of is broken, whatever comes.
+        """
+        certain = self._suspicion.certain
+        return next((each for each in self.deviations if each.guessed and each.clause not in certain), None)
+
+    @property
+    def deviating(self) -> list[str]:
+        """The clauses of level MUST that the system does not follow, as far as this case has shown."""
+        return [each.clause for each in self.deviations]
+
+    def _is_explained_without(self, finding: Finding, paths: Iterable[str]) -> bool:
+        """Hold a finding to be one of the clause without which what was seen is explained; the case goes on without it."""
+        known = {*self.deviating, *self._left_out}
+        end = time.monotonic() + self.lockstep.budget.explain_seconds
+        for path in dict.fromkeys(paths):
+            may_be = path in self._facts.leavable and path not in known and len(self.deviations) < MOST_DEVIATIONS
+            loose = self._explained_without(path) if may_be and time.monotonic() < end else None
+            if loose is not None:
+                self.deviations.append(finding.explained_without(path))
+                self._take_over(loose)
+                return True
+        return False
+
+    def _explained_without(self, path: str) -> Lockstep | None:
+        """Judge the case again where the system need not do what a clause says; None where that explains no more."""
+        try:
+            loose = self._again(self._left_out, deviating=[*self.deviating, path])
+            explained = loose is not None and loose.advance(self._past[-1]) is None and not loose.capped
+        except Restless:
+            return None
+        return loose if explained else None
+
+    def _leavable(self, finding: Finding, *, only_spoken_of: bool = False) -> list[str]:
+        """List clauses that may have been left out: those that the finding speaks of, those at work now, then before.
+
+        What calls at once showed is explained by a clause that it speaks of, or by a signal that is not sent, or it is a
+        fault of its own: their orders are too many to look for another explanation of each.
+        """
+        event, spoken_of = self._past[-1], [finding.clause, *finding.related]
+        before, now = self.lockstep.witnessed(), self._following(event)
+        signals = sorted(path for path in now if ".signal." in path)
+        if only_spoken_of:
+            return spoken_of
+        if isinstance(event, History):
+            return [*spoken_of, *signals]
+        return [*spoken_of, *signals, *sorted(now - before), *sorted(now)]
+
+    def _following(self, event: Observed | History) -> frozenset[str]:
+        """Return the clauses that have come to pass when the model goes on as it would."""
+        model = self.lockstep.model.fork()
+        model.seen[:] = self.lockstep.seen
+        for call in sorted(event.calls if isinstance(event, History) else (event,), key=lambda call: call.ended):
+            self.lockstep.stepper.follow(model, call)
+        return model.witnessed()
 
     def _explained_by_instants(self, event: Observed | History) -> bool:
         """Judge the case again, as replies told at which instants things were done that nothing told of at the time."""
@@ -210,13 +323,16 @@ class Judge:
         declared = any(name in self._declaration.policies for name in chosen)
         return self._facts.recommended(clause) and not declared and not clause.endswith((".missing", ".private to"))
 
-    def _again(self, left_out: Sequence[str], *, refuted: bool = False) -> Lockstep | None:
+    def _again(
+        self, left_out: Sequence[str], *, refuted: bool = False, deviating: Sequence[str] | None = None
+    ) -> Lockstep | None:
         """Judge all but the last event again, without some sentences; None where that is refuted.
 
         `refuted` goes on all the same, as that model would have it.
         """
         compiled = self._compiled.without(left_out) if left_out else self._compiled
-        other = Lockstep(compiled, self._declaration, self.lockstep.budget, self._told)
+        deviating = self.deviating if deviating is None else deviating
+        other = Lockstep(compiled, self._declaration, self.lockstep.budget, self._told, deviating)
         self._watch(other)
         for event in self._past[:-1]:
             diverges = other.advance(event) is not None
@@ -245,7 +361,7 @@ class Judge:
         self._take_over(loose)
 
     def _take_over(self, other: Lockstep) -> None:
-        """Go on as another judge of the same case."""
+        """Go on as another judge of the same case; what was witnessed stays so."""
         other.seen[:] = bytes(map(max, self.lockstep.seen, other.seen))
         other.unsure = other.unsure or self.lockstep.unsure
         self.lockstep = other

@@ -10,6 +10,7 @@ from statemachines import kernel
 from statemachines.compile import Compiled
 from statemachines.explore import walked
 from statemachines.expression import Attribute, Var
+from statemachines.generate import keeps
 from statemachines.rows import CallTypes, Observed
 from statemachines.types import RecordType, Type
 
@@ -18,6 +19,7 @@ class Facts(CallTypes):
     """Facts of one lifecycle, looked up by operation.
 
     levels                of each clause, by its path
+    leavable              the clauses of level MUST that a kernel can be without
     recommended_effects   the clauses of level SHOULD that do something, and which a kernel can be without
     recommended_policies  the policies of which the source only recommends a choice, as paths: `policies.NAME`
     chooses_instants      whether a system does something at an instant that it chooses
@@ -28,9 +30,11 @@ class Facts(CallTypes):
         super().__init__(compiled.kernel)
         self.signals = {name: RecordType(fields, name) for name, fields in compiled.kernel.signals}
         self.levels = {clause.path: clause.level for clause in compiled.kernel.clauses}
-        recommended = [path for path, level in self.levels.items() if level == "should"]
+        able = [path for path in self.levels if _can_lack(compiled.kernel, path)]
+        self.leavable = frozenset(path for path in able if self.levels[path] == "must")
+        conditions = {each.clause for operation in compiled.kernel.operations for each in operation.requires}
         self.recommended_effects = tuple(
-            path for path in recommended if kernel.without(compiled.kernel, frozenset([path])) != compiled.kernel
+            path for path in able if self.levels[path] == "should" and path not in conditions
         )
         self.recommended_policies = tuple(f"policies.{name}" for name in compiled.kernel.recommended)
         timers = (timer for entity in compiled.kernel.entities for timer in entity.timers)
@@ -166,6 +170,12 @@ class Facts(CallTypes):
     def recommended(self, clause: str) -> bool:
         """Return whether a clause is only recommended."""
         return self.levels.get(clause) == "should"
+
+
+def _can_lack(source: kernel.Kernel, path: str) -> bool:
+    """Return whether there is a kernel without a clause: one that does something else, and keeps the same of its records."""
+    shorter = kernel.without(source, frozenset([path]))
+    return shorter != source and keeps(shorter) == keeps(source)
 
 
 @lru_cache(maxsize=64)

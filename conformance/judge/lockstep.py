@@ -28,6 +28,9 @@ from statemachines.types import holds_documents
 class Lockstep:
     """Holds the configurations of one case; `advance` takes what was observed, and returns a finding, or None.
 
+    A system need not do what the `deviating` clauses say, or each time: the models with each of them and without are
+    followed side by side, and where none of them explains what comes, each may go on as another.
+
     seen    1 for each clause that was witnessed
     blind   ties depend on instants that nobody can see
     unsure  it is blind, or a cap was reached: a finding need not be a fault
@@ -39,11 +42,14 @@ class Lockstep:
         declaration: Declaration,
         budget: Budget,
         told: frozenset[int] | None = None,
+        deviating: Sequence[str] = (),
     ) -> None:
         self.budget = budget
         self.stepper = Stepper(compiled, declaration, budget, told)
         self.seen = bytearray(len(compiled.kernel.clauses))
-        self.configurations = [Configuration(model) for model in self.stepper.fresh(self.seen)]
+        left_out = dict.fromkeys([(), *((each,) for each in deviating), tuple(deviating)])
+        self._kinds = [compiled.without(each).model_class if each else compiled.model_class for each in left_out]
+        self.configurations = self._each_way([Configuration(model) for model in self.stepper.fresh(self.seen)])
         self.blind = declaration.clock != "virtual" and not ordered_by_completion(compiled, declaration)
         self.unsure = self.blind
         self._files: dict[str, Any] = {}
@@ -56,6 +62,7 @@ class Lockstep:
     def choosing(self, policies: Sequence[str]) -> Lockstep:
         """Return another one that goes on from here, for which some policies may be any from now on."""
         other = Lockstep(self.stepper.compiled, self.stepper.declaration, self.budget, self.stepper.told)
+        other._kinds = self._kinds
         other.seen[:] = self.seen
         other._files = dict(self._files)
         other.configurations = [
@@ -130,11 +137,11 @@ class Lockstep:
         shared = next((found for call in calls if (found := self._shared_file(call)) is not None), None)
         if shared is not None:
             return shared
-        before = [each.model.freeze() for each in self.configurations]
-        after, reason = self._together(event) if isinstance(event, History) else self._alone(event)
+        after, reason = self._explanations(self.configurations, event)
+        if not after and len(self._kinds) > 1:
+            after, _ = self._explanations(self._each_way(self.configurations), event)
+            after = self._each_way(after)
         if not after:
-            for each, frozen in zip(self.configurations, before, strict=True):
-                each.model.thaw(frozen)  # what was tried on it
             return reason
         self.configurations = _distinct(after)
         if len(self.configurations) > self.budget.configurations:
@@ -142,15 +149,43 @@ class Lockstep:
             self.unsure = True
         return None
 
-    def _alone(self, call: Observed) -> tuple[list[Configuration], Finding | None]:
+    def _each_way(self, configurations: Sequence[Configuration]) -> list[Configuration]:
+        """Let each configuration go on as the model that follows everything, and as those without what is deviated from."""
+        if len(self._kinds) == 1:
+            return list(configurations)
+        frozen = [(each, each.model.freeze()) for each in configurations]
+        return _distinct(
+            [
+                Configuration(each.model.thawed_as(kind, state), each.standing)
+                for each, state in frozen
+                for kind in self._kinds
+            ]
+        )
+
+    def _explanations(
+        self, configurations: Sequence[Configuration], event: Observed | History
+    ) -> tuple[list[Configuration], Finding | None]:
+        """Return what an event leads to from any of these; or they stay as they are, with why none explains it."""
+        before = [each.model.freeze() for each in configurations]
+        explain = self._together if isinstance(event, History) else self._alone
+        after, reason = explain(configurations, event)  # type: ignore[arg-type]  # each takes its kind of event
+        for each, frozen in zip(configurations if not after else (), before, strict=False):
+            each.model.thaw(frozen)  # what was tried on it
+        return after, reason
+
+    def _alone(
+        self, configurations: Sequence[Configuration], call: Observed
+    ) -> tuple[list[Configuration], Finding | None]:
         reasons: list[Finding] = []
-        found = [after for each in self.configurations for after in self._explained(each, call, reasons)]
+        found = [after for each in configurations for after in self._explained(each, call, reasons)]
         return found, either(reasons[0], reasons) if reasons else None
 
-    def _together(self, history: History) -> tuple[list[Configuration], Finding | None]:
+    def _together(
+        self, configurations: Sequence[Configuration], history: History
+    ) -> tuple[list[Configuration], Finding | None]:
         found: list[Configuration] = []
         before = bytes(self.seen)
-        for configuration in self.configurations:
+        for configuration in configurations:
             explained = explanations(self.stepper, configuration, history)
             found += explained.ends
             self.unsure = self.unsure or explained.partial
@@ -242,5 +277,6 @@ def _distinct(configurations: Sequence[Configuration]) -> list[Configuration]:
         return list(configurations)
     found: dict[Any, Configuration] = {}
     for each in configurations:
-        found.setdefault((each.model.freeze(), each.standing, *vars(each.model.policies).values()), each)
+        model = each.model
+        found.setdefault((type(model), model.freeze(), each.standing, *vars(model.policies).values()), each)
     return list(found.values())

@@ -62,6 +62,8 @@ class Stepper:
         self.replies = Replies(self.facts, declaration.instants)
         self.findings: list[Finding] = []
         self.partial = False
+        late = not (declaration.settles or declaration.rests)
+        self._late = " (if it comes later, declare `settles`)" if late else ""
 
     def fresh(self, seen: bytearray) -> list[BaseModel]:
         """Make a model at the start of a case, for every choice that may be the system's; all witness in `seen`."""
@@ -143,7 +145,7 @@ class Stepper:
         own = f"operations.{call.operation}.signal.{name}"
         ends = f".signal.{name}"
         other = next((path for path in self.facts.levels if path.endswith(ends)), f"operations.{call.operation}")
-        expected, seen = (said(signal), NO_SIGNAL) if due else (NO_SIGNAL, said(signal))
+        expected, seen = (said(signal), NO_SIGNAL + self._late) if due else (NO_SIGNAL, said(signal))
         alike = next((each for each in call.signals if each[0] == name), None) if due else None
         if alike is not None:  # it came, and says something else
             seen = said(alike)

@@ -203,6 +203,8 @@ def concluded(header: Header, results: Sequence[RowResult], footer: Footer | Non
             return f"{target} conforms to {lifecycle}{but}: {passed} held."
         case code if code == EXIT_VIOLATES:
             rows = against(results, footer.stale)
+            if footer.strays and not rows:
+                return f"{target} violates {lifecycle} in what none of these rows is about."
             return stale_told(footer.stale) if footer.stale and not rows else _violated(target, lifecycle, rows)
         case code if code == EXIT_HARNESS:
             ids = [row.id for row in results if row.verdict is Verdict.HARNESS_ERROR]
@@ -226,17 +228,27 @@ def _violated(target: str, lifecycle: str, rows: Sequence[RowResult]) -> str:
     unexercised = f"{named(idle)} {'was' if len(idle) == 1 else 'were'} not exercised"
     if failing:
         said = f"{target} violates {number(len(failing), 'row')} of {lifecycle}: {named(failing)}"
-        return f"{said}; {unexercised}." if idle else f"{said}."
+        said = f"{said}; {unexercised}." if idle else f"{said}."
+        return " ".join((said, *_causes(rows)))
     if idle:
         return f"{target} does not conform to {lifecycle}: {unexercised}, and that is no pass."
     return f"Nothing was exercised, so nothing is known of {target}."
+
+
+def _causes(rows: Sequence[RowResult]) -> Iterator[str]:
+    """Say which rows fail for one cause: a clause without which all that they show is explained."""
+    found: dict[str, list[str]] = {}
+    for row in rows:
+        if row.counterexample is not None and row.counterexample.cause:
+            found.setdefault(row.counterexample.cause, []).append(row.id)
+    return (f"{named(ids)}: one cause, {one_line(cause)}." for cause, ids in found.items() if len(ids) > 1)
 
 
 def _besides(results: Sequence[RowResult], footer: Footer) -> Iterator[str]:
     """Walk what else is said at the end of a run."""
     yield _beside(results, footer)
     yield _strayed(footer)
-    if footer.stale and against(results, footer.stale):
+    if footer.stale and (footer.strays or against(results, footer.stale)):
         yield stale_told(footer.stale)
 
 

@@ -6,5 +6,6 @@ Only this floor imports Hypothesis, which is slow to load: import from here insi
 from __future__ import annotations
 
 from conformance.search import pairs, stateful, walks
-from conformance.search.stateful import Diverged, Driver
+from conformance.search.faults import Diverged, Faults
+from conformance.search.stateful import Driver
 from conformance.search.strategies import Falsified, draw

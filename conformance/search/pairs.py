@@ -15,7 +15,8 @@ from typing import Any
 
 from conformance.budget import Budget
 from conformance.judge import CallFailed, case_seed, endless
-from conformance.search.stateful import Diverged, Driver
+from conformance.search.faults import Diverged, Faults
+from conformance.search.stateful import Driver
 from conformance.system import Adapter
 from statemachines import kernel
 from statemachines.compile import Compiled
@@ -28,14 +29,25 @@ BOTH_CHANGE = 2  # as often as others pairs come that both change something
 
 
 def search(
-    compiled: Compiled, adapter: Adapter, number: int, budget: Budget, *, after: Callable[[Driver], None]
+    compiled: Compiled,
+    adapter: Adapter,
+    number: int,
+    budget: Budget,
+    *,
+    after: Callable[[Driver], None],
+    faults: Faults | None = None,
 ) -> Diverged | None:
-    """Make pairs of calls at once, as many as the budget says; return the first case that diverges."""
+    """Make pairs of calls at once, as many as the budget says, or until enough is found; return the first fault."""
+    faults = Faults() if faults is None else faults
     chooser = random.Random(number)
     pairs = list(_pairs(compiled, adapter))
     chooser.shuffle(pairs)
     for index, (one, other) in zip(range(budget.pairs), itertools.cycle(pairs), strict=False):
-        driver = Driver(compiled, adapter, budget, seed=case_seed(number, index))
+        if faults.enough:
+            break
+        if any(map(faults.shuns, {one.name, other.name})):
+            continue
+        driver = Driver(compiled, adapter, budget, seed=case_seed(number, index), faults=faults)
         try:
             waits = (one.blocks or other.blocks) and chooser.random() < WAITING
             until = partial(_waiting, driver, (one, other), chooser) if waits else dict
@@ -43,10 +55,11 @@ def search(
             if not _at_once(driver, one, other, chooser, until()):
                 continue
             _aftermath(compiled, driver, chooser, budget.calls_after)
-        except Diverged as diverged:
-            return diverged
+            faults.stood(driver.case)
+        except Diverged:
+            pass
         after(driver)
-    return None
+    return faults.first
 
 
 def _pairs(compiled: Compiled, adapter: Adapter) -> list[tuple[kernel.Operation, kernel.Operation]]:
@@ -111,7 +124,7 @@ def _at_once(
     try:
         driver.case.together(bodies)
     except CallFailed as failed:
-        raise Diverged(failed.finding, driver.case) from None
+        raise driver.diverged(failed.finding) from None
     driver.look()
     driver.observe(first, second)
     return True

@@ -22,6 +22,7 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, rule, run_sta
 
 from conformance.budget import USUAL, Budget
 from conformance.judge import CallFailed, Case, Finding, kernel_facts
+from conformance.search.faults import Diverged, Faults
 from conformance.search.odd_texts import odd_values
 from conformance.search.prefill import prefills
 from conformance.search.strategies import settings_of
@@ -39,20 +40,24 @@ NUMBERS = 2**24
 WAITS = (1, 7, 1000, 60_000, 86_400_000)  # milliseconds: time alone must not change what no rule changes
 
 
-class Diverged(AssertionError):
-    """A step that no right implementation takes."""
-
-    def __init__(self, finding: Finding, case: Case) -> None:
-        super().__init__(f"{finding.clause}: expected {finding.expected}; seen {finding.seen}")
-        self.finding = finding
-        self.case = case
-
-
 class Driver:
-    """One case of the machine: makes the calls, and asks the observers after each."""
+    """One case of the machine: makes the calls, and asks the observers after each.
 
-    def __init__(self, compiled: Compiled, adapter: Adapter, budget: Budget = USUAL, *, seed: int = 0) -> None:
-        self.case = Case(compiled, adapter, seed, budget)
+    `over` once it has diverged, and nothing more can be told of it.
+    """
+
+    def __init__(
+        self,
+        compiled: Compiled,
+        adapter: Adapter,
+        budget: Budget = USUAL,
+        *,
+        seed: int = 0,
+        faults: Faults | None = None,
+    ) -> None:
+        self.faults = Faults() if faults is None else faults
+        self.case = Case(compiled, adapter, seed, budget, self.faults.suspicion)
+        self.over = False
         self.offers = adapter.offers
         self._compiled = compiled
         self._draws = budget.draws
@@ -66,7 +71,7 @@ class Driver:
 
     def take(self, operation: str, arguments: dict[str, Any] | None) -> None:
         """Make a call, if there are arguments and the spec says what comes of it, then look."""
-        if arguments is not None and not self.avoided(operation, arguments):
+        if arguments is not None and not self.faults.shuns(operation) and not self.avoided(operation, arguments):
             self.make(operation, arguments)
             self.observe(arguments)
 
@@ -153,14 +158,25 @@ class Driver:
         try:
             self.case.call(operation, arguments)
         except CallFailed as failed:
-            raise Diverged(failed.finding, self.case) from None
+            raise self.diverged(failed.finding) from None
         self.look()
 
     def look(self) -> None:
-        """See which records are gone. Raises Diverged when the last call did."""
+        """See which records are gone. Raises Diverged when the last call did, and when enough faults have been seen."""
         self.gone.look(self.case.judge.model)
+        if self.case.judge.deviations:
+            self.faults.take(self.case)
         if self.case.finding is not None and not self.case.judge.unsure:
-            raise Diverged(self.case.finding, self.case)
+            raise self.diverged(self.case.finding)
+        if self.faults.enough and self.faults.first is not None:
+            raise self.faults.first
+
+    def diverged(self, finding: Finding) -> Diverged:
+        """Take note of how a case ends."""
+        self.over = True
+        self.faults.take(self.case)
+        self.faults.ended(finding)
+        return Diverged(finding, self.case)
 
     def astray(self, calls: Sequence[tuple[str, dict[str, Any]]]) -> bool:
         """Return whether calls, one after the other, come to where the spec leaves open what happens."""
@@ -182,7 +198,7 @@ class Driver:
         for operation in self._observers:
             asked: list[dict[str, Any]] = []
             for chosen in itertools.chain(*(self._about(operation, arguments) for arguments in calls)):
-                if chosen not in asked:
+                if chosen not in asked and not self.faults.shuns(operation.name):
                     asked.append(chosen)
                     if kernel_facts.of(self._compiled).blocks(operation.name) and self.avoided(operation.name, chosen):
                         continue
@@ -234,26 +250,29 @@ def machine(
     budget: Budget = USUAL,
     *,
     after: Callable[[Driver], None] = lambda driver: None,
-    failed: Callable[[Diverged], None] = lambda diverged: None,
+    faults: Faults | None = None,
 ) -> type[RuleBasedStateMachine]:
     """Make the machine of a lifecycle for an adapter.
 
-    `after` is told every case that ended, and `failed` every finding.
+    `after` is told every case that ended. A case that diverges is at its end; the machine is when enough was found.
     """
+    seen = Faults() if faults is None else faults
     ways = prefills(compiled, adapter.declaration, budget.prefilled)
 
     def begin(self: Any, number: int) -> None:
-        with _telling(failed):
+        with _until_it_diverges(self.driver):
             ways[number % len(ways)](self.driver)
 
     def create(self: Any) -> None:
         RuleBasedStateMachine.__init__(self)
-        self.driver = Driver(compiled, adapter, budget)
+        self.driver = Driver(compiled, adapter, budget, faults=seen)
 
     def teardown(self: Any) -> None:
         for path in sorted(self.driver.case.judge.lockstep.witnessed()):
             event(path)
         after(self.driver)
+        if not self.driver.over:
+            seen.stood(self.driver.case)
 
     body: dict[str, Any] = {
         "__init__": create,
@@ -262,23 +281,25 @@ def machine(
     }
     names = [operation.name for operation in compiled.kernel.operations if adapter.offers(operation.name)]
     for name in [*names, *(["wait"] if adapter.declaration.clock == "virtual" else [])]:
-        body[name] = rule(number=st.integers(0, NUMBERS - 1))(_step(name, failed))
+        body[name] = rule(number=st.integers(0, NUMBERS - 1))(_step(name))
     return type(f"{compiled.lifecycle.name.title().replace('-', '')}Machine", (RuleBasedStateMachine,), body)
 
 
 @contextmanager
-def _telling(failed: Callable[[Diverged], None]) -> Iterator[None]:
+def _until_it_diverges(driver: Driver) -> Iterator[None]:
     try:
         yield
-    except Diverged as diverged:
-        failed(diverged)
-        raise
+    except Diverged:
+        driver.over = True
+        if driver.faults.enough:
+            raise
 
 
-def _step(name: str, failed: Callable[[Diverged], None]) -> Callable[[Any, int], None]:
+def _step(name: str) -> Callable[[Any, int], None]:
     def step(self: Any, number: int) -> None:
-        with _telling(failed):
-            self.driver.call(name, number)
+        if not self.driver.over:
+            with _until_it_diverges(self.driver):
+                self.driver.call(name, number)
 
     step.__name__ = name
     return step
@@ -291,17 +312,15 @@ def search(
     budget: Budget,
     *,
     after: Callable[[Driver], None],
+    faults: Faults | None = None,
 ) -> Diverged | None:
-    """Run the machine; return the first finding as it was found, for our own shrinker."""
-    failed: list[Diverged] = []
-    seeded = seed(number)(machine(compiled, adapter, budget, after=after, failed=failed.append))
+    """Run the machine until enough is found; return the first fault as it was found, for our own shrinker."""
+    faults = Faults() if faults is None else faults
+    seeded = seed(number)(machine(compiled, adapter, budget, after=after, faults=faults))
     settings = settings_of(budget.stateful_tests, stateful_step_count=budget.stateful_steps, phases=(Phase.generate,))
     try:
         run_state_machine_as_test(seeded, settings=settings)
-    except Diverged as diverged:
-        return diverged
-    except Flaky:  # it failed and then it did not: playing it again will tell
-        if not failed:
+    except (Diverged, Flaky):  # flaky: it failed and then it did not; playing it again will tell
+        if faults.first is None:
             raise
-        return failed[0]
-    return None
+    return faults.first

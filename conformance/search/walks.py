@@ -12,8 +12,9 @@ from typing import Any
 
 from conformance.budget import Budget
 from conformance.judge import case_seed
+from conformance.search.faults import Diverged, Faults
 from conformance.search.prefill import prefills
-from conformance.search.stateful import Diverged, Driver
+from conformance.search.stateful import Driver
 from conformance.system import Adapter
 from statemachines.compile import Compiled
 
@@ -23,25 +24,35 @@ CHANGING = 3  # as often as one that only looks, an operation is chosen that cha
 
 
 def search(
-    compiled: Compiled, adapter: Adapter, number: int, budget: Budget, *, after: Callable[[Driver], None]
+    compiled: Compiled,
+    adapter: Adapter,
+    number: int,
+    budget: Budget,
+    *,
+    after: Callable[[Driver], None],
+    faults: Faults | None = None,
 ) -> Diverged | None:
-    """Walk as often as the budget says; return the first case that diverges."""
+    """Walk as often as the budget says, or until enough is found; return the first fault."""
+    faults = Faults() if faults is None else faults
     ways = prefills(compiled, adapter.declaration, budget.prefilled)
     offered = [each for each in compiled.kernel.operations if adapter.offers(each.name)]
     names = [each.name for each in offered for _ in range(CHANGING if each.effects else 1)]
     names += ["wait"] if adapter.declaration.clock == "virtual" else []
     for index in range(budget.walks):
-        driver = Driver(compiled, adapter, budget, seed=case_seed(number, index))
+        if faults.enough:
+            break
+        driver = Driver(compiled, adapter, budget, seed=case_seed(number, index), faults=faults)
         chooser = random.Random(f"{number}/{index}")
         try:
             ways[index % len(ways)](driver)
             about: set[Any] = set()
             for _ in range(budget.walk_steps):
                 about = _step(driver, chooser, names, about)
-        except Diverged as diverged:
-            return diverged
+            faults.stood(driver.case)
+        except Diverged:
+            pass
         after(driver)
-    return None
+    return faults.first
 
 
 def _step(driver: Driver, chooser: random.Random, names: list[str], about: set[Any]) -> set[Any]:

@@ -141,14 +141,14 @@ def _once(runner: RowRunner, program: Program, seed: int) -> _Round:
             raise failure
         if case.astray:
             return _Round(unanswered=f"the spec leaves open what {case.astray} does there")
-        found = [each for each in (case.finding, *case.judge.findings) if each and is_about(program.row, each)]
-        if failure is not None or (found and not case.judge.unsure):
+        found = [each for each in (*case.faults, *case.judge.findings) if is_about(program.row, each)]
+        if failure is not None or (found and (case.faults or not case.judge.unsure)):
             expected, seen = because(program.row, failure, next(iter(found), None))
             return _Round(True, f"expected {expected}; seen {seen}", case.adapter.transcript())
         if case.finding is not None and case.judge.unsure:
             unanswered = UNSURE
-        elif case.finding is not None:
-            other = case.finding
+        elif case.faults:
+            other = case.faults[0]
             reason = f"breaks another rule now, {other.clause}: expected {other.expected}; seen {other.seen}"
             return _Round(True, reason, case.adapter.transcript())
     return _Round(unanswered=unanswered)

@@ -1,4 +1,7 @@
-"""The matrix: each row as its witness, then enumerated, then drawn; concurrent rows under many schedules."""
+"""The matrix: each row as its witness, then enumerated, then drawn; concurrent rows under many schedules.
+
+One idea: what is done with one row until it has a verdict.
+"""
 
 from __future__ import annotations
 
@@ -12,18 +15,20 @@ from typing import Any
 
 from conformance.budget import USUAL, Budget
 from conformance.counterexample import Fails, row_itself, shrunk, without_needless_steps
-from conformance.judge import Case, History, case_seed
+from conformance.judge import Case, Finding, History, Suspicion, case_seed
 from conformance.report import named
 from conformance.suite.given_up import ENOUGH, GivenUp, broken
 from conformance.suite.row_facts import covers, inapplicable, is_about, lacking, makes_calls_at_once, operations
 from conformance.system import Adapter, HarnessError
 from conformance.verdict import UNSURE, Counterexample, Judged, RowResult, Verdict, verdict_of
+from statemachines.checks import holds
 from statemachines.compile import Compiled
 from statemachines.kernel import within
 from statemachines.lifecycle import Row
-from statemachines.rows import Program, RowCompiler, RowFailure, RowTooLong, enumerated, witnesses
+from statemachines.rows import Program, RowCompiler, RowFailure, RowTooLong, enumerated, row_as_it_ran, witnesses
 
 Combinations = Sequence[Mapping[str, Any]]  # of the values of a row's parameters
+Stray = tuple[Finding, Case]  # a fault, and the case in which it was seen
 
 
 @dataclass(slots=True)
@@ -36,15 +41,16 @@ class Tally:
     groups: int = 0
     at_once: int = 0
     unsure: bool = False
-    strays: list[Case] = field(default_factory=list)
+    strays: list[Stray] = field(default_factory=list)
 
 
 @dataclass(eq=False, slots=True)
 class RowRunner:
     """Runs the rows of a lifecycle against one adapter, under the seed `number`; without `shortest` a counterexample is the row.
 
-    `strays` are cases in which the judge saw a fault that the row is not about; the run as a whole
-    reports them, so that one fault does not fail every row.
+    `strays` are faults that the judge saw and that the row is not about; the run as a whole reports them, so that one
+    fault does not fail every row. `told` are the causes that rows have failed for, with the counterexample of each; `shown` are
+    all counterexamples.
     """
 
     compiled: Compiled
@@ -54,7 +60,9 @@ class RowRunner:
     number: int = 0
     budget: Budget = USUAL
     shortest: bool = True
-    strays: list[Case] = field(init=False, default_factory=list)
+    strays: list[Stray] = field(init=False, default_factory=list)
+    told: dict[str, Counterexample] = field(init=False, default_factory=dict)
+    shown: list[Counterexample] = field(init=False, default_factory=list)
     witnessed: Counter[str] = field(init=False, default_factory=Counter)
     given_up: GivenUp = field(init=False)
 
@@ -68,7 +76,10 @@ class RowRunner:
         began = time.monotonic()
         tally = Tally()
         judged = self._judged(row, tally)
-        self.strays += tally.strays[:1]
+        self.shown += [judged.counterexample] if judged.counterexample is not None else []
+        for finding, case in tally.strays:
+            if not finding.shows(known for known, _ in self.strays):
+                self.strays.append((finding, case))
         for path, count in tally.witnesses.items():
             # What else comes to pass among calls at once, their schedule decides.
             if not tally.groups or covers(row, path):
@@ -146,7 +157,9 @@ class RowRunner:
         self, program: Program, values: Mapping[str, Any], seed: int
     ) -> tuple[Case, RowFailure | RowTooLong | None]:
         """Run a row once, and judge it; return the case, and why the row did not hold or did not come to its end."""
-        case = Case(self.compiled, self.adapter, seed, self.budget)
+        plain = tuple(finding for finding, _ in self.strays if not finding.spoke_of)
+        suspicion = Suspicion(tuple(self.told), certain=tuple(self.told), plain=plain)
+        case = Case(self.compiled, self.adapter, seed, self.budget, suspicion)
         try:
             program.run(case, values)
         except (RowFailure, RowTooLong) as error:
@@ -205,15 +218,35 @@ class RowRunner:
         tally.groups += case.groups
         tally.at_once = max(tally.at_once, *(len(each.calls) for each in case.trace if isinstance(each, History)), 0)
         tally.witnesses.update(case.judge.lockstep.witnessed())
-        mine = case.finding is not None and is_about(program.row, case.finding)
-        in_doubt = case.finding is not None and case.judge.unsure
-        tally.unsure = tally.unsure or (in_doubt and (mine or not case.judge.lockstep.blind))
-        if isinstance(error, RowFailure) or (mine and not case.judge.unsure):
-            raise Fails(case, values, error if isinstance(error, RowFailure) else None)
-        if case.finding is not None and not case.judge.unsure:
-            tally.strays.append(case)
+        row, faults = program.row, case.faults
+        mine = next((each for each in faults if is_about(row, each)), None)
+        if case.finding is not None and case.judge.unsure:
+            tally.unsure = tally.unsure or is_about(row, case.finding) or not case.judge.lockstep.blind
+        if isinstance(error, RowFailure):
+            mine = mine or self._cause(program, values, case)
+        tally.strays += [(each, case) for each in faults if each is not mine or row.level != "must"]
+        if isinstance(error, RowFailure):
+            raise Fails(case, values, error, mine)
+        if mine is not None:
+            raise Fails(case, values, None, mine)
         if error is not None:  # it was too long, and what was seen until then counts
             raise error
+
+    def _cause(self, program: Program, values: Mapping[str, Any], case: Case) -> Finding | None:
+        """Return the fault that a claim fails by, of those that the row is not about: it is in the way of the row's own.
+
+        It is one that no clause left out explains, or else one without whose clause the claim fails on the model, too.
+        """
+        deviations = case.judge.deviations
+        if len(deviations) < 2 or case.finding is not None:
+            return next(iter(deviations), None) if case.finding is None else case.finding
+        text, declared = row_as_it_ran(self.compiled, program, values), self.adapter.declaration
+
+        def fails(finding: Finding) -> bool:
+            left_out = self.compiled.without([finding.clause])
+            return not holds(left_out, text, declared.limits, declared.policies)
+
+        return next(filter(fails, deviations), deviations[0])
 
     # ── Failures ──
 
@@ -250,9 +283,17 @@ class RowRunner:
         return self.budget.repeats
 
     def _shortest(self, program: Program, failed: Fails) -> Counterexample | None:
-        if not self.shortest or not _was_judged(program.row, failed.case):
+        wanted = _judged(program.row, failed)
+        cause = wanted[0].clause if wanted and wanted[0].spoke_of else ""
+        if cause in self.told:
+            return self.told[cause]
+        if not self.shortest or not wanted:
             return None
-        return shrunk(failed.case, rounds=self.budget.reproductions if makes_calls_at_once(program.row) else 1)
+        rounds = self.budget.reproductions if makes_calls_at_once(program.row) else 1
+        found = shrunk(failed.case, rounds=rounds, wanted=wanted)
+        if found is not None and found.cause:
+            self.told[found.cause] = found
+        return found
 
     def _seen_again(self, program: Program, failed: Fails, found: Counterexample) -> Counterexample:
         """Say in how many schedules a row with calls at once was tried again until it failed; never, if it did not."""
@@ -279,11 +320,11 @@ class RowRunner:
         return without_needless_steps(program, failed, once)
 
 
-def _was_judged(row: Row, case: Case) -> bool:
-    """Return whether the judge saw what a row failed by: that of a MUST row is nothing which is only recommended."""
-    if row.level == "must":
-        return case.finding is not None and not case.finding.should
-    return case.finding is not None or bool(case.judge.findings)
+def _judged(row: Row, failed: Fails) -> list[Finding]:
+    """Return what a row failed by, as the judge saw it: that of a MUST row is nothing which is only recommended."""
+    if failed.finding is not None:
+        return [failed.finding]
+    return [] if row.level == "must" or failed.case.judge.deviations else failed.case.judge.findings
 
 
 def _count(witnessed: Counter[str], path: str) -> int:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import fnmatch
+import itertools
 import time
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Sequence
@@ -19,7 +20,7 @@ from conformance.suite.baseline import Baseline, Known
 from conformance.suite.row_facts import lacking, unasked
 from conformance.suite.rows import RowRunner
 from conformance.system import Adapter, HarnessError
-from conformance.verdict import UNSURE, Judged, RowResult, Verdict, exit_code, verdict_of
+from conformance.verdict import UNSURE, Counterexample, Judged, RowResult, Verdict, exit_code, verdict_of
 from statemachines.checks import avoided
 from statemachines.compile import Compiled
 from statemachines.diagnostics import did_you_mean
@@ -70,12 +71,13 @@ class Run:
         for watcher in told:
             watcher.header(header)
         for row in self.rows:
-            self._tell(told, row.id.text, partial(self._runner.run, row))
+            self._tell(told, row.id.text, partial(run_row, self._runner, row))
         if self.with_machine:
             self._tell(told, MACHINE, partial(run_machine, self._runner, self._baseline.known))
         witnessed = self._runner.witnessed
         stale = self._baseline.stale(self.results, witnessed, MACHINE)
-        code = exit_code(self.results, self.fail_on, stale)
+        strays = self._strays()
+        code = exit_code(self.results, self.fail_on, (*stale, *strays))
         nowhere = avoided(self.compiled)  # where the source says nothing no call goes
         clauses = {
             clause.path: witnessed[clause.path] for clause in self.compiled.kernel.clauses if clause.path not in nowhere
@@ -88,7 +90,7 @@ class Run:
             tuple(path for path in idle if path not in beyond),
             tuple(path for path in idle if path in beyond),
         )
-        footer = Footer(tally(self.results), code, time.monotonic() - began, self._strays(), stale)
+        footer = Footer(tally(self.results), code, time.monotonic() - began, strays, stale)
         for watcher in told:
             watcher.finish(coverage, footer)
         return Report(header, tuple(self.results), coverage, footer)
@@ -98,8 +100,8 @@ class Run:
         if self.with_machine:
             return ()
         told = {each.counterexample.clause for each in self.results if each.counterexample is not None}
-        seen = [case.finding.clause for case in self._runner.strays if case.finding is not None]
-        return tuple(sorted({*seen} - told))
+        seen = {finding.clause for finding, _ in self._runner.strays if not finding.should}
+        return tuple(sorted(seen - told - {*self._baseline.known}))
 
     def _header(self) -> Header:
         planned = [Planned(row.id.text, row.level, row.about, str(row.id.where), row.group.title) for row in self.rows]
@@ -117,74 +119,106 @@ class Run:
             faults=self.faults,
         )
 
-    def _tell(self, told: list[Watcher], row_id: str, work: Callable[[], RowResult]) -> None:
+    def _tell(self, told: list[Watcher], row_id: str, work: Callable[[], Iterable[RowResult]]) -> None:
         for watcher in told:
             watcher.began(row_id)
-        result = self._baseline.judged(work())
-        self.results.append(result)
-        for watcher in told:
-            watcher.row(result)
+        for each in work():
+            result = self._baseline.judged(each)
+            self.results.append(result)
+            for watcher in told:
+                watcher.row(result)
 
 
 # ── The machine ──
 
 # Where one case in so many of a search cannot be judged, and not just one, the machine could not tell.
 UNJUDGED = 10
+MOST_FAULTS = 5  # that are told of one run, beside those of rows
 
 
-def run_machine(runner: RowRunner, known: Collection[str] = ()) -> RowResult:
-    """Search at random; a fault that a row saw without being about it is reported here too.
+def run_row(runner: RowRunner, row: Row) -> list[RowResult]:
+    """Run a row; its one result stands in a list, as what the searches give does."""
+    return [runner.run(row)]
 
-    A fault of a clause that is `known` to be broken is only reported where there is no other.
-    A case that nobody can judge counts as not made. Where a search has many of those, the machine could not tell.
+
+def run_machine(runner: RowRunner, known: Collection[str] = ()) -> list[RowResult]:
+    """Search at random; give a result for each fault that no row has told, `machine`, `machine-2` and so on, or one in all.
+
+    A fault that a row saw without being about it is one of them. One of a clause that is `known` to be broken, or that
+    rows have told, is only reported where there is no other. A case that nobody can judge counts as not made. Where a
+    search has many of those, the machine could not tell.
     """
     began = time.monotonic()
     tallies: list[_SearchTally] = []
     try:
         judged = _searches(runner, tallies, known)
     except HarnessError as error:
-        judged = Judged(Verdict.HARNESS_ERROR, str(error))
-    return RowResult(
-        MACHINE,
-        ABOUT_MACHINE,
-        "must",
-        judged.verdict,
-        judged.reason,
-        runs=sum(tally.judged for tally in tallies),
-        counterexample=judged.counterexample,
-        seconds=time.monotonic() - began,
-    )
+        judged = [Judged(Verdict.HARNESS_ERROR, str(error))]
+    runs, seconds = sum(tally.judged for tally in tallies), time.monotonic() - began
+    return [
+        RowResult(
+            f"{MACHINE}-{number}" if number > 1 else MACHINE,
+            ABOUT_MACHINE,
+            "must",
+            each.verdict,
+            each.reason,
+            runs=runs if number == 1 else 0,
+            counterexample=each.counterexample,
+            seconds=seconds if number == 1 else 0.0,
+        )
+        for number, each in enumerate(judged, 1)
+    ]
 
 
-def _searches(runner: RowRunner, tallies: list[_SearchTally], known: Collection[str]) -> Judged:
-    """Make the searches one after the other, until one finds a fault; each adds what it came of to the tallies."""
-
-    def is_known(case: Case) -> bool:
-        return case.finding is not None and case.finding.clause in known
-
-    from conformance.search import pairs, stateful, walks  # Hypothesis is slow to import
+def _searches(runner: RowRunner, tallies: list[_SearchTally], known: Collection[str]) -> list[Judged]:
+    """Make the searches one after the other; each adds what it came of to the tallies."""
+    from conformance.search import Diverged, Faults, pairs, stateful, walks  # Hypothesis is slow to import
 
     asked, adapter = runner.compiled.lifecycle.operations, runner.adapter
     mandatory = (name for name, operation in asked.items() if not operation.optional)
     if missing := lacking(adapter, (name for name in mandatory if name not in adapter.declaration.absent)):
-        return Judged(Verdict.NOT_EXERCISED, missing)
-    cases = list(runner.strays)
+        return [Judged(Verdict.NOT_EXERCISED, missing)]
+    faults = Faults(MOST_FAULTS, known=runner.told)
+    faults.found += itertools.starmap(Diverged, runner.strays[: MOST_FAULTS - 1])
     for search in (stateful.search, walks.search, pairs.search):
         at_once = search is pairs.search  # what is witnessed there, its schedules decide
         if at_once and adapter.declaration.concurrency == "none":
             continue
         tallies.append(_SearchTally(Counter() if at_once else runner.witnessed))
-        found = search(runner.compiled, adapter, runner.number, runner.budget, after=tallies[-1].count)
-        if found is not None:
-            cases.insert(0, found.case)
-            if not is_known(found.case):
-                break
-    case = min(cases, key=is_known, default=None)
-    if case is not None and case.finding is not None:
-        return _failed(runner, case, case.finding)
+        search(runner.compiled, adapter, runner.number, runner.budget, after=tallies[-1].count, faults=faults)
+    if faults.found:
+        return _told(runner, [(each.case, each.finding) for each in faults.found], {*known})
     blind = Judge(runner.compiled, adapter.declaration).lockstep.blind
     unsure = any(tally.could_not_tell(blind=blind) for tally in tallies)
-    return Judged(Verdict.COULD_NOT_TELL, UNSURE) if unsure else Judged(Verdict.PASS)
+    return [Judged(Verdict.COULD_NOT_TELL, UNSURE) if unsure else Judged(Verdict.PASS)]
+
+
+def _told(runner: RowRunner, seen: Sequence[tuple[Case, Finding]], known: Collection[str]) -> list[Judged]:
+    """Return what there is to tell of faults: each that is new, or else the first."""
+    new = [each for each in seen if each[1].clause not in known and each[1].clause not in runner.told]
+    told = list(runner.shown)
+    found: list[Judged] = []
+    for case, finding in new or seen[:1]:
+        judged = _failed(runner, case, finding)
+        shown = judged.counterexample
+        if not found or (shown is not None and not any(_is_one(shown, each) for each in told)):
+            found.append(judged)
+            told += [shown] if shown is not None else []
+    return [each for each in found if each.verdict is Verdict.FAIL] or found[:1]
+
+
+def _is_one(one: Counterexample, other: Counterexample) -> bool:
+    """Return whether two counterexamples show one fault: they have one cause, or one story leads to both.
+
+    Where nobody knows the cause of either, the calls of one that change something are calls of the other, in their order;
+    where somebody knows that of one, they are just those of the other.
+    """
+    if one.cause or other.cause:
+        same = one.cause == other.cause
+        return same if one.cause and other.cause else one.changing == other.changing
+    few, many = sorted((one.changing, other.changing), key=len)
+    rest = iter(many)
+    return bool(few) and all(each in rest for each in few)
 
 
 @dataclass(slots=True)
@@ -211,7 +245,9 @@ class _SearchTally:
 
 
 def _failed(runner: RowRunner, case: Case, finding: Finding) -> Judged:
-    found = shrunk(case, rounds=runner.budget.reproductions if case.groups else 1)
+    if finding.clause in runner.told:
+        return verdict_of(runner.told[finding.clause])
+    found = shrunk(case, rounds=runner.budget.reproductions if case.groups else 1, wanted=[finding])
     if found is not None:
         return verdict_of(found)
     seen = f"expected {finding.expected}; seen {finding.seen}"

@@ -6,5 +6,5 @@
 from __future__ import annotations
 
 from statemachines.generate.python_module import module, standalone
-from statemachines.generate.state import message_names, record_names
+from statemachines.generate.state import keeps, message_names, record_names
 from statemachines.generate.writer import WIDTH, Writer

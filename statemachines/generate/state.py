@@ -90,6 +90,11 @@ def issued(source: kernel.Kernel) -> list[str]:
     return [f"issued_{python_name(entity.collection)}" for entity in source.entities if entity.once]
 
 
+def keeps(source: kernel.Kernel) -> tuple[str, ...]:
+    """Name what a frozen state has beside records, messages and variables: ids that were given, and what has left."""
+    return (*issued(source), *_gone(leaving(source)))
+
+
 def reset(page: Page) -> None:
     """Write how a case begins: the records that always exist, the first values, and nothing sent."""
     with page.method("reset", "", "None"):

@@ -259,7 +259,8 @@ def cancelled(*signals: Any) -> tuple[Watched, Finding | None]:
 
 def test_a_signal_that_is_due_has_to_come_and_comes_once() -> None:
     clause = "operations.request_cancel.signal.CancelSent"
-    assert told(cancelled()[1]) == ("signal", clause, "signal CancelSent(job_id: 'a')", "no such signal")
+    missing = "no such signal (if it comes later, declare `settles`)"
+    assert told(cancelled()[1]) == ("signal", clause, "signal CancelSent(job_id: 'a')", missing)
     assert cancelled(CANCEL)[1] is None
     twice = cancelled(CANCEL, CANCEL)[1]
     assert told(twice) == ("signal", clause, "no such signal", "signal CancelSent(job_id: 'a')")

@@ -19,8 +19,9 @@ from conformance.budget import USUAL
 from conformance.counterexample.play import symbolic
 from conformance.references.thread_job import Reply, ThreadJobs
 from conformance.search import prefill, stateful
+from conformance.search.faults import Diverged
 from conformance.search.odd_texts import ODD
-from conformance.search.stateful import WAITS, Diverged, Driver
+from conformance.search.stateful import WAITS, Driver
 from conformance.suite.run import MACHINE
 from conformance.system.adapter import Adapter
 from conformance.verdict import Verdict
@@ -161,7 +162,7 @@ def test_while_every_record_is_there_what_merely_looks_like_its_id_is_asked_for(
         driver.make("start", {"thread": "t1", "tool_call": "a", "tool": "bash"})
         asked = [driver.arguments("inspect_job", number) for number in range(4)]
         assert {case["job"] for case in asked if case is not None} == {"job-1", "job-"}
-    _, (result,) = whole_run(FoundByItsBeginning, only=[MACHINE], quick=True)
+    _, (result, *_) = whole_run(FoundByItsBeginning, only=[MACHINE], quick=True)
     found = result.counterexample
     assert found is not None
     assert re.search(r"- last = inspect_job\(t[12], '", found.row)  # with what an id begins with
@@ -188,7 +189,7 @@ def test_an_id_is_chosen_that_looks_as_if_it_came_next() -> None:
         driver.make("start", {"thread": "t1", "tool_call": "a", "tool": "bash"})
         asked = [driver.arguments("start_as", number) for number in range(200)]
         assert "job-2" in {case["job_id"] for case in asked if case is not None}
-    _, (result,) = whole_run(MintsWhatWasChosen, only=[MACHINE])
+    _, (result, *_) = whole_run(MintsWhatWasChosen, only=[MACHINE])
     assert result.verdict is Verdict.FAIL
     assert result.counterexample is not None
     assert result.counterexample.clause in (

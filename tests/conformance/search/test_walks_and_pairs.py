@@ -15,7 +15,8 @@ from conformance.judge.case import Case
 from conformance.judge.history import History
 from conformance.references.thread_job import TERMINAL, Reply, ThreadJobs
 from conformance.search import pairs, walks
-from conformance.search.stateful import Diverged, Driver
+from conformance.search.faults import Diverged
+from conformance.search.stateful import Driver
 from tests.conformance.systems import REFERENCE, adapted, thread_job
 from tests.faulty.thread_job.crashes import TimedOutCrashes
 from tests.faulty.thread_job.retention import KeepsOneFewer

@@ -38,7 +38,10 @@ def test_every_must_row_fails_against_a_dead_system_and_no_row_passes(suite: Sui
     wrong = [each for each in results if each.level == "must" and each.verdict is not Verdict.FAIL]
     assert not wrong, "\n\n".join(map(explained, wrong))
     assert code == EXIT_VIOLATES
-    assert [each.id for each in results] == [*suite.compiled.lifecycle.rows, MACHINE]
+    rows = [
+        each.id for each in results if not each.id.startswith(f"{MACHINE}-")
+    ]  # the searches find more than one fault
+    assert rows == [*suite.compiled.lifecycle.rows, MACHINE]
     assert [each.id for each in results if each.verdict is Verdict.PASS] == []
     assert [each.id for each in results if each.verdict is Verdict.FAIL and each.counterexample is None] == []
 

@@ -596,15 +596,15 @@ def test_a_random_case_that_nobody_can_judge_counts_as_not_made_and_many_of_them
         judge = SimpleNamespace(unsure=unsure, lockstep=SimpleNamespace(witnessed=list))
         return SimpleNamespace(case=SimpleNamespace(judge=judge, finding=object() if unsure else None))
 
-    def walked(*_: Any, after: Any) -> None:
+    def walked(*_: Any, after: Any, faults: Any) -> None:
         for number in range(18):
             after(case(unsure=number < unjudged))
 
-    def paired(*_: Any, after: Any) -> None:
+    def paired(*_: Any, after: Any, faults: Any) -> None:
         for _number in range(800):  # of one search, which make no other less doubtful
             after(case(unsure=False))
 
-    monkeypatch.setattr(stateful, "search", lambda *_, after: None)
+    monkeypatch.setattr(stateful, "search", lambda *_, after, faults: None)
     monkeypatch.setattr(walks, "search", walked)
     monkeypatch.setattr(pairs, "search", paired)
     code, (result,) = whole_run(REFERENCE, only=["machine"])

@@ -1,0 +1,79 @@
+"""The faults that searches find: each once, and what has to be left alone because a case ends by it."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+from conformance.judge import BESIDE, Case, Finding, Suspicion
+
+ENDS_A_CASE = ("crash", "hang", "shape")
+SELDOM = 8  # a call that led to a crash or a hang is made once in so many times
+GIVEN_UP = 3  # such faults of one operation, after which it is not called any more
+
+
+class Diverged(AssertionError):
+    """A step that no right implementation takes."""
+
+    def __init__(self, finding: Finding, case: Case) -> None:
+        super().__init__(f"{finding.clause}: expected {finding.expected}; seen {finding.seen}")
+        self.finding = finding
+        self.case = case
+
+
+@dataclass
+class Faults:
+    """What searches have found so far.
+
+    most   after so many faults they have seen enough
+    known  the clauses that are known to be left out
+    found  each fault once, as it was found first
+    """
+
+    most: int = 1
+    known: Iterable[str] = ()
+    found: list[Diverged] = field(default_factory=list)
+    _stood: set[str] = field(default_factory=set)
+    _ended: Counter[str] = field(default_factory=Counter)
+    _asked: Counter[str] = field(default_factory=Counter)
+
+    @property
+    def first(self) -> Diverged | None:
+        """The first of them."""
+        return next(iter(self.found), None)
+
+    @property
+    def enough(self) -> bool:
+        """Whether nobody has to look for more."""
+        return len(self.found) >= self.most
+
+    @property
+    def suspicion(self) -> Suspicion:
+        """What is suspected in the next case."""
+        clauses = [each.finding.clause for each in self.found if each.finding.spoke_of]
+        plain = tuple(each.finding for each in self.found if not each.finding.spoke_of)
+        return Suspicion((*self.known, *clauses), certain=(*self.known, *sorted(self._stood)), plain=plain)
+
+    def take(self, case: Case) -> None:
+        """Take note of what a case has shown that no other has; what it has taken back since is forgotten."""
+        self.found[:] = [each for each in self.found if each.case is not case or each.finding in case.faults]
+        for finding in case.faults:
+            if not finding.shows(each.finding for each in self.found):
+                self.found.append(Diverged(finding, case))
+
+    def stood(self, case: Case) -> None:
+        """Take note that a case came to its end, and that nothing contradicted what it left out."""
+        self._stood.update(case.judge.deviating)
+
+    def ended(self, finding: Finding) -> None:
+        """Take note of what ended a case."""
+        if finding.kind in ENDS_A_CASE:
+            self._ended.update(finding.operation.split(BESIDE))
+
+    def shuns(self, operation: str) -> bool:
+        """Return whether a call is better not made now: it has ended cases before."""
+        if not self._ended[operation]:
+            return False
+        self._asked[operation] += 1
+        return self._ended[operation] >= GIVEN_UP or self._asked[operation] % SELDOM > 0

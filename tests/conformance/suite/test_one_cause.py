@@ -1,0 +1,101 @@
+"""One fault hides no other: what leaving out one clause explains is one cause, and the run goes on without it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+import conformance
+from conformance.judge import Case
+from conformance.references.thread_job import ThreadJobs
+from conformance.suite.run import MACHINE
+from conformance.verdict import EXIT_VIOLATES, RowResult, Verdict
+from statemachines.compile import load
+from tests.conformance.systems import BRIEF, adapted, thread_job, whole_run
+from tests.faulty.thread_job import FAULTY
+
+LIES = {lie.__name__: lie for lie in FAULTY}
+TRIGGER = "operations.turn_boundary.signal.TurnTriggered"
+AGAIN = "entities.Call.unique.tool_call"
+
+
+def both(one: str, other: str) -> type:
+    """A system with two faults, each of which is in a method of its own."""
+    return type("Both", (LIES[one], LIES[other]), {"declares": ThreadJobs.declares})
+
+
+def failing(results: list[RowResult]) -> dict[str, str]:
+    """The cause of each row that fails; an empty text where none is known."""
+    found = [each for each in results if each.verdict in (Verdict.FAIL, Verdict.FLAKY)]
+    return {each.id: each.counterexample.cause if each.counterexample is not None else "" for each in found}
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize(("lie", "cause"), [("TurnNotTriggered", TRIGGER), ("SecondStartAccepted", AGAIN)])
+def test_one_fault_is_one_cause_in_all_rows_and_the_machine(lie: str, cause: str) -> None:
+    code, results = whole_run(LIES[lie], budget=BRIEF)
+    found = failing(results)
+    assert set(found.values()) == {cause}
+    assert MACHINE in found
+    assert len(found) > 2
+    assert code == EXIT_VIOLATES
+
+
+@pytest.mark.thorough
+def test_of_two_faults_each_has_its_own_cause_and_counterexample() -> None:
+    _, results = whole_run(both("TurnNotTriggered", "SecondStartAccepted"), budget=BRIEF)
+    assert {TRIGGER, AGAIN} == set(failing(results).values())
+
+
+@pytest.mark.thorough
+def test_the_machine_alone_finds_both() -> None:
+    _, results = whole_run(both("TurnNotTriggered", "SecondStartAccepted"), only=[MACHINE])
+    assert [each.id for each in results] == [MACHINE, f"{MACHINE}-2"]
+    assert {TRIGGER, AGAIN} == set(failing(results).values())
+    rows = [each.counterexample.row for each in results if each.counterexample is not None]
+    assert len(set(rows)) == 2
+
+
+def test_the_report_names_the_rows_of_one_cause() -> None:
+    report = conformance.run("thread-job", LIES["TurnNotTriggered"], rows="N4,E7")
+    assert f"N4 and E7: one cause, {TRIGGER}." in " ".join(repr(report).split())
+
+
+def test_a_must_sentence_that_is_broken_fails_the_run_whichever_row_sees_it() -> None:
+    spec = load("thread-job")
+    (should,) = [row for row in ("X4",) if spec.lifecycle.rows[row].level == "should"]
+    report = conformance.run("thread-job", LIES["TurnNotTriggered"], rows=should)
+    assert report[should].verdict is Verdict.PASS
+    assert report.exit == EXIT_VIOLATES
+    assert f"A fault of {TRIGGER} was seen" in " ".join(repr(report).split())
+
+
+class TellsTwice(ThreadJobs):
+    """It does what no clause left out explains."""
+
+    def turn_boundary(self, thread: str) -> list[Any]:
+        found: list[Any] = super().turn_boundary(thread)
+        return [*found, *found]
+
+
+def test_what_no_clause_left_out_explains_has_no_cause() -> None:
+    _, results = whole_run(TellsTwice, only=["N4"])
+    assert failing(results) == {"N4": ""}
+
+
+@pytest.mark.thorough
+def test_an_explanation_that_a_look_contradicts_is_none() -> None:
+    _, results = whole_run(LIES["TimedOutIsNeverTold"], only=["N4"])
+    assert failing(results) == {"N4": ""}
+
+
+def test_a_case_goes_on_without_what_the_system_leaves_out_and_sees_the_next_fault() -> None:
+    with adapted(both("TurnNotTriggered", "SecondStartAccepted")) as adapter:
+        case = Case(thread_job(), adapter)
+        job = case.call("start", {"thread": "t1", "tool_call": "c1", "tool": "bash"}).given["job_id"]
+        case.call("finish", {"job": job, "outcome": "completed", "payload": "x"})
+        case.call("turn_boundary", {"thread": "t1"})
+        assert [each.clause for each in case.judge.deviations] == [TRIGGER]
+        case.call("start", {"thread": "t1", "tool_call": "c1", "tool": "bash"})
+        assert [each.clause for each in case.faults] == [TRIGGER, AGAIN]
