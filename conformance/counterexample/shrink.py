@@ -111,6 +111,8 @@ def shrink(compiled: Compiled, play: Callable[[Trace], Played], first: Played, s
 
     now = time.monotonic()
     cutter = Cutter(first.trace, first, test, now + seconds, shape, now + PATIENCE * seconds)
+    if beside := _beside_the_last(cutter.best):  # one try that often leaves little: of a slow system there are few
+        cutter.keeps(without(cutter.best, beside))
     _groups(cutter)
     cutter.drop(_operations, without)
     cutter.drop(_calls, without, len(cutter.best) // COARSE)
@@ -127,6 +129,17 @@ def shrink(compiled: Compiled, play: Callable[[Trace], Played], first: Played, s
         lambda: cutter.simplify(joined),
     )
     return cutter
+
+
+def _beside_the_last(trace: Trace) -> set[int]:
+    """Return the calls that are not about what the last call is about; none where it is about nothing that was created."""
+    calls = list(trace.calls())
+    about = calls[-1].refers() if calls else set()
+    kept = {call.number for call in calls[-1:] if about}
+    for call in reversed(calls):
+        if kept and (call.number in {*about, *kept} or call.refers() & about):
+            kept |= {call.number, *call.refers()}
+    return {call.number for call in calls} - kept if kept else set()
 
 
 def _operations(trace: Trace) -> list[set[int]]:

@@ -242,6 +242,19 @@ def test_of_a_system_that_takes_its_time_some_tries_are_made_in_any_case(
     assert len(shrunk(trace, shows, 1).shown.trace) == left
 
 
+def test_the_first_try_leaves_what_the_last_call_is_about(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of a system so slow that there is time for one try alone, it is the best one."""
+    clock = [100.0]
+
+    def shows(candidate: Trace) -> Finding | None:
+        clock[0] += 50
+        return FAULT if {5, 12} <= numbers(candidate) else None
+
+    monkeypatch.setattr("conformance.counterexample.shrink.time", SimpleNamespace(monotonic=lambda: clock[0]))
+    trace = Trace((*(start(number) for number in range(1, 11)), end(11, 3), end(12, 5)))
+    assert numbers(shrunk(trace, shows, 1).shown.trace) == {5, 12}
+
+
 @pytest.mark.thorough
 def test_of_jobs_that_are_alike_one_is_left_out_for_all() -> None:
     starts = [replace(start(number), arguments=(("tool_call", f"c-{number}"),)) for number in range(1, 61)]
