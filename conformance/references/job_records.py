@@ -72,6 +72,12 @@ class JobRecords(Deliveries):
             job.last_words = text
         return self._begin(job)
 
+    async def register_from(self, registrar: str, type: str, label: str) -> Reply:
+        """Let the body of a job register another. Raises Refused: as `register`, and `not_found`."""
+        if registrar not in self._handles or self._handles[registrar].work.done():
+            raise Refused("not_found", "There is no such body")
+        return self._begin(self._admit(type, label, None, None))
+
     async def settle(self, handle: str, outcome: str, text: str) -> None:
         """End a body with a result or an error; ignored where it has ended."""
         job = self._handles.get(handle)

@@ -42,6 +42,9 @@ SCENARIOS: dict[type[Lie], str] = {
     provoked.EarlyAbortIsNotSeen: "a = register('bash', 'x'); b = aborted_tool([a]); tool_result(b)",
     provoked.EarlyAbortCancels: "a = register('bash', 'x'); aborted_tool([a])",
     provoked.EarlyAbortLeavesWatch: "a = register('bash', 'x'); aborted_tool([a]); settle(a, 'ok', 'done')",
+    provoked.InnerIsCancelledWithOuter: "a = register('bash', 'x'); b = register_from(a, 'bash', 'y'); cancel(a); get(b)",
+    provoked.InnerHasNoSlot: "configure(1); a = register('bash', 'x'); register_from(a, 'bash', 'y')",
+    provoked.InnerBeginsAfterDispose: "a = register('bash', 'x'); dispose(); register_from(a, 'bash', 'y')",
     provoked.ThrowingBodyBeginsAfterDispose: "dispose(); register_with('throws', 'bash', 'x', 'broken')",
     polling.UnknownTokenAbortsAll: (
         "a = register('bash', 'x'); b = tool(poll=[a]); abort_tool('nobody'); tool_result(b)"

@@ -9,7 +9,7 @@ from typing import Any
 from conformance.refused import Refused
 from tests.conformance.references.virtual_time import Driven
 
-TAKEN = {"settle": "handle", "tool_result": "token", "abort_tool": "token"}
+TAKEN = {"settle": "handle", "register_from": "handle", "tool_result": "token", "abort_tool": "token"}
 """What of a reply a name stands for, by the call that takes it; otherwise the job's id."""
 
 Came = tuple[str, Any, tuple[Any, ...]]

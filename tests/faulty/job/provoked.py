@@ -192,3 +192,49 @@ class ThrowingBodyBeginsAfterDispose(Lie):
         reply = await super().register_with(does, type, label, text)
         self._disposed = was_disposed
         return reply
+
+
+class InnerIsCancelledWithOuter(Lie):
+    """A job that a body registered is a part of that body's job, and cancelled with it."""
+
+    row, calls = "E74", 4
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._within: dict[str, JobRecord] = {}
+
+    async def register_from(self, registrar: str, type: str, label: str) -> Reply:
+        reply = await super().register_from(registrar, type, label)
+        self._within[self._handles[registrar].job_id] = self._jobs[reply["job_id"]]
+        return reply
+
+    def _cancel(self, job: JobRecord) -> None:
+        super()._cancel(job)
+        inner = self._within.get(job.job_id)
+        if inner is not None and inner.status == "running":
+            super()._cancel(inner)
+
+
+class InnerHasNoSlot(Lie):
+    """How many jobs run is asked only of those who register from outside."""
+
+    row, calls = "E76", 3
+
+    async def register_from(self, registrar: str, type: str, label: str) -> Reply:
+        most, self._max_running = self._max_running, 1000
+        try:
+            return await super().register_from(registrar, type, label)
+        finally:
+            self._max_running = most
+
+
+class InnerBeginsAfterDispose(Lie):
+    """After dispose a body can still register a job."""
+
+    row, calls = "E75", 3
+
+    async def register_from(self, registrar: str, type: str, label: str) -> Reply:
+        self._disposed, was_disposed = False, self._disposed
+        reply = await super().register_from(registrar, type, label)
+        self._disposed = was_disposed
+        return reply

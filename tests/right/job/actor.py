@@ -142,6 +142,10 @@ class ActorJobs:
             self._bodies[reply["handle"]]["_at_abort"] = lambda: self._settle(reply["handle"], "error", text)
         return reply
 
+    @letter
+    def register_from(self, registrar: str, type: str, label: str) -> Reply:
+        return self._register(type, label, None, None)
+
     def _register(self, type: str, label: str, id: str | None, owner: str | None) -> Reply:
         if self._disposed:
             raise Refused("disposed")
