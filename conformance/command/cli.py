@@ -32,10 +32,12 @@ def _ran(arguments: Sequence[str]) -> int:
     from conformance.command import commands
     from conformance.command.process import usable_output
 
-    usable_output()
+    out = usable_output()
     try:
         code: int = getattr(commands, options.command)(options)
-        sys.stdout.flush()
+        if sys.stdout is not out:  # a system has put something else into its place
+            sys.stdout = out
+        out.flush()
     except UsageError as error:
         print(f"conformance: {error}", file=sys.stderr)
         return EXIT_USAGE

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from types import FrameType
-from typing import Final
+from typing import Final, TextIO
 
 from conformance.verdict import EXIT_INTERRUPTED
 
@@ -24,14 +24,15 @@ _end_process = os._exit  # a run keeps systems from it
 UNWRITABLE: Final = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO, errno.EBADF)
 
 
-def usable_output() -> None:
-    """Let the output hold any text: what its encoding does not have is escaped, and a closed one takes everything."""
+def usable_output() -> TextIO:
+    """Return the output, able to hold any text: what its encoding does not have is escaped, and a closed one takes everything."""
     for name in ("stdout", "stderr"):
         stream = getattr(sys, name)
         if stream is None or stream.closed:
             setattr(sys, name, Path(os.devnull).open("w", encoding="utf-8"))  # noqa: SIM115 - to the end of the process
         elif isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")
+    return sys.stdout
 
 
 def utf8_output() -> None:

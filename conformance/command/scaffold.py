@@ -36,7 +36,10 @@ class MyJobs:
         "clock": "none",  # "virtual" with the wait(ms) below, which moves it; "real" when only time moves it
         "concurrency": "none",  # "threads" when several threads may call at once; "async" with async methods.
         # Replies to concurrent calls must not be mixed up: keep nothing of one call in this object.
-        "settles": 0,  # milliseconds until what a call causes can be seen, its signals included
+        # Milliseconds until what a call causes can be seen, its signals included. With 0 it is there when the call comes
+        # back: what was ended has ended, and the very next call that reads, drains or signals() tells of it. If that takes
+        # a moment on another thread, or until something is flushed, say here how long at most.
+        "settles": 0,
     }}
 
     def __init__(self) -> None:

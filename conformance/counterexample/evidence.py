@@ -5,17 +5,19 @@ from __future__ import annotations
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Final
 
 from conformance.counterexample.play import NOTHING, Played, play, symbolic
 from conformance.counterexample.shrink import in_turn, shrink
-from conformance.counterexample.text import Written, as_row
+from conformance.counterexample.text import Claim, Written, as_row
 from conformance.judge import CallFailed, Case, Finding, kernel_facts
 from conformance.system import HarnessError
 from conformance.verdict import Counterexample
 from statemachines.checks import holds
 from statemachines.lifecycle import Row
 from statemachines.rows import AtOnce, Program, RowFailure, Trace, row_as_it_ran
+
+_CLAIMS: Final[tuple[Claim, ...]] = ("expected", "not as seen")
 
 
 class Fails(AssertionError):
@@ -171,6 +173,9 @@ def _shrunk(again: _Again) -> Counterexample | None:
         again, first, best = alone, shown, alone.shortest(shown)
     best, hits, rounds = again.confirmed(first, best)
     written = _written(case, best)
+    choice = (
+        _choice_that_explains(case, best.trace) if again.rounds == 1 and not (again.hangs or adapter.costly) else ""
+    )
     finding = best.finding
     assert finding is not None  # the shrinker keeps what shows the fault
     cause = finding.clause if finding.spoke_of and not again.contradicts(best) else ""
@@ -181,7 +186,7 @@ def _shrunk(again: _Again) -> Counterexample | None:
         cause=cause,
         changing=_changing(case, best),
         expected=written.expected,
-        seen=written.seen,
+        seen=f"{written.seen}; it would be right if {choice} were declared" if choice else written.seen,
         rounds=rounds,
         reproduced=hits,
         transcript=best.transcript,
@@ -193,12 +198,34 @@ def _changing(case: Case, best: Played) -> tuple[str, ...]:
     return tuple(each.operation for each in best.trace.calls() if not facts.observes(each.operation))
 
 
+def _choice_that_explains(case: Case, trace: Trace) -> str:
+    """Name a policy with the choice with which nothing is wrong about a trace; an empty text where there is none."""
+    adapter, compiled = case.adapter, case.compiled
+    usual = adapter.declaration
+    now = {**dict(compiled.kernel.policies), **usual.policies}
+    for name, policy in compiled.lifecycle.policies.items():
+        free = name in compiled.kernel.undeclared and name not in usual.policies
+        for choice in () if free else policy.choices:
+            if choice.text == now[name]:
+                continue
+            adapter.declaration = replace(usual, policies={**usual.policies, name: choice.text})
+            try:
+                found = play(compiled, adapter, trace, case.seed, case.budget)
+            finally:
+                adapter.declaration = usual
+            if found.finding is None and found is not NOTHING:
+                return f"`{name}: {choice.text}`"
+    return ""
+
+
 def _written(case: Case, best: Played) -> Written:
     """Write what a trace shows as a row that a right system keeps: one may do something else as well."""
-    declaration, written = case.adapter.declaration, as_row(case.compiled, best)
-    if holds(case.compiled, written.text, declaration.limits, declaration.policies):
-        return written
-    return as_row(case.compiled, best, asserting=False)
+    declaration = case.adapter.declaration
+    for claim in _CLAIMS:
+        written = as_row(case.compiled, best, claim=claim)
+        if holds(case.compiled, written.text, declaration.limits, declaration.policies):
+            return written
+    return as_row(case.compiled, best, claim="none")
 
 
 def row_itself(program: Program, failed: Fails) -> Counterexample:

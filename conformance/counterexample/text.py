@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 from conformance.counterexample.play import Played
 from conformance.judge import Finding, InOrder, Listed, Times, part
@@ -25,10 +25,14 @@ class Written:
     seen: str
 
 
-def as_row(compiled: Compiled, played: Played, *, asserting: bool = True) -> Written:
+Claim = Literal["expected", "not as seen", "none"]
+
+
+def as_row(compiled: Compiled, played: Played, *, claim: Claim = "expected") -> Written:
     """Write what a trace shows as a row: its steps, what was expected, and what was seen.
 
-    Without `asserting` the row only makes the calls, and leaves it to the model what may come of them.
+    claim  what it asserts: what was expected; only that it is not what was seen, where a right system may do several
+           things; or none: it makes the calls, leaves it to the model what may come of them, and says why
     """
     trace, finding = played.trace, played.finding
     assert finding is not None  # a trace that shows nothing is no counterexample
@@ -47,7 +51,9 @@ def as_row(compiled: Compiled, played: Played, *, asserting: bool = True) -> Wri
     expected, seen = _named(finding.expected, ids), _named(finding.seen, ids)
     known = any(within(clause.path, finding.clause) for clause in compiled.kernel.clauses)
     covers = finding.clause if known else f"operations.{trace.calls()[-1].operation}"
-    claim = _assertion(finding, ids, trace, names) if asserting else "true"
+    claims = {"expected": lambda: _assertion(finding, ids, trace, names), "not as seen": lambda: _denial(finding)}
+    claimed = claims[claim]() if claim != "none" else "true"
+    why = [f"# {_unsayable(finding, trace)}"] if claimed == "true" else []
     text = row_text(
         "C1",
         f"Expected {expected}; seen {seen}.",
@@ -55,7 +61,7 @@ def as_row(compiled: Compiled, played: Played, *, asserting: bool = True) -> Wri
         "counterexample",
         [covers],
         lines,
-        [item(claim)],
+        [*why, item(claimed)],
     )
     return Written(text, expected, seen)
 
@@ -106,6 +112,29 @@ def _assertion(finding: Finding, ids: Mapping[str, str], trace: Trace, names: Na
             return "true" if "true" in asserted else " || ".join(dict.fromkeys(asserted))
         case _:
             return "true"
+
+
+def _denial(finding: Finding) -> str:
+    """Write what should not have been, where more than one thing may be."""
+    if finding.kind == "accepted":
+        return "last.refused != null"
+    code = finding.seen.removeprefix("refused ")
+    return f"last.refused != {code}" if finding.kind == "refused" and code.isidentifier() else "true"
+
+
+def _unsayable(finding: Finding, trace: Trace) -> str:
+    """Say why nothing can be asserted of the last reply, so that the model alone tells what is wrong."""
+    match finding.kind:
+        case "crash" | "hang":
+            return "A call without an answer leaves nothing to compare: that it has one is asked of every call."
+        case "shape":
+            return "What is not of the form that the spec gives cannot be compared: the form is asked of every reply."
+        case _ if any(isinstance(step, AtOnce) for step in trace.steps):
+            return "In another order of the calls at once something else may be right: the model looks for one that explains it."
+        case "identity" | "file":
+            return "Which ids and files there were before, no row can say: the model remembers them."
+        case _:
+            return "A right system may do something else as well: the model tells all that it may."
 
 
 def _signal_assertion(size: str, times: Times) -> str:

@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from conformance.report.content import RAN, stale_told
+from conformance.report.content import RAN, declared_text, stale_told
 from conformance.report.junit_xml import JUnitFile, junit
 from conformance.report.reader import ReportError, read
 from conformance.report.records import Coverage, Footer, Header, Planned, Stream, Watcher, declares, tally

@@ -82,10 +82,11 @@ def opening(header: Header) -> list[Fact]:
         first, *more = header.faults
         beside = f"; and {number(len(more), 'fault')} more" if more else ""
         found.append(("spec", one_line(f"`conformance check {header.called}` refuses it: {first}{beside}")))
-    return [*found, *(("declares", said) for said in [_declared(header.declares)] if said)]
+    return [*found, *(("declares", said) for said in [declared_text(header.declares)] if said)]
 
 
-def _declared(declares: Mapping[str, Any]) -> str:
+def declared_text(declares: Mapping[str, Any]) -> str:
+    """Say on one line what is declared."""
     parts = [f"{name} {_value(value)}" for name, value in declares.items() if value not in ({}, [], "", 0)]
     return one_line(" · ".join(parts))
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 import textwrap
 import time
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 from conformance.budget import USUAL, Budget
 from conformance.counterexample import because
-from conformance.report import RAN, latest, one_line
+from conformance.report import RAN, declared_text, declares, latest, one_line
 from conformance.suite.row_facts import inapplicable, is_about, lacking, makes_calls_at_once, operations
 from conformance.suite.rows import RowRunner
 from conformance.suite.trace_file import Saved
@@ -55,9 +55,13 @@ class Replayed:
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Replay:
-    """What came of a counterexample file as a whole, row by row; its repr is the text for people."""
+    """What came of a counterexample file as a whole, row by row; its repr is the text for people.
+
+    otherwise  what was declared when it was saved and what is now, where that differs: what holds now decides
+    """
 
     rows: tuple[Replayed, ...]
+    otherwise: str = ""
 
     @property
     def exit(self) -> int:
@@ -72,7 +76,8 @@ class Replay:
         return self.exit == EXIT_CONFORMS
 
     def __repr__(self) -> str:
-        return "\n".join(line for each in self.rows for line in _told(each))
+        lines = [line for each in self.rows for line in _told(each)]
+        return "\n".join([*lines, self.otherwise] if self.otherwise else lines)
 
 
 def _told(row: Replayed) -> list[str]:
@@ -90,7 +95,11 @@ def replay(saved: Saved, adapter: Adapter, budget: Budget = USUAL) -> Replay:
     """
     lifecycle = saved.compiled.lifecycle
     runner = RowRunner(saved.compiled, RowCompiler(lifecycle), adapter, budget=budget)
-    return Replay(tuple(_replayed(saved, runner, row) for row in lifecycle.rows.values()))
+    today = declared_text(declares(replace(adapter.declaration, deviates={})))
+    then = saved.declares if saved.declares != today else ""
+    otherwise = f"Otherwise was declared when this was saved: {then}. It was played by what is declared now: {today}."
+    rows = tuple(_replayed(saved, runner, row) for row in lifecycle.rows.values())
+    return Replay(rows, one_line(otherwise) if then else "")
 
 
 def _replayed(saved: Saved, runner: RowRunner, row: Row) -> Replayed:

@@ -8,7 +8,7 @@ import shlex
 from dataclasses import dataclass
 from pathlib import Path
 
-from conformance.report import Header, Watcher
+from conformance.report import Header, Watcher, declared_text
 from conformance.verdict import Counterexample, RowResult
 from statemachines.compile import Compiled, compile_tree, spec_tree
 from statemachines.diagnostics import Diagnostic, SpecError
@@ -23,11 +23,13 @@ class Saved:
 
     of      the row of the lifecycle's own matrix that failed; empty where somebody wrote the file by hand
     rounds  in how many rounds it showed, where once was not enough
+    declares  what was declared then, on one line; empty where nobody has said
     """
 
     compiled: Compiled
     of: str = ""
     rounds: int = 1
+    declares: str = ""
 
 
 def read(path: str) -> Saved:
@@ -48,7 +50,9 @@ def read(path: str) -> Saved:
     of = row.text if isinstance(row, Scalar) else ""
     rounds = tree.get("rounds")
     took = rounds.value if isinstance(rounds, Scalar) and isinstance(rounds.value, int) else 1
-    return Saved(compile_tree(Mapping(entries, whole.where, whole.flow), path), of, max(took, 1))
+    said = tree.get("declares")
+    declares = said.text if isinstance(said, Scalar) else ""
+    return Saved(compile_tree(Mapping(entries, whole.where, whole.flow), path), of, max(took, 1), declares)
 
 
 def _spec_of(name: Scalar, file: Path) -> str:
@@ -64,12 +68,13 @@ def _spec_of(name: Scalar, file: Path) -> str:
     raise SpecError([Diagnostic("spec-not-found", name.where, message, hint)])
 
 
-def save(folder: Path, lifecycle: str, target: str, row_id: str, found: Counterexample) -> Path:
-    """Write a counterexample to a row of the matrix as a counterexample file; give its path."""
+def save(folder: Path, lifecycle: str, target: str, row_id: str, found: Counterexample, declares: str = "") -> Path:
+    """Write a counterexample to a row of the matrix as a counterexample file, with what is declared; give its path."""
     folder.mkdir(parents=True, exist_ok=True)
     name, _, body = found.row.partition(":\n")
     indented = "".join(f"  {line}\n" for line in body.splitlines())
     path, head = _head(folder, lifecycle, target, row_id)
+    head += f"declares: {json.dumps(declares, ensure_ascii=False)}\n" if declares else ""
     head += f"rounds: {found.rounds}\n" if found.reproduced < found.rounds else ""
     path.write_text(f"{head}matrix:\n  {name}:\n{indented}", encoding="utf-8")
     return path
@@ -114,7 +119,8 @@ class Saver(Watcher):
             self.commands[result.id] = header.rerun(result.id)
             return
         try:
-            path = save(self._folder, header.called, header.target, result.id, result.counterexample)
+            declared = declared_text({**header.declares, "deviates": {}})
+            path = save(self._folder, header.called, header.target, result.id, result.counterexample, declared)
         except OSError as error:
             self.commands[result.id] = f"(not saved: {error})"
         else:

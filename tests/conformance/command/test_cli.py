@@ -440,6 +440,30 @@ def test_there_is_no_reference_of_a_lifecycle_of_ones_own(elsewhere: Path, capsy
     assert "there is no demo of small; there are: thread-job" in capsys.readouterr().err
 
 
+def test_a_replay_says_where_something_else_was_declared_when_the_file_was_saved(
+    elsewhere: Path, capsys: Capture
+) -> None:
+    """It is played by what is declared now."""
+    for size in (20, 30):
+        (elsewhere / f"jobs_of_{size}.py").write_text(
+            "from conformance.demo import EvictsFirstStarted\n\n\nclass Jobs(EvictsFirstStarted):\n"
+            f'    declares = {{**EvictsFirstStarted.declares, "settles": {size}}}\n',
+            encoding="utf-8",
+        )
+    ran("run", "thread-job", "--against", "python:jobs_of_20:Jobs", "--rows", "B7")
+    capsys.readouterr()
+    file = str(elsewhere / ".conformance" / "thread-job-B7.yaml")
+    assert ran("replay", file, "--against", "python:jobs_of_20:Jobs") == EXIT_VIOLATES
+    assert "declared" not in capsys.readouterr().out
+    assert ran("replay", file, "--against", "python:jobs_of_30:Jobs") == EXIT_VIOLATES
+    said = capsys.readouterr().out.splitlines()[-1]
+    assert re.fullmatch(
+        r"Otherwise was declared when this was saved: .* settles 20\. "
+        r"It was played by what is declared now: .* settles 30\.",
+        said,
+    )
+
+
 SMALL_JOBS = """
 from conformance import Refused
 

@@ -63,6 +63,17 @@ def test_a_closed_output_changes_no_exit_code(arguments: tuple[str, ...]) -> Non
         assert (done.returncode, done.stderr) == (EXIT_CONFORMS, b"")
 
 
+@pytest.mark.parametrize("done", ["sys.stdout = None", "sys.stdout = open(os.devnull, 'w')"])
+def test_a_system_that_takes_the_output_away_gets_its_verdict_all_the_same(done: str, tmp_path: Path) -> None:
+    text = "import os, sys\nfrom conformance.references.task_progress import TaskProgress\n\n\nclass Tasks(TaskProgress):\n"
+    body = f"    def __init__(self):\n        super().__init__()\n        {done}\n"
+    (tmp_path / "takes_output.py").write_text(text + body, encoding="utf-8")
+    path = os.pathsep.join(filter(None, [str(tmp_path), os.environ.get("PYTHONPATH", "")]))
+    found = ran((*RUN[:3], "python:takes_output:Tasks", *RUN[4:]), PYTHONPATH=path)
+    assert (found.returncode, found.stderr) == (EXIT_CONFORMS, b"")
+    assert found.stdout.splitlines()[-1] == b"exit 0"
+
+
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no device that is always full")
 @SHORT
 def test_a_full_output_is_told_and_is_no_success(arguments: tuple[str, ...]) -> None:

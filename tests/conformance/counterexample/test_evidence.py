@@ -11,6 +11,7 @@ import pytest
 from conformance.counterexample import shrunk
 from conformance.judge import Case
 from conformance.references.thread_job import Reply
+from conformance.refused import Refused
 from conformance.report.content import failing
 from conformance.system import Adapter
 from conformance.verdict import Counterexample, RowResult, Verdict
@@ -143,3 +144,39 @@ def test_a_search_whose_fault_never_came_again_is_flaky() -> None:
     result = searched(type("Wrong", (WrongFirst,), {"cases": 0, "wrong": 3}), budget=BRIEF)
     assert result.verdict is Verdict.FLAKY, explained(result)
     assert "it did not show" in result.reason
+
+
+# --- a choice that explains it ----------------------------------------------------------------------------
+
+
+class ByStart(REFERENCE):
+    """Of jobs that end at one instant the one that was started first leaves first; declared is something else."""
+
+    def _order(self, job: Any) -> tuple[int, int]:
+        return job.completed_at, job.serial
+
+
+class CodeOfItsOwn(REFERENCE):
+    """A cancel of an unknown job is refused with a code that nobody has declared."""
+
+    def request_cancel(self, thread: str, job: str, actor: str) -> Reply:
+        try:
+            return super().request_cancel(thread, job, actor)
+        except Refused as refusal:
+            raise Refused(refusal.code if job in self._jobs else "no_such_job") from refusal
+
+
+@pytest.mark.parametrize(
+    ("system", "row", "choice"), [(ByStart, "X23", "tie: start"), (CodeOfItsOwn, "X2", "unknown_code: its_own")]
+)
+def test_a_finding_names_the_choice_that_would_explain_it(system: type, row: str, choice: str) -> None:
+    result = row_result(system, row)
+    assert result.verdict is Verdict.FAIL, explained(result)
+    assert result.counterexample is not None
+    assert result.counterexample.seen.endswith(f"; it would be right if `{choice}` were declared"), explained(result)
+
+
+def test_a_finding_that_no_choice_explains_names_none() -> None:
+    result = row_result(RemembersItsList, "N8")
+    assert result.counterexample is not None
+    assert "were declared" not in result.counterexample.seen

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import operator
+import re
 import tempfile
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -345,6 +347,30 @@ def test_a_row_asserts_what_should_have_been(trace: Trace, finding: Finding, ass
     text = written(trace, finding, ORIGINS)
     assert text.splitlines()[-1] == f"    - {assertion}"
     parsed(text)
+
+
+@pytest.mark.parametrize(
+    ("finding", "assertion"),
+    [
+        (fault("accepted", "not_found"), "last.refused != null"),
+        (replace(fault("refused"), seen="refused not_found"), "last.refused != not_found"),
+        (replace(fault("refused"), seen="refused no such code"), "true"),
+        (fault("crash"), "true"),
+    ],
+)
+def test_where_several_things_may_be_a_row_asserts_only_that_it_is_not_what_was_seen(
+    finding: Finding, assertion: str
+) -> None:
+    text = as_row(thread_job(), Played(finding, INSPECT), claim="not as seen").text
+    assert text.splitlines()[-1] == f"    - {assertion}"
+    parsed(text)
+
+
+@pytest.mark.parametrize("kind", ["crash", "hang", "shape", "identity", "file", "order", "reply"])
+def test_where_nothing_can_be_asserted_the_row_says_why(kind: str) -> None:
+    *_, why, claim = as_row(thread_job(), Played(fault(kind), INSPECT), claim="none").text.splitlines()
+    assert claim == "    - true"
+    assert re.fullmatch(r"    # [A-Z].*[a-z]\.", why)
 
 
 def test_the_last_call_has_a_name_although_it_is_like_those_before_it() -> None:
