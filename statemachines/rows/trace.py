@@ -141,8 +141,11 @@ class CallTypes:
 
 
 def symbolic(source: Kernel, made: Iterable[Observed | Sequence[Sequence[Observed]]]) -> Trace:
-    """Return a trace of calls and groups of calls at once: an id that was given is told by the reply that gave it."""
-    types = CallTypes(source)
+    """Return a trace of calls and groups of calls at once: an id that was given is told by the reply that gave it.
+
+    What only looks tells of an id that nobody gave before, and takes over none.
+    """
+    types, looks = CallTypes(source), {each.name for each in source.operations if each.observes}
     origins: dict[str, Given] = {}
     numbers = itertools.count(1)
 
@@ -158,7 +161,8 @@ def symbolic(source: Kernel, made: Iterable[Observed | Sequence[Sequence[Observe
         for record, each in zip(itertools.chain(*callers), itertools.chain(*calls), strict=True):
             used = {part for value in record.arguments.values() for part in parts(value) if isinstance(part, str)}
             given = {value: Given(each.number, field) for field, value in types.ids(record).items()}
-            origins |= {value: reply for value, reply in given.items() if value not in used}
+            known = {*used, *origins} if record.operation in looks else used
+            origins |= {value: reply for value, reply in given.items() if value not in known}
         steps.append(calls[0][0] if isinstance(step, Observed) else AtOnce(calls))
     return Trace(tuple(steps))
 

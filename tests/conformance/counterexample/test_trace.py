@@ -15,6 +15,7 @@ from conformance.references.thread_job import Reply
 from conformance.refused import Refused
 from conformance.search.stateful import Driver
 from conformance.system.adapter import Adapter
+from statemachines.compile import load
 from statemachines.rows import AtOnce, Call, Given, Observed, Trace, with_argument, without
 from tests.checking import compile_text
 from tests.conformance.systems import REFERENCE, adapted, thread_job
@@ -76,6 +77,13 @@ def test_calls_made_at_once_stay_together(reference: Adapter) -> None:
     assert made.steps[0] == AtOnce(((start(1), start(2)), (start(3),)))
     assert made.calls()[-1].arguments == (("thread", "t1"), ("job", Given(3, "job_id")))
     assert len(made) == len(case.calls) == 4
+
+
+def test_who_only_looks_gives_no_id_that_was_given_before() -> None:
+    made = Observed("register_main", {"prompt": "x", "messages": []}, {"task_id": "s1"})
+    looked = Observed("foregrounded_id", {}, "s1")
+    trace = symbolic(load("local-agent"), [made, looked, Observed("get", {"task": "s1"})])
+    assert dict(trace.calls()[2].arguments)["task"] == Given(1, "task_id")
 
 
 def test_an_id_given_again_is_the_one_that_was_given_last() -> None:
