@@ -42,6 +42,9 @@ def came(future: Future[Any], limit: float) -> bool:
 class LeftBehind(SystemExit):
     """Raised in a thread that nobody waits for any more, so that it does not take the time of all others."""
 
+    def __init__(self) -> None:
+        super().__init__(3)  # wherever it came out of a process, that must not look like one that conforms
+
 
 class Thread(threading.Thread):
     """A thread that may be left behind; it keeps no process from its end."""
