@@ -51,7 +51,7 @@ def test_a_right_manager_without_the_tool_conforms_and_is_searched() -> None:
     assert "clauses not asked, by what is declared:\n" in repr(report)
 
 
-@pytest.mark.thorough
+@pytest.mark.soak
 def test_a_wrong_manager_without_the_tool_is_found_by_random_calls() -> None:
     report = report_of(Unstoppable, "job", MACHINE)
     assert (report.exit, report[MACHINE].verdict) == (EXIT_VIOLATES, Verdict.FAIL)

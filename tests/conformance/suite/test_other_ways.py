@@ -147,9 +147,9 @@ def test_who_has_no_limit_is_not_counted_up_to_it_and_is_held_to_that() -> None:
     ("lifecycle", "system"),
     [
         ("job", SleepsOn),
-        ("job", SomeAtOnce),
+        pytest.param("job", SomeAtOnce, marks=pytest.mark.soak),
         ("job", All),
-        ("job", InOrder),
+        pytest.param("job", InOrder, marks=pytest.mark.soak),
         ("task-progress", UnknownIsNothing),
     ],
 )
