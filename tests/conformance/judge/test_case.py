@@ -154,7 +154,9 @@ def test_an_argument_that_an_earlier_reply_lacks_is_no_fault_of_the_kit() -> Non
 
 
 @pytest.mark.thorough
-@pytest.mark.parametrize(("row", "reading"), [("machine", 1), ("B3", 1), ("B7", 1), ("B7", 3)])
+@pytest.mark.parametrize(
+    ("row", "reading"), [pytest.param("machine", 1, marks=pytest.mark.soak), ("B3", 1), ("B7", 1), ("B7", 3)]
+)
 def test_what_fails_once_and_then_does_not_is_flaky_and_ends_no_run(row: str, reading: int) -> None:
     readings = itertools.count(1)
 

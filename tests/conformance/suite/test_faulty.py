@@ -92,11 +92,11 @@ def every_lie() -> Iterator[Any]:
 
 LONG = {"BackoffOverflows"}
 """Lies that show after a quarter of an hour of retries, which takes long to judge; the soak takes them."""
-ONE_OF = 6
+ONE_OF = 10
 
 
 def caught() -> Iterator[Any]:
-    """Every sixth lie; the soak takes the rest."""
+    """Every tenth lie; the soak takes the rest."""
     for number, (suite, lie) in enumerate(pairs(lambda suite: suite.faulty)):
         later = pytest.mark.soak if number % ONE_OF or lie.__name__ in LONG else ()
         yield pytest.param(suite, lie, marks=later, id=f"{suite.name}-{lie.__name__}")
