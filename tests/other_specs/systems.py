@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import tempfile
 import threading
 from collections.abc import Callable
 from dataclasses import replace
+from pathlib import Path
 from typing import Any, Final
 
 from conformance.refused import Refused
 from statemachines.bounds import USUAL
 from statemachines.checks.choices import watched
 from statemachines.compile import Compiled
+from statemachines.model import Document
 from statemachines.rows import ModelSubject
 
 WAYS: Final[tuple[dict[str, Any], ...]] = (
@@ -37,6 +40,7 @@ def system(compiled: Compiled, way: dict[str, Any], declares: dict[str, Any]) ->
             self._subject = ModelSubject(model, compiled.kernel, **way)
             self._came: list[Any] = []
             self._turn = threading.Condition()
+            self._folder = tempfile.TemporaryDirectory()
 
         def called(self, operation: str, arguments: dict[str, Any]) -> Any:
             """Make a call, one at a time, but for those that wait; raise Refused."""
@@ -48,7 +52,23 @@ def system(compiled: Compiled, way: dict[str, Any], declares: dict[str, Any]) ->
                 self._came += call.signals
             if call.refused is not None:
                 raise Refused(call.refused)
-            return call.value
+            return self._shown(call.value)
+
+        def _shown(self, value: Any) -> Any:
+            """Return a reply as a caller gets it: a text that is told in a file is written there."""
+            match value:
+                case list():
+                    return [self._shown(each) for each in value]
+                case dict():
+                    return {name: self._shown(each) for name, each in value.items()}
+                case Document(inline=True):
+                    return {"text": value.text}
+                case Document():
+                    path = Path(self._folder.name, str(value.file))
+                    path.write_bytes(value.text.encode())
+                    return {"file": str(path)}
+                case _:
+                    return value
 
         def signals(self) -> list[Any]:
             """Return the signals since the last time."""

@@ -69,9 +69,9 @@ class Table:
 
     def ask(self, *numbers: int) -> None:
         for number in numbers:
-            last_words = self.tasks[number].last_words
-            if last_words is not None:
-                self.end(number, ("failed", last_words))
+            task = self.tasks.get(number)  # of those asked before, one that ended may have made it leave
+            if task is not None and task.last_words is not None:
+                self.end(number, ("failed", task.last_words))
 
     def await_news(self, seconds: float) -> bool:
         news = self.changed.wait_for(lambda: len(self.endings) > self.seen, seconds)
