@@ -63,6 +63,7 @@ class Case:
         self.budget = budget
         self.judge = Judge(compiled, adapter.declaration, budget, suspicion)
         self.limits, self.policies = self.judge.model.limits, self.judge.lockstep.stepper.policies
+        self.settles = adapter.declaration.settles
         self.finding: Finding | None = None
         self.astray = ""
         self.trace: list[Observed | History] = []

@@ -9,7 +9,7 @@ from typing import Any
 from statemachines.diagnostics import Diagnostic, SpecError, Where, did_you_mean
 from statemachines.expression import Invoke, Name, Scope, Typed, check, emit, facts, python_name
 from statemachines.lifecycle import Claim, Drawn, Expr, Lifecycle, Row, RowStep, TypeUse, Word
-from statemachines.rows.programs import FUNCTIONS, Line, Program, RowTooLong, numbers
+from statemachines.rows.programs import FUNCTIONS, SETTLES, Line, Program, RowTooLong, numbers
 from statemachines.rows.words import RowWords
 from statemachines.types import BOOL, INT, UNKNOWN, Enum, List, Ref, Type, replied
 
@@ -46,7 +46,7 @@ class RowCompiler:
         for expr in row.needs:
             self._need(expr, self.words.scope({}).with_present(needed))
             needed |= facts(expr.node, True)
-        scope = self.words.scope(names).with_present(needed)
+        scope = self.words.scope({**names, SETTLES: INT}).with_present(needed)
         steps, scope = self._steps((*row.arrange, *row.act), scope)
         declared = self.words.scope({}).with_present(needed)
         asserts = tuple(self._claim(each, scope, declared) for each in row.asserts)

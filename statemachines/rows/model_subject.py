@@ -31,6 +31,7 @@ class ModelSubject:
     astray   a call was made of which the spec does not say what happens
     """
 
+    settles = 0
     _called = _others = False
 
     def __init__(

@@ -15,6 +15,7 @@ from statemachines.expression import Operate, Typed, emit, python_name
 from statemachines.lifecycle import Expr, Row
 from statemachines.types import ReplyType, Type
 
+SETTLES = "settles"  # a number that rows read: after so many milliseconds all can be seen that a call has caused
 LONGEST_WALK = 10_000  # values that a row walks over, one after the other
 
 
@@ -111,6 +112,7 @@ class Subject(Protocol):
 
     limits: Any
     policies: Any
+    settles: int
 
     def call(self, operation: str, arguments: dict[str, Any]) -> Observed:
         """Make one call."""
@@ -199,7 +201,7 @@ class Program:
         Gives the names that are bound at its end, for what the row leaves open.
         """
         names = {python_name(name): value for name, value in arguments.items()}
-        environment: dict[str, Any] = {**FUNCTIONS, **names, "self": _Context(subject)}
+        environment: dict[str, Any] = {**FUNCTIONS, **names, SETTLES: subject.settles, "self": _Context(subject)}
         for step in self.steps:
             step.run(environment)
         for each in self.asserts:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import threading
 from typing import Any, ClassVar
 
 from conformance.references.background_tasks import BackgroundTasks
+from tests.right.background_tasks.condition import ConditionTasks
 
 
 class KeepsAll(BackgroundTasks):
@@ -20,3 +22,15 @@ class SaysThatItKeepsAll(BackgroundTasks):
     """A wrong one: it declares the same, and keeps as many as the reference."""
 
     declares: ClassVar[dict[str, Any]] = KeepsAll.declares
+
+
+class EndsLate(ConditionTasks):
+    """Legal: "a completion that comes after a row's own window". It takes longer than X9 waits, and says so."""
+
+    declares: ClassVar[dict[str, Any]] = {**ConditionTasks.declares, "settles": 450}
+
+    def finish(self, task: str, outcome: str, text: str) -> None:
+        """Let the body return, which the table learns of later."""
+        later = threading.Timer(0.35, super().finish, (task, outcome, text))
+        later.daemon = True
+        later.start()

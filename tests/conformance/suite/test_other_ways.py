@@ -14,7 +14,7 @@ from conformance.suite.run import MACHINE
 from conformance.verdict import EXIT_CONFORMS, Verdict
 from statemachines.compile import load
 from tests.conformance.systems import BRIEF, explained, whole_run
-from tests.other_ways import background_tasks, job, thread_job
+from tests.other_ways import background_tasks, job, local_agent, thread_job
 
 pytestmark = pytest.mark.thorough
 
@@ -110,7 +110,11 @@ MORE: dict[str, dict[type, tuple[str, ...]]] = {
         job.TextOnce: ("E71",),
         job.ResultOnce: ("E71",),
     },
-    "background-tasks": {background_tasks.KeepsAll: ("N1", "X33", MACHINE)},
+    "background-tasks": {
+        background_tasks.KeepsAll: ("N1", "X33", MACHINE),
+        background_tasks.EndsLate: ("X9",),
+    },
+    "local-agent": {local_agent.RefusesTooLate: ("X24", "B4")},
     "thread-job": {thread_job.CodeOfItsOwn: ("E8", "X2")},
 }
 """Each with the rows that ask about it."""

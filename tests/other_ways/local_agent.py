@@ -1,0 +1,17 @@
+"""Sub-agents that do what the description of `local-agent` leaves open in another way than the reference."""
+
+from __future__ import annotations
+
+from conformance.references.local_agent import LocalAgents
+from conformance.refused import Refused
+
+
+class RefusesTooLate(LocalAgents):
+    """Open: what putting a task into the background does that is "terminal". Here it is refused."""
+
+    def background(self, task: str) -> None:
+        """Put a running task into the background. Refuses `wrong_state`."""
+        found = self._find(task)
+        if found is not None and found.status != "running":
+            raise Refused("wrong_state", "The task has ended")
+        super().background(task)
