@@ -45,7 +45,7 @@ class Budget:
     few_callers: int = 3  # whose orders are few
     linearized_of_few: int = 60  # calls at once of so few callers whose every order is searched
     nodes: int = 20_000  # steps of such a search before it gives up
-    explain_seconds: float = 2.0  # in which clauses are sought without which a divergence is explained
+    explain_calls: int = 5_000  # judged again while clauses are sought without which a divergence is explained
     readings: int = 3  # copies that are looked at again after every call
 
     # A counterexample again

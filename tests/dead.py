@@ -24,7 +24,7 @@ def dead_systems(compiled: Compiled) -> dict[str, type]:
         return None
 
     def constant(operation: str, arguments: Mapping[str, Any]) -> Any:
-        return _plausible(kinds.get(operation, Null()))
+        return plausible(kinds.get(operation, Null()))
 
     def echo(operation: str, arguments: Mapping[str, Any]) -> Any:
         return dict(arguments)
@@ -56,7 +56,7 @@ def _system(compiled: Compiled, answer: Answer) -> type:
     return type(answer.__name__, (), body)
 
 
-def _plausible(kind: Type) -> Any:
+def plausible(kind: Type) -> Any:
     """Give the first value of a type that comes to mind."""
     match kind:
         case Enum(members=members):
@@ -66,9 +66,9 @@ def _plausible(kind: Type) -> Any:
         case Int() | Time():
             return 0
         case List(item=item):
-            return [_plausible(item)]
+            return [plausible(item)]
         case RecordType(fields=fields):
-            return {name: _plausible(field) for name, field in fields}
+            return {name: plausible(field) for name, field in fields}
         case Optional():
             return None
         case DocumentType():

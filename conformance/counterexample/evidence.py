@@ -178,11 +178,11 @@ def _shrunk(again: _Again) -> Counterexample | None:
     )
     finding = best.finding
     assert finding is not None  # the shrinker keeps what shows the fault
-    cause = finding.clause if finding.spoke_of and not again.contradicts(best) else ""
+    cause = finding.clause if finding.spoke_of else ""
     return Counterexample(
         row=written.text,
         calls=len(best.trace),
-        clause=cause or finding.spoke_of or finding.clause,
+        clause=finding.clause,
         cause=cause,
         changing=_changing(case, best),
         expected=written.expected,

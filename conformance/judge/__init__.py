@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 from conformance.judge import kernel_facts
+from conformance.judge.broken_calls import BrokenCalls
 from conformance.judge.case import CallFailed, Case, case_seed
 from conformance.judge.differences import InOrder, Listed, Times, part
 from conformance.judge.finding import BESIDE, Finding

@@ -191,7 +191,7 @@ class Case:
 
     def _failed(self, kind: str, operation: str, expected: str, seen: str) -> CallFailed:
         finding = Finding(kind, f"operations.{operation}", operation, expected, seen)
-        if self.finding is None:
+        if self.finding is None and self.judge.has_to_answer(operation):
             self.finding = finding
         return CallFailed(finding)
 

@@ -6,7 +6,6 @@ One idea: the ways in which a case is judged again.
 from __future__ import annotations
 
 import itertools
-import time
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -108,6 +107,13 @@ class Judge:
         """Return whether a call could be explained, without taking it as made; it witnesses nothing."""
         return self.gave_up or self.lockstep.allows(call)
 
+    def has_to_answer(self, operation: str) -> bool:
+        """Return whether an operation has to answer now, whatever it is.
+
+        Who does not follow a recommended sentence may stand where the spec leaves open what an operation does.
+        """
+        return not (self._facts.leaves_open(operation) and (self.gave_up or self._left_out))
+
     def step(self, event: Observed | History) -> Finding | None:
         """Judge a call, or calls that were made at once."""
         if self.gave_up:
@@ -155,10 +161,10 @@ class Judge:
     def _is_explained_without(self, finding: Finding, paths: Iterable[str]) -> bool:
         """Hold a finding to be one of the clause without which what was seen is explained; the case goes on without it."""
         known = {*self.deviating, *self._left_out}
-        end = time.monotonic() + self.lockstep.budget.explain_seconds
-        for path in dict.fromkeys(paths):
-            may_be = path in self._facts.leavable and path not in known and len(self.deviations) < MOST_DEVIATIONS
-            loose = self._explained_without(path) if may_be and time.monotonic() < end else None
+        may_be = [path for path in dict.fromkeys(paths) if path in self._facts.leavable and path not in known]
+        most = self.lockstep.budget.explain_calls // len(self._past) if len(self.deviations) < MOST_DEVIATIONS else 0
+        for path in may_be[:most]:
+            loose = self._explained_without(path)
             if loose is not None:
                 self.deviations.append(finding.explained_without(path))
                 self._take_over(loose)
@@ -221,22 +227,21 @@ class Judge:
         case goes on from there. Or else nobody knows what such a system does: what is in doubt then is excused, whether
         the sentence was left out before or may be left out now.
         """
-        clauses = (finding.clause, *finding.related)
-        if finding.kind == "accepted" and all(map(self._need_not_refuse, clauses)):
-            self._give_up(finding, finding.clause)
-            return None
-        facts = self._facts
+        clauses, facts = (finding.clause, *finding.related), self._facts
         self._uncertain, self._read = False, set()
         recommended = facts.recommended_effects or facts.recommended_policies
         strict = self._beside(self._left_out) if recommended else None
-        if strict is None:
-            return finding
-        at_work = self._at_work(strict.witnessed)
-        for left_out, loose in self._others(at_work):
+        at_work = self._at_work(strict.witnessed) if strict is not None else []
+        for left_out, loose in self._others(at_work) if strict is not None else ():
             if loose.advance(self._past[-1]) is None:
                 self._go_on_with(loose, left_out, finding)
                 return None
             self._uncertain = self._uncertain or loose.capped
+        if finding.kind == "accepted" and all(map(self._need_not_refuse, clauses)):
+            self._give_up(finding, finding.clause)
+            return None
+        if strict is None:
+            return finding
         self.lockstep.unsure = self.lockstep.unsure or self._uncertain
         for path in (each for each in (*at_work, *self._left_out) if each not in facts.exactly_undone):
             left_before = path in self._left_out
@@ -357,7 +362,7 @@ class Judge:
         clause = next((path for path in left_out if path not in self._left_out), left_out[0])
         self._left_out = left_out
         known = [each for each in self._not_followed if each.clause in left_out]
-        self._not_followed = [*known, replace(finding, clause=clause, should=True)]
+        self._not_followed = [*known, replace(finding.explained_without(clause), should=True)]
         self._take_over(loose)
 
     def _take_over(self, other: Lockstep) -> None:

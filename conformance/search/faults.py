@@ -1,16 +1,11 @@
-"""The faults that searches find: each once, and what has to be left alone because a case ends by it."""
+"""The faults that searches find: each once, and what is suspected because of them in the next case."""
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
-from conformance.judge import BESIDE, Case, Finding, Suspicion
-
-ENDS_A_CASE = ("crash", "hang", "shape")
-SELDOM = 8  # a call that led to a crash or a hang is made once in so many times
-GIVEN_UP = 3  # such faults of one operation, after which it is not called any more
+from conformance.judge import BrokenCalls, Case, Finding, Suspicion
 
 
 class Diverged(AssertionError):
@@ -26,17 +21,17 @@ class Diverged(AssertionError):
 class Faults:
     """What searches have found so far.
 
-    most   after so many faults they have seen enough
-    known  the clauses that are known to be left out
-    found  each fault once, as it was found first
+    broken  the calls that end cases
+    most    after so many faults they have seen enough
+    known   the clauses that are known to be left out
+    found   each fault once, as it was found first
     """
 
+    broken: BrokenCalls
     most: int = 1
     known: Iterable[str] = ()
     found: list[Diverged] = field(default_factory=list)
     _stood: set[str] = field(default_factory=set)
-    _ended: Counter[str] = field(default_factory=Counter)
-    _asked: Counter[str] = field(default_factory=Counter)
 
     @property
     def first(self) -> Diverged | None:
@@ -65,15 +60,3 @@ class Faults:
     def stood(self, case: Case) -> None:
         """Take note that a case came to its end, and that nothing contradicted what it left out."""
         self._stood.update(case.judge.deviating)
-
-    def ended(self, finding: Finding) -> None:
-        """Take note of what ended a case."""
-        if finding.kind in ENDS_A_CASE:
-            self._ended.update(finding.operation.split(BESIDE))
-
-    def shuns(self, operation: str) -> bool:
-        """Return whether a call is better not made now: it has ended cases before."""
-        if not self._ended[operation]:
-            return False
-        self._asked[operation] += 1
-        return self._ended[operation] >= GIVEN_UP or self._asked[operation] % SELDOM > 0

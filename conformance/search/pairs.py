@@ -14,7 +14,7 @@ from functools import partial
 from typing import Any
 
 from conformance.budget import Budget
-from conformance.judge import CallFailed, case_seed, endless
+from conformance.judge import BrokenCalls, CallFailed, case_seed, endless
 from conformance.search.faults import Diverged, Faults
 from conformance.search.stateful import Driver
 from conformance.system import Adapter
@@ -38,14 +38,14 @@ def search(
     faults: Faults | None = None,
 ) -> Diverged | None:
     """Make pairs of calls at once, as many as the budget says, or until enough is found; return the first fault."""
-    faults = Faults() if faults is None else faults
+    faults = Faults(BrokenCalls(adapter)) if faults is None else faults
     chooser = random.Random(number)
     pairs = list(_pairs(compiled, adapter))
     chooser.shuffle(pairs)
     for index, (one, other) in zip(range(budget.pairs), itertools.cycle(pairs), strict=False):
         if faults.enough:
             break
-        if any(map(faults.shuns, {one.name, other.name})):
+        if any(map(faults.broken.shuns, {one.name, other.name})):
             continue
         driver = Driver(compiled, adapter, budget, seed=case_seed(number, index), faults=faults)
         try:

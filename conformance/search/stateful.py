@@ -21,7 +21,7 @@ from hypothesis.errors import Flaky
 from hypothesis.stateful import RuleBasedStateMachine, initialize, rule, run_state_machine_as_test
 
 from conformance.budget import USUAL, Budget
-from conformance.judge import CallFailed, Case, Finding, kernel_facts
+from conformance.judge import BrokenCalls, CallFailed, Case, Finding, kernel_facts
 from conformance.search.faults import Diverged, Faults
 from conformance.search.odd_texts import odd_values
 from conformance.search.prefill import prefills
@@ -55,7 +55,7 @@ class Driver:
         seed: int = 0,
         faults: Faults | None = None,
     ) -> None:
-        self.faults = Faults() if faults is None else faults
+        self.faults = Faults(BrokenCalls(adapter)) if faults is None else faults
         self.case = Case(compiled, adapter, seed, budget, self.faults.suspicion)
         self.over = False
         self.offers = adapter.offers
@@ -71,7 +71,7 @@ class Driver:
 
     def take(self, operation: str, arguments: dict[str, Any] | None) -> None:
         """Make a call, if there are arguments and the spec says what comes of it, then look."""
-        if arguments is not None and not self.faults.shuns(operation) and not self.avoided(operation, arguments):
+        if arguments is not None and not self.faults.broken.shuns(operation) and not self.avoided(operation, arguments):
             self.make(operation, arguments)
             self.observe(arguments)
 
@@ -175,7 +175,7 @@ class Driver:
         """Take note of how a case ends."""
         self.over = True
         self.faults.take(self.case)
-        self.faults.ended(finding)
+        self.faults.broken.ended(finding)
         return Diverged(finding, self.case)
 
     def astray(self, calls: Sequence[tuple[str, dict[str, Any]]]) -> bool:
@@ -198,10 +198,10 @@ class Driver:
         for operation in self._observers:
             asked: list[dict[str, Any]] = []
             for chosen in itertools.chain(*(self._about(operation, arguments) for arguments in calls)):
-                if chosen not in asked and not self.faults.shuns(operation.name):
-                    asked.append(chosen)
-                    if kernel_facts.of(self._compiled).blocks(operation.name) and self.avoided(operation.name, chosen):
-                        continue
+                if chosen in asked or self.faults.broken.shuns(operation.name):
+                    continue
+                asked.append(chosen)
+                if not self.avoided(operation.name, chosen):
                     self.make(operation.name, chosen)
                     self.case.looks.add(len(self.case.trace) - 1)
 
@@ -256,7 +256,7 @@ def machine(
 
     `after` is told every case that ended. A case that diverges is at its end; the machine is when enough was found.
     """
-    seen = Faults() if faults is None else faults
+    seen = Faults(BrokenCalls(adapter)) if faults is None else faults
     ways = prefills(compiled, adapter.declaration, budget.prefilled)
 
     def begin(self: Any, number: int) -> None:
@@ -315,7 +315,7 @@ def search(
     faults: Faults | None = None,
 ) -> Diverged | None:
     """Run the machine until enough is found; return the first fault as it was found, for our own shrinker."""
-    faults = Faults() if faults is None else faults
+    faults = Faults(BrokenCalls(adapter)) if faults is None else faults
     seeded = seed(number)(machine(compiled, adapter, budget, after=after, faults=faults))
     settings = settings_of(budget.stateful_tests, stateful_step_count=budget.stateful_steps, phases=(Phase.generate,))
     try:

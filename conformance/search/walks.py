@@ -11,7 +11,7 @@ from collections.abc import Callable
 from typing import Any
 
 from conformance.budget import Budget
-from conformance.judge import case_seed
+from conformance.judge import BrokenCalls, case_seed
 from conformance.search.faults import Diverged, Faults
 from conformance.search.prefill import prefills
 from conformance.search.stateful import Driver
@@ -33,7 +33,7 @@ def search(
     faults: Faults | None = None,
 ) -> Diverged | None:
     """Walk as often as the budget says, or until enough is found; return the first fault."""
-    faults = Faults() if faults is None else faults
+    faults = Faults(BrokenCalls(adapter)) if faults is None else faults
     ways = prefills(compiled, adapter.declaration, budget.prefilled)
     offered = [each for each in compiled.kernel.operations if adapter.offers(each.name)]
     names = [each.name for each in offered for _ in range(CHANGING if each.effects else 1)]

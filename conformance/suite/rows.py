@@ -15,9 +15,8 @@ from typing import Any
 
 from conformance.budget import USUAL, Budget
 from conformance.counterexample import Fails, row_itself, shrunk, without_needless_steps
-from conformance.judge import Case, Finding, History, Suspicion, case_seed
+from conformance.judge import BrokenCalls, CallFailed, Case, Finding, History, Suspicion, case_seed
 from conformance.report import named
-from conformance.suite.given_up import ENOUGH, GivenUp, broken
 from conformance.suite.row_facts import covers, inapplicable, is_about, lacking, makes_calls_at_once, operations
 from conformance.system import Adapter, HarnessError
 from conformance.verdict import UNSURE, Counterexample, Judged, RowResult, Verdict, verdict_of
@@ -64,10 +63,10 @@ class RowRunner:
     told: dict[str, Counterexample] = field(init=False, default_factory=dict)
     shown: list[Counterexample] = field(init=False, default_factory=list)
     witnessed: Counter[str] = field(init=False, default_factory=Counter)
-    given_up: GivenUp = field(init=False)
+    broken_calls: BrokenCalls = field(init=False)
 
     def __post_init__(self) -> None:
-        self.given_up = GivenUp(self.adapter)
+        self.broken_calls = BrokenCalls(self.adapter)
         if self.adapter.costly:
             self.budget = self.budget.costly()
 
@@ -103,7 +102,7 @@ class RowRunner:
         if reason := inapplicable(self.compiled, self.rows.words, self.adapter, row):
             return Judged(Verdict.NOT_APPLICABLE, reason)
         called = operations(row, self.compiled)
-        if reason := lacking(self.adapter, called) or self.given_up.hopeless(called):
+        if reason := lacking(self.adapter, called) or self._hopeless(called):
             return Judged(Verdict.NOT_EXERCISED, reason)
         try:
             if hung := self._hung_again(program):
@@ -119,18 +118,26 @@ class RowRunner:
             return Judged(Verdict.NOT_EXERCISED, idle)
         return Judged(Verdict.COULD_NOT_TELL, UNSURE) if tally.unsure else Judged(Verdict.PASS)
 
+    def _hopeless(self, called: Sequence[str]) -> str:
+        """Say which operation is asked no more; an empty text where each may answer."""
+        found = self.broken_calls.hopeless(called)
+        if found is None:
+            return ""
+        did = "did not come back" if found.kind == "hang" else "crashed"
+        return f"{found.operation} is asked no more: it {did} in {named(found.rows)}, and never gave an answer"
+
     def _hung_again(self, program: Program) -> str:
         """Say that a row hangs as enough rows did before, after a short look; an empty text where it does not, or never was."""
-        rows, seconds = self.given_up.hung, self.budget.hang_seconds
-        if len(rows) < ENOUGH:
+        rows, seconds = self.broken_calls.hung, self.budget.hang_seconds
+        if len(rows) < BrokenCalls.ENOUGH:
             return ""
-        with self.given_up.hurried(seconds):
+        with self.broken_calls.hurried(seconds):
             for values in self.fixed_values(program):
                 try:
                     self._once(program, values, Tally(), case_seed(self.number, 0))
                 except Fails as failed:
-                    finding = broken(failed)
-                    if finding is not None and finding.kind == "hang" and self.given_up.knows(finding):
+                    finding = _broke(failed)
+                    if finding is not None and finding.kind == "hang" and self.broken_calls.knows(finding):
                         return f"{finding.seen}: nobody waits longer than {seconds:g} s for {finding.operation} since {named(rows)} hung"
                     return ""
         return ""
@@ -254,14 +261,14 @@ class RowRunner:
     # ── Failures ──
 
     def _failed(self, program: Program, failed: Fails) -> Judged:
-        finding = broken(failed)
+        finding = _broke(failed)
         hangs, known = finding is not None and finding.kind == "hang", False
         if finding is not None:
-            known = self.given_up.knows(finding)
-            self.given_up.note(program.row.id.text, finding)
-        if hangs and len(self.given_up.hung) > ENOUGH:  # it is like the others, but for the call
+            known = self.broken_calls.knows(finding)
+            self.broken_calls.note(program.row.id.text, finding)
+        if hangs and len(self.broken_calls.hung) > BrokenCalls.ENOUGH:  # it is like the others, but for the call
             return verdict_of(row_itself(program, failed))
-        with self.given_up.hurried(self.budget.hang_seconds if hangs and known else math.inf):
+        with self.broken_calls.hurried(self.budget.hang_seconds if hangs and known else math.inf):
             found = self._shortest(program, failed)
         if hangs and found is not None:
             return verdict_of(found)
@@ -321,6 +328,12 @@ class RowRunner:
             self._once(shorter, failed.values, Tally(), failed.case.seed)
 
         return without_needless_steps(program, failed, once)
+
+
+def _broke(failed: Fails) -> Finding | None:
+    """Return what a row fails by, if that is a call that hung or crashed."""
+    finding = failed.failure.finding if isinstance(failed.failure, CallFailed) else failed.case.finding
+    return finding if finding is not None and finding.kind in BrokenCalls.KINDS else None
 
 
 def _judged(row: Row, failed: Fails) -> list[Finding]:

@@ -15,7 +15,7 @@ from conformance.budget import USUAL, Budget
 from conformance.counterexample import shrunk
 from conformance.errors import UsageError
 from conformance.judge import Case, Finding, Judge
-from conformance.report import Coverage, Footer, Header, Planned, Report, Watcher, declares, tally
+from conformance.report import Coverage, Footer, Header, Planned, Report, Watcher, declares, named, tally
 from conformance.suite.baseline import Baseline, Known
 from conformance.suite.row_facts import lacking, unasked
 from conformance.suite.rows import RowRunner
@@ -178,7 +178,7 @@ def _searches(runner: RowRunner, tallies: list[_SearchTally], known: Collection[
     mandatory = (name for name, operation in asked.items() if not operation.optional)
     if missing := lacking(adapter, (name for name in mandatory if name not in adapter.declaration.absent)):
         return [Judged(Verdict.NOT_EXERCISED, missing)]
-    faults = Faults(MOST_FAULTS, known=runner.told)
+    faults = Faults(runner.broken_calls, MOST_FAULTS, known=runner.told)
     faults.found += itertools.starmap(Diverged, runner.strays[: MOST_FAULTS - 1])
     for search in (stateful.search, walks.search, pairs.search):
         at_once = search is pairs.search  # what is witnessed there, its schedules decide
@@ -194,17 +194,25 @@ def _searches(runner: RowRunner, tallies: list[_SearchTally], known: Collection[
 
 
 def _told(runner: RowRunner, seen: Sequence[tuple[Case, Finding]], known: Collection[str]) -> list[Judged]:
-    """Return what there is to tell of faults: each that is new, or else the first."""
+    """Return what there is to tell of faults: each that is new, or else the first; beside it what one story leads to as well."""
     new = [each for each in seen if each[1].clause not in known and each[1].clause not in runner.told]
     told = list(runner.shown)
     found: list[Judged] = []
+    beside: dict[
+        str, None
+    ] = {}  # the clauses of faults whose calls begin with those of another, or the other way round
     for case, finding in new or seen[:1]:
         judged = _failed(runner, case, finding)
         shown = judged.counterexample
         if not found or (shown is not None and not any(_is_one(shown, each) for each in told)):
             found.append(judged)
             told += [shown] if shown is not None else []
-    return [each for each in found if each.verdict is Verdict.FAIL] or found[:1]
+        elif shown is not None:
+            beside[shown.clause] = None
+    first, *others = [each for each in found if each.verdict is Verdict.FAIL] or found[:1]
+    if left := [clause for clause in beside if all(clause != each.clause for each in told)]:
+        first = first._replace(reason=f"{first.reason}; what leads there broke {named(left)} as well")
+    return [first, *others]
 
 
 def _is_one(one: Counterexample, other: Counterexample) -> bool:

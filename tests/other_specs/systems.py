@@ -13,8 +13,10 @@ from conformance.refused import Refused
 from statemachines.bounds import USUAL
 from statemachines.checks.choices import watched
 from statemachines.compile import Compiled
-from statemachines.model import Document
+from statemachines.model import CHOSEN, Document
 from statemachines.rows import ModelSubject
+from statemachines.types import List, Null, RecordType, Type, present
+from tests.dead import plausible
 
 WAYS: Final[tuple[dict[str, Any], ...]] = (
     {},
@@ -33,6 +35,7 @@ LASTING: Final = replace(USUAL, own_steps=1_000_000)
 def system(compiled: Compiled, way: dict[str, Any], declares: dict[str, Any]) -> type:
     """Return the class of a system that does what a model does, in one of the ways."""
     model_class = watched(compiled, LASTING)
+    kinds = {each.name: each.reply.type for each in compiled.kernel.operations if each.reply is not None}
 
     class System:
         def __init__(self) -> None:
@@ -52,23 +55,27 @@ def system(compiled: Compiled, way: dict[str, Any], declares: dict[str, Any]) ->
                 self._came += call.signals
             if call.refused is not None:
                 raise Refused(call.refused)
-            return self._shown(call.value)
+            return self._shown(call.value, kinds.get(operation, Null()))
 
-        def _shown(self, value: Any) -> Any:
+        def _shown(self, value: Any, kind: Type) -> Any:
             """Return a reply as a caller gets it: a text that is told in a file is written there."""
-            match value:
-                case list():
-                    return [self._shown(each) for each in value]
-                case dict():
-                    return {name: self._shown(each) for name, each in value.items()}
-                case Document(inline=True):
+            match value, present(kind):
+                case list(), List(item=item):
+                    return [self._shown(each, item) for each in value]
+                case dict(), RecordType(fields=fields):
+                    return {name: self._shown(value[name], field) for name, field in fields if name in value}
+                case Document(inline=True), _:
                     return {"text": value.text}
-                case Document():
+                case Document(), _:
                     path = Path(self._folder.name, str(value.file))
                     path.write_bytes(value.text.encode())
                     return {"file": str(path)}
                 case _:
-                    return value
+                    return plausible(present(kind)) if value is CHOSEN else value
+
+        def close(self) -> None:
+            """End: its files are gone."""
+            self._folder.cleanup()
 
         def signals(self) -> list[Any]:
             """Return the signals since the last time."""

@@ -87,6 +87,15 @@ class DrainsAtDispose(Jobs):
             super()._failed(completion)
 
 
+class ClosedAtDispose(Jobs):
+    """Nothing is said of a list after dispose: here nobody may ask for one."""
+
+    def list(self, owner: str | None = None) -> list[Reply]:
+        if self._disposed:
+            raise RuntimeError("the manager is closed")
+        return super().list(owner)
+
+
 class OwedLeaves(Jobs):
     """policy owed_outlives: what is still owed "leaves with" its record."""
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -9,8 +10,9 @@ import pytest
 import conformance
 from conformance.judge import Case
 from conformance.references.thread_job import ThreadJobs
+from conformance.suite import run
 from conformance.suite.run import MACHINE
-from conformance.verdict import EXIT_VIOLATES, RowResult, Verdict
+from conformance.verdict import EXIT_VIOLATES, Counterexample, Judged, RowResult, Verdict, verdict_of
 from statemachines.compile import load
 from tests.conformance.systems import BRIEF, adapted, thread_job, whole_run
 from tests.faulty.thread_job import FAULTY
@@ -77,6 +79,28 @@ class TellsTwice(ThreadJobs):
     def turn_boundary(self, thread: str) -> list[Any]:
         found: list[Any] = super().turn_boundary(thread)
         return [*found, *found]
+
+
+def shown(clause: str, *changing: str) -> Judged:
+    """What a fault without a known cause comes to, and what was called to see it."""
+    return verdict_of(Counterexample("C1:", 2, clause, "1", "2", rounds=1, reproduced=1, changing=changing))
+
+
+def test_a_fault_that_is_not_told_for_its_calls_begin_with_those_of_another_is_named_beside_that_one(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    faults = [
+        shown("a", "start", "finish"),
+        shown("b", "start", "finish", "turn"),
+        shown("a", "start"),
+        shown("c", "wait"),
+    ]
+    monkeypatch.setattr(run, "_failed", lambda runner, case, finding: faults[case])
+    runner: Any = SimpleNamespace(told={}, shown=[])
+    seen: Any = [(number, SimpleNamespace(clause=str(number))) for number in range(len(faults))]
+    first, second = run._told(runner, seen, set())
+    assert first.reason == "expected 1; seen 2; what leads there broke b as well"
+    assert second == faults[3]
 
 
 def test_what_no_clause_left_out_explains_has_no_cause() -> None:

@@ -105,6 +105,7 @@ MORE: dict[str, dict[type, tuple[str, ...]]] = {
         job.ListsWhatItCancels: ("N6", MACHINE),
         job.LeavesOutWhatItCancels: ("N6",),
         job.DrainsAtDispose: ("E11",),
+        job.ClosedAtDispose: ("E11", MACHINE),
         job.OwedLeaves: ("E70", "E32"),
         job.ReturnedLeaves: ("E72",),
         job.TextOnce: ("E71",),

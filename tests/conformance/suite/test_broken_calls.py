@@ -9,6 +9,8 @@ from typing import Any
 import pytest
 
 from conformance.budget import USUAL
+from conformance.judge import BrokenCalls, Finding
+from conformance.judge.broken_calls import SELDOM
 from conformance.suite.run import Run
 from conformance.system import Broken
 from conformance.system.worker import Worker
@@ -74,6 +76,38 @@ def test_where_a_call_answers_at_times_rows_are_asked_all_the_same_and_nobody_wa
     for row in ("E9", "E13"):
         assert found[row].verdict is Verdict.NOT_EXERCISED, explained(found[row])
         assert "nobody waits longer than 0.4 s for finish since N8, N9 and E6 hung" in found[row].reason
+
+
+def ended(kind: str, operation: str = "finish") -> Finding:
+    return Finding(kind, f"operations.{operation}", operation, "an answer", "none")
+
+
+def test_a_search_seldom_makes_a_call_that_has_ended_a_case_and_at_last_not_at_all() -> None:
+    with adapted(REFERENCE) as adapter:
+        calls = BrokenCalls(adapter)
+        assert not any(calls.shuns("finish") for _ in range(SELDOM))
+        calls.ended(ended("crash", "finish ∥ start"))
+        assert [calls.shuns("finish") for _ in range(2 * SELDOM)].count(False) == 2
+        for _ in range(1, BrokenCalls.ENOUGH):
+            calls.ended(ended("shape"))
+        assert all(calls.shuns("finish") for _ in range(2 * SELDOM))
+        assert not all(calls.shuns("start") for _ in range(SELDOM))
+        calls.ended(ended("reply", "list_jobs"))
+        assert not calls.shuns("list_jobs")
+
+
+def test_a_search_does_not_make_a_call_that_never_answered_in_the_rows() -> None:
+    with adapted(REFERENCE) as adapter:
+        calls = BrokenCalls(adapter)
+        for row in FIRST:
+            assert not calls.shuns("finish")
+            calls.note(row, ended("hang"))
+        assert calls.shuns("finish")
+        adapter.reset()
+        adapter.call("start", {"thread": "t1", "tool_call": "c1", "tool": "bash"})
+        for row in FIRST:
+            calls.note(row, ended("hang", "start"))
+        assert not calls.shuns("start")
 
 
 @pytest.mark.soak

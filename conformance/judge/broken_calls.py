@@ -1,0 +1,90 @@
+"""Calls that hang, crash or answer what nobody can read: when a run has seen enough of them."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import ClassVar, Final, NamedTuple
+
+from conformance.judge.finding import BESIDE, Finding
+from conformance.system import Adapter
+
+SELDOM: Final = 8  # a search makes a call that has ended cases once in so many times
+
+
+class Hopeless(NamedTuple):
+    """An operation that never gave an answer: what it did instead, and the rows that saw it."""
+
+    operation: str
+    kind: str
+    rows: list[str]
+
+
+@dataclass(slots=True)
+class BrokenCalls:
+    """What one system was seen to hang and to crash at, row by row and in searches.
+
+    A call that never gave an answer, and broke enough rows, is asked no more. Where enough rows hung, nobody waits
+    long for what hung before: an answer may come all the same, and then the row tells what it is about. A search
+    makes what ended one of its cases seldom, and after enough of them not at all.
+    """
+
+    KINDS: ClassVar = ("hang", "crash")
+    ENOUGH: ClassVar = 3  # cases that end alike
+
+    adapter: Adapter
+    _rows: dict[tuple[str, str], list[str]] = field(default_factory=dict)  # by kind and operation
+    _ended: Counter[str] = field(default_factory=Counter)  # cases of searches, by operation
+    _asked: Counter[str] = field(default_factory=Counter)
+
+    # ── In rows ──
+
+    def note(self, row: str, finding: Finding) -> None:
+        """Take note of a row that failed by a call that hung or crashed."""
+        for operation in finding.operation.split(BESIDE):
+            self._rows.setdefault((finding.kind, operation), []).append(row)
+
+    def knows(self, finding: Finding) -> bool:
+        """Return whether a row failed alike before."""
+        return any((finding.kind, operation) in self._rows for operation in finding.operation.split(BESIDE))
+
+    def hopeless(self, operations: Iterable[str]) -> Hopeless | None:
+        """Return which of some operations is asked no more; None where each may answer."""
+        for operation in operations:
+            for kind in self.KINDS:
+                rows = self._rows.get((kind, operation), [])
+                if len(rows) >= self.ENOUGH and operation not in self.adapter.answered:
+                    return Hopeless(operation, kind, rows)
+        return None
+
+    @property
+    def hung(self) -> list[str]:
+        """The rows that hung."""
+        return list(dict.fromkeys(row for (kind, _), rows in self._rows.items() if kind == "hang" for row in rows))
+
+    @contextmanager
+    def hurried(self, seconds: float) -> Iterator[None]:
+        """Let no call take longer than so many seconds."""
+        usual = self.adapter.limit
+        self.adapter.limit = min(usual, seconds)
+        try:
+            yield
+        finally:
+            self.adapter.limit = usual
+
+    # ── In searches ──
+
+    def ended(self, finding: Finding) -> None:
+        """Take note of what ended a case of a search."""
+        if finding.kind in (*self.KINDS, "shape"):
+            self._ended.update(finding.operation.split(BESIDE))
+
+    def shuns(self, operation: str) -> bool:
+        """Return whether a search had better not make a call now: it has ended cases before, or is asked no more."""
+        ended = self._ended[operation]
+        if ended >= self.ENOUGH or self.hopeless([operation]) is not None:
+            return True
+        self._asked[operation] += bool(ended)
+        return self._asked[operation] % SELDOM > 0
