@@ -11,7 +11,9 @@ from typing import ClassVar, Final, NamedTuple
 from conformance.judge.finding import BESIDE, Finding
 from conformance.system import Adapter
 
-SELDOM: Final = 8  # a search makes a call that has ended cases once in so many times
+SELDOM: Final = (
+    8  # a search makes a call that ended a case once in so many times, and such a look in one of so many cases
+)
 
 
 class Hopeless(NamedTuple):
@@ -28,7 +30,8 @@ class BrokenCalls:
 
     A call that never gave an answer, and broke enough rows, is asked no more. Where enough rows hung, nobody waits
     long for what hung before: an answer may come all the same, and then the row tells what it is about. A search
-    makes what ended one of its cases seldom, and after enough of them not at all.
+    makes what ended one of its cases seldom, and after enough of them not at all; a look that ended one, for what it
+    shows is wrong, it takes in few cases, for behind that something else may be wrong.
     """
 
     KINDS: ClassVar = ("hang", "crash")
@@ -37,6 +40,8 @@ class BrokenCalls:
     adapter: Adapter
     _rows: dict[tuple[str, str], list[str]] = field(default_factory=dict)  # by kind and operation
     _ended: Counter[str] = field(default_factory=Counter)  # cases of searches, by operation
+    _looks: set[str] = field(default_factory=set)  # those that ended cases by what they showed
+    _cases: int = 0
     _asked: Counter[str] = field(default_factory=Counter)
 
     # ── In rows ──
@@ -76,8 +81,14 @@ class BrokenCalls:
 
     # ── In searches ──
 
-    def ended(self, finding: Finding) -> None:
-        """Take note of what ended a case of a search."""
+    def begin(self) -> None:
+        """Take note that a case of a search begins."""
+        self._cases += 1
+
+    def ended(self, finding: Finding, *, looking: bool) -> None:
+        """Take note of what ended a case of a search, and whether it was a call that changes nothing."""
+        if looking:
+            self._looks.add(finding.operation)
         if finding.kind in (*self.KINDS, "shape"):
             self._ended.update(finding.operation.split(BESIDE))
 
@@ -86,5 +97,7 @@ class BrokenCalls:
         ended = self._ended[operation]
         if ended >= self.ENOUGH or self.hopeless([operation]) is not None:
             return True
+        if operation in self._looks:
+            return self._cases % SELDOM > 0
         self._asked[operation] += bool(ended)
         return self._asked[operation] % SELDOM > 0

@@ -56,6 +56,7 @@ class Driver:
         faults: Faults | None = None,
     ) -> None:
         self.faults = Faults(BrokenCalls(adapter)) if faults is None else faults
+        self.faults.broken.begin()
         self.case = Case(compiled, adapter, seed, budget, self.faults.suspicion)
         self.over = False
         self.offers = adapter.offers
@@ -175,7 +176,7 @@ class Driver:
         """Take note of how a case ends."""
         self.over = True
         self.faults.take(self.case)
-        self.faults.broken.ended(finding)
+        self.faults.broken.ended(finding, looking=kernel_facts.of(self._compiled).observes(finding.operation))
         return Diverged(finding, self.case)
 
     def astray(self, calls: Sequence[tuple[str, dict[str, Any]]]) -> bool:

@@ -11,11 +11,12 @@ import pytest
 
 from conformance.budget import USUAL
 from conformance.counterexample.play import symbolic
+from conformance.judge import BrokenCalls
 from conformance.judge.case import Case
 from conformance.judge.history import History
 from conformance.references.thread_job import TERMINAL, Reply, ThreadJobs
 from conformance.search import pairs, walks
-from conformance.search.faults import Diverged
+from conformance.search.faults import Diverged, Faults
 from conformance.search.stateful import Driver
 from tests.conformance.systems import REFERENCE, adapted, thread_job
 from tests.faulty.thread_job.crashes import TimedOutCrashes
@@ -50,6 +51,23 @@ def test_walks_find_nothing_where_nothing_is_wrong_and_each_is_told() -> None:
     diverged, traces = walked(REFERENCE, 0, 7)
     assert diverged is None
     assert len(traces) == 7
+
+
+class ListsNothing(REFERENCE):
+    """Whoever asks for the jobs of a thread is told of none."""
+
+    def list_jobs(self, thread: str, statuses: Any = ()) -> list[Reply]:
+        return []
+
+
+def test_a_look_that_is_always_wrong_does_not_end_every_case() -> None:
+    ends: list[bool] = []
+    with adapted(ListsNothing) as adapter:
+        faults = Faults(BrokenCalls(adapter), most=5)
+        budget = replace(USUAL, walks=8)
+        walks.search(thread_job(), adapter, 0, budget, after=lambda driver: ends.append(driver.over), faults=faults)
+    assert [each.finding.operation for each in faults.found] == ["list_jobs"]
+    assert ends.count(False) >= 4
 
 
 @pytest.mark.thorough

@@ -86,14 +86,21 @@ def test_a_search_seldom_makes_a_call_that_has_ended_a_case_and_at_last_not_at_a
     with adapted(REFERENCE) as adapter:
         calls = BrokenCalls(adapter)
         assert not any(calls.shuns("finish") for _ in range(SELDOM))
-        calls.ended(ended("crash", "finish ∥ start"))
+        calls.ended(ended("crash", "finish ∥ start"), looking=False)
         assert [calls.shuns("finish") for _ in range(2 * SELDOM)].count(False) == 2
         for _ in range(1, BrokenCalls.ENOUGH):
-            calls.ended(ended("shape"))
+            calls.ended(ended("shape"), looking=False)
         assert all(calls.shuns("finish") for _ in range(2 * SELDOM))
         assert not all(calls.shuns("start") for _ in range(SELDOM))
-        calls.ended(ended("reply", "list_jobs"))
-        assert not calls.shuns("list_jobs")
+        calls.ended(ended("reply", "request_cancel"), looking=False)
+        assert not any(calls.shuns("request_cancel") for _ in range(SELDOM))
+        calls.ended(ended("reply", "list_jobs"), looking=True)
+        shunned = []
+        for _ in range(2 * SELDOM):
+            calls.begin()
+            shunned.append({calls.shuns("list_jobs") for _ in range(SELDOM)})
+        assert shunned.count({False}) == 2
+        assert shunned.count({True}) == 2 * SELDOM - 2
 
 
 def test_a_search_does_not_make_a_call_that_never_answered_in_the_rows() -> None:
