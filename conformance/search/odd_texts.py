@@ -16,7 +16,7 @@ ODD = ("", *UNTIDY, "\n x", "a\r\nb", "a\0b", "e\u0301", "\ufeffx", "\x1b[1mx")
 
 
 def odd_values(compiled: Compiled, kind: Type, values: Sequence[Any]) -> list[Any]:
-    """List odd values beside those of a type: untidy texts, and a name that begins as another one does."""
+    """List odd values beside those of a type: untidy texts; of names the empty one, and what others may be taken for."""
     match present(kind):
         case Text(name=name) if name in compiled.lifecycle.types:
             return list(_texts(compiled.lifecycle.types[name].text, values))
@@ -35,4 +35,5 @@ def _texts(drawn: str, values: Sequence[Any]) -> Sequence[str]:
             return ODD
         case _:
             known = [each for each in values if isinstance(each, str)][1:]  # the first one is new
-            return [f"{each}x" for each in known[-1:] if f"{each}x" not in known]
+            alike = [odd for each in known[-1:] for odd in (f"{each}x", each.swapcase())]
+            return [each for each in ("", *alike) if each not in known]

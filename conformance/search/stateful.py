@@ -192,13 +192,14 @@ class Driver:
         return False
 
     def observe(self, *calls: dict[str, Any]) -> None:
-        """Ask every observer: about everything, and about the records that the last calls were about, by their arguments.
+        """Ask every observer: about everything, and about the records of the last calls and those that left since.
 
         A look that finds nothing wrong is noted as such: mostly a fault shows without it.
         """
+        left = self.gone.left()
         for operation in self._observers:
             asked: list[dict[str, Any]] = []
-            for chosen in itertools.chain(*(self._about(operation, arguments) for arguments in calls)):
+            for chosen in itertools.chain(*(self._about(operation, arguments, left) for arguments in calls)):
                 if chosen in asked or self.faults.broken.shuns(operation.name):
                     continue
                 asked.append(chosen)
@@ -206,17 +207,20 @@ class Driver:
                     self.make(operation.name, chosen)
                     self.case.looks.add(len(self.case.trace) - 1)
 
-    def _about(self, operation: kernel.Operation, arguments: dict[str, Any]) -> list[dict[str, Any]]:
-        """Return the arguments to ask an observer with: all fixed records, whole lists, the last call's records."""
+    def _about(
+        self, operation: kernel.Operation, arguments: dict[str, Any], left: dict[str, list[str]]
+    ) -> list[dict[str, Any]]:
+        """Return the arguments to ask an observer with: all fixed records, no list and a whole one, a call's records, those that left."""
         found: list[dict[str, Any]] = [{}]
         for parameter, chooser in self._choosers[operation.name]:
             name = parameter.name
             entity = self._compiled.kernel.entity(parameter.entity) if parameter.entity else None
             if entity is not None and not entity.fixed:
-                values = [arguments[name]] if name in arguments else []
+                values = [*([arguments[name]] if name in arguments else []), *left.get(entity.name, ())]
             elif isinstance(present(parameter.type), List):
-                lists = (each for each in chooser(self.case.judge.model) if isinstance(each, list))
-                values = [max(lists, key=len, default=[])]
+                every = [*chooser(self.case.judge.model)]
+                lists = (each for each in every if isinstance(each, list))
+                values = [*(each for each in every if each is ABSENT), max(lists, key=len, default=[])]
             else:
                 values = list(chooser(self.case.judge.model))
             found = [chosen if value is ABSENT else {**chosen, name: value} for chosen in found for value in values]

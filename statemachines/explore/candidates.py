@@ -165,6 +165,8 @@ class Gone:
         entities = [entity for entity in source.entities if entity.minted]
         self._live = {entity.name: attrgetter(python_name(entity.collection)) for entity in entities}
         self._ids: dict[str, dict[str, None]] = {entity.name: {} for entity in entities}
+        self._there: dict[str, dict[str, None]] = {entity.name: {} for entity in entities}
+        self._left: dict[str, list[str]] = {entity.name: [] for entity in entities}
         # An id that only reads like one that was given may well stand for something, too, where content makes the id.
         self._guessed = {entity.name for entity in entities if not entity.by_content}
         texts = {parameter.type for operation in source.operations for parameter in operation.parameters}
@@ -178,7 +180,16 @@ class Gone:
     def look(self, model: Any) -> None:
         """Note the records that are there."""
         for name, live in self._live.items():
-            self._ids[name].update(dict.fromkeys(live(model)))
+            there = dict.fromkeys(live(model))
+            self._left[name] += [each for each in self._there[name] if each not in there]
+            self._there[name] = there
+            self._ids[name].update(there)
+
+    def left(self) -> dict[str, list[str]]:
+        """Return the ids of the first and the last record that left since this was asked, by entity."""
+        found = {name: list(dict.fromkeys([*ids[:1], *ids[-1:]])) for name, ids in self._left.items()}
+        self._left = {name: [] for name in self._left}
+        return found
 
     def last(self, model: Any, kind: Type) -> str | None:
         """Return the newest id that a value of a type may be and that no record has any more.

@@ -74,9 +74,11 @@ class Names:
             or any(text != each and text.startswith(each) and not each[-1:].isdigit() for each in alike if each)
         }
         for kinds in (Text, Id):
-            self.plain |= _telling({text for text, kind in uses if isinstance(kind, kinds) and self.may_be_fresh(kind)})
+            self.plain |= _telling(
+                {text for text, kind in uses if isinstance(kind, kinds) and self._is_new(text, kind)}
+            )
         for (value, kind), count in uses.items():
-            if value not in self.plain and self.may_be_fresh(kind) and (count > 1 or told(value)):
+            if value not in self.plain and self._is_new(value, kind) and (count > 1 or told(value)):
                 base = kind.name if isinstance(kind, Text) else "Id"
                 self.shared[value] = (self.free(_last_word(base)), _type_name(kind))
 
@@ -109,6 +111,10 @@ class Names:
         declared = self.compiled.lifecycle.types.get(kind.name) if isinstance(kind, Text) else None
         return declared is not None and declared.text == "fresh or reused"
 
+    def _is_new(self, value: str, kind: Type) -> bool:
+        """Return whether any new value would do as well; one that is chosen for its signs is told as it is."""
+        return self.may_be_fresh(kind) and value[:1].isalnum() and bool(_ORDINARY.fullmatch(value))
+
     # ── Writing ──
 
     def call(self, call: Call, inner: dict[int, str] | None = None) -> str:
@@ -137,7 +143,7 @@ class Names:
         if isinstance(value, str):
             plain = present(kind) if kind is not None else None
             if not isinstance(plain, Enum | Ref) and value not in self.shared:
-                new = plain is not None and value not in self.plain and self.may_be_fresh(plain)
+                new = plain is not None and value not in self.plain and self._is_new(value, plain)
                 return "fresh" if new else quoted(value)
         return self.known(value, kind)
 

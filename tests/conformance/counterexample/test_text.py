@@ -172,6 +172,10 @@ CASES: dict[str, tuple[Trace, list[str]]] = {
         Trace((*(Call(n, "turn_boundary", (("thread", "t1"),)) for n in range(4)), look(5))),
         ["- repeat(4, turn_boundary(t1))", "- last = list_jobs(t1, [])"],
     ),
+    "ids that are chosen for their signs": (
+        Trace(tuple(Call(n, "retry_job", (("thread", "t1"), ("job", job))) for n, job in enumerate(("", "-", "x-1")))),
+        ["- retry_job(t1, '')", "- retry_job(t1, '-')", "- last = retry_job(t1, fresh)"],
+    ),
     "a list of many things alike": (
         Trace((Call(1, "list_jobs", (("thread", "t1"), ("statuses", ("failed",) * 8))),)),
         ["- last = list_jobs(t1, range(8).map(i, failed))"],

@@ -8,6 +8,7 @@ import pytest
 
 from conformance.references.job import Jobs
 from conformance.references.local_agent import LocalAgents
+from conformance.references.task_progress import TaskProgress
 from conformance.references.thread_job import Reply, ThreadJobs
 from conformance.search.odd_texts import ODD, UNTIDY, odd_values
 from conformance.suite.run import MACHINE
@@ -39,11 +40,27 @@ class DescriptionIsOneLine(LocalAgents):
         return super()._agent(description.partition("\n")[0], *more)
 
 
+class EmptyBatchIsNone(TaskProgress):
+    """A batch whose name is empty is none."""
+
+    def create_task(self, label: str, batch: str | None = None, registers: bool = True) -> Any:
+        return super().create_task(label, batch or None, registers)
+
+
+class EmptyOwnerIsNone(Jobs):
+    """An owner whose name is empty is none, and sees the jobs of all."""
+
+    def _visible(self, owner: str | None) -> Any:
+        return super()._visible(owner or None)
+
+
 @pytest.mark.thorough
 @pytest.mark.parametrize(
     ("lifecycle", "system"),
     [
         ("job", ResultIsStripped),
+        ("task-progress", EmptyBatchIsNone),
+        pytest.param("job", EmptyOwnerIsNone, marks=pytest.mark.soak),
         pytest.param("thread-job", TextIsMarkup, marks=pytest.mark.soak),
         pytest.param("local-agent", DescriptionIsOneLine, marks=pytest.mark.soak),
     ],
@@ -56,8 +73,9 @@ def test_the_machine_finds_texts_that_are_not_what_was_given(lifecycle: str, sys
 def test_each_type_of_text_has_odd_values_of_its_own() -> None:
     job, thread_job = load("job"), load("thread-job")
     assert odd_values(job, Text("Text"), ["x"]) == list(UNTIDY)
-    assert odd_values(job, Optional(Text("Owner")), [None, "new", "alice"]) == ["alicex"]
-    assert odd_values(job, Optional(Text("Owner")), ["new", "alicex", "alice"]) == []
+    assert odd_values(job, Optional(Text("Owner")), [None, "new", "alice"]) == ["", "alicex", "ALICE"]
+    assert odd_values(job, Optional(Text("Owner")), ["new", "", "alicex", "ALICE", "alice"]) == []
+    assert odd_values(job, Optional(Text("Owner")), ["new"]) == [""]
     assert odd_values(thread_job, Text("Payload"), ["x"]) == list(ODD)
     assert odd_values(load("background-tasks"), List(Text("Text")), []) == [list(UNTIDY)]
     assert odd_values(job, Text(), ["x"]) == []

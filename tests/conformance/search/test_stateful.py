@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 import re
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from conformance import suite as kit_suite
 from conformance.budget import USUAL
 from conformance.counterexample.play import symbolic
-from conformance.references.thread_job import Reply, ThreadJobs
+from conformance.references.thread_job import ACTIVE, Reply, ThreadJobs
 from conformance.search import prefill, stateful
 from conformance.search.faults import Diverged
 from conformance.search.odd_texts import ODD
@@ -254,10 +254,44 @@ def test_after_a_call_the_observers_are_asked_about_everything_and_about_the_cal
         ("messages", {"thread": "t1"}),
         ("messages", {"thread": "t2"}),
     ]
-    everything += [("list_jobs", {"thread": thread, "statuses": list(EVERY_STATUS)}) for thread in ("t1", "t2")]
+    for thread in ("t1", "t2"):
+        everything += [("list_jobs", {"thread": thread, **of}) for of in ({}, {"statuses": list(EVERY_STATUS)})]
     assert asked(REFERENCE, [start]) == everything
     inspected = [("inspect_job", {"thread": thread, "job": "job-1"}) for thread in ("t1", "t2")]
     assert asked(REFERENCE, [start, finish]) == everything + inspected
+
+
+def test_after_a_call_the_observers_are_asked_about_the_records_that_left() -> None:
+    starts = [("start", {"thread": "t1", "tool_call": name, "tool": "bash"}) for name in ("a", "b", "c", "d")]
+    inspected = {given["job"] for name, given in asked(REFERENCE, [*starts, ("restart", {})]) if name == "inspect_job"}
+    assert inspected == {"job-1", "job-4"}, "the first and the last one"
+    again = asked(REFERENCE, [*starts, ("restart", {}), starts[0]])
+    assert "job-5" not in {given.get("job") for _, given in again}
+
+
+class ListOutlivesRestart(ThreadJobs):
+    """What runs is remembered from one list to the next, and a restart does not forget it."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._remembered: dict[str, list[Reply]] = {}
+
+    def list_jobs(self, thread: str, statuses: Collection[str] = ACTIVE) -> list[Reply]:
+        if statuses is not ACTIVE:
+            return super().list_jobs(thread, statuses)
+        return self._remembered.setdefault(thread, super().list_jobs(thread))
+
+    def start(self, thread: str, tool_call: str, tool: str) -> Reply:
+        self._remembered.clear()
+        return super().start(thread, tool_call, tool)
+
+
+def test_what_a_list_gives_by_default_is_looked_at_before_and_after() -> None:
+    with adapted(ListOutlivesRestart) as adapter:
+        driver = Driver(thread_job(), adapter)
+        driver.call("start", 0)
+        with pytest.raises(Diverged):
+            driver.call("restart", 0)
 
 
 def test_a_wrong_state_shows_with_the_call_that_made_it() -> None:
