@@ -118,7 +118,7 @@ class Adapter:
         self._hung = False
         self._settled_at = 0.0
         if self._virtual and self._loop is not None:  # a case begins at the instant 0, with nothing left on the loop
-            self._loop.stop()
+            self._loop.end()
             self._loop = Loop(virtual=True)
         try:
             self._instance = self._run(self._factory, "the constructor")
@@ -227,7 +227,7 @@ class Adapter:
             self._held.close()
             self._worker.stop()
             if self._loop is not None:
-                self._loop.stop()
+                self._loop.end()
         if self._unusable != known:
             raise HarnessError(self._unusable)
 

@@ -17,8 +17,9 @@ from collections.abc import Callable, Coroutine
 from typing import Any
 
 from conformance.system.broken import Broken
-from conformance.system.worker import SLICE, Thread, came, leave
+from conformance.system.worker import SLICE, LeftBehind, Thread, came, leave
 
+ENDS_WITHIN = 1.0  # seconds that a loop has to come to its end, before its thread is left behind
 _TURNS = 10  # turns of the event loop that an async system gets before it is looked at
 Work = Callable[[], Coroutine[Any, Any, Any]]
 
@@ -136,9 +137,7 @@ class Loop:
             submitted()
         if not came(future, limit):
             future.cancel()
-            self.stop()
-            self._thread.join(SLICE)
-            leave(self._thread)  # unless it has come to its end
+            self.end(SLICE)
         # Cancelled with the loop: this call hangs, or another one does.
         if (future.cancelled() and self.stopped.is_set()) or not future.done():
             raise Broken("hang", f"{what} did not come back in time")
@@ -169,11 +168,24 @@ class Loop:
                 self.stopped.set()
                 self._loop.call_soon_threadsafe(self._loop.stop)
 
+    def end(self, seconds: float = ENDS_WITHIN) -> None:
+        """Stop, and leave the thread behind if it does not come to its end: a task may run on and on."""
+        self.stop()
+        self._thread.join(seconds)
+        leave(self._thread)
+
     def _serve(self) -> None:
+        with contextlib.suppress(LeftBehind):  # no task runs any more: it may be one of many that never rest
+            self._serve_until_stopped()
+        self._loop.close()
+
+    def _serve_until_stopped(self) -> None:
         while True:
             try:
                 self._loop.run_forever()
                 break
+            except LeftBehind:
+                raise
             except (SystemExit, KeyboardInterrupt):  # a task of the system's; others are served
                 if self.stopped.is_set():  # it may be the stop that was interrupted
                     self._loop.call_soon(self._loop.stop)
@@ -181,9 +193,12 @@ class Loop:
         for task in waiting:
             task.cancel()
         if waiting:
-            with contextlib.suppress(SystemExit, KeyboardInterrupt):
+            try:
                 self._loop.run_until_complete(asyncio.wait(waiting))
-        self._loop.close()
+            except LeftBehind:
+                raise
+            except (SystemExit, KeyboardInterrupt):
+                pass
 
 
 def _unless_left(loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
