@@ -46,7 +46,7 @@ class Case:
     assertions still decide what the row says. `astray` names the first operation that was called, before any
     finding, where the spec leaves open what happens: what comes after it is nobody's fault. `trace` is all that
     was called, with what came of it as far as it is known; `looks` are the places in it where the kit only looked, of
-    its own accord.
+    its own accord. `late` is how many milliseconds it took at most until what had to come was seen.
     """
 
     def __init__(
@@ -70,6 +70,7 @@ class Case:
         self.looks: set[int] = set()
         self.overlaps = 0
         self.groups = 0
+        self.late = 0
         self._facts = kernel_facts.of(compiled)
         self._observation = Observation(compiled, adapter.declaration.silent)
         self._clock = itertools.count(1)
@@ -159,15 +160,17 @@ class Case:
     def _settled(self, call: Observed, raw: Any) -> tuple[Observed, Any]:
         """Return a call, and its reply as it came, when it can be explained: while a system may settle it is asked again."""
         # Looks are counted, not time: on a machine so busy that we wake late, the system comes late as well.
-        looks = math.ceil(self.adapter.declaration.settles / LOOK)
-        while looks > 0 and not self.judge.allows(call):
-            looks -= 1
+        left = looks = math.ceil(self.adapter.declaration.settles / LOOK)
+        while left > 0 and not self.judge.allows(call):
+            left -= 1
             time.sleep(LOOK / 1000)
             signals = (*call.signals, *self._signals(call.operation))
             if self._facts.observes(call.operation):
                 again, raw = self._asked(call)
                 call = replace(again, elapsed=call.elapsed)
             call = replace(call, signals=signals)
+        if left > 0:
+            self.late = max(self.late, (looks - left) * LOOK)
         return call, raw
 
     def _changed(self) -> Finding | None:

@@ -10,6 +10,7 @@ import math
 import time
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import KW_ONLY, dataclass, field, replace
 from typing import Any
 
@@ -26,6 +27,8 @@ from statemachines.kernel import within
 from statemachines.lifecycle import Row
 from statemachines.rows import Program, RowCompiler, RowFailure, RowTooLong, enumerated, row_as_it_ran, witnesses
 
+LATE_AT_MOST = 200  # milliseconds in which what came too late for a flaky row is seen to come
+MOST_PATIENT = 30  # calls that are made with that patience
 Combinations = Sequence[Mapping[str, Any]]  # of the values of a row's parameters
 Stray = tuple[Finding, Case]  # a fault, and the case in which it was seen
 
@@ -109,7 +112,9 @@ class RowRunner:
                 return Judged(Verdict.NOT_EXERCISED, hung)
             self._all(program, tally)
         except Fails as failed:
-            return self._failed(program, failed)
+            found = self._failed(program, failed)
+            late = self._late(program, failed) if found.verdict is Verdict.FLAKY else ""
+            return found._replace(reason=found.reason + late)
         except RowTooLong as long:
             return Judged(Verdict.COULD_NOT_TELL, f"with what is declared, {long.message}")
         except HarnessError as error:
@@ -280,6 +285,17 @@ class RowRunner:
             return Judged(Verdict.FAIL, reason, found)
         times = "once" if held == 1 else f"{held} times"
         return Judged(Verdict.FLAKY, f"{reason}; tried again {times}, it held", found)
+
+    def _late(self, program: Program, failed: Fails) -> str:
+        """Say that what a row missed came later than the system declares; an empty text where that is not seen."""
+        declaration = self.adapter.declaration
+        if declaration.settles or declaration.rests or len(failed.case.calls) > MOST_PATIENT:
+            return ""
+        with self.adapter.patient(LATE_AT_MOST), suppress(HarnessError):
+            for _ in range(self.budget.repeats):
+                if late := self.ran(program, failed.values, failed.case.seed)[0].late:
+                    return f"; your declaration says at once; it came {late} ms later: declare settles"
+        return ""
 
     def _held(self, program: Program, failed: Fails) -> int:
         """Count how often what failed holds when it is tried again; 0 when it fails again, or cannot be tried."""

@@ -11,7 +11,8 @@ import inspect
 import math
 import threading
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from typing import Any, Protocol
 
@@ -176,6 +177,16 @@ class Adapter:
         if not isinstance(found, list | tuple):
             raise Broken("shape", f"signals() gives a list, and this is {theirs.told(found)}")
         return list(found)
+
+    @contextlib.contextmanager
+    def patient(self, milliseconds: int) -> Iterator[None]:
+        """Wait so long until what a call causes can be seen, whatever is declared."""
+        declared = self.declaration
+        self.declaration = replace(declared, settles=milliseconds)
+        try:
+            yield
+        finally:
+            self.declaration = declared
 
     def transcript(self) -> tuple[str, ...]:
         """Return nothing: a method was called, and what it gave is the reply."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import time
 from collections.abc import Callable
 from typing import Any, ClassVar
@@ -34,6 +35,10 @@ operations:
     takes: {job: Job}
     move: running -> done
     otherwise: unchanged
+  status:
+    takes: {job: Job}
+    missing: refused not_found
+    gives: job.state
   drain:
     sends: {told: due.Ended}
     gives: told
@@ -49,6 +54,15 @@ matrix:
       - last = drain()
     assert:
       - last.exists(each, each.job == job.job_id)
+  N2:
+    about: What ended is shown as done.
+    level: must
+    source: the handbook, chapter 4
+    covers: [operations.status.gives]
+    act:
+      - job = start()
+      - finish(job.job_id)
+    assert: status(job.job_id) == done
 """
 SMALL = compile_text(SPEC, "small.yaml")
 LATE = 0.01  # seconds until what a call causes has come about
@@ -83,6 +97,10 @@ class Late:
             self.jobs.remove(job)
             self.queue.append(job)
 
+    def status(self, job: str) -> str:
+        self.come_about()
+        return "running" if job in self.jobs else "done"
+
     def drain(self) -> list[dict[str, str]]:
         self.come_about()
         drained, self.queue = self.queue, []
@@ -106,3 +124,36 @@ class Forgets(Late):
 def test_what_can_be_asked_only_once_is_asked_when_all_has_settled(system: type[Late], verdict: Verdict) -> None:
     result = row_result(system, "N1", SMALL, shortest=False)
     assert result.verdict is verdict, explained(result)
+
+
+class LateAtTimes(AtOnce):
+    """It is late by chance: in every fourth case, and it says that it never is."""
+
+    cases = 0
+
+    def __init__(self) -> None:
+        super().__init__()
+        type(self).cases += 1
+
+    def later(self, effect: Callable[[], None]) -> None:
+        if self.cases % 4 == 1:
+            super().later(effect)
+        else:
+            effect()
+
+
+class WrongAtTimes(LateAtTimes):
+    """It is wrong by chance, and no time mends that."""
+
+    def status(self, job: str) -> str:
+        self.come_about()
+        return "running" if self.cases % 4 == 1 else "done"
+
+
+@pytest.mark.parametrize(("system", "late"), [(LateAtTimes, True), (WrongAtTimes, False)])
+def test_a_flaky_row_says_how_late_came_what_it_missed(system: type[LateAtTimes], late: bool) -> None:
+    system.cases = 0
+    result = row_result(system, "N2", SMALL, shortest=False)
+    assert result.verdict is Verdict.FLAKY, explained(result)
+    said = re.search("your declaration says at once; it came [0-9]+ ms later: declare settles", result.reason)
+    assert (said is not None) is late, result.reason
