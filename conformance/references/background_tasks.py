@@ -121,12 +121,13 @@ class BackgroundTasks:
         self._policies: dict[str, str] = {**BackgroundTasks.declares["policies"], **policies}
         self._handles = [TaskTable()]
         self._turns = 0
+        self._came: Replies = []
 
     # What becomes of a task.
 
     async def spawn(self, label: str) -> Reply:
         """Return a running task under a fresh id. Raises Refused (`session_cancelled`)."""
-        return {"task_id": self._spawn(self._turn(), label).task_id}
+        return self._begun(self._spawn(self._turn(), label))
 
     async def spawn_with(self, does: str, label: str, text: str) -> Reply:
         """Spawn a task whose function throws, or whose body raises, or returns as soon as it is asked to stop.
@@ -138,16 +139,17 @@ class BackgroundTasks:
             raise Refused("function_threw", text)
         row = self._spawn(table, label)
         if does == "obliges":
+            reply = self._begun(row)
             row.token.listen(lambda: self._oblige(row, text))
-        else:
-            row.body.set_exception(FunctionThrew(text) if does == "throws" else Crash(text))
+            return reply
+        row.body.set_exception(FunctionThrew(text) if does == "throws" else Crash(text))
         return {"task_id": row.task_id}
 
     async def spawn_from(self, spawner: str, label: str) -> Reply:
         """Let the body of a running task spawn another. Refuses `not_found`, `wrong_state` and as `spawn`."""
         table = self._turn()
         self._find_running(table, spawner)
-        return {"task_id": self._spawn(table, label).task_id}
+        return self._begun(self._spawn(table, label))
 
     async def finish(self, task: str, outcome: str, text: str) -> None:
         """Let the body return; the task has ended when this has. Refuses `not_found`, `wrong_state`."""
@@ -228,6 +230,11 @@ class BackgroundTasks:
         """Make one more handle; from now on calls go through all of them in turn."""
         self._handles.append(self._share(self._handles[0]))
 
+    def signals(self) -> Replies:
+        """Return what bodies have seen since this was last asked."""
+        came, self._came = self._came, []
+        return came
+
     async def close(self) -> None:
         """Stop waiting for bodies."""
         waiting = {supervisor for table in self._handles for supervisor in table.supervisors}
@@ -248,6 +255,12 @@ class BackgroundTasks:
         table.supervisors.add(row.supervisor)
         row.supervisor.add_done_callback(table.supervisors.discard)
         return row
+
+    def _begun(self, row: TaskRow) -> Reply:
+        """Let the body of a new task begin, which may be asked to stop already."""
+        if row.token.cancelled:
+            self._see_cancel(row)
+        return {"task_id": row.task_id}
 
     def _turn(self) -> TaskTable:
         """Return the table as the handle whose turn it is sees it."""
@@ -334,14 +347,24 @@ class BackgroundTasks:
     def _cancel(self, row: TaskRow) -> bool:
         if row.status in TERMINAL:
             return False
-        row.token.cancel()
+        self._ask(row)
         return True
 
     def _cancel_session(self, table: TaskTable) -> None:
+        for row in [*table.rows.values()]:
+            self._ask(row)
         if self._policies["spawn_after_cancel"] != "runs":
             table.session.cancel()
-        for row in table.rows.values():
-            row.token.cancel()
+
+    def _ask(self, row: TaskRow) -> None:
+        if not row.token.cancelled:
+            self._see_cancel(row)
+        row.token.cancel()
+
+    def _see_cancel(self, row: TaskRow) -> None:
+        """Let the body see that it is to stop, if it still runs."""
+        if not row.body.done():
+            self._came.append({"signal": "CancelSeen", "task_id": row.task_id})
 
     # Rules of delivery.
 

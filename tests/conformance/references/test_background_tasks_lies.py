@@ -187,8 +187,11 @@ OTHERWISE = {
     "InnerIsAccepted",
     "CrashedBodyObliges",
     "ObligingBodyIsAccepted",
+    "CancelIsSeenAgain",
+    "CancelOfAllIsNotSeen",
+    "LateCancelIsNotSeen",
 }
-"""Those that need time to pass between calls or another turn of the loop, never come back, crash, or choose otherwise."""
+"""Those that need time to pass between calls or another turn of the loop, never come back, crash, signal, or choose otherwise."""
 
 
 @pytest.mark.parametrize("lie", [lie for lie in FAULTY if lie.__name__ in SCRIPTS], ids=lambda lie: lie.__name__)

@@ -276,3 +276,33 @@ class CancelOfEndedWakes(Lie):
         if not asked:
             self._wake(self._handles[0])
         return asked
+
+
+class CancelIsSeenAgain(Lie):
+    """Each cancel wakes the body once more, also one that was told before."""
+
+    row, calls = "E22", 3
+
+    def _ask(self, row: TaskRow) -> None:
+        self._see_cancel(row)
+        row.token.cancel()
+
+
+class CancelOfAllIsNotSeen(Lie):
+    """A cancel of all is noted in the session, and the bodies that run are not told."""
+
+    row, calls = "E22", 2
+
+    def _cancel_session(self, table: TaskTable) -> None:
+        came = [*self._came]
+        super()._cancel_session(table)
+        self._came = came
+
+
+class LateCancelIsNotSeen(Lie):
+    """Who is spawned after a cancel of all is canceled in the end, and is not told meanwhile."""
+
+    row, calls = "E23", 2
+
+    def _begun(self, row: TaskRow) -> Reply:
+        return {"task_id": row.task_id}

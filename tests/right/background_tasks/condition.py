@@ -7,7 +7,7 @@ a handle is an object of its own that holds on to the table.
 
 Choices where the description leaves one:
 - small limits of its own: 3 ended rows, 4 recent blocks; ids are numbers, ordered as such;
-- a body that was asked to stop counts as it returned, so nobody needs to know that it was asked;
+- a body that was asked to stop counts as it returned, so nobody needs to know that it was asked, and nobody shows it;
 - a body that crashed stays running for ever, and a function that throws is a row that failed;
 - a cancelled session refuses to spawn;
 - everything that comes too late, or for a task that is not there, is ignored; blocks make their history.
@@ -95,6 +95,7 @@ class ConditionTasks:
     declares: ClassVar[dict[str, Any]] = {
         "clock": "real",
         "concurrency": "threads",
+        "lacks": ["signal CancelSeen"],
         "limits": {"retained": RETAINED, "recent": RECENT},
         "policies": {
             "cancelled_body": "as_returned",

@@ -67,6 +67,7 @@ class TransitionTasks:
         self._tasks: dict[str, Task] = {}  # the ended ones behind the others, the last to finish last
         self._outcomes: list[dict[str, Any]] = []
         self._completion = asyncio.Event()
+        self._came: list[dict[str, Any]] = []
 
     def spawn(self, label: str) -> dict[str, str]:
         self._spawned += 1
@@ -100,6 +101,8 @@ class TransitionTasks:
             return None
         if self._tasks[task].status != "running":
             return False
+        if self._tasks[task].state == "running":
+            self._came.append({"signal": "CancelSeen", "task_id": task})
         asked = self._tasks[task] = self._moved(task, "cancel")
         if asked.last_words is not None:
             self.finish(task, "failed", asked.last_words)
@@ -173,6 +176,10 @@ class TransitionTasks:
         if known is None or known.blocks is None:
             raise Refused("not_found")
         self._tasks[task] = replace(known, blocks=(*known.blocks, *blocks))
+
+    def signals(self) -> Sequence[dict[str, Any]]:
+        came, self._came = self._came, []
+        return came
 
     def clone(self) -> None:
         """A second reference to one object is another handle: there is nothing to make."""
