@@ -99,11 +99,49 @@ def numbers(count: int) -> list[int]:
     return list(range(count))
 
 
+class Measured(int):
+    """A limit of texts that is not held against a text itself, but against what `measure` makes of it; so is one near it."""
+
+    measure: Callable[[str], str]
+
+    def __new__(cls, size: int, measure: Callable[[str], str]) -> Self:
+        """Return the limit as a number that knows how texts are measured."""
+        limit = super().__new__(cls, size)
+        limit.measure = measure
+        return limit
+
+    def __add__(self, more: int) -> Measured:
+        """Return a size above it."""
+        return Measured(int(self) + more, self.measure)
+
+    def __sub__(self, less: int) -> Measured:
+        """Return a size below it."""
+        return Measured(int(self) - less, self.measure)
+
+
+def measured(text: str, *limits: int | None) -> str:
+    """Return what is held against some limits of a text."""
+    return next((limit.measure(text) for limit in limits if isinstance(limit, Measured)), text)
+
+
 def sized_text(piece: str, size: int, lines: int = 1) -> str:
     """Repeat `piece` to a text of exactly `size` UTF-8 bytes in exactly `lines` lines, filling up with x.
 
-    No line is empty and none is broken at the end, so `size` has to be at least 2 · lines − 1. Raises ValueError.
+    No line is empty and none is broken at the end, so `size` has to be at least 2 · lines − 1. Where texts are measured
+    otherwise, it has that size as it is measured, if one more x is one byte more. Raises ValueError.
     """
+    if not isinstance(size, Measured):
+        return _plain_text(piece, size, lines)
+    fits, over = 2 * lines - 1, int(size) + 1
+    while over - fits > 1:
+        middle = (fits + over) // 2
+        small = byte_length(measured(_plain_text(piece, middle, lines), size)) <= size
+        fits, over = (middle, over) if small else (fits, middle)
+    text = _plain_text(piece, fits, lines)
+    return text + "x" * (size - byte_length(measured(text, size)))
+
+
+def _plain_text(piece: str, size: int, lines: int) -> str:
     breaks = lines - 1
     room = size - 2 * breaks
     width = byte_length(piece)
@@ -140,8 +178,9 @@ class Document:
 
 def document(text: str, max_bytes: int | None, max_lines: int | None) -> Document:
     """Tell a text inline when it is within both limits, and in a file when it is not."""
-    within = (max_bytes is None or byte_length(text) <= max_bytes) and (
-        max_lines is None or line_count(text) <= max_lines
+    said = measured(text, max_bytes, max_lines)
+    within = (max_bytes is None or byte_length(said) <= max_bytes) and (
+        max_lines is None or line_count(said) <= max_lines
     )
     return Document(text, inline=within)
 

@@ -72,7 +72,7 @@ class Case:
         self.groups = 0
         self.late = 0
         self._facts = kernel_facts.of(compiled)
-        self._observation = Observation(compiled, adapter.declaration.silent)
+        self._observation = Observation(compiled, adapter.declaration.silent, adapter.declaration.measured)
         self._clock = itertools.count(1)
         self._copies = {each.name: each.copies for each in compiled.kernel.operations if each.copies}
         self._readings: list[tuple[Observed, Any]] = []  # each with its reply as it came
@@ -144,6 +144,7 @@ class Case:
         if wait and clock != "virtual":
             return call
         reply, refused = None, None
+        self._observation.given(call.arguments)
         began, before = next(self._clock), self.adapter.milliseconds
         try:
             reply = self.adapter.call(call.operation, call.arguments)

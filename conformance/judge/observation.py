@@ -6,7 +6,7 @@ absent field is null, a document has been read from wherever it lies. What is ri
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from os import PathLike, fspath
@@ -62,14 +62,25 @@ class Something:
 class Observation:
     """Projects what one system shows in one case. After a call that may lose files, those of earlier replies need not be there.
 
-    silent  the signals that the system says it does not send
+    silent    the signals that the system says it does not send
+    measured  what it makes of a text; it may tell that as well as the text
     """
 
-    def __init__(self, compiled: Compiled, silent: Collection[str] = ()) -> None:
+    def __init__(
+        self, compiled: Compiled, silent: Collection[str] = (), measured: Callable[[str], str] | None = None
+    ) -> None:
         self._silent = silent
+        self._measured = measured
+        self._texts: dict[str, str] = {}  # that were given, by what the system makes of them
         self._facts = kernel_facts.of(compiled)
         self._losing = {operation.name for operation in compiled.kernel.operations if operation.loses_files}
         self._lost = False
+
+    def given(self, arguments: Mapping[str, Any]) -> None:
+        """Take note of the texts that a call is about to give."""
+        if self._measured is not None:
+            for text in filter(lambda each: isinstance(each, str), arguments.values()):
+                self._texts[self._measured(text)] = text
 
     def call(self, made: Observed) -> Observed:
         """Return a call with its reply as a value of the spec; ANYTHING, and why, where it does not have that form."""
@@ -85,7 +96,10 @@ class Observation:
     def reply(self, operation: str, raw: Any) -> Any:
         """Return a raw reply as a value of the spec; raise WrongShape when it does not have that form."""
         with _readable():
-            return observe(self._facts.gives(operation), raw, lost=self._lost)
+            reply = observe(self._facts.gives(operation), raw, lost=self._lost)
+        for each in _documents(reply) if self._texts else ():
+            each.text = self._texts.get(each.text, each.text)
+        return reply
 
     def signal(self, raw: Any) -> Signal:
         """Return a signal as the spec has it; raise WrongShape when it is none of the spec's."""
@@ -215,6 +229,15 @@ def _document(raw: Any, path: str, lost: bool) -> Document:
     if preview is not None and (not isinstance(preview, str) or preview == text or not text.startswith(preview)):
         raise WrongShape(f"{path}.preview", "a preview is a beginning of the text, and not the whole of it")
     return Document(text, inline=False, file=file)
+
+
+def _documents(value: Any) -> Iterator[Document]:
+    """Walk all documents within a value."""
+    if isinstance(value, Document):
+        yield value
+    elif isinstance(value, list | dict):
+        for each in value.values() if isinstance(value, dict) else value:
+            yield from _documents(each)
 
 
 def files(kind: Type, value: Any) -> Iterator[tuple[Any, str]]:

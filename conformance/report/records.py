@@ -129,6 +129,7 @@ def declares(declaration: Declaration) -> dict[str, Any]:
         "clock": declaration.clock,
         "concurrency": declaration.concurrency,
         "settles": declaration.settles,
+        "measured": getattr(declaration.measured, "__qualname__", ""),
     }
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass, field, fields
 from functools import lru_cache
 from typing import Any
@@ -10,12 +10,13 @@ from typing import Any
 from statemachines.choices import limits_of, policies_of
 from statemachines.compile import Compiled
 from statemachines.diagnostics import did_you_mean
+from statemachines.model import Measured
 
 CLOCKS = ("virtual", "real", "none")
 CONCURRENCIES = ("threads", "async", "none")
 SIGNAL = "signal "  # stands before the name of a signal that is lacking
 UNLIMITED = 10**15  # what the model takes for a limit that there is not: no row and no random calls come so far
-WORDS = ("limits", "policies", "parts", "lacks", "deviates", "clock", "concurrency", "settles")
+WORDS = ("limits", "policies", "parts", "lacks", "deviates", "clock", "concurrency", "settles", "measured")
 
 
 class DeclarationError(Exception):
@@ -51,6 +52,7 @@ class Declaration:
     looks  the operations that change nothing: only they can be asked again
     rests  all that is started comes to rest before anybody looks: on the kit's own loop nothing comes later
     deviates  the failures that are known, by row or clause
+    measured  what the system makes of a text before it holds it against a limit; None: that is the text itself
     """
 
     limits: Mapping[str, int | None] = field(default_factory=dict)
@@ -66,6 +68,7 @@ class Declaration:
     absent: Mapping[str, str] = field(default_factory=dict)
     unsent: frozenset[str] = frozenset()
     unlimited: frozenset[str] = frozenset()
+    measured: Callable[[str], str] | None = None
 
     @property
     def silent(self) -> frozenset[str]:
@@ -106,6 +109,8 @@ def declared(compiled: Compiled, words: Mapping[str, Any], *, has_wait: bool, as
         )
     try:
         limits, unlimited = _limits(compiled, words.get("limits", {}))
+        measure = words.get("measured")
+        limits |= _measured(compiled, limits, measure)
         policies = policies_of(compiled.lifecycle, words.get("policies", {}))
     except ValueError as error:
         raise DeclarationError(str(error)) from None
@@ -116,7 +121,20 @@ def declared(compiled: Compiled, words: Mapping[str, Any], *, has_wait: bool, as
     looks = frozenset(each.name for each in compiled.kernel.operations if each.observes)
     deviates = deviations(compiled, words.get("deviates", {}))
     return Declaration(
-        limits, policies, lacks, clock, concurrency, settles, looks, rests, deviates, parts, absent, unsent, unlimited
+        limits,
+        policies,
+        lacks,
+        clock,
+        concurrency,
+        settles,
+        looks,
+        rests,
+        deviates,
+        parts,
+        absent,
+        unsent,
+        unlimited,
+        measure,
     )
 
 
@@ -126,6 +144,22 @@ def _limits(compiled: Compiled, words: Any) -> tuple[dict[str, int | None], froz
     unlimited = [name for name, value in given if value is None and name in known and not known[name].optional]
     numbers = {**words, **dict.fromkeys(unlimited, UNLIMITED)} if unlimited else words
     return limits_of(compiled.lifecycle, numbers), frozenset(unlimited)
+
+
+def _measured(compiled: Compiled, limits: Mapping[str, int | None], measure: Any) -> dict[str, int | None]:
+    """Return the limits of texts as what the system holds against them. Raises DeclarationError."""
+    if measure is None:
+        return {}
+    spec = compiled.lifecycle
+    sizes = [expr.text for each in spec.types.values() for expr in (each.sizes or {}).values()]
+    around = [name for name in spec.limits if f"limits.{name}" in sizes]
+    if not callable(measure) or not around:
+        takes = f"a function from a text to what is held against {' and '.join(around)}"
+        known = takes if around else f"nothing that {spec.name} knows: it has no limits of texts"
+        raise DeclarationError(f"measured is {known}, and this is {measure!r}")
+    all_limits = {**{name: limit.default for name, limit in spec.limits.items()}, **limits}
+    found = ((name, all_limits[name]) for name in around)
+    return {name: None if size is None else Measured(size, measure) for name, size in found}
 
 
 def _one_of(word: str, value: Any, known: tuple[str, ...]) -> None:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any, ClassVar
 
-from conformance.references.thread_job import Reply, ThreadJobs
+from conformance.references.thread_job import Reply, ThreadJob, ThreadJobs
 from conformance.refused import Refused
 
 
@@ -21,3 +22,35 @@ class CodeOfItsOwn(ThreadJobs):
         if job not in self._jobs:
             raise Refused("no_such_job", "There is no such job")
         return super().request_cancel(thread, job, actor)
+
+
+class TellsItsText(ThreadJobs):
+    """Limits are measured "on the text that the implementation makes of the payload", in which quotes count; it tells that."""
+
+    declares: ClassVar[dict[str, Any]] = {
+        **ThreadJobs.declares,
+        "limits": {**ThreadJobs.declares["limits"], "max_lines": None},
+        "measured": json.dumps,
+    }
+
+    def _complete(self, job: ThreadJob, outcome: str, payload: object) -> None:
+        super()._complete(job, outcome, json.dumps(payload))
+
+
+class TellsPayload(ThreadJobs):
+    """The same, and "what is told is … the payload"."""
+
+    declares: ClassVar[dict[str, Any]] = TellsItsText.declares
+
+    def _bytes(self, text: str) -> int:
+        return len(json.dumps(text))
+
+    def _lines(self, text: str) -> int:
+        return 1
+
+
+class MeasuresOtherwise(TellsPayload):
+    """A wrong one: it declares the same, and measures the payload itself."""
+
+    def _bytes(self, text: str) -> int:
+        return len(text.encode())

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import json
 import re
 import sys
 from collections.abc import Callable, Mapping
@@ -27,6 +28,7 @@ from statemachines.model import (
     Descending,
     Document,
     Impossible,
+    Measured,
     Outcome,
     SuchAs,
     Timer,
@@ -612,3 +614,14 @@ def test_a_record_that_has_left_and_that_nothing_refers_to_is_no_part_of_a_state
         each.do("start", {"size": 1 if each is found else 2})
         each.do("clear", {})
     assert found.freeze() == other.freeze()
+
+
+@pytest.mark.parametrize("piece", ["x", "é", "😀", '"'])
+@pytest.mark.parametrize("more", [-1, 0, 1])
+def test_what_is_measured_otherwise_has_the_size_that_is_measured(piece: str, more: int) -> None:
+    limit = Measured(60, json.dumps)
+    text = sized_text(piece, limit + more if more >= 0 else limit - -more)
+    assert len(json.dumps(text)) == 60 + more
+    assert text.startswith(piece)
+    assert document(text, limit, None).inline == (more <= 0)
+    assert document(text, 60, None).inline

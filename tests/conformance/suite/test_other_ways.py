@@ -116,7 +116,11 @@ MORE: dict[str, dict[type, tuple[str, ...]]] = {
         background_tasks.EndsLate: ("X9",),
     },
     "local-agent": {local_agent.RefusesTooLate: ("X24", "B4")},
-    "thread-job": {thread_job.CodeOfItsOwn: ("E8", "X2")},
+    "thread-job": {
+        thread_job.CodeOfItsOwn: ("E8", "X2"),
+        thread_job.TellsItsText: ("N7", "B5", "X15", "X35", "X46"),
+        thread_job.TellsPayload: ("N7", "B5", "X46"),
+    },
 }
 """Each with the rows that ask about it."""
 
@@ -146,6 +150,11 @@ def test_who_has_no_limit_is_not_counted_up_to_it_and_is_held_to_that() -> None:
     }
     _, (machine,) = whole_run(background_tasks.SaysThatItKeepsAll, compiled, budget=BRIEF, only=(MACHINE,))
     assert machine.verdict is Verdict.FAIL
+
+
+def test_who_measures_its_texts_otherwise_than_it_declares_is_found() -> None:
+    _, results = whole_run(thread_job.MeasuresOtherwise, load("thread-job"), budget=BRIEF, only=("B5", "X46"))
+    assert [each.verdict for each in results] == [Verdict.FAIL, Verdict.FAIL]
 
 
 @pytest.mark.parametrize(

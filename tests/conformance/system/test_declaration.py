@@ -57,6 +57,8 @@ def test_what_is_left_out_follows_from_what_is_offered(
         ({"limits": {"max_lines": None}}, "unlimited", frozenset()),
         ({"limits": {"retained": None}}, "limits", {"retained": UNLIMITED}),
         ({"limits": {"retained": None}}, "unlimited", {"retained"}),
+        ({"measured": str.upper}, "measured", str.upper),
+        ({"measured": str.upper, "limits": {"max_lines": None}}, "limits", {"max_bytes": 25600, "max_lines": None}),
         ({"policies": {"tie": "id"}}, "policies", {"tie": "id"}),
         (
             {"policies": {"tie": ["started_at", "job_id desc"]}},
@@ -87,6 +89,10 @@ def test_a_right_word_is_taken(words: dict[str, Any], part: str, value: Any) -> 
         ({"settles": -1}, "settles is a number of milliseconds, and this is -1"),
         ({"settles": True}, "settles is a number of milliseconds"),
         ({"settles": 1.5}, "settles is a number of milliseconds"),
+        (
+            {"measured": "json"},
+            "measured is a function from a text to what is held against max_bytes and max_lines, and this is",
+        ),
         ({"limits": {"retain": 3}}, "thread-job has no limit 'retain'; did you mean 'retained'?"),
         ({"limits": {"zzz": 3}}, "thread-job has no limit 'zzz'; known: retained, max_bytes, max_lines"),
         ({"limits": {"retained": -1}}, "limit retained is a whole number from 0 on, and this is -1"),
