@@ -309,6 +309,10 @@ SCENARIOS: dict[type[Lie], str] = {
         "settle(a, 'ok', 'x'); c = tool(poll=[a, b]); wait(1_001); register('task', 'new', 'x'); "
         "abort_tool(c); tool_result(c)"
     ),
+    reuse.WaiterHoldsNewHolder: (
+        "configure(3, 1_000, 300_000); a = register('bash', 'old', 'x'); tool(poll=[a]); cancel(a); "
+        "wait(1_001); b = register('task', 'new', 'x'); settle(b, 'ok', 'mine')"
+    ),
     reuse.AcknowledgedByName: (
         "configure(2, 100, 5_000); sink('refuse'); a = register('bash', 'old', 'x'); "
         "settle(a, 'ok', 'owed'); wait(101); b = register('task', 'new', 'x'); acknowledge([b]); "

@@ -140,6 +140,20 @@ class PollShowsNewHolder(Lie):
         call.reply = self._answer(holders, call.outcomes)
 
 
+class WaiterHoldsNewHolder(Lie):
+    """Who waits for a job waits for its id: the next job of that id counts as watched until that wait is over."""
+
+    row, calls = "E77", 7
+
+    async def register(self, type: str, label: str, id: str | None = None, owner: str | None = None) -> Reply:
+        reply = await super().register(type, label, id, owner)
+        job = self._jobs[reply["job_id"]]
+        waiting = (call for call in self._calls.values() if call.reply is None)
+        if any(each.job_id == job.job_id for call in waiting for each in call.watched):
+            job.completion.watchers += 1
+        return reply
+
+
 class AcknowledgedByName(Lie):
     """Acknowledging a job drops the completion that an earlier job of its id is still owed."""
 
