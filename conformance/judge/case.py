@@ -15,7 +15,7 @@ from typing import Any
 from conformance.budget import USUAL, Budget
 from conformance.judge import kernel_facts
 from conformance.judge.finding import BESIDE, WELL_FORMED, Finding, short
-from conformance.judge.history import History
+from conformance.judge.history import Event, History, calls_of
 from conformance.judge.judge import NONE, Judge, Suspicion
 from conformance.judge.observation import Observation, WrongShape
 from conformance.refused import Refused
@@ -66,7 +66,7 @@ class Case:
         self.settles = adapter.declaration.settles
         self.finding: Finding | None = None
         self.astray = ""
-        self.trace: list[Observed | History] = []
+        self.trace: list[Event] = []
         self.looks: set[int] = set()
         self.overlaps = 0
         self.groups = 0
@@ -88,11 +88,10 @@ class Case:
     @property
     def calls(self) -> list[Observed]:
         """All calls so far, those made at once included."""
-        made = (each.calls if isinstance(each, History) else (each,) for each in self.trace)
-        return list(itertools.chain(*made))
+        return [call for event in self.trace for call in calls_of(event)]
 
     @property
-    def without_looks(self) -> list[Observed | History]:
+    def without_looks(self) -> list[Event]:
         """The trace without what the kit only looked at."""
         return [each for place, each in enumerate(self.trace) if place not in self.looks]
 

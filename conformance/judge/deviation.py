@@ -12,8 +12,9 @@ from dataclasses import replace
 from typing import Any
 
 from conformance.judge.finding import Finding
-from conformance.judge.history import History
+from conformance.judge.history import Event, History
 from conformance.judge.matching import comparable
+from conformance.judge.past import Beside
 from conformance.judge.step import Stepper
 from statemachines.expression import python_name
 from statemachines.kernel import Kernel
@@ -27,29 +28,13 @@ _ORDER = "in another order"
 _LISTED = "in the list"
 
 
-def in_doubt(source: Kernel, one: BaseModel, other: BaseModel) -> set[str]:
-    """Return the ids of the records that differ; where one is there in one only, another like it might have gone."""
-    found: set[str] = set()
-    for entity in source.entities:
-        collection = python_name(entity.collection)
-        rows = [{each.serial: each for each in getattr(model, collection).values()} for model in (one, other)]
-        ids = [field.name for field in entity.fields if isinstance(present(field.type), Id | Ref)]
-        states: set[str] = set()
-        for serial in {*rows[0], *rows[1]}:
-            both = [table[serial] for table in rows if serial in table]
-            if len(both) == 1:
-                states.add(getattr(both[0], "state", ""))
-            if len(both) == 1 or _plain(both[0], deep=True) != _plain(both[1], deep=True):
-                found.update(*(_named(each, ids) for each in both))
-        for table in rows if states else ():
-            found.update(*(_named(each, ids) for each in table.values() if getattr(each, "state", "") in states))
-    return found
-
-
-def may_follow(
-    stepper: Stepper, finding: Finding, event: Observed | History, one: BaseModel, other: BaseModel, doubts: set[str]
-) -> bool:
-    """Return whether a finding may come of what is in doubt between two models, which stand before the event."""
+def may_follow(stepper: Stepper, finding: Finding, event: Event, strict: Beside, loose: Beside) -> bool:
+    """Return whether a finding about an event may come of what is not the same with a sentence and without it."""
+    source, one, other = stepper.compiled.kernel, strict.before, loose.before
+    before, after = _in_doubt(source, one, other), _in_doubt(source, strict.after, loose.after)
+    if finding.kind == "refused" and after - before:  # what the call would do is in doubt
+        return True
+    doubts = before | after
     if isinstance(event, History):
         calls = event.calls
         told = {text for call in calls for text in _texts((dict(call.arguments), call.given))}
@@ -70,9 +55,28 @@ def may_follow(
     if finding.kind != "reply" or event.refused is not None:
         return False
     kind = stepper.facts.gives(event.operation)
-    disputed = set(places(kind, reply, else_reply))
-    different = set(places(kind, else_reply, event.reply))
+    disputed = set(_places(kind, reply, else_reply))
+    different = set(_places(kind, else_reply, event.reply))
     return bool(different) and all(_covered(each, disputed, doubts) for each in different)
+
+
+def _in_doubt(source: Kernel, one: BaseModel, other: BaseModel) -> set[str]:
+    """Return the ids of the records that differ; where one is there in one only, another like it might have gone."""
+    found: set[str] = set()
+    for entity in source.entities:
+        collection = python_name(entity.collection)
+        rows = [{each.serial: each for each in getattr(model, collection).values()} for model in (one, other)]
+        ids = [field.name for field in entity.fields if isinstance(present(field.type), Id | Ref)]
+        states: set[str] = set()
+        for serial in {*rows[0], *rows[1]}:
+            both = [table[serial] for table in rows if serial in table]
+            if len(both) == 1:
+                states.add(getattr(both[0], "state", ""))
+            if len(both) == 1 or _plain(both[0], deep=True) != _plain(both[1], deep=True):
+                found.update(*(_named(each, ids) for each in both))
+        for table in rows if states else ():
+            found.update(*(_named(each, ids) for each in table.values() if getattr(each, "state", "") in states))
+    return found
 
 
 def _covered(place: Place, disputed: set[Place], doubts: set[str]) -> bool:
@@ -84,16 +88,16 @@ def _covered(place: Place, disputed: set[Place], doubts: set[str]) -> bool:
     return any(part in doubts for part in place)
 
 
-def places(kind: Type, one: Any, other: Any, path: Place = ()) -> Iterator[Place]:
+def _places(kind: Type, one: Any, other: Any, path: Place = ()) -> Iterator[Place]:
     """Walk the parts in which two replies differ."""
     if one == other or any(each is ANYTHING or isinstance(each, SuchAs) for each in (one, other)):
         return
     match kind:
         case Optional(item=item) if one is not None and other is not None:
-            yield from places(item, one, other, path)
+            yield from _places(item, one, other, path)
         case RecordType(fields=fields) if isinstance(one, dict) and isinstance(other, dict):
             for name, field in fields:
-                yield from places(Optional(field), one[name], other[name], (*path, name))
+                yield from _places(Optional(field), one[name], other[name], (*path, name))
         case List(item=RecordType(fields=fields) as item, unordered=unordered) if (
             one is not None and other is not None and fields
         ):
@@ -105,7 +109,7 @@ def places(kind: Type, one: Any, other: Any, path: Place = ()) -> Iterator[Place
             if not unordered and common != [identity for identity in right if identity in left]:
                 yield (*path, _ORDER)
             for identity in common:
-                yield from places(item, left[identity], right[identity], (*path, identity))
+                yield from _places(item, left[identity], right[identity], (*path, identity))
         case _:
             yield path
 

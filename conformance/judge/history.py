@@ -43,6 +43,14 @@ class History:
         return ".".join(["operations", *(each.operation for each in self.calls[:1])])
 
 
+Event = Observed | History
+
+
+def calls_of(event: Event) -> tuple[Observed, ...]:
+    """Return the calls of an event: one call, or those that were made at once."""
+    return event.calls if isinstance(event, History) else (event,)
+
+
 @dataclass(slots=True)
 class Explained:
     """The configurations that a history can end in; `partial` when not all of them were looked for."""

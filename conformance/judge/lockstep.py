@@ -13,7 +13,7 @@ from typing import Any
 from conformance.budget import Budget
 from conformance.judge.differences import Difference
 from conformance.judge.finding import BESIDE, Finding, either, said
-from conformance.judge.history import History, explanations
+from conformance.judge.history import Event, History, calls_of, explanations
 from conformance.judge.matching import comparable, permitted, required
 from conformance.judge.observation import files
 from conformance.judge.step import Configuration, Stepper
@@ -110,13 +110,12 @@ class Lockstep:
         decision = self.decision(operation, arguments)
         return decision.idle or (bool(decision.refuse) and not decision.accept)
 
-    def go_on(self, event: Observed | History) -> None:
+    def go_on(self, event: Event) -> None:
         """Follow calls after a finding, without judging them, as the model would have it.
 
         So the clauses that the rest of a case exercises are still witnessed.
         """
-        calls = event.calls if isinstance(event, History) else (event,)
-        for call in sorted(calls, key=lambda call: call.ended):
+        for call in sorted(calls_of(event), key=lambda call: call.ended):
             self.stepper.follow(self.model, call)
 
     def witnessed(self) -> frozenset[str]:
@@ -131,10 +130,9 @@ class Lockstep:
         """Whether there were more ways than were looked at."""
         return self.unsure and not self.blind
 
-    def advance(self, event: Observed | History) -> Finding | None:
+    def advance(self, event: Event) -> Finding | None:
         """Judge one call, or calls that were made at once; after a finding the configurations are those before."""
-        calls = event.calls if isinstance(event, History) else (event,)
-        shared = next((found for call in calls if (found := self._shared_file(call)) is not None), None)
+        shared = next((found for call in calls_of(event) if (found := self._shared_file(call)) is not None), None)
         if shared is not None:
             return shared
         after, reason = self._explanations(self.configurations, event)
@@ -163,7 +161,7 @@ class Lockstep:
         )
 
     def _explanations(
-        self, configurations: Sequence[Configuration], event: Observed | History
+        self, configurations: Sequence[Configuration], event: Event
     ) -> tuple[list[Configuration], Finding | None]:
         """Return what an event leads to from any of these; or they stay as they are, with why none explains it."""
         before = [each.model.freeze() for each in configurations]
