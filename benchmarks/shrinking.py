@@ -11,6 +11,8 @@ from conformance.budget import USUAL
 from conformance.counterexample.play import Played, play, symbolic
 from conformance.counterexample.shrink import shrink
 from conformance.demo import EvictsFirstStarted
+from conformance.judge.broken_calls import BrokenCalls
+from conformance.search.faults import Faults
 from conformance.search.stateful import search
 from conformance.targets import open_system
 from statemachines.compile import Compiled
@@ -41,19 +43,12 @@ class Shrinking:
 
     def once(self) -> None:
         """Find, then shrink."""
-        found = search(
-            self._compiled,
-            self._adapter,
-            self._seed,
-            replace(USUAL, stateful_tests=SEARCHED),
-            after=lambda driver: None,
-        )
+        faults, budget = Faults(BrokenCalls(self._adapter)), replace(USUAL, stateful_tests=SEARCHED)
+        search(self._compiled, self._adapter, self._seed, budget, after=lambda driver: None, faults=faults)
         self._seed += 1
-        first = (
-            play(self._compiled, self._adapter, symbolic(self._compiled, found.case.trace))
-            if found is not None
-            else None
-        )
+        found = faults.first
+        trace = None if found is None else symbolic(self._compiled, found.case.trace)
+        first = None if trace is None else play(self._compiled, self._adapter, trace)
         if first is None or first.finding is None:
             self._missed += 1
             return

@@ -14,7 +14,7 @@ from functools import partial
 from typing import Any
 
 from conformance.budget import Budget
-from conformance.judge import BrokenCalls, CallFailed, case_seed, endless
+from conformance.judge import CallFailed, case_seed, endless
 from conformance.search.faults import Diverged, Faults
 from conformance.search.stateful import Driver
 from conformance.system import Adapter
@@ -35,10 +35,9 @@ def search(
     budget: Budget,
     *,
     after: Callable[[Driver], None],
-    faults: Faults | None = None,
-) -> Diverged | None:
-    """Make pairs of calls at once, as many as the budget says, or until enough is found; return the first fault."""
-    faults = Faults(BrokenCalls(adapter)) if faults is None else faults
+    faults: Faults,
+) -> None:
+    """Make pairs of calls at once, as many as the budget says, or until enough is found."""
     chooser = random.Random(number)
     pairs = list(_pairs(compiled, adapter))
     chooser.shuffle(pairs)
@@ -59,7 +58,6 @@ def search(
         except Diverged:
             pass
         after(driver)
-    return faults.first
 
 
 def _pairs(compiled: Compiled, adapter: Adapter) -> list[tuple[kernel.Operation, kernel.Operation]]:

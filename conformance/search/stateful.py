@@ -252,16 +252,15 @@ def _choosers(compiled: Compiled) -> dict[str, list[tuple[kernel.Parameter, Choo
 def machine(
     compiled: Compiled,
     adapter: Adapter,
-    budget: Budget = USUAL,
+    budget: Budget,
     *,
-    after: Callable[[Driver], None] = lambda driver: None,
-    faults: Faults | None = None,
+    after: Callable[[Driver], None],
+    faults: Faults,
 ) -> type[RuleBasedStateMachine]:
     """Make the machine of a lifecycle for an adapter.
 
     `after` is told every case that ended. A case that diverges is at its end; the machine is when enough was found.
     """
-    seen = Faults(BrokenCalls(adapter)) if faults is None else faults
     ways = prefills(compiled, adapter.declaration, budget.prefilled)
 
     def begin(self: Any, number: int) -> None:
@@ -270,14 +269,14 @@ def machine(
 
     def create(self: Any) -> None:
         RuleBasedStateMachine.__init__(self)
-        self.driver = Driver(compiled, adapter, budget, faults=seen)
+        self.driver = Driver(compiled, adapter, budget, faults=faults)
 
     def teardown(self: Any) -> None:
         for path in sorted(self.driver.case.judge.lockstep.witnessed()):
             event(path)
         after(self.driver)
         if not self.driver.over:
-            seen.stood(self.driver.case)
+            faults.stood(self.driver.case)
 
     body: dict[str, Any] = {
         "__init__": create,
@@ -317,10 +316,9 @@ def search(
     budget: Budget,
     *,
     after: Callable[[Driver], None],
-    faults: Faults | None = None,
-) -> Diverged | None:
-    """Run the machine until enough is found; return the first fault as it was found, for our own shrinker."""
-    faults = Faults(BrokenCalls(adapter)) if faults is None else faults
+    faults: Faults,
+) -> None:
+    """Run the machine until enough is found; a fault is kept as it was found, for our own shrinker."""
     seeded = seed(number)(machine(compiled, adapter, budget, after=after, faults=faults))
     settings = settings_of(budget.stateful_tests, stateful_step_count=budget.stateful_steps, phases=(Phase.generate,))
     try:
@@ -328,4 +326,3 @@ def search(
     except (Diverged, Flaky):  # flaky: it failed and then it did not; playing it again will tell
         if faults.first is None:
             raise
-    return faults.first

@@ -11,7 +11,7 @@ from collections.abc import Callable
 from typing import Any
 
 from conformance.budget import Budget
-from conformance.judge import BrokenCalls, case_seed
+from conformance.judge import case_seed
 from conformance.search.faults import Diverged, Faults
 from conformance.search.prefill import prefills
 from conformance.search.stateful import Driver
@@ -30,10 +30,9 @@ def search(
     budget: Budget,
     *,
     after: Callable[[Driver], None],
-    faults: Faults | None = None,
-) -> Diverged | None:
-    """Walk as often as the budget says, or until enough is found; return the first fault."""
-    faults = Faults(BrokenCalls(adapter)) if faults is None else faults
+    faults: Faults,
+) -> None:
+    """Walk as often as the budget says, or until enough is found."""
     ways = prefills(compiled, adapter.declaration, budget.prefilled)
     offered = [each for each in compiled.kernel.operations if adapter.offers(each.name)]
     names = [each.name for each in offered for _ in range(CHANGING if each.effects else 1)]
@@ -52,7 +51,6 @@ def search(
         except Diverged:
             pass
         after(driver)
-    return faults.first
 
 
 def _step(driver: Driver, chooser: random.Random, names: list[str], about: set[Any]) -> set[Any]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 import re
 from collections import Counter
-from collections.abc import Callable, Collection
+from collections.abc import Collection
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -17,16 +17,18 @@ from hypothesis import strategies as st
 from conformance import suite as kit_suite
 from conformance.budget import USUAL
 from conformance.counterexample.play import symbolic
+from conformance.judge.broken_calls import BrokenCalls
 from conformance.references.thread_job import ACTIVE, Reply, ThreadJobs
 from conformance.search import prefill, stateful
-from conformance.search.faults import Diverged
+from conformance.search.faults import Diverged, Faults
 from conformance.search.odd_texts import ODD
 from conformance.search.stateful import WAITS, Driver
 from conformance.suite.run import MACHINE
-from conformance.system.adapter import Adapter
 from conformance.verdict import Verdict
+from statemachines.rows import Trace
 from tests.arguments import arguments
 from tests.conformance.lifecycles import SUITES
+from tests.conformance.search.searching import searched, traces
 from tests.conformance.systems import EVERY_STATUS, REFERENCE, adapted, thread_job, whole_run
 from tests.faulty.thread_job.crashes import ListGivesIds
 from tests.faulty.thread_job.retention import FirstStartedLeaves, KeepsOneFewer
@@ -317,48 +319,42 @@ def test_a_wrong_state_shows_with_the_call_that_made_it() -> None:
 )
 def test_there_is_a_rule_for_each_operation_that_the_system_has(system: type, lacks: set[str]) -> None:
     with adapted(system) as adapter:
-        machine = stateful.machine(thread_job(), adapter)
+        machine = stateful.machine(thread_job(), adapter, USUAL, after=print, faults=Faults(BrokenCalls(adapter)))
         assert machine.__name__ == "ThreadJobMachine"
         assert vars(machine).keys() & RULES == RULES - lacks
         assert "prefill" in vars(machine)
 
 
-def found(adapter: Adapter, seed: int, examples: int) -> tuple[Diverged | None, list[Any]]:
-    """What a search finds, and the traces of all its cases."""
-    traces: list[Any] = []
-    after: Callable[[Driver], None] = lambda driver: traces.append(symbolic(thread_job(), driver.case.trace))  # noqa: E731 - one line
-    diverged = stateful.search(thread_job(), adapter, seed, replace(USUAL, stateful_tests=examples), after=after)
-    return diverged, traces
+def found(system: type, seed: int, examples: int) -> tuple[Diverged | None, list[Trace]]:
+    """What a search finds, and the traces of its cases."""
+    diverged, cases = searched(stateful.search, system, seed, replace(USUAL, stateful_tests=examples))
+    return diverged, traces(cases)
 
 
 @pytest.mark.thorough
 @pytest.mark.parametrize("system", [TurnTriggeredByNothing, KeepsOneFewer, FirstStartedLeaves])
 def test_the_machine_finds_a_fault_also_behind_the_21st_job(system: type) -> None:
-    with adapted(system) as adapter:
-        assert any(found(adapter, seed, 20)[0] is not None for seed in range(3))
+    assert any(found(system, seed, 20)[0] is not None for seed in range(3))
 
 
 @pytest.mark.thorough
 def test_the_machine_finds_nothing_where_nothing_is_wrong_and_tells_of_every_case() -> None:
-    with adapted(REFERENCE) as adapter:
-        diverged, traces = found(adapter, 0, 10)
+    diverged, played = found(REFERENCE, 0, 10)
     assert diverged is None
-    assert len(traces) >= 10
-    assert len({len(trace) for trace in traces}) > 1
+    assert len(played) >= 10
+    assert len({len(trace) for trace in played}) > 1
 
 
 @pytest.mark.thorough
 def test_a_seed_decides_which_calls_are_made() -> None:
-    with adapted(REFERENCE) as adapter:
-        first, again, other = (found(adapter, seed, 6)[1] for seed in (5, 5, 6))
+    first, again, other = (found(REFERENCE, seed, 6)[1] for seed in (5, 5, 6))
     assert first == again
     assert first != other
 
 
 @pytest.mark.thorough
 def test_the_random_numbers_of_the_process_do_not_decide() -> None:
-    with adapted(REFERENCE) as adapter:
-        random.seed(1)
-        first = found(adapter, 3, 4)[1]
-        random.seed(2)
-        assert found(adapter, 3, 4)[1] == first
+    random.seed(1)
+    first = found(REFERENCE, 3, 4)[1]
+    random.seed(2)
+    assert found(REFERENCE, 3, 4)[1] == first

@@ -10,7 +10,6 @@ from typing import Any
 import pytest
 
 from conformance.budget import USUAL
-from conformance.counterexample.play import symbolic
 from conformance.judge import BrokenCalls
 from conformance.judge.case import Case
 from conformance.judge.history import History
@@ -18,23 +17,14 @@ from conformance.references.thread_job import TERMINAL, Reply, ThreadJobs
 from conformance.search import pairs, walks
 from conformance.search.faults import Diverged, Faults
 from conformance.search.stateful import Driver
+from tests.conformance.search.searching import searched, traces
 from tests.conformance.systems import REFERENCE, adapted, thread_job
 from tests.faulty.thread_job.crashes import TimedOutCrashes
 from tests.faulty.thread_job.retention import KeepsOneFewer
 
 
-def walked(system: type, seed: int, count: int) -> tuple[Diverged | None, list[Any]]:
-    """What so many walks find, and the traces of those that ended well."""
-    traces: list[Any] = []
-    with adapted(system) as adapter:
-        diverged = walks.search(
-            thread_job(),
-            adapter,
-            seed,
-            replace(USUAL, walks=count),
-            after=lambda driver: traces.append(symbolic(thread_job(), driver.case.trace)),
-        )
-    return diverged, traces
+def walked(system: type, seed: int, count: int) -> tuple[Diverged | None, list[Case]]:
+    return searched(walks.search, system, seed, replace(USUAL, walks=count))
 
 
 @pytest.mark.thorough
@@ -48,9 +38,9 @@ def test_walks_find_what_is_wrong_from_nearly_every_seed(system: type, told: str
 
 
 def test_walks_find_nothing_where_nothing_is_wrong_and_each_is_told() -> None:
-    diverged, traces = walked(REFERENCE, 0, 7)
+    diverged, cases = walked(REFERENCE, 0, 7)
     assert diverged is None
-    assert len(traces) == 7
+    assert len(cases) == 7
 
 
 class ListsNothing(REFERENCE):
@@ -72,7 +62,7 @@ def test_a_look_that_is_always_wrong_does_not_end_every_case() -> None:
 
 @pytest.mark.thorough
 def test_the_seed_decides_where_a_walk_goes() -> None:
-    first, again, other = (walked(REFERENCE, seed, 3)[1] for seed in (1, 1, 2))
+    first, again, other = (traces(walked(REFERENCE, seed, 3)[1]) for seed in (1, 1, 2))
     assert first == again != other
 
 
@@ -87,8 +77,7 @@ def test_after_two_calls_at_once_everybody_looks_and_again_at_the_end(
         observe(self, *calls)
 
     monkeypatch.setattr(Driver, "observe", noting)
-    with adapted(REFERENCE) as adapter:
-        assert pairs.search(thread_job(), adapter, 0, replace(USUAL, pairs=20), after=lambda driver: None) is None
+    assert paired(REFERENCE, 20)[0] is None
     assert len(looks) >= 30
     assert {len(calls) for calls in looks[::2]} == {2}
     assert max(len(calls) for calls in looks[1::2]) == USUAL.calls_after
@@ -137,14 +126,7 @@ class StartsFailLater(ThreadJobs):
 
 
 def paired(system: type, rounds: int) -> tuple[Diverged | None, list[Case]]:
-    """What so many pairs of calls find, and the cases that ended well."""
-    cases: list[Case] = []
-
-    def after(driver: Driver) -> None:
-        cases.append(driver.case)
-
-    with adapted(system) as adapter:
-        return pairs.search(thread_job(), adapter, 0, replace(USUAL, pairs=rounds), after=after), cases
+    return searched(pairs.search, system, 0, replace(USUAL, pairs=rounds))
 
 
 def test_what_two_calls_at_once_have_broken_shows_in_a_call_that_follows() -> None:
