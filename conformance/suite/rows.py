@@ -1,26 +1,23 @@
-"""The matrix: each row as its witness, then enumerated, then drawn; concurrent rows under many schedules.
-
-One idea: what is done with one row until it has a verdict.
-"""
+"""The matrix: each row as its witness, then enumerated, then drawn; concurrent rows under many schedules."""
 
 from __future__ import annotations
 
 import itertools
-import math
 import time
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import KW_ONLY, dataclass, field, replace
+from dataclasses import KW_ONLY, dataclass, field
 from typing import Any
 
 from conformance.budget import USUAL, Budget
-from conformance.counterexample import Fails, row_itself, shrunk, without_needless_steps
-from conformance.judge import BrokenCalls, CallFailed, Case, Finding, History, Suspicion, case_seed
+from conformance.counterexample import Fails
+from conformance.judge import BrokenCalls, Case, Finding, History, Suspicion, case_seed
 from conformance.report import named
+from conformance.suite.failed_row import FailedRow, broke
 from conformance.suite.row_facts import covers, inapplicable, is_about, lacking, makes_calls_at_once, operations
 from conformance.system import Adapter, HarnessError
-from conformance.verdict import UNSURE, Counterexample, Judged, RowResult, Verdict, verdict_of
+from conformance.verdict import UNSURE, Counterexample, Judged, RowResult, Verdict
 from statemachines.checks import holds
 from statemachines.compile import Compiled
 from statemachines.kernel import within
@@ -112,7 +109,7 @@ class RowRunner:
                 return Judged(Verdict.NOT_EXERCISED, hung)
             self._all(program, tally)
         except Fails as failed:
-            found = self._failed(program, failed)
+            found = self._failed(program, failed).judged(self.told, self.broken_calls)
             late = self._late(program, failed) if found.verdict is Verdict.FLAKY else ""
             return found._replace(reason=found.reason + late)
         except RowTooLong as long:
@@ -122,6 +119,23 @@ class RowRunner:
         if idle := self._idle(row, tally):
             return Judged(Verdict.NOT_EXERCISED, idle)
         return Judged(Verdict.COULD_NOT_TELL, UNSURE) if tally.unsure else Judged(Verdict.PASS)
+
+    def _failed(self, program: Program, failed: Fails) -> FailedRow:
+        def once(row: Program, seed: int) -> None:
+            self._once(row, failed.values, Tally(), seed)
+
+        return FailedRow(program, failed, once, self.budget, self.shortest)
+
+    def _late(self, program: Program, failed: Fails) -> str:
+        """Say that what a row missed came later than the system declares; an empty text where that is not seen."""
+        declaration = self.adapter.declaration
+        if declaration.settles or declaration.rests or len(failed.case.calls) > MOST_PATIENT:
+            return ""
+        with self.adapter.patient(LATE_AT_MOST), suppress(HarnessError):
+            for _ in range(self.budget.repeats):
+                if late := self.ran(program, failed.values, failed.case.seed)[0].late:
+                    return f"; your declaration says at once; it came {late} ms later: declare settles"
+        return ""
 
     def _hopeless(self, called: Sequence[str]) -> str:
         """Say which operation is asked no more; an empty text where each may answer."""
@@ -141,7 +155,7 @@ class RowRunner:
                 try:
                     self._once(program, values, Tally(), case_seed(self.number, 0))
                 except Fails as failed:
-                    finding = _broke(failed)
+                    finding = broke(failed)
                     if finding is not None and finding.kind == "hang" and self.broken_calls.knows(finding):
                         return f"{finding.seen}: nobody waits longer than {seconds:g} s for {finding.operation} since {named(rows)} hung"
                     return ""
@@ -262,101 +276,6 @@ class RowRunner:
             return not holds(left_out, text, declared.limits, declared.policies)
 
         return next(filter(fails, deviations), deviations[0])
-
-    # ── Failures ──
-
-    def _failed(self, program: Program, failed: Fails) -> Judged:
-        finding = _broke(failed)
-        hangs, known = finding is not None and finding.kind == "hang", False
-        if finding is not None:
-            known = self.broken_calls.knows(finding)
-            self.broken_calls.note(program.row.id.text, finding)
-        if hangs and len(self.broken_calls.hung) > BrokenCalls.ENOUGH:  # it is like the others, but for the call
-            return verdict_of(row_itself(program, failed))
-        with self.broken_calls.hurried(self.budget.hang_seconds if hangs and known else math.inf):
-            found = self._shortest(program, failed)
-        if hangs and found is not None:
-            return verdict_of(found)
-        found = found or self._seen_again(program, failed, row_itself(*self._cut(program, failed)))
-        if makes_calls_at_once(program.row):
-            return verdict_of(found)
-        reason, held = f"expected {found.expected}; seen {found.seen}", self._held(program, failed)
-        if not held:
-            return Judged(Verdict.FAIL, reason, found)
-        times = "once" if held == 1 else f"{held} times"
-        return Judged(Verdict.FLAKY, f"{reason}; tried again {times}, it held", found)
-
-    def _late(self, program: Program, failed: Fails) -> str:
-        """Say that what a row missed came later than the system declares; an empty text where that is not seen."""
-        declaration = self.adapter.declaration
-        if declaration.settles or declaration.rests or len(failed.case.calls) > MOST_PATIENT:
-            return ""
-        with self.adapter.patient(LATE_AT_MOST), suppress(HarnessError):
-            for _ in range(self.budget.repeats):
-                if late := self.ran(program, failed.values, failed.case.seed)[0].late:
-                    return f"; your declaration says at once; it came {late} ms later: declare settles"
-        return ""
-
-    def _held(self, program: Program, failed: Fails) -> int:
-        """Count how often what failed holds when it is tried again; 0 when it fails again, or cannot be tried."""
-        for held in range(self.budget.repeats):
-            try:
-                self._once(program, failed.values, Tally(), failed.case.seed)
-            except Fails:
-                return 0
-            except (HarnessError, RowTooLong):
-                return held
-        return self.budget.repeats
-
-    def _shortest(self, program: Program, failed: Fails) -> Counterexample | None:
-        wanted = _judged(program.row, failed)
-        cause = wanted[0].clause if wanted and wanted[0].spoke_of else ""
-        if cause in self.told:
-            return self.told[cause]
-        if not self.shortest or not wanted:
-            return None
-        rounds = self.budget.reproductions if makes_calls_at_once(program.row) else 1
-        found = shrunk(failed.case, rounds=rounds, wanted=wanted)
-        if found is not None and found.cause:
-            self.told[found.cause] = found
-        return found
-
-    def _seen_again(self, program: Program, failed: Fails, found: Counterexample) -> Counterexample:
-        """Say in how many schedules a row with calls at once was tried again until it failed; never, if it did not."""
-        if not makes_calls_at_once(program.row):
-            return found
-        rounds = self.budget.reproductions
-        for number in range(rounds):
-            try:
-                self._once(program, failed.values, Tally(), failed.case.seed + number)
-            except Fails:
-                return replace(found, reproduced=1, rounds=number + 1)
-            except (HarnessError, RowTooLong):
-                return found
-        return replace(found, reproduced=0, rounds=rounds)
-
-    def _cut(self, program: Program, failed: Fails) -> tuple[Program, Fails]:
-        """Leave out the steps of a row that a claim of its own fails without."""
-        if not self.shortest or makes_calls_at_once(program.row):
-            return program, failed
-
-        def once(shorter: Program) -> None:
-            self._once(shorter, failed.values, Tally(), failed.case.seed)
-
-        return without_needless_steps(program, failed, once)
-
-
-def _broke(failed: Fails) -> Finding | None:
-    """Return what a row fails by, if that is a call that hung or crashed."""
-    finding = failed.failure.finding if isinstance(failed.failure, CallFailed) else failed.case.finding
-    return finding if finding is not None and finding.kind in BrokenCalls.KINDS else None
-
-
-def _judged(row: Row, failed: Fails) -> list[Finding]:
-    """Return what a row failed by, as the judge saw it: that of a MUST row is nothing which is only recommended."""
-    if failed.finding is not None:
-        return [failed.finding]
-    return [] if row.level == "must" or failed.case.judge.deviations else failed.case.judge.findings
 
 
 def _count(witnessed: Counter[str], path: str) -> int:

@@ -1,0 +1,116 @@
+"""A row that failed: the shortest that shows it, and whether it fails when it is tried again."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+from conformance.budget import Budget
+from conformance.counterexample import Fails, row_itself, shrunk, without_needless_steps
+from conformance.judge import BrokenCalls, CallFailed, Finding
+from conformance.suite.row_facts import makes_calls_at_once
+from conformance.system import HarnessError
+from conformance.verdict import Counterexample, Judged, Verdict, verdict_of
+from statemachines.lifecycle import Row
+from statemachines.rows import Program, RowTooLong
+
+
+@dataclass(frozen=True, slots=True)
+class FailedRow:
+    """A row that failed, and what it takes to try it again.
+
+    once      runs a row with the values with which it failed, under a seed; raises Fails where it does not hold
+    shortest  whether somebody wants a shorter counterexample than the row itself
+    """
+
+    program: Program
+    failed: Fails
+    once: Callable[[Program, int], None]
+    budget: Budget
+    shortest: bool
+
+    @property
+    def at_once(self) -> bool:
+        """Whether it makes calls at once."""
+        return makes_calls_at_once(self.program.row)
+
+    def judged(self, told: dict[str, Counterexample], broken_calls: BrokenCalls) -> Judged:
+        """Return the verdict; a cause and a call that hung or crashed are added to what rows have shown before."""
+        finding = broke(self.failed)
+        hangs, known = finding is not None and finding.kind == "hang", False
+        if finding is not None:
+            known = broken_calls.knows(finding)
+            broken_calls.note(self.program.row.id.text, finding)
+        if hangs and len(broken_calls.hung) > BrokenCalls.ENOUGH:  # it is like the others, but for the call
+            return verdict_of(row_itself(self.program, self.failed))
+        with broken_calls.hurried(self.budget.hang_seconds if hangs and known else math.inf):
+            found = self._shortest(told)
+        if hangs and found is not None:
+            return verdict_of(found)
+        found = found or self._seen_again(row_itself(*self._cut()))
+        if self.at_once:
+            return verdict_of(found)
+        reason, held = f"expected {found.expected}; seen {found.seen}", self._held()
+        if not held:
+            return Judged(Verdict.FAIL, reason, found)
+        times = "once" if held == 1 else f"{held} times"
+        return Judged(Verdict.FLAKY, f"{reason}; tried again {times}, it held", found)
+
+    def _shortest(self, told: dict[str, Counterexample]) -> Counterexample | None:
+        wanted = _wanted(self.program.row, self.failed)
+        cause = wanted[0].clause if wanted and wanted[0].spoke_of else ""
+        if cause in told:
+            return told[cause]
+        if not self.shortest or not wanted:
+            return None
+        found = shrunk(self.failed.case, rounds=self.budget.reproductions if self.at_once else 1, wanted=wanted)
+        if found is not None and found.cause:
+            told[found.cause] = found
+        return found
+
+    def _held(self) -> int:
+        """Count how often what failed holds when it is tried again; 0 when it fails again, or cannot be tried."""
+        for held in range(self.budget.repeats):
+            try:
+                self.once(self.program, self.failed.case.seed)
+            except Fails:
+                return 0
+            except (HarnessError, RowTooLong):
+                return held
+        return self.budget.repeats
+
+    def _seen_again(self, found: Counterexample) -> Counterexample:
+        """Say in how many schedules a row with calls at once was tried again until it failed; never, if it did not."""
+        if not self.at_once:
+            return found
+        rounds = self.budget.reproductions
+        for number in range(rounds):
+            try:
+                self.once(self.program, self.failed.case.seed + number)
+            except Fails:
+                return replace(found, reproduced=1, rounds=number + 1)
+            except (HarnessError, RowTooLong):
+                return found
+        return replace(found, reproduced=0, rounds=rounds)
+
+    def _cut(self) -> tuple[Program, Fails]:
+        """Leave out the steps of a row that a claim of its own fails without."""
+        if not self.shortest or self.at_once:
+            return self.program, self.failed
+        return without_needless_steps(
+            self.program, self.failed, lambda shorter: self.once(shorter, self.failed.case.seed)
+        )
+
+
+def broke(failed: Fails) -> Finding | None:
+    """Return what a row fails by, if that is a call that hung or crashed."""
+    finding = failed.failure.finding if isinstance(failed.failure, CallFailed) else failed.case.finding
+    return finding if finding is not None and finding.kind in BrokenCalls.KINDS else None
+
+
+def _wanted(row: Row, failed: Fails) -> list[Finding]:
+    """Return what a row failed by, as the judge saw it: that of a MUST row is nothing which is only recommended."""
+    if failed.finding is not None:
+        return [failed.finding]
+    return [] if row.level == "must" or failed.case.judge.deviations else failed.case.judge.findings
