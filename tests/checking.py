@@ -22,3 +22,8 @@ def check_text(text: str, file: str, bounds: Bounds = USUAL) -> Checked:
 
 def check_file(path: Path, bounds: Bounds = USUAL) -> Checked:
     return check_tree(lambda: read_spec(path), bounds)
+
+
+def codes(text: str, bounds: Bounds = USUAL) -> set[str]:
+    """What `check` says of a spec: nothing where it is right."""
+    return {each.code for each in check_text(text, "spec.yaml", bounds).diagnostics}

@@ -131,7 +131,7 @@ class SpawnWakes(BackgroundTasks):
 
 @pytest.mark.thorough
 def test_a_fault_is_found_beside_recommendations_that_the_system_follows() -> None:
-    _, (result, *_) = whole_run(ThirdStartIsLost, PROGRESS, only=[MACHINE])
+    _, (result,) = whole_run(ThirdStartIsLost, PROGRESS, only=[MACHINE])
     assert result.verdict is Verdict.FAIL
     assert result.counterexample is not None
     assert result.counterexample.clause in ("operations.status.gives", "operations.start.move")
@@ -160,7 +160,7 @@ class InWordsOfItsOwn(TakenIdsAreRefused):
     ],
 )
 def test_who_does_not_follow_a_recommendation_is_not_accused_of_what_comes_of_it(system: type) -> None:
-    _, (result, *_) = whole_run(system, load("job"), only=[MACHINE], budget=BRIEF)
+    _, (result,) = whole_run(system, load("job"), only=[MACHINE], budget=BRIEF)
     assert result.verdict is Verdict.PASS, explained(result)
 
 
