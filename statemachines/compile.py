@@ -10,7 +10,7 @@ from pathlib import Path
 from types import CodeType, ModuleType
 from typing import Any
 
-from statemachines import generate, kernel
+from statemachines import generate, kernel, leaving_out
 from statemachines.choices import limits_of, policies_of
 from statemachines.diagnostics import Where
 from statemachines.lifecycle import Lifecycle
@@ -83,7 +83,7 @@ class Compiled:
         """Return the same lifecycle with some sentences left out of its kernel; the same one for the same sentences."""
         paths = frozenset(clauses)
         if paths not in self._without:
-            shorter = kernel.without(self.kernel, paths)
+            shorter = leaving_out.without(self.kernel, paths)
             self._without[paths] = Compiled(self.lifecycle, shorter, self.words)
         return self._without[paths]
 

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from functools import lru_cache
 
 from conformance.judge.differences import Difference
-from statemachines import kernel
+from statemachines import kernel, leaving_out
 from statemachines.compile import Compiled
 from statemachines.explore import walked
 from statemachines.expression import Attribute, Var
@@ -174,7 +174,7 @@ class Facts(CallTypes):
 
 def _can_lack(source: kernel.Kernel, path: str) -> bool:
     """Return whether there is a kernel without a clause: one that does something else, and keeps the same of its records."""
-    shorter = kernel.without(source, frozenset([path]))
+    shorter = leaving_out.without(source, frozenset([path]))
     return shorter != source and keeps(shorter) == keeps(source)
 
 

@@ -6,7 +6,7 @@ import random
 from collections.abc import Iterator
 from dataclasses import replace
 
-from statemachines import kernel
+from statemachines import kernel, leaving_out
 from statemachines.compile import Compiled
 from statemachines.expression import Const, Operate
 from statemachines.kernel import Kernel
@@ -27,7 +27,7 @@ def _lacking(source: Kernel) -> Iterator[tuple[str, Kernel]]:
     paths += [each.retain.clause for each in source.entities if each.retain is not None]
     paths += [each.outlives_clause for each in source.messages if each.outlives_clause]
     for path in dict.fromkeys(paths):
-        yield f"lacks {path}", kernel.without(source, frozenset({path}))
+        yield f"lacks {path}", leaving_out.without(source, frozenset({path}))
 
 
 def _accepting(source: Kernel) -> Iterator[tuple[str, Kernel]]:

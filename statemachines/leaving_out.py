@@ -1,0 +1,130 @@
+"""A kernel that leaves something out: what a system does that does not follow some clauses."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import TypeVar
+
+from statemachines.expression import Const
+from statemachines.kernel import (
+    Create,
+    Effect,
+    Entered,
+    ForEach,
+    Kernel,
+    Move,
+    Operation,
+    Remove,
+    Require,
+    Send,
+    Set,
+    Spontaneous,
+    Timer,
+    walk,
+)
+
+Step = TypeVar("Step", Entered, Timer, Operation, Spontaneous)
+Own = TypeVar("Own", Timer, Spontaneous)
+
+
+def without(source: Kernel, paths: frozenset[str]) -> Kernel:
+    """Return a kernel that does not do what some clauses say: no effect, no retention, no message that outlives its record.
+
+    Of a recommended policy, `policies.NAME`, any choice is right then. An operation carries out what it would refuse
+    because a condition does not hold (`requires`, `only if`, `unique`), or because of a record's state (`otherwise`): it
+    moves the record then to where it would have moved it.
+
+    What an operation sends, creates and gives stays as it is, but for the state that a record begins in; what it
+    creates beside that need not come. A step of the system's own, and a timer, is not taken at all without what ends it.
+    """
+
+    def shorter(steps: tuple[Step, ...]) -> tuple[Step, ...]:
+        return tuple(replace(step, effects=_left(step.effects, paths)) for step in steps)
+
+    def taken(steps: tuple[Own, ...]) -> tuple[Own, ...]:
+        return shorter(tuple(step for step in steps if not any(map(ends, walk(step.effects)))))
+
+    def ends(effect: Effect) -> bool:
+        return isinstance(effect, Move | Remove | Create | Set) and bool(_clauses_of(effect) & paths)
+
+    def laxer(operation: Operation) -> Operation:
+        gone = [each for each in operation.requires if each.clause in paths and _can_be_ignored(each, operation)]
+        records = {each.parameter for each in gone if each.parameter}
+        effects = tuple(
+            _from_anywhere(each, source) if isinstance(each, Move) and each.record in records else each
+            for each in operation.effects
+        )
+        kept = tuple(each for each in operation.requires if each not in gone)
+        return replace(operation, requires=kept, effects=effects)
+
+    return replace(
+        source,
+        undeclared=(*source.undeclared, *(each for each in source.recommended if f"policies.{each}" in paths)),
+        messages=tuple(
+            replace(each, outlives_clause="" if each.outlives_clause in paths else each.outlives_clause)
+            for each in source.messages
+        ),
+        entities=tuple(
+            replace(
+                each,
+                retain=None if each.retain is not None and each.retain.clause in paths else each.retain,
+                entered=shorter(each.entered),
+                timers=taken(each.timers),
+            )
+            for each in source.entities
+        ),
+        operations=tuple(map(laxer, shorter(source.operations))),
+        spontaneous=taken(source.spontaneous),
+    )
+
+
+def _can_be_ignored(require: Require, operation: Operation) -> bool:
+    """Return whether an operation can be carried out although it is required not to be."""
+    if require.guard is None or require.answer not in ("refused", "unchanged"):
+        return False
+    moves = [each for each in operation.effects if isinstance(each, Move) and each.record == require.parameter]
+    targets = {replace(target, at=0) for each in moves for _, target in each.arrows}
+    return not require.parameter or len(moves) == len(targets) == 1
+
+
+def _from_anywhere(move: Move, source: Kernel) -> Move:
+    """Let a move lead from every state to where it leads from any."""
+    arrows, states = dict(move.arrows), source.entity(move.entity).states
+    every = tuple((state, arrows.get(state, move.arrows[0][1])) for state in states)
+    sentences = dict(zip(arrows, move.sentences, strict=True)) if move.sentences else {}
+    named = tuple(sentences.get(state, move.sentences[0]) for state in states) if move.sentences else ()
+    return replace(move, arrows=every, sentences=named)
+
+
+def _clauses_of(effect: Effect) -> frozenset[str]:
+    """Return the clauses that an effect comes from: a table of moves has one for each arrow."""
+    return frozenset((effect.clause, *(effect.sentences if isinstance(effect, Move) else ())))
+
+
+def _left(effects: tuple[Effect, ...], paths: frozenset[str]) -> tuple[Effect, ...]:
+    """Return what is left of effects without some clauses."""
+    return tuple(left for effect in effects for left in _left_of(effect, paths))
+
+
+def _left_of(effect: Effect, paths: frozenset[str]) -> Iterator[Effect]:
+    """Walk what is left of an effect without some clauses: nothing, or one effect."""
+    match effect:
+        case Create(elsewhere=clause) if clause and clause in paths:
+            yield replace(effect, state=None, elsewhere="")
+        case Create() | Send():
+            yield effect
+        case _ if effect.clause in paths:
+            return
+        case ForEach(effects=(Create(clause=clause),)) if clause in paths:
+            return
+        case ForEach(effects=inner):
+            yield replace(effect, effects=_left(inner, paths))
+        case Move(arrows=arrows, sentences=sentences) if sentences:
+            kept = tuple(
+                (state, Const(target.type, target.at, state) if clause in paths else target)
+                for (state, target), clause in zip(arrows, sentences, strict=True)
+            )
+            yield replace(effect, arrows=kept)
+        case _:
+            yield effect
