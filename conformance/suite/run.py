@@ -198,9 +198,7 @@ def _told(runner: RowRunner, seen: Sequence[tuple[Case, Finding]], known: Collec
     new = [each for each in seen if each[1].clause not in known and each[1].clause not in runner.told]
     told = list(runner.shown)
     found: list[Judged] = []
-    beside: dict[
-        str, None
-    ] = {}  # the clauses of faults whose calls begin with those of another, or the other way round
+    beside: list[str] = []  # the clauses of faults to which the story of another leads as well
     for case, finding in new or seen[:1]:
         judged = _failed(runner, case, finding)
         shown = judged.counterexample
@@ -208,9 +206,9 @@ def _told(runner: RowRunner, seen: Sequence[tuple[Case, Finding]], known: Collec
             found.append(judged)
             told += [shown] if shown is not None else []
         elif shown is not None:
-            beside[shown.clause] = None
+            beside.append(shown.clause)
     first, *others = [each for each in found if each.verdict is Verdict.FAIL] or found[:1]
-    if left := [clause for clause in beside if all(clause != each.clause for each in told)]:
+    if left := sorted({*beside} - {each.clause for each in told}):
         first = first._replace(reason=f"{first.reason}; what leads there broke {named(left)} as well")
     return [first, *others]
 
@@ -221,9 +219,10 @@ def _is_one(one: Counterexample, other: Counterexample) -> bool:
     Where nobody knows the cause of either, the calls of one that change something are calls of the other, in their order;
     where somebody knows that of one, they are just those of the other.
     """
+    if one.cause and other.cause:
+        return one.cause == other.cause
     if one.cause or other.cause:
-        same = one.cause == other.cause
-        return same if one.cause and other.cause else one.changing == other.changing
+        return one.changing == other.changing
     few, many = sorted((one.changing, other.changing), key=len)
     rest = iter(many)
     return bool(few) and all(each in rest for each in few)
