@@ -13,7 +13,7 @@ class Budget:
     """
 
     # Rows
-    whole: bool = True  # if not, a row that has several values or orders may pass by chance
+    whole: bool = True  # if not, a row that draws values, or has several orders, may pass by chance
     examples: int = 12  # drawn values of a row, beside its witness
     examples_at_once: int = 3  # the same, of a row that makes calls at once
     repeats: int = 3  # runs of a failure, before it is called flaky

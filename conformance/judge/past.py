@@ -51,7 +51,7 @@ class Past:
 
     @property
     def event(self) -> Event:
-        """The last one."""
+        """The last event."""
         return self.events[-1]
 
     @property

@@ -47,7 +47,7 @@ def read_baseline(compiled: Compiled, path: str | Path) -> Known:
 class Baseline:
     """The failures of a system that are known.
 
-    whole  rows are run with all their values and schedules; in a quick run a row that has several may pass by chance
+    whole  values are drawn, and all schedules tried; in a quick run a row that has several may pass by chance
     """
 
     compiled: Compiled
