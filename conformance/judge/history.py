@@ -7,6 +7,7 @@ not one step: every message it sends is one.
 from __future__ import annotations
 
 import itertools
+import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -151,7 +152,7 @@ class _Linearization:
         """Walk the nodes one step on: a call that may come first, a message sent, a step of the system's own."""
         calls = self.calls
         left = [index for index in range(len(calls)) if index not in node.done]
-        horizon = min((calls[index].ended for index in left), default=0)
+        horizon = min((self._until(calls[index]) for index in left), default=0)
         for index in left:
             if self._since(calls[index]) > horizon:
                 continue
@@ -174,6 +175,14 @@ class _Linearization:
         """
         waited = self.facts.waits(call.operation) and self.stepper.declaration.clock == "virtual"
         return call.ended if waited else call.began
+
+    def _until(self, call: Observed) -> float:
+        """Return the latest instant at which a call can have taken its step: its end.
+
+        What gives nothing may come about when it is over, where a system says that its effects come later.
+        """
+        late = self.stepper.declaration.settles and not call.refused and self.facts.gives_nothing(call.operation)
+        return math.inf if late else call.ended
 
     def _sent(self, node: _SearchPoint, index: int, sending: Sending, like: BaseModel) -> Iterator[_SearchPoint]:
         """Walk a call that sends: its next message, or its end when all of them are sent."""

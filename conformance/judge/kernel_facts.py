@@ -67,6 +67,11 @@ class Facts(CallTypes):
         found = self._operations.get(operation)
         return found is not None and found.observes
 
+    def gives_nothing(self, operation: str) -> bool:
+        """Return whether no reply tells what an operation did."""
+        found = self._operations.get(operation)
+        return found is not None and found.reply is None
+
     def minted(self, call: Observed, *, shared: bool = True) -> tuple[tuple[str, str], ...]:
         """Return the ids in a reply that the system may have chosen for new records, each with its entity.
 

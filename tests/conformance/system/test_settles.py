@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import threading
 import time
 from collections.abc import Callable
 from typing import Any, ClassVar
@@ -63,6 +64,19 @@ matrix:
       - job = start()
       - finish(job.job_id)
     assert: status(job.job_id) == done
+  N3:
+    about: What ends beside drains is in one of them, or in the next one.
+    level: must
+    source: the handbook, chapter 3
+    covers: [operations.drain]
+    needs: concurrency
+    arrange:
+      - job = start()
+    act:
+      - at_once = together(repeat(3, drain()), finish(job.job_id))
+      - last = drain()
+    assert:
+      - at_once.size() == 2
 """
 SMALL = compile_text(SPEC, "small.yaml")
 LATE = 0.01  # seconds until what a call causes has come about
@@ -157,3 +171,39 @@ def test_a_flaky_row_says_how_late_came_what_it_missed(system: type[LateAtTimes]
     assert result.verdict is Verdict.FLAKY, explained(result)
     said = re.search("your declaration says at once; it came [0-9]+ ms later: declare settles", result.reason)
     assert (said is not None) is late, result.reason
+
+
+class LateAtOnce(Late):
+    """A right system for several callers: what one of them ended, the others drain a little later."""
+
+    declares: ClassVar[dict[str, Any]] = {**Late.declares, "concurrency": "threads"}
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.lock = threading.RLock()
+
+    def later(self, effect: Callable[[], None]) -> None:
+        with self.lock:
+            super().later(effect)
+
+    def drain(self) -> list[dict[str, str]]:
+        with self.lock:
+            return super().drain()
+
+
+class NotLate(LateAtOnce):
+    """The same, and it says that all can be seen at once, which is not so."""
+
+    declares: ClassVar[dict[str, Any]] = {**LateAtOnce.declares, "settles": 0}
+
+
+class ForgetsBeside(LateAtOnce, Forgets):
+    """Whatever time it has, it tells nobody."""
+
+
+@pytest.mark.parametrize(
+    ("system", "verdict"), [(LateAtOnce, Verdict.PASS), (NotLate, Verdict.FAIL), (ForgetsBeside, Verdict.FAIL)]
+)
+def test_what_ends_beside_others_may_come_about_when_they_are_over(system: type[Late], verdict: Verdict) -> None:
+    result = row_result(system, "N3", SMALL, shortest=False)
+    assert result.verdict is verdict, explained(result)
