@@ -12,12 +12,17 @@ from dataclasses import dataclass, field
 from typing import Any, Generic, TypeVar
 
 from conformance.counterexample.play import Played
-from conformance.judge import kernel_facts
+from conformance.counterexample.simpler import Simpler
 from statemachines.compile import Compiled
-from statemachines.lifecycle import TypeUse
-from statemachines.rows import AtOnce, Call, Given, Step, Trace, shape, values, with_argument, without
-from statemachines.types import Bool, Enum, List, Optional, Ref, Text, Type
-from statemachines.words import Words
+from statemachines.rows import (
+    AtOnce,
+    Call,
+    Step,
+    Trace,
+    shape,
+    with_argument,
+    without,
+)
 
 Steps = TypeVar("Steps", bound=Sized)
 Shown = TypeVar("Shown")
@@ -126,6 +131,7 @@ def shrink(compiled: Compiled, play: Callable[[Trace], Played], first: Played, s
         lambda: cutter.drop(_calls, without),
         lambda: cutter.simplify(one_by_one),
         lambda: cutter.simplify(simpler.values),
+        lambda: cutter.simplify(simpler.left_out),
         lambda: cutter.simplify(joined),
     )
     return cutter
@@ -179,7 +185,7 @@ def _groups(cutter: Cutter[Trace, Played]) -> None:
                 size *= 2
 
 
-# ── Simpler traces: no calls at once, simpler values, one call for two ──
+# ── Simpler traces: no calls at once, one call for two ──
 
 
 def one_by_one(trace: Trace) -> Iterator[Trace]:
@@ -223,70 +229,3 @@ def joined(trace: Trace) -> Iterator[Trace]:
             for name, value in adding.items():
                 wider = with_argument(wider, kept.number, name, dict(first.arguments)[name] + value)
             yield wider
-
-
-class Simpler:
-    """Walks traces with simpler values of one life cycle."""
-
-    def __init__(self, compiled: Compiled) -> None:
-        self._lifecycle = compiled.lifecycle
-        self._facts = kernel_facts.of(compiled)
-        self._words = Words(compiled.lifecycle)
-
-    def values(self, trace: Trace) -> Iterator[Trace]:
-        """Walk the traces with one simpler value: the first of its type, a shorter text, a short time."""
-        for call in trace.calls():
-            operation = self._lifecycle.operations.get(call.operation)
-            for name, value in call.arguments:
-                if operation is None:
-                    simpler: Iterator[object] = iter((1,) if name == "ms" and value > 1 else ())
-                else:
-                    use = operation.takes[name]
-                    simpler = self._simplest(self._words.types.resolve(use), use, value)
-                for each in simpler:
-                    yield with_argument(trace, call.number, name, each)
-
-    def first_record(self, trace: Trace) -> Iterator[Trace]:
-        """Walk the traces in which the last call, that only looks, looks at the first record that was made alike."""
-        *before, last = trace.steps
-        if not isinstance(last, Call) or not self._facts.observes(last.operation):
-            return
-        makers = {call.number: call.operation for call in Trace(tuple(before)).calls()}
-        for name, value in last.arguments:
-            if isinstance(value, Given):
-                alike = (number for number, maker in makers.items() if maker == makers[value.step])
-                yield with_argument(trace, last.number, name, Given(next(alike), value.field))
-
-    def _simplest(self, kind: Type, use: TypeUse, value: object) -> Iterator[object]:
-        match kind:
-            case Optional(item=item) if value is not None:
-                yield from self._simplest(item, use, value)
-            case Enum() | Ref() | Bool():
-                known = values(self._lifecycle, use, kind) if self._is_fixed(kind) else []
-                yield from known[: known.index(value)] if value in known else []
-            case List() if isinstance(value, tuple):
-                yield from ((each,) for each in value if len(value) > 2)
-                yield from (value[:index] + value[index + 1 :] for index in range(len(value)))
-                yield value[::-1]
-            case Text(name=name) if isinstance(value, str) and len(value) > 1 and self._is_free(name):
-                yield from _shorter(value)
-
-    def _is_fixed(self, kind: Type) -> bool:
-        """Return whether the values of a type are known before any call: not the ids of records that come and go."""
-        return not isinstance(kind, Ref) or bool(self._lifecycle.entities[kind.entity].fixed)
-
-    def _is_free(self, name: str) -> bool:
-        """Return whether texts of a type are only carried about, so that a short one is as good."""
-        declared = self._lifecycle.types.get(name)
-        return declared is not None and declared.text in ("short", "around")
-
-
-def _shorter(text: str) -> Iterator[str]:
-    """Walk simpler texts: one plain character, as many of them, the second half, then ever longer first parts."""
-    size = len(text)
-    yield from (each for each in ("x", "x" * size) if each != text)
-    yield text[size // 2 :]
-    gone = size // 2
-    while gone > 0:
-        yield text[:-gone]
-        gone //= 2

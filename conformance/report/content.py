@@ -190,6 +190,14 @@ def summary(header: Header, results: Sequence[RowResult], coverage: Coverage | N
     )
 
 
+def by_head(paths: Iterable[str]) -> list[str]:
+    """Name clauses by what they are of, an operation or a kind of record; one that is alone with its whole path."""
+    found: dict[str, list[str]] = {}
+    for path in paths:
+        found.setdefault(".".join(path.split(".")[:2]), []).append(path)
+    return [each[0] if len(each) == 1 else f"{head} ({len(each)})" for head, each in found.items()]
+
+
 def concluded(header: Header, results: Sequence[RowResult], footer: Footer | None) -> str:
     """Say what an exit code means, or how far a run came that has no footer."""
     target, lifecycle = one_line(header.target), one_line(header.lifecycle)
@@ -228,12 +236,20 @@ def _violated(target: str, lifecycle: str, rows: Sequence[RowResult]) -> str:
     idle = [row.id for row in rows if row.verdict not in FAILING]
     unexercised = f"{named(idle)} {'was' if len(idle) == 1 else 'were'} not exercised"
     if failing:
-        said = f"{target} violates {number(len(failing), 'row')} of {lifecycle}: {named(failing)}"
+        ways = {_shown(row) for row in rows if row.verdict in FAILING}
+        how = f", in {number(len(ways), 'way')}" if len(ways) < len(failing) else ""
+        said = f"{target} violates {number(len(failing), 'row')} of {lifecycle}{how}: {named(failing)}"
         said = f"{said}; {unexercised}." if idle else f"{said}."
         return " ".join((said, *_causes(rows)))
     if idle:
         return f"{target} does not conform to {lifecycle}: {unexercised}, and that is no pass."
     return f"Nothing was exercised, so nothing is known of {target}."
+
+
+def _shown(row: RowResult) -> str:
+    """Return what is equal of rows that fail in one way: for one cause, or by the same calls."""
+    found = row.counterexample
+    return row.id if found is None else found.cause or found.row
 
 
 def _causes(rows: Sequence[RowResult]) -> Iterator[str]:

@@ -18,7 +18,7 @@ from rich.syntax import Syntax
 from rich.table import Table
 from rich.text import Text
 
-from conformance.report.content import FAILING, RAN, Block, Note, Summary, opening, subject
+from conformance.report.content import FAILING, RAN, Block, Note, Summary, by_head, opening, subject
 from conformance.report.records import Coverage, Footer, Header
 from conformance.report.texts import duration, named, number, one_line
 from conformance.report.view import LABEL_WIDTH, VERDICT_WIDTH, ReplayCommand, View
@@ -233,7 +233,7 @@ class TerminalView(View):
         self._console.print(Text(self._shown(f"  {' · '.join(parts)}")))
         self._listed(Text("  never witnessed:", "bold yellow"), summary.gaps)
         said = f"  {number(len(summary.unasked), 'clause')} not asked, by what is declared:"
-        self._listed(Text(said, "dim"), summary.unasked)
+        self._listed(Text(said, "dim"), by_head(summary.unasked))
 
     def _listed(self, title: Text, paths: Sequence[str]) -> None:
         """List some clauses, if there are any; of many the first ones."""

@@ -7,7 +7,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
 from typing import Self, TextIO
 
-from conformance.report.content import RAN, Block, Summary, blocks, opening, subject, summary
+from conformance.report.content import RAN, Block, Summary, blocks, by_head, opening, subject, summary
 from conformance.report.records import Coverage, Footer, Header, Watcher
 from conformance.report.texts import duration, named, number, one_line, tolerant
 from conformance.verdict import RowResult, Verdict
@@ -138,7 +138,7 @@ class PlainView(View):
         self._write(*(f"    {one_line(gap)}" for gap in summary.gaps))
         if summary.unasked:
             self._write(f"  {number(len(summary.unasked), 'clause')} not asked, by what is declared:")
-        self._write(*(f"    {one_line(path)}" for path in summary.unasked))
+        self._write(*(f"    {one_line(path)}" for path in by_head(summary.unasked)))
         if self._times:
             self._write(f"  {duration(summary.seconds)} in all")
         self._write("", *_wrapped(summary.conclusion, "", ""))

@@ -24,5 +24,6 @@ from statemachines.rows.trace import (
     symbolic,
     with_argument,
     without,
+    without_last_argument,
 )
 from statemachines.rows.words import RowWords

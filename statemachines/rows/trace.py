@@ -198,13 +198,18 @@ def without(trace: Trace, gone: Collection[int]) -> Trace:
 
 def with_argument(trace: Trace, number: int, name: str, value: Any) -> Trace:
     """Return a trace with one argument changed."""
+    return _with_call(
+        trace, number, lambda call: tuple((key, value if key == name else old) for key, old in call.arguments)
+    )
 
-    def changed(call: Call) -> Call:
-        if call.number != number:
-            return call
-        return replace(call, arguments=tuple((key, value if key == name else old) for key, old in call.arguments))
 
-    return trace.changed(changed)
+def without_last_argument(trace: Trace, number: int) -> Trace:
+    """Return a trace in which one call leaves out its last argument."""
+    return _with_call(trace, number, lambda call: call.arguments[:-1])
+
+
+def _with_call(trace: Trace, number: int, arguments: Callable[[Call], tuple[tuple[str, Any], ...]]) -> Trace:
+    return trace.changed(lambda call: replace(call, arguments=arguments(call)) if call.number == number else call)
 
 
 def stem_of(text: str) -> str:

@@ -13,11 +13,13 @@ from hypothesis import strategies as st
 
 from conformance.counterexample.evidence import shrunk as counterexample_of
 from conformance.counterexample.play import Played, play, symbolic
-from conformance.counterexample.shrink import Cutter, Simpler, shrink
+from conformance.counterexample.shrink import Cutter, shrink
+from conformance.counterexample.simpler import Simpler
 from conformance.judge.case import Case
 from conformance.judge.finding import Finding
 from statemachines.rows import AtOnce, Call, Given, Step, Trace
 from tests.checking import compile_text
+from tests.conformance.lifecycles import SUITES
 from tests.conformance.systems import REFERENCE, adapted, thread_job
 from tests.faulty.thread_job.retention import FirstStartedLeaves
 
@@ -191,6 +193,18 @@ def test_calls_at_once_are_cut_to_the_fewest_that_show_the_fault() -> None:
     assert [len(step.callers) for step in best.shown.trace.steps if isinstance(step, AtOnce)] == [2]
     assert len(best.shown.trace) == 2
     assert best.tries < 100
+
+
+def test_a_call_leaves_out_its_last_argument_where_that_means_the_same() -> None:
+    """Two rows that fail alike are shown by the same calls, whether or not they say what is meant anyway."""
+    simpler = Simpler(SUITES["background-tasks"].compiled)
+
+    def peek(recent: object) -> Trace:
+        return Trace((Call(1, "peek", (("task", "x"), ("recent", recent))),))
+
+    assert list(simpler.left_out(peek(None))) == [Trace((Call(1, "peek", (("task", "x"),)),))]
+    assert list(simpler.left_out(peek(2))) == []  # that is another question
+    assert list(simpler.left_out(Trace((start(1),)))) == []
 
 
 def test_a_look_beside_others_looks_at_no_record_that_may_not_be_there_yet() -> None:

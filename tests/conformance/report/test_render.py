@@ -380,6 +380,10 @@ ENDINGS: dict[str, tuple[dict[str, Said], str]] = {
         dict.fromkeys(list(ABOUT)[:20], FAIL),
         "MyJobs violates 20 rows of thread-job: N1, N2, N3, N4, N5, N6, N7 and 13 more.",
     ),
+    "one way": (
+        {"N1": (Verdict.FAIL, "", EVICTION), "N2": (Verdict.FAIL, "", RACE), "N3": (Verdict.FAIL, "", RACE)},
+        "MyJobs violates 3 rows of thread-job, in 2 ways: N1, N2 and N3.",
+    ),
     "also idle": ({"N1": FAIL, "N2": IDLE}, "MyJobs violates 1 row of thread-job: N1; N2 was not exercised."),
     "idle": (
         {"N1": IDLE, "N2": IDLE},
@@ -407,6 +411,11 @@ def test_should_rows_decide_when_the_run_was_told_so() -> None:
     assert said(report).endswith("violates 1 row of thread-job: X1.")
     assert "does not count" not in plain(report)
     assert "X1 fails, which does not count: the level is not must." in plain(made_up({"X1": FAIL}))
+
+
+def test_clauses_of_one_operation_are_counted_together() -> None:
+    paths = ["operations.tool.gives", "operations.tool.create.Call", "on its own.returns", "entities.Call.id"]
+    assert content.by_head(paths) == ["operations.tool (2)", "on its own.returns", "entities.Call.id"]
 
 
 def test_another_exit_code_is_named() -> None:
