@@ -9,7 +9,7 @@ from conformance.command.explain import refusals, shape
 from statemachines import kernel
 from statemachines.compile import Compiled
 from statemachines.lifecycle import Policy
-from statemachines.types import NULL, Bool, Int, List, Null, Optional, RecordType, Time, Type, optional
+from statemachines.types import NULL, Bool, Enum, Int, List, Null, Optional, RecordType, Time, Type, optional
 
 _HEAD = '''"""An adapter for {name}: between your system and the kit.
 
@@ -50,14 +50,15 @@ class MyJobs:
 
     # ── Observers and test controls: they are this adapter's, and no part of your product
 
-    def signals(self) -> list[dict[str, Any]]:
+{signals}    # def wait(self, ms: int) -> None:
+    #     """Move the clock that your system reads, for "clock": "virtual"; it is 0 at first."""
+'''
+_SIGNALS = '''    def signals(self) -> list[dict[str, Any]]:
         """What your system did beside its replies since the last call of signals(), and what may cause it:
 {signals}
         """
         return []
 
-    # def wait(self, ms: int) -> None:
-    #     """Move the clock that your system reads, for "clock": "virtual"; it is 0 at first."""
 '''
 _PRODUCT = "\n    # ── The operations of your product\n"
 
@@ -82,7 +83,7 @@ def python_skeleton(compiled: Compiled) -> str:
         lacks=_literal(lacking),
         parts=f'\n        "parts": {_literal(list(spec.parts))},  # which of them it has' if spec.parts else "",
         choices="".join(map(_choice, spec.policies.values())),
-        signals="\n".join(_signals(compiled, mandatory)),
+        signals=_SIGNALS.format(signals="\n".join(_signals(compiled, mandatory))) if spec.signals else "",
     )
     controls = [_method(compiled, operation) for operation in mandatory if operation.control]
     product = [_method(compiled, operation) for operation in mandatory if not operation.control]
@@ -110,8 +111,8 @@ def _signals(compiled: Compiled, operations: list[kernel.Operation]) -> Iterator
         taken = [
             each for each in compiled.kernel.spontaneous if each.operation in causes or name in _emitted(each.effects)
         ]
-        unasked = ", or unasked" if taken else ""
-        yield f'        {{"signal": "{name}", {given}}}  {", ".join(causes)}{unasked}'
+        told = ", ".join(causes) + (", or unasked" if causes and taken else "unasked" if taken else "")
+        yield f'        {{"signal": "{name}", {given}}}  {told}'.rstrip()
 
 
 def _emitted(effects: tuple[kernel.Effect, ...]) -> set[str]:
@@ -128,11 +129,7 @@ def _method(compiled: Compiled, operation: kernel.Operation) -> str:
     codes = refusals(operation)
     about = " ".join(operation.about.split()) or "…"
     lines = [f"\n    def {operation.name}(self{arguments}) -> {_annotation(gives)}:", f'        """{about}']
-    lines += [
-        f"        {each.name} None: {_default(compiled, operation, each)}."
-        for each in operation.parameters
-        if each.default is not None
-    ]
+    lines += [f"        {said}." for each in operation.parameters if (said := _parameter(compiled, operation, each))]
     until = compiled.lifecycle.operations[operation.name].until
     if until is not None:
         lines.append(f"        Waits until {' '.join(until.text.split())}.")
@@ -143,6 +140,18 @@ def _method(compiled: Compiled, operation: kernel.Operation) -> str:
     lines[-1] += '"""'
     lines.append(f'        raise NotImplementedError("{operation.name}")')
     return "\n".join(lines) + "\n"
+
+
+def _parameter(compiled: Compiled, operation: kernel.Operation, parameter: kernel.Parameter) -> str:
+    """Say which words a parameter takes, and what holds for one that a caller leaves out; nothing where there is neither."""
+    words = f"{parameter.name}: {shape(parameter.wire)}" if _has_words(parameter.wire) else ""
+    if parameter.default is None or (not words and _default(compiled, operation, parameter).endswith(" null")):
+        return words
+    return f"{words or parameter.name}{';' if words else ''} None: {_default(compiled, operation, parameter)}"
+
+
+def _has_words(kind: Type) -> bool:
+    return _has_words(kind.item) if isinstance(kind, Optional | List) else isinstance(kind, Enum)
 
 
 def _default(compiled: Compiled, operation: kernel.Operation, parameter: kernel.Parameter) -> str:

@@ -58,7 +58,11 @@ def unasked(compiled: Compiled, declaration: Declaration, results: Iterable[RowR
 def lacking(adapter: Adapter, operations: Iterable[str]) -> str:
     """Say which of some operations the system lacks; empty when it has them all."""
     missing = [name for name in operations if not adapter.offers(name)]
-    return f"the system has no operation {', '.join(missing)}" if missing else ""
+    return (
+        f"the system has no operation {', '.join(missing)}; what it need not have is declared in `lacks`"
+        if missing
+        else ""
+    )
 
 
 def covers(row: Row, *clauses: str) -> bool:

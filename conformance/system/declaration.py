@@ -190,6 +190,8 @@ def _lacks(compiled: Compiled, words: Any) -> frozenset[str]:
         if isinstance(name, str) and name.startswith(SIGNAL):
             _known(compiled, "signal", name.removeprefix(SIGNAL), spec.signals)
             continue
+        if isinstance(name, str) and name in spec.signals:
+            raise DeclarationError(f"{name!r} is a signal: write {SIGNAL + name!r}")
         _known(compiled, "operation", name, spec.operations)
         if name not in (*optional, *looking, *controls):
             others = f"; so may be what only looks: {', '.join(looking)}" if looking else ""

@@ -807,7 +807,8 @@ def test_a_skeleton_is_short_and_offers_every_mandatory_operation(elsewhere: Pat
     assert '"settles": 0,' in controls
     assert "# def wait(self, ms: int) -> None:" in controls
     assert "Replies to concurrent calls must not be mixed up" in controls
-    assert "statuses None: the caller left it out and means running, pending_cancel." in product
+    assert "; None: the caller left it out and means running, pending_cancel." in product
+    assert "outcome: completed | failed | cancelled | timed_out." in product
     tree = ast.parse(text)
     (found,) = (node for node in tree.body if isinstance(node, ast.ClassDef))
     methods = {node.name: node for node in found.body if isinstance(node, ast.FunctionDef)}

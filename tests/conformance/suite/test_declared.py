@@ -11,6 +11,7 @@ from conformance.suite.run import MACHINE, Run
 from conformance.verdict import EXIT_CONFORMS, EXIT_VIOLATES, Verdict
 from statemachines.compile import load
 from tests.conformance.systems import BRIEF, REFERENCE, adapted, explained, row_result
+from tests.right.background_tasks.condition import ConditionTasks
 from tests.right.job.sqlite import SqliteJobs
 
 
@@ -129,6 +130,23 @@ class CannotRestart(REFERENCE):
 def test_a_test_control_can_be_lacking() -> None:
     report = report_of(CannotRestart, "thread-job", "E12,machine")
     assert report["E12"].reason == "needs restart, which is declared lacking"
+    assert report[MACHINE].verdict is Verdict.PASS
+
+
+class OneHandle(ConditionTasks):
+    """A table of tasks that has one handle, and no session."""
+
+    declares: ClassVar[dict[str, Any]] = {
+        **ConditionTasks.declares,
+        "lacks": [*ConditionTasks.declares["lacks"], "session_cancelled", "clone"],
+    }
+    session_cancelled = clone = None  # type: ignore[assignment]  # there are none
+
+
+def test_a_table_of_tasks_may_have_one_handle_and_no_session() -> None:
+    report = report_of(OneHandle, "background-tasks", "N6,X19,machine")
+    assert report["N6"].reason == "needs clone, which is declared lacking"
+    assert report["X19"].reason == "needs session_cancelled, which is declared lacking"
     assert report[MACHINE].verdict is Verdict.PASS
 
 

@@ -119,6 +119,7 @@ def test_a_right_word_is_taken(words: dict[str, Any], part: str, value: Any) -> 
         ({"deviates": {"N1": {}}}, "N1 deviates for no reason"),
         ({"deviates": {"N1": "x"}}, "N1 deviates for a reason"),
         ({"deviates": {"N1": {"reson": "x"}}}, "what is said of N1 has no word 'reson'; did you mean 'reason'?"),
+        ({"lacks": ["CancelSent"]}, "'CancelSent' is a signal: write 'signal CancelSent'"),
         ({"lacks": ["signals"]}, "thread-job has no operation 'signals'"),
         ({"lacks": 3}, "lacks"),
         ({"lacks": "emit"}, "lacks"),
