@@ -10,12 +10,13 @@ import pytest
 
 from conformance.counterexample import shrunk
 from conformance.judge import Case
-from conformance.references.thread_job import Reply
+from conformance.references.thread_job import ACTIVE, Reply
 from conformance.refused import Refused
 from conformance.report.content import failing
 from conformance.system import Adapter
 from conformance.verdict import Counterexample, RowResult, Verdict
 from tests.conformance.systems import BRIEF, REFERENCE, adapted, explained, row_result, thread_job, whole_run
+from tests.faulty.thread_job.listing import DefaultListsEnded
 
 FEW = replace(BRIEF, reproductions=4)
 
@@ -43,7 +44,7 @@ class RemembersItsList(REFERENCE):
         super().__init__(*limits, **named)
         self._listed: dict[Any, list[Reply]] = {}
 
-    def list_jobs(self, thread: str, statuses: Any = ()) -> list[Reply]:
+    def list_jobs(self, thread: str, statuses: Any = ACTIVE) -> list[Reply]:
         found = super().list_jobs(thread, statuses)
         return self._listed.setdefault((thread, *statuses), found)
 
@@ -177,6 +178,6 @@ def test_a_finding_names_the_choice_that_would_explain_it(system: type, row: str
 
 
 def test_a_finding_that_no_choice_explains_names_none() -> None:
-    result = row_result(RemembersItsList, "N8")
+    result = row_result(DefaultListsEnded, "N8")
     assert result.counterexample is not None
     assert "were declared" not in result.counterexample.seen
