@@ -138,7 +138,7 @@ class OneHandle(ConditionTasks):
 
     declares: ClassVar[dict[str, Any]] = {
         **ConditionTasks.declares,
-        "lacks": [*ConditionTasks.declares["lacks"], "session_cancelled", "clone"],
+        "lacks": ["session_cancelled", "clone"],
     }
     session_cancelled = clone = None  # type: ignore[assignment]  # there are none
 

@@ -7,7 +7,7 @@ a handle is an object of its own that holds on to the table.
 
 Choices where the description leaves one:
 - small limits of its own: 3 ended rows, 4 recent blocks; ids are numbers, ordered as such;
-- a body that was asked to stop counts as it returned, so nobody needs to know that it was asked, and nobody shows it;
+- a body that was asked to stop counts as it returned, so that it was asked is only told to it;
 - a body that crashed stays running for ever, and a function that throws is a row that failed;
 - a cancelled session refuses to spawn;
 - everything that comes too late, or for a task that is not there, is ignored; blocks make their history.
@@ -29,6 +29,7 @@ class Task:
     label: str
     result: tuple[str, str] | None = None
     crashed: bool = False
+    asked: bool = False
     last_words: str | None = None
     blocks: list[str] = field(default_factory=list)
 
@@ -48,6 +49,7 @@ class Table:
         self.drained = 0
         self.seen = 0
         self.closed = False
+        self.told: list[int] = []
 
     def end(self, number: int, result: tuple[str, str]) -> None:
         task = self.tasks.get(number)
@@ -70,6 +72,9 @@ class Table:
     def ask(self, *numbers: int) -> None:
         for number in numbers:
             task = self.tasks.get(number)  # of those asked before, one that ended may have made it leave
+            if task is not None and task.result is None and not (task.crashed or task.asked):
+                task.asked = True
+                self.told.append(number)
             if task is not None and task.last_words is not None:
                 self.end(number, ("failed", task.last_words))
 
@@ -95,7 +100,6 @@ class ConditionTasks:
     declares: ClassVar[dict[str, Any]] = {
         "clock": "real",
         "concurrency": "threads",
-        "lacks": ["signal CancelSeen"],
         "limits": {"retained": RETAINED, "recent": RECENT},
         "policies": {
             "cancelled_body": "as_returned",
@@ -166,6 +170,12 @@ class ConditionTasks:
 
     def session_cancelled(self) -> None:
         self.cancel_all()
+
+    def signals(self) -> Sequence[dict[str, str]]:
+        table = self._table()
+        with table.changed:
+            told, table.told = table.told, []
+        return [{"signal": "CancelSeen", "task_id": str(number)} for number in told]
 
     # -- completions
 
