@@ -45,7 +45,9 @@ class Budget:
     few_callers: int = 3  # whose orders are few
     linearized_of_few: int = 60  # calls at once of so few callers whose every order is searched
     nodes: int = 20_000  # steps of such a search before it gives up
-    explain_calls: int = 5_000  # judged again while clauses are sought without which a divergence is explained
+    explain_steps: int = (
+        10_000  # calls on configurations, judged again to find a clause without which a divergence is explained
+    )
     readings: int = 3  # copies that are looked at again after every call
 
     # A counterexample again

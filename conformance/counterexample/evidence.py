@@ -174,7 +174,7 @@ def _shrunk(again: _Again) -> Counterexample | None:
     best, hits, rounds = again.confirmed(first, best)
     written = _written(case, best)
     choice = (
-        _choice_that_explains(case, best.trace) if again.rounds == 1 and not (again.hangs or adapter.costly) else ""
+        _choice_that_explains(again, best.trace) if again.rounds == 1 and not (again.hangs or adapter.costly) else ""
     )
     finding = best.finding
     assert finding is not None  # the shrinker keeps what shows the fault
@@ -198,8 +198,12 @@ def _changing(case: Case, best: Played) -> tuple[str, ...]:
     return tuple(each.operation for each in best.trace.calls() if not facts.observes(each.operation))
 
 
-def _choice_that_explains(case: Case, trace: Trace) -> str:
-    """Name a policy with the choice with which nothing is wrong about a trace; an empty text where there is none."""
+def _choice_that_explains(again: _Again, trace: Trace) -> str:
+    """Name a policy with the choice with which nothing is wrong about a trace; an empty text where there is none.
+
+    What is declared has to show the fault again after that, or the choice need not have made the difference.
+    """
+    case = again.case
     adapter, compiled = case.adapter, case.compiled
     usual = adapter.declaration
     now = {**dict(compiled.kernel.policies), **usual.policies}
@@ -213,7 +217,7 @@ def _choice_that_explains(case: Case, trace: Trace) -> str:
                 found = play(compiled, adapter, trace, case.seed, case.budget)
             finally:
                 adapter.declaration = usual
-            if found.finding is None and found is not NOTHING:
+            if found.finding is None and found is not NOTHING and again.once(trace, case.seed).finding is not None:
                 return f"`{name}: {choice.text}`"
     return ""
 

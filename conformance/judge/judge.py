@@ -148,9 +148,9 @@ class Judge:
         """Hold a finding to be one of the clause without which what was seen is explained; the case goes on without it."""
         known = {*self.deviating, *self._past.left_out}
         may_be = [path for path in dict.fromkeys(paths) if path in self._facts.leavable and path not in known]
-        most = self.lockstep.budget.explain_calls // len(self._past.events)
-        for path in may_be[:most] if len(self.deviations) < MOST_DEVIATIONS else ():
-            loose = self._explained_without(path)
+        most = self._past.steps + self.lockstep.budget.explain_steps
+        for path in may_be if len(self.deviations) < MOST_DEVIATIONS else ():
+            loose = self._explained_without(path) if self._past.steps < most else None
             if loose is not None:
                 self.deviations.append(finding.explained_without(path))
                 self._take_over(loose)

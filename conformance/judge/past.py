@@ -35,6 +35,7 @@ class Past:
     told        what replies told of the instants at which it did something; None where nobody has asked
     read        the policies that decided something
     uncertain   not every way was looked at
+    steps       how many calls were judged again, each on so many configurations
     """
 
     def __init__(self, compiled: Compiled, declaration: Declaration, budget: Budget) -> None:
@@ -48,6 +49,7 @@ class Past:
         self.told: frozenset[int] | None = None
         self.read: set[str] = set()
         self.uncertain = False
+        self.steps = 0
 
     @property
     def event(self) -> Event:
@@ -83,6 +85,7 @@ class Past:
         other = Lockstep(compiled, self._declaration, self._budget, self.told, deviating)
         self._watch(other)
         for event in self.events[:-1]:
+            self.steps += len(other.configurations)
             diverges = other.advance(event) is not None
             self.uncertain = self.uncertain or other.capped
             if (diverges or other.capped) and not refuted:

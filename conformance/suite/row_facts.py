@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from conformance.judge import Finding
+from conformance.judge import BESIDE, Finding
 from conformance.system import Adapter, Declaration, ordered_by_completion
 from conformance.verdict import RowResult, Verdict
 from statemachines.compile import Compiled
@@ -71,8 +71,10 @@ def covers(row: Row, *clauses: str) -> bool:
 
 
 def is_about(row: Row, finding: Finding) -> bool:
-    """Return whether a fault is what a row is about."""
-    return covers(row, finding.clause, *finding.related)
+    """Return whether a fault is what a row is about: of calls that no order explains, any clause of one of them."""
+    at_once = finding.operation.split(BESIDE) if finding.kind == "order" else []
+    called = any(within(word.text, f"operations.{operation}") for word in row.covers for operation in at_once)
+    return called or covers(row, finding.clause, *finding.related)
 
 
 def operations(row: Row, compiled: Compiled) -> list[str]:

@@ -74,9 +74,7 @@ class Names:
             or any(text != each and text.startswith(each) and not each[-1:].isdigit() for each in alike if each)
         }
         for kinds in (Text, Id):
-            self.plain |= _telling(
-                {text for text, kind in uses if isinstance(kind, kinds) and self._is_new(text, kind)}
-            )
+            self.plain |= _telling({text for text, kind in uses if isinstance(kind, kinds) and self.may_be_fresh(kind)})
         for (value, kind), count in uses.items():
             if value not in self.plain and self._is_new(value, kind) and (count > 1 or told(value)):
                 base = kind.name if isinstance(kind, Text) else "Id"

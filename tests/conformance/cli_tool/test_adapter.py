@@ -102,7 +102,7 @@ def test_a_wrong_program_is_told_by_what_it_prints(
     target = described(module="tests.tools.unquoted")
     assert run(target, "E6", tmp_path) == EXIT_VIOLATES
     out = capsys.readouterr().out
-    assert "printed)" in out
+    assert "- last = " in out
     assert "E6" in out
     assert "expected" in out
     assert "replay" in out

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from dataclasses import replace
 from functools import partial
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
-from conformance.counterexample import shrunk
+from conformance.counterexample import evidence, shrunk
+from conformance.counterexample.play import NOTHING, play, symbolic
 from conformance.judge import Case
 from conformance.references.thread_job import ACTIVE, Reply
 from conformance.refused import Refused
@@ -175,6 +177,18 @@ def test_a_finding_names_the_choice_that_would_explain_it(system: type, row: str
     assert result.verdict is Verdict.FAIL, explained(result)
     assert result.counterexample is not None
     assert result.counterexample.seen.endswith(f"; it would be right if `{choice}` were declared"), explained(result)
+
+
+@pytest.mark.parametrize(("again", "named"), [(True, "`unknown_code: its_own`"), (False, "")])
+def test_a_choice_is_named_only_where_what_is_declared_shows_the_fault_again(again: bool, named: str) -> None:
+    with adapted(CodeOfItsOwn) as adapter:
+        case = Case(thread_job(), adapter)
+        case.call("request_cancel", {"thread": "t1", "job": "nobody's", "actor": "user"})
+        trace = symbolic(thread_job(), case.trace)
+        shown = play(thread_job(), adapter, trace, case.seed, case.budget)
+        assert shown.finding is not None
+        playing: Any = SimpleNamespace(case=case, once=lambda trace, seed: shown if again else NOTHING)
+        assert evidence._choice_that_explains(playing, trace) == named
 
 
 def test_a_finding_that_no_choice_explains_names_none() -> None:

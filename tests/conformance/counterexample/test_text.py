@@ -174,7 +174,7 @@ CASES: dict[str, tuple[Trace, list[str]]] = {
     ),
     "ids that are chosen for their signs": (
         Trace(tuple(Call(n, "retry_job", (("thread", "t1"), ("job", job))) for n, job in enumerate(("", "-", "x-1")))),
-        ["- retry_job(t1, '')", "- retry_job(t1, '-')", "- last = retry_job(t1, fresh)"],
+        ["- retry_job(t1, '')", "- retry_job(t1, '-')", "- last = retry_job(t1, 'x-1')"],
     ),
     "a list of many things alike": (
         Trace((Call(1, "list_jobs", (("thread", "t1"), ("statuses", ("failed",) * 8))),)),

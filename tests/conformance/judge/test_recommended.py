@@ -205,7 +205,7 @@ def test_a_choice_that_is_declared_is_held_to(choice: str, verdict: Verdict) -> 
             super().__init__(max_running=2)
 
     TwoSlots.declares = {**TwoSlots.declares, "limits": {"max_running": 2}}
-    _, (result, *_) = whole_run(TwoSlots, load("job"), only=[MACHINE], quick=True)
+    _, (result, *_) = whole_run(TwoSlots, load("job"), only=[MACHINE], budget=BRIEF)
     assert result.verdict is verdict, explained(result)
 
 

@@ -58,7 +58,7 @@ class EmptyOwnerIsNone(Jobs):
 @pytest.mark.parametrize(
     ("lifecycle", "system"),
     [
-        ("job", ResultIsStripped),
+        pytest.param("job", ResultIsStripped, marks=pytest.mark.soak),
         ("task-progress", EmptyBatchIsNone),
         pytest.param("job", EmptyOwnerIsNone, marks=pytest.mark.soak),
         pytest.param("thread-job", TextIsMarkup, marks=pytest.mark.soak),

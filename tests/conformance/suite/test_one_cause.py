@@ -52,7 +52,7 @@ def test_of_two_faults_each_has_its_own_cause_and_counterexample() -> None:
 
 @pytest.mark.thorough
 def test_the_machine_alone_finds_both() -> None:
-    _, results = whole_run(both("TurnNotTriggered", "SecondStartAccepted"), only=[MACHINE])
+    _, results = whole_run(both("TurnNotTriggered", "SecondStartAccepted"), only=[MACHINE], quick=True)
     assert [each.id for each in results] == [MACHINE, f"{MACHINE}-2"]
     assert {TRIGGER, AGAIN} == set(failing(results).values())
     rows = [each.counterexample.row for each in results if each.counterexample is not None]

@@ -1,0 +1,27 @@
+"""What a row is about: the clauses that it covers, and the calls that it makes at once."""
+
+from __future__ import annotations
+
+import pytest
+
+from conformance.judge import Finding
+from conformance.suite.row_facts import is_about
+from tests.conformance.systems import thread_job
+
+
+@pytest.mark.parametrize(
+    ("kind", "clause", "operation", "about"),
+    [
+        ("reply", "operations.request_cancel.gives", "request_cancel", False),
+        ("reply", "operations.list_jobs.gives", "list_jobs", True),
+        ("reply", "operations.list_jobs", "list_jobs", False),
+        ("order", "operations.finish", "finish ∥ list_jobs", True),
+        ("order", "operations.start", "start ∥ request_cancel", False),
+    ],
+)
+def test_a_fault_of_calls_at_once_is_what_a_row_about_one_of_them_is_about(
+    kind: str, clause: str, operation: str, about: bool
+) -> None:
+    rows = thread_job().lifecycle.rows.values()
+    row = next(row for row in rows if [word.text for word in row.covers] == ["operations.list_jobs.gives"])
+    assert is_about(row, Finding(kind, clause, operation, "1", "2")) is about
