@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import itertools
 import threading
 from typing import Any, ClassVar
 
 from conformance.references.background_tasks import BackgroundTasks
-from tests.right.background_tasks.condition import ConditionTasks
+from tests.right.background_tasks.condition import ConditionTasks, Task
 
 
 class KeepsAll(BackgroundTasks):
@@ -34,3 +35,22 @@ class EndsLate(ConditionTasks):
         later = threading.Timer(0.35, super().finish, (task, outcome, text))
         later.daemon = True
         later.start()
+
+
+class IdsOutsideTheLock(ConditionTasks):
+    """Each spawn takes its number before it waits for the lock: spawns at once come in another order than their ids."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._numbers = itertools.count(1_000)
+
+    def spawn(self, label: str) -> dict[str, Any]:
+        """Take a number; the list is in the order of the ids all the same."""
+        number = next(self._numbers)
+        table = self._table()
+        with table.changed:
+            if table.closed:
+                return super().spawn(label)
+            table.tasks[number] = Task(label)
+            table.tasks = dict(sorted(table.tasks.items()))
+            return {"task_id": str(number)}

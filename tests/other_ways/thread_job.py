@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 from typing import Any, ClassVar
 
@@ -47,6 +48,23 @@ class TellsPayload(ThreadJobs):
 
     def _lines(self, text: str) -> int:
         return 1
+
+
+class IdsOutsideTheLock(ThreadJobs):
+    """Each start takes its id before it waits for the lock: starts at once come in another order than their ids."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._ids = itertools.count(1)
+
+    def start(self, thread: str, tool_call: str, tool: str) -> Reply:
+        """Take an id, and the next one where a caller wanted that."""
+        job_id = f"job-{next(self._ids)}"
+        with self._locked():
+            self._require_unresolved(tool_call)
+            while job_id in self._jobs:
+                job_id = f"job-{next(self._ids)}"
+            return self._begin(thread, tool_call, tool, job_id)
 
 
 class MeasuresOtherwise(TellsPayload):

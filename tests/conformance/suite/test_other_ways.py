@@ -114,9 +114,11 @@ MORE: dict[str, dict[type, tuple[str, ...]]] = {
     "background-tasks": {
         background_tasks.KeepsAll: ("N1", "X33", MACHINE),
         background_tasks.EndsLate: ("X9",),
+        background_tasks.IdsOutsideTheLock: ("X22",),
     },
     "local-agent": {local_agent.RefusesTooLate: ("X24", "B4")},
     "thread-job": {
+        thread_job.IdsOutsideTheLock: ("B1", "B2", "X22"),
         thread_job.CodeOfItsOwn: ("E8", "X2"),
         thread_job.TellsItsText: ("N7", "B5", "X15", "X35", "X46"),
         thread_job.TellsPayload: ("N7", "B5", "X46"),
