@@ -45,12 +45,15 @@ class IdsOutsideTheLock(ConditionTasks):
         self._numbers = itertools.count(1_000)
 
     def spawn(self, label: str) -> dict[str, Any]:
-        """Take a number; the list is in the order of the ids all the same."""
+        """Take a number, and only then the lock."""
         number = next(self._numbers)
         table = self._table()
         with table.changed:
             if table.closed:
                 return super().spawn(label)
             table.tasks[number] = Task(label)
-            table.tasks = dict(sorted(table.tasks.items()))
             return {"task_id": str(number)}
+
+    def list(self) -> list[dict[str, Any]]:
+        """Give the rows in the order of their ids."""
+        return sorted(super().list(), key=lambda row: int(row["task_id"]))

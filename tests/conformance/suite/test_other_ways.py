@@ -114,7 +114,7 @@ MORE: dict[str, dict[type, tuple[str, ...]]] = {
     "background-tasks": {
         background_tasks.KeepsAll: ("N1", "X33", MACHINE),
         background_tasks.EndsLate: ("X9",),
-        background_tasks.IdsOutsideTheLock: ("X22",),
+        background_tasks.IdsOutsideTheLock: ("X22", MACHINE),
     },
     "local-agent": {local_agent.RefusesTooLate: ("X24", "B4")},
     "thread-job": {
