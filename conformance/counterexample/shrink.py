@@ -14,15 +14,7 @@ from typing import Any, Generic, TypeVar
 from conformance.counterexample.play import Played
 from conformance.counterexample.simpler import Simpler
 from statemachines.compile import Compiled
-from statemachines.rows import (
-    AtOnce,
-    Call,
-    Step,
-    Trace,
-    shape,
-    with_argument,
-    without,
-)
+from statemachines.rows import AtOnce, Call, Step, Trace, shape, with_argument, without
 
 Steps = TypeVar("Steps", bound=Sized)
 Shown = TypeVar("Shown")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from types import SimpleNamespace
 from typing import Any
 
@@ -106,6 +107,12 @@ def test_a_fault_that_is_not_told_for_its_calls_begin_with_those_of_another_is_n
 def test_what_no_clause_left_out_explains_has_no_cause() -> None:
     _, results = whole_run(TellsTwice, only=["N4"])
     assert failing(results) == {"N4": ""}
+
+
+@pytest.mark.parametrize(("steps", "cause"), [(BRIEF.explain_steps, TRIGGER), (0, "")])
+def test_no_clause_is_tried_beyond_what_the_budget_allows(steps: int, cause: str) -> None:
+    _, results = whole_run(LIES["TurnNotTriggered"], only=["N4"], budget=replace(BRIEF, explain_steps=steps))
+    assert failing(results) == {"N4": cause}
 
 
 @pytest.mark.thorough
