@@ -1,7 +1,9 @@
 """Calls made at once: whether an order, one after the other, explains what they gave.
 
 Linearizability after Wing and Gong, with states seen before cut off. A call that sends messages is
-not one step: every message it sends is one.
+not one step: every message it sends is one. Of messages sent one after the other by several calls
+the order stays open until a look tells it, so that all their orders are one state; and where nothing
+but calls that send is left, a step that makes no difference to the others is the only one tried.
 """
 
 from __future__ import annotations
@@ -14,6 +16,7 @@ from typing import Any
 
 from conformance.judge.matching import Sending, comparable, permitted, required
 from conformance.judge.step import Configuration, Stepper
+from conformance.transcripts import Apart, Senders, Stretch, Unordered, sent_of
 from statemachines.model import BaseModel, Outcome, Signal
 from statemachines.quiescence import telling, unasked
 from statemachines.rows import Observed
@@ -67,7 +70,7 @@ def explanations(stepper: Stepper, start: Configuration, history: History) -> Ex
         return Explained([], False)
     budget, callers = stepper.budget, sum(map(bool, history.callers))
     searched = budget.linearized_of_few if callers <= budget.few_callers else budget.linearized
-    return search.follow(start.model) if len(history.calls) > searched else search.all(start.model)
+    return search.follow(start) if len(history.calls) > searched and search.meet else search.all(start)
 
 
 _MessageKey = tuple[Any, Any]  # a message: what it is about, and where it stands in the order
@@ -75,13 +78,19 @@ _MessageKey = tuple[Any, Any]  # a message: what it is about, and where it stand
 
 @dataclass(frozen=True, slots=True)
 class _SearchPoint:
-    """A point in a search: the calls done, the messages that each call has sent, the state, the signals owed."""
+    """A point in a search: the calls done, the messages that each call has sent, the state, the signals owed.
+
+    stretch    the messages sent last whose order is open
+    unordered  such stretches that are over
+    """
 
     done: frozenset[int]
     sent: tuple[tuple[_MessageKey, ...], ...]
     frozen: Any
     must: tuple[Signal, ...] = ()
     may: frozenset[Signal] = frozenset()
+    stretch: Stretch = ()
+    unordered: tuple[Unordered, ...] = ()
 
 
 class _Linearization:
@@ -94,17 +103,26 @@ class _Linearization:
         self.facts = stepper.facts
         self.standing = standing
         self.sending = [stepper.sending(call) for call in self.calls]
+        self._apart = Apart(self.facts.messages, self.calls, self.sending)
+        self._senders = Senders(self.facts.messages, [(self._since(call), self._until(call)) for call in self.calls])
 
-    def follow(self, model: BaseModel) -> Explained:
+    @property
+    def meet(self) -> bool:
+        """Whether there are calls of which every order has to be tried."""
+        return not self._apart.all
+
+    def follow(self, start: Configuration) -> Explained:
         """Take the calls in the order in which they ended; enough for long histories whose calls commute."""
+        model, unordered = start.model, start.unordered
         outcomes: list[Outcome] = []
         for call in sorted(self.calls, key=lambda call: call.ended):
+            model, unordered = self.stepper.transcripts.bound(model, unordered, call)
             way = next(self.stepper.ways(model, call, self.signals, []), None)
             if way is None:
                 return Explained([], True)
             model, taken = way
             outcomes += [*taken, *model.settle()]
-        end = self._end(model, required(outcomes), permitted(outcomes))
+        end = self._end(model, required(outcomes), permitted(outcomes), unordered)
         return Explained([] if end is None else [end], True)
 
     def gives_an_id_twice(self) -> bool:
@@ -115,18 +133,20 @@ class _Linearization:
         twice = len(set(minted)) < len(minted)
         return twice and all(self.facts.only_adds(call.operation) for call in self.calls)
 
-    def all(self, model: BaseModel) -> Explained:
+    def all(self, start: Configuration) -> Explained:
         """Search every order, depth first, cutting off states seen before."""
-        root = _SearchPoint(frozenset(), ((),) * len(self.calls), model.freeze())
+        model = start.model
+        root = _SearchPoint(frozenset(), ((),) * len(self.calls), model.freeze(), unordered=start.unordered)
         waiting, known, nodes = [root], {root}, 0
         ends: dict[Any, Configuration] = {}
         while waiting:
             node = waiting.pop()
             nodes += 1
             if len(node.done) == len(self.calls):
-                end = self._end(model.thawed(node.frozen), node.must, node.may)
+                last = self._closed(node, model)
+                end = self._end(model.thawed(last.frozen), last.must, last.may, last.unordered)
                 if end is not None:
-                    ends.setdefault((end.model.freeze(), end.standing), end)
+                    ends.setdefault((end.model.freeze(), end.standing, end.unordered), end)
                 if len(ends) >= self.stepper.budget.configurations:
                     return Explained(list(ends.values()), True)
             if nodes > self.stepper.budget.nodes:
@@ -137,7 +157,9 @@ class _Linearization:
                     waiting.append(following)
         return Explained(list(ends.values()), False)
 
-    def _end(self, model: BaseModel, must: Sequence[Signal], may: frozenset[Signal]) -> Configuration | None:
+    def _end(
+        self, model: BaseModel, must: Sequence[Signal], may: frozenset[Signal], unordered: tuple[Unordered, ...]
+    ) -> Configuration | None:
         """Let a model come to rest when all calls are done; None where the signals of all of them do not fit.
 
         Order and number of those that may come do not count.
@@ -146,25 +168,25 @@ class _Linearization:
         rest, missing = signals.left([*must, *required(rested)], self.signals)
         standing = self.standing | may | permitted(rested)
         fits = missing is None and signals.stranger(rest, standing) is None
-        return Configuration(model, standing) if fits else None
+        return Configuration(model, standing, unordered) if fits else None
 
     def _next(self, node: _SearchPoint, like: BaseModel) -> Iterator[_SearchPoint]:
         """Walk the nodes one step on: a call that may come first, a message sent, a step of the system's own."""
         calls = self.calls
         left = [index for index in range(len(calls)) if index not in node.done]
         horizon = min((self._until(calls[index]) for index in left), default=0)
-        for index in left:
-            if self._since(calls[index]) > horizon:
-                continue
+        begun = [index for index in left if self._since(calls[index]) <= horizon]
+        for index, sure in self._apart.first(like.thawed(node.frozen), node.sent, begun, left):
             sending = self.sending[index]
-            if sending is not None:
-                yield from self._sent(node, index, sending, like)
-            else:
-                model = like.thawed(node.frozen)
-                for then, outcomes in self.stepper.ways(model, calls[index], self.signals, []):
-                    yield self._after(node, then, outcomes, done=node.done | {index})
+            steps = list(self._sent(node, index, sending, like)) if sending is not None else []
+            if steps or sure:
+                yield from steps
+                return
+        for index in begun:
+            sending = self.sending[index]
+            yield from self._made(node, index, like) if sending is None else self._sent(node, index, sending, like)
         for other, outcomes in unasked(node.frozen, like):
-            yield self._after(node, other, outcomes)
+            yield self._after(self._closed(node, like), other, outcomes)
         if told := telling(node.frozen, like):
             yield self._after(node, like.thawed(node.frozen), told)
 
@@ -184,6 +206,28 @@ class _Linearization:
         late = self.stepper.declaration.settles and not call.refused and self.facts.gives_nothing(call.operation)
         return math.inf if late else call.ended
 
+    def _made(self, node: _SearchPoint, index: int, like: BaseModel) -> Iterator[_SearchPoint]:
+        """Walk a call that is one step."""
+        call, messages = self.calls[index], self.facts.messages
+        name = messages.sends_quietly(call.operation) if not call.elapsed else ""
+        model = like.thawed(node.frozen)
+        if not (self._senders.takes_none(model, node.stretch, name, call) if name else self._apart.only_reads(call)):
+            node = self._closed(node, like)
+        before = len(sent_of(model, name)) if name else 0
+        model, unordered = self.stepper.transcripts.bound(model, node.unordered, call)
+        for then, outcomes in self.stepper.ways(model, call, self.signals, []):
+            sent = len(sent_of(then, name)) - before if name else 0
+            stretch = self._senders.sent(then, node.stretch, name, index, sent) if name else node.stretch
+            done = node.done | {index}
+            yield self._after(node, then, outcomes, done=done, stretch=stretch, unordered=unordered)
+
+    def _closed(self, node: _SearchPoint, like: BaseModel) -> _SearchPoint:
+        """Return a node at which what was sent so far comes before all that will be."""
+        if not node.stretch:
+            return node
+        over = self._senders.over(like.thawed(node.frozen), node.stretch)
+        return replace(node, stretch=(), unordered=(*node.unordered, *over))
+
     def _sent(self, node: _SearchPoint, index: int, sending: Sending, like: BaseModel) -> Iterator[_SearchPoint]:
         """Walk a call that sends: its next message, or its end when all of them are sent."""
         call = self.calls[index]
@@ -197,15 +241,19 @@ class _Linearization:
             bound = bool(sent) and not self.facts.recommended(sending.order)
             overtaken = bound and message is not None and message.key < sent[-1][1]
             if message is not None and not overtaken:
+                before = node if self.facts.messages.sends_quietly(call.operation) else self._closed(node, like)
                 sending.send(model, message)
                 shown = (*sent, (message.about, message.key))
-                yield self._after(node, model, [], sent=(*node.sent[:index], shown, *node.sent[index + 1 :]))
+                stretch = self._senders.sent(model, before.stretch, sending.name, index)
+                changed = (*node.sent[:index], shown, *node.sent[index + 1 :])
+                yield self._after(before, model, [], sent=changed, stretch=stretch)
             return
         if self._leaves_owed(node, model, sending):
             return
         told = _messages(sending.sent(model), sent)
         outcome = model.do(call.operation, {**call.arguments, sending.variable: told})
-        yield self._after(node, model, [outcome], done=node.done | {index})
+        before = node if self.facts.messages.sends_quietly(call.operation) else self._closed(node, like)
+        yield self._after(before, model, [outcome], done=node.done | {index})
 
     def _leaves_owed(self, node: _SearchPoint, model: BaseModel, ending: Sending) -> bool:
         """Return whether a call that sends would end while a message is owed that nobody else is about to send.
@@ -217,7 +265,7 @@ class _Linearization:
             for index, other in enumerate(self.sending)
             if other is not None and other is not ending and index not in node.done
             if other.call.began <= ending.call.ended
-            for given in other.call.given
+            for given in other.call.given[len(node.sent[index]) :]
         ]
         return not all(
             any(ending.may_show(model, message, given) for given in about_to) for message in ending.owed(model)

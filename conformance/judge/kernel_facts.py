@@ -8,7 +8,7 @@ from functools import lru_cache
 from conformance.judge.differences import Difference
 from statemachines import kernel, leaving_out
 from statemachines.compile import Compiled
-from statemachines.explore import walked
+from statemachines.explore import MessageFacts, walked
 from statemachines.expression import Attribute, Var
 from statemachines.generate import keeps
 from statemachines.rows import CallTypes, Observed
@@ -24,6 +24,7 @@ class Facts(CallTypes):
     recommended_policies  the policies of which the source only recommends a choice, as paths: `policies.NAME`
     chooses_instants      whether a system does something at an instant that it chooses
     exactly_undone        those of all these that a system can fail to follow only in ways that the kernel knows
+    messages              what can tell the order of messages, and what calls that send notice of each other
     """
 
     def __init__(self, compiled: Compiled) -> None:
@@ -41,6 +42,7 @@ class Facts(CallTypes):
         free = (step for step in compiled.kernel.spontaneous if not step.tells)
         self.chooses_instants = any(timer.within is not None for timer in timers) or any(free)
         outliving = (message.outlives_clause for message in compiled.kernel.messages)
+        self.messages = MessageFacts(compiled.kernel)
         self.exactly_undone = {*outliving, *self.recommended_policies}
 
     def leaves_open(self, operation: str) -> bool:

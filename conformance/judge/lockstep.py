@@ -8,6 +8,7 @@ what was seen.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from conformance.budget import Budget
@@ -66,7 +67,7 @@ class Lockstep:
         other.seen[:] = self.seen
         other._files = dict(self._files)
         other.configurations = [
-            Configuration(model, each.standing)
+            replace(each, model=model)
             for each in self.configurations
             for model in other.stepper.choosing(each.model, policies)
         ]
@@ -79,7 +80,7 @@ class Lockstep:
     def allows(self, call: Observed) -> bool:
         """Return whether a call could be explained, without taking it as made; it witnesses nothing."""
         return any(
-            any(True for _ in self._explained(Configuration(each.model.fork(), each.standing), call, []))
+            any(True for _ in self._explained(replace(each, model=each.model.fork()), call, []))
             for each in self.configurations
         )
 
@@ -153,11 +154,7 @@ class Lockstep:
             return list(configurations)
         frozen = [(each, each.model.freeze()) for each in configurations]
         return _distinct(
-            [
-                Configuration(each.model.thawed_as(kind, state), each.standing)
-                for each, state in frozen
-                for kind in self._kinds
-            ]
+            [replace(each, model=each.model.thawed_as(kind, state)) for each, state in frozen for kind in self._kinds]
         )
 
     def _explanations(
@@ -204,7 +201,8 @@ class Lockstep:
         self, configuration: Configuration, call: Observed, reasons: list[Finding]
     ) -> Iterator[Configuration]:
         """Walk the configurations that a call leads to, with steps of the system's own before and after it."""
-        for before, taken in self._own_steps(configuration.model, call):
+        for rest, taken in self._own_steps(configuration.model, call):
+            before, unordered = self.stepper.transcripts.bound(rest, configuration.unordered, call)
             for then, outcome in self.stepper.ways(before, call, call.signals, reasons):
                 for rested, forced in settled(then):
                     for after, followed in self._own_steps(rested, call):
@@ -213,7 +211,7 @@ class Lockstep:
                         if isinstance(standing, Finding):
                             reasons.append(standing)
                         else:
-                            yield Configuration(after, standing)
+                            yield Configuration(after, standing, unordered)
         self.unsure = self.unsure or self.stepper.partial
 
     def _own_steps(self, model: BaseModel, call: Observed | None = None) -> Iterator[tuple[BaseModel, list[Outcome]]]:
@@ -276,5 +274,7 @@ def _distinct(configurations: Sequence[Configuration]) -> list[Configuration]:
     found: dict[Any, Configuration] = {}
     for each in configurations:
         model = each.model
-        found.setdefault((type(model), model.freeze(), each.standing, *vars(model.policies).values()), each)
+        found.setdefault(
+            (type(model), model.freeze(), each.standing, each.unordered, *vars(model.policies).values()), each
+        )
     return list(found.values())

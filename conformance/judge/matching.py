@@ -37,6 +37,12 @@ class Replies:
         """Walk every part in which two values of one type differ."""
         return differences(kind, expected, seen, instants=self.instants)
 
+    def may_show(self, operation: str, expected: Any, seen: Any) -> bool:
+        """Return whether an item of a list may be shown so: nothing differs but what is only recommended."""
+        item = getattr(self.facts.gives(operation), "item", NULL)
+        clauses = (self.clause(operation, each) for each in self.differences(item, expected, seen))
+        return all(map(self.facts.recommended, clauses))
+
     def fault(self, call: Observed, kind: Type, difference: Difference) -> Finding:
         """Return what is told of a part of a reply that differs."""
         clause = self.clause(call.operation, difference)
@@ -66,12 +72,14 @@ class Replies:
 class Sending:
     """A call that gave the messages which it sent, one by one: of calls made at once each may send some of what is owed.
 
+    name      the message, as the spec names it
     variable  what the model calls these messages
     order     the clause that orders them
     """
 
     def __init__(self, call: Observed, send: kernel.Send, replies: Replies) -> None:
         self.call = call
+        self.name = send.message
         self.variable = send.variable
         self.order = f"messages.{send.message}.order"
         self._name = send.message.lower()
@@ -102,8 +110,7 @@ class Sending:
 
     def may_show(self, model: BaseModel, message: Any, given: Any) -> bool:
         """Return whether a message may be shown so: nothing differs but what is only recommended."""
-        clauses = (self._replies.clause(self.call.operation, each) for each in self._differing(model, message, given))
-        return all(map(self._replies.facts.recommended, clauses))
+        return self._replies.may_show(self.call.operation, self._shown(model, message), given)
 
     def faults(self, model: BaseModel) -> Iterator[Finding]:
         """Walk what is wrong, if only by a recommendation, about the messages that the call gave, and about their order."""

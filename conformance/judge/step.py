@@ -15,6 +15,7 @@ from conformance.judge.finding import NO_SIGNAL, WELL_FORMED, Finding, said, sho
 from conformance.judge.matching import Replies, Sending, Signals, instants_in
 from conformance.judge.passing import Passing
 from conformance.system import Declaration
+from conformance.transcripts import Transcripts, Unordered
 from statemachines.compile import Compiled
 from statemachines.kernel import ANY_CODE
 from statemachines.lifecycle import ANY
@@ -32,10 +33,15 @@ class Contradiction(Exception):
 
 @dataclass(slots=True)
 class Configuration:
-    """One explanation of a case: a model, and the signals that may still come although their cause is past."""
+    """One explanation of a case: a model, and what is still open.
+
+    standing   the signals that may still come although their cause is past
+    unordered  the stretches of messages sent of which any order may show
+    """
 
     model: BaseModel
     standing: frozenset[Signal] = frozenset()
+    unordered: tuple[Unordered, ...] = ()
 
 
 class Stepper:
@@ -60,6 +66,7 @@ class Stepper:
         self.facts = kernel_facts.of(compiled)
         self.signals = Signals(self.facts.signals, declaration.instants)
         self.replies = Replies(self.facts, declaration.instants)
+        self.transcripts = Transcripts(self.facts.messages, self.replies.may_show)
         self.findings: list[Finding] = []
         self.partial = False
         late = not (declaration.settles or declaration.rests)

@@ -1,0 +1,9 @@
+"""Messages that calls at once send: what stays open of their order until a look tells it, and which of the calls do not meet.
+
+The judge holds what is open in its configurations, and asks here before it tries every order.
+"""
+
+from __future__ import annotations
+
+from conformance.transcripts.apart import Apart
+from conformance.transcripts.order import Senders, Stretch, Transcripts, Unordered, sent_of

@@ -1,0 +1,192 @@
+"""The order of messages that calls at once sent: it stays open until a look tells it.
+
+What each sender sent comes in its own order, and after all that those sent who were done before it began. All orders
+that keep to this are one configuration, as long as nothing but a look at the messages can tell them apart.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from statemachines.explore import MessageFacts
+from statemachines.model import BaseModel
+from statemachines.rows import Observed
+
+
+@dataclass(frozen=True, slots=True)
+class Unordered:
+    """A stretch of the messages that were sent, in one of its orders.
+
+    name    the message
+    start   how many were sent before the first of them
+    before  of each of them those that come before it in any order: places in this stretch
+    """
+
+    name: str
+    start: int
+    before: tuple[frozenset[int], ...]
+
+    @property
+    def settled(self) -> bool:
+        """Whether only one order is left."""
+        return all(len(places) == place for place, places in enumerate(self.before))
+
+    def orders(self, candidates: Sequence[Sequence[int]]) -> tuple[int, ...] | None:
+        """Return an order of some of them that keeps to what comes before what; `candidates` for each position; None if there is none."""
+        among = frozenset(place for places in candidates for place in places)
+        known: dict[frozenset[int], tuple[int, ...]] = {frozenset(): ()}
+        for places in candidates:
+            known = {
+                taken | {place}: (*order, place)
+                for taken, order in known.items()
+                for place in places
+                if place not in taken and self.before[place] & among <= taken
+            }
+        return next(iter(known.values()), None)
+
+    def arranged(self, order: Sequence[int]) -> tuple[Unordered, tuple[int, ...]]:
+        """Return the stretch as it is once the order of some of them is known, and where each of its messages was."""
+        direct = [set(places) for places in self.before]
+        for earlier, later in itertools.pairwise(order):
+            direct[later].add(earlier)
+        then: list[int] = []
+        before: dict[int, frozenset[int]] = {}
+        while len(then) < len(direct):
+            place = next(each for each in range(len(direct)) if each not in before and direct[each] <= before.keys())
+            then.append(place)
+            before[place] = frozenset(direct[place]).union(*(before[each] for each in direct[place]))
+        now = {place: number for number, place in enumerate(then)}
+        places = tuple(frozenset(now[each] for each in before[place]) for place in then)
+        return Unordered(self.name, self.start, places), tuple(then)
+
+
+Stretch = tuple[tuple[str, int], ...]
+"""The messages sent last of which the order is open, as the model has them: each as its kind and the rank of its call."""
+
+
+class Senders:
+    """Calls at once that send: whose messages may come in which order.
+
+    `spans` are the first and the last instant at which each of them can have sent one. A call's rank is its place among
+    those in the order in which they began, so that the messages of an open stretch stand in one of their orders.
+    """
+
+    def __init__(self, facts: MessageFacts, spans: Sequence[tuple[float, float]]) -> None:
+        self._facts = facts
+        ranked = sorted(range(len(spans)), key=lambda index: spans[index][0])
+        self._rank = {index: rank for rank, index in enumerate(ranked)}
+        self._spans = [spans[index] for index in ranked]
+
+    def sent(self, model: BaseModel, stretch: Stretch, name: str, index: int, count: int = 1) -> Stretch:
+        """Put the last messages that a model sent, which a call has sent, in their place; return the stretch with them.
+
+        Where other things than looks can tell their order they stay where they are, and belong to no stretch.
+        """
+        if name not in self._facts.open:
+            return stretch
+        sent, rank = sent_of(model, name), self._rank[index]
+        later = sum(entry[0] == name and entry[1] > rank for entry in stretch)
+        first = len(sent) - count - later
+        sent[first:] = [*sent[len(sent) - count :], *sent[first : len(sent) - count]]
+        return tuple(sorted((*stretch, *[(name, rank)] * count)))
+
+    def takes_none(self, model: BaseModel, stretch: Stretch, name: str, call: Observed) -> bool:
+        """Return whether a call that sends would send none of the messages of a stretch if it came before them."""
+        earlier = model.fork()
+        sent = sent_of(earlier, name)
+        first = len(sent) - sum(entry[0] == name for entry in stretch)
+        others = sent[first:]
+        del sent[first:]
+        due_of(earlier, name).extend(others)
+        if not others or not earlier.decide(call.operation, call.arguments).accept:
+            return not others
+        earlier.do(call.operation, call.arguments)
+        return not any(message in sent for message in others)
+
+    def over(self, model: BaseModel, stretch: Stretch) -> tuple[Unordered, ...]:
+        """Return what stays open of a stretch that is over, until somebody looks."""
+        found = []
+        for name in sorted({entry[0] for entry in stretch if self._facts.looks_at(entry[0])}):
+            ranks = [rank for each, rank in stretch if each == name]
+            before = tuple(
+                frozenset(place for place, other in enumerate(ranks) if self._precedes(place, other, number, rank))
+                for number, rank in enumerate(ranks)
+            )
+            found.append(Unordered(name, len(sent_of(model, name)) - len(ranks), before))
+        return tuple(each for each in found if not each.settled)
+
+    def _precedes(self, place: int, rank: int, other_place: int, other: int) -> bool:
+        """Return whether a message was sent before another one: by the same call, or by one that was over."""
+        return place < other_place if rank == other else self._spans[rank][1] < self._spans[other][0]
+
+
+class Transcripts:
+    """What looks tell of an order that was open; `may_show` tells of an operation whether it may show a message so."""
+
+    def __init__(self, facts: MessageFacts, may_show: Callable[[str, Any, Any], bool]) -> None:
+        self._facts = facts
+        self._may_show = may_show
+
+    def bound(
+        self, model: BaseModel, unordered: tuple[Unordered, ...], call: Observed
+    ) -> tuple[BaseModel, tuple[Unordered, ...]]:
+        """Return a model in which messages have the order that a look shows, and what is still open then.
+
+        Where no order that is open is shown, they stay as they are.
+        """
+        name = self._facts.looked_at(call.operation)
+        shows = call.refused is None and isinstance(call.given, list)
+        if not shows or all(each.name != name for each in unordered):
+            return model, unordered
+        model = model.thawed(model.freeze())
+        if not model.fork().decide(call.operation, call.arguments).accept:
+            return model, unordered
+        left = [self._told(model, each, call) if each.name == name else each for each in unordered]
+        return model, tuple(each for each in left if not each.settled)
+
+    def _told(self, model: BaseModel, stretch: Unordered, call: Observed) -> Unordered:
+        """Put a stretch of a model's messages in the order that a look shows, if it shows one; return what is open then."""
+        sent = sent_of(model, stretch.name)
+        end = stretch.start + len(stretch.before)
+        first = len(self._shown(model, stretch.name, sent[: stretch.start], call))
+        here = sent[stretch.start : end]
+        shown = {
+            place: item
+            for place, message in enumerate(here)
+            for item in self._shown(model, stretch.name, [message], call)
+        }
+        given = call.given[first : first + len(shown)]
+        order = stretch.orders(
+            [[place for place, item in shown.items() if self._may_show(call.operation, item, each)] for each in given]
+        )
+        if order is None or len(given) < len(shown):
+            return stretch
+        told, places = stretch.arranged(order)
+        sent[stretch.start : end] = [here[place] for place in places]
+        return told
+
+    def _shown(self, model: BaseModel, name: str, messages: Iterable[Any], call: Observed) -> list[Any]:
+        """Return what a look would show if only these messages had been sent."""
+        other = model.fork()
+        about = {id(message) for message in messages}
+        kept = [
+            there for here, there in zip(sent_of(model, name), sent_of(other, name), strict=True) if id(here) in about
+        ]
+        sent_of(other, name)[:] = kept
+        shown: list[Any] = other.do(call.operation, call.arguments).value
+        return shown
+
+
+def sent_of(model: BaseModel, name: str) -> list[Any]:
+    """Return all messages of a kind that were sent so far, as the model holds them."""
+    found: list[Any] = getattr(model, f"sent_{name.lower()}")
+    return found
+
+
+def due_of(model: BaseModel, name: str) -> list[Any]:
+    """Return all messages of a kind that are due, as the model holds them."""
+    found: list[Any] = getattr(model, f"due_{name.lower()}")
+    return found

@@ -1,0 +1,223 @@
+"""What can tell in which order messages were sent, and what calls that send notice of each other."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import fields, is_dataclass, replace
+from typing import Any
+
+from statemachines import kernel
+from statemachines.explore.sentences import walked
+from statemachines.expression import Apply, Attribute, Const, Each, InGroup, Operate, Typed, Var, parts
+
+
+class MessageFacts:
+    """Facts of one lifecycle.
+
+    open  the messages of which only looks tell in which order they were sent
+    """
+
+    def __init__(self, source: kernel.Kernel) -> None:
+        self._source = source
+        self._operations = {operation.name: operation for operation in source.operations}
+        self._looks = {name: box for name, each in self._operations.items() if (box := self._looked_at(each))}
+        self._sends = {name: send for name, each in self._operations.items() if (send := _only_send(each)) is not None}
+        self.open = frozenset(each.name for each in source.messages if not self._order_counts(each.name))
+        self._writes = self._written()
+        self._quiet = self._are_quiet()
+        self._unasked = any(map(self._unasked_notices, source.spontaneous)) or any(
+            map(self._timer_notices, _timers(source))
+        )
+
+    def looked_at(self, operation: str) -> str:
+        """Return the message whose transcript an operation shows, as far as it was sent; '' if it shows none."""
+        return self._looks.get(operation, "")
+
+    def looks_at(self, message: str) -> bool:
+        """Return whether there is an operation that shows this message's transcript."""
+        return message in self._looks.values()
+
+    def sends_quietly(self, operation: str) -> str:
+        """Return the message that an operation sends, doing nothing else that one that sends could notice; '' if it does not."""
+        return self._sends[operation].message if self._quiet and operation in self._sends else ""
+
+    def sends_apart(self, operation: str) -> bool:
+        """Return whether an operation sends quietly, what is due and what was sent are all the same to it, but for what it sends.
+
+        Nor does anything come of that unasked.
+        """
+        found = self._operations.get(operation)
+        if found is None or not self.sends_quietly(operation) or self._unasked:
+            return False
+        send = self._sends[operation]
+        others = tuple(effect for effect in found.effects if effect is not send)
+        return self._takes_some(send.messages) and not any(
+            map(self._reads_messages, _expressions(replace(found, effects=others)))
+        )
+
+    def observes(self, operation: str) -> bool:
+        """Return whether an operation changes nothing and gives something."""
+        found = self._operations.get(operation)
+        return found is not None and found.observes
+
+    def notices_messages(self, operation: str) -> bool:
+        """Return whether it makes a difference to an operation what is due or was sent."""
+        found = self._operations.get(operation)
+        return found is None or any(map(self._reads_messages, _expressions(found)))
+
+    def notices_senders(self, operation: str) -> bool:
+        """Return whether it makes a difference to an operation what those that send do beside sending."""
+        found = self._operations.get(operation)
+        return found is None or any(self._names(each) & self._writes for each in _expressions(found))
+
+    # ── The order of what was sent ──
+
+    def _looked_at(self, operation: kernel.Operation) -> str:
+        name, conditions = _listed(operation)
+        return "" if any(map(self._reads_messages, conditions)) else name
+
+    def _order_counts(self, name: str) -> bool:
+        """Return whether anything but looks can tell in which order messages were sent."""
+        box = f"sent.{name}"
+        operations = tuple(
+            replace(each, reply=None) if self._looks.get(each.name) == name else each
+            for each in self._source.operations
+        )
+        everything = _expressions(replace(self._source, operations=operations))
+        return any(_order_counts(each, box, counts=True) for each in everything)
+
+    # ── What those that send notice of each other ──
+
+    def _written(self) -> frozenset[str]:
+        """Name the fields that operations set which send messages."""
+        effects = [effect for name in self._sends for effect in kernel.walk(self._operations[name].effects)]
+        return frozenset(effect.field for effect in effects if isinstance(effect, kernel.Set))
+
+    def _are_quiet(self) -> bool:
+        """Return whether all that send only set, beside, fields to one value each, which none of them reads."""
+        values: dict[str, Any] = {}
+        for name in self._sends:
+            for effect in self._operations[name].effects:
+                match effect:
+                    case kernel.Send() | kernel.Emit():
+                        continue
+                    case kernel.Set(field=field, value=Const(value=value), when=None):
+                        if values.setdefault(field, value) != value:
+                            return False
+                    case _:
+                        return False
+            if any(self._names(each) & self._writes for each in _expressions(self._operations[name])):
+                return False
+        return True
+
+    def _unasked_notices(self, step: kernel.Spontaneous) -> bool:
+        """Return whether a step of its own may become possible by what those do that send."""
+        conditions = list(_conjuncts(step.may))
+        noticed = any(self._names(each) & self._writes for each in conditions)
+        return noticed or any(self._reads_messages(each) and not self._asks_for_due(each) for each in conditions)
+
+    def _timer_notices(self, timer: kernel.Timer) -> bool:
+        asked = [each for each in (timer.deadline, timer.within, timer.when) if each is not None]
+        return any(self._names(each) & self._writes or self._reads_messages(each) for each in asked)
+
+    def _asks_for_due(self, condition: Typed) -> bool:
+        """Return whether a condition is that some message is due: what is sent cannot make it true."""
+        match condition:
+            case Each(macro="exists", over=over, body=body):
+                return self._takes_some(over) and not self._reads_messages(body)
+            case _:
+                return False
+
+    def _takes_some(self, value: Typed) -> bool:
+        """Return whether an expression takes some of what is due, whatever else is due or was sent."""
+        bodies = []
+        while isinstance(value, Each) and value.macro == "filter":
+            bodies.append(value.body)
+            value = value.over
+        return _box(value).startswith("due.") and not any(map(self._reads_messages, bodies))
+
+    def _reads_messages(self, value: Typed) -> bool:
+        return any(isinstance(node, Var) and _box(node) for node in walked(self._source, value))
+
+    def _names(self, value: Typed) -> frozenset[str]:
+        """Name the fields and variables that an expression reads."""
+        found = set()
+        for node in walked(self._source, value):
+            match node:
+                case Attribute(name=name) | Var(name=name):
+                    found.add(name)
+                case InGroup():
+                    found.add("state")
+        return frozenset(found)
+
+
+def _expressions(value: Any) -> Iterator[Typed]:
+    """Walk the outermost expressions in a part of a kernel."""
+    if isinstance(value, Typed):
+        yield value
+    elif isinstance(value, tuple):
+        for each in value:
+            yield from _expressions(each)
+    elif is_dataclass(value):
+        for field in fields(value):
+            yield from _expressions(getattr(value, field.name))
+
+
+def _timers(source: kernel.Kernel) -> Iterator[kernel.Timer]:
+    return (timer for entity in source.entities for timer in entity.timers)
+
+
+def _box(value: Typed) -> str:
+    """Return which messages a name stands for, such as `due.Ended`; '' if for none."""
+    return value.name if isinstance(value, Var) and value.name.startswith(("due.", "sent.")) else ""
+
+
+def _conjuncts(value: Typed) -> Iterator[Typed]:
+    """Walk the conditions that hold together."""
+    if isinstance(value, Operate) and value.operator == "&&" and value.left is not None:
+        yield from _conjuncts(value.left)
+        yield from _conjuncts(value.right)
+    else:
+        yield value
+
+
+def _listed(operation: kernel.Operation) -> tuple[str, tuple[Typed, ...]]:
+    """Return the message of which an operation gives those sent, as they stand, and the conditions that they meet.
+
+    The name is empty if it gives something else.
+    """
+    reply = operation.reply
+    if reply is None or operation.effects or len(reply.branches) != 1:
+        return "", ()
+    ((guard, value),) = reply.branches
+    conditions = []
+    while isinstance(value, Each) and value.macro == "filter":
+        conditions.append(value.body)
+        value = value.over
+    name = _box(value).removeprefix("sent.") if guard is None and _box(value).startswith("sent.") else ""
+    return name, tuple(conditions)
+
+
+def _only_send(operation: kernel.Operation) -> kernel.Send | None:
+    """Return how an operation sends, if it does so once."""
+    sends = [effect for effect in kernel.walk(operation.effects) if isinstance(effect, kernel.Send)]
+    return sends[0] if len(sends) == 1 else None
+
+
+def _order_counts(value: Typed, box: str, *, counts: bool) -> bool:
+    """Return whether the order of a list can make a difference to an expression; `counts` tells whether its own order would."""
+    match value:
+        case Var():
+            return counts and _box(value) == box
+        case Each(macro="exists" | "all", over=over, body=body):
+            return _order_counts(over, box, counts=False) or _order_counts(body, box, counts=True)
+        case Each(macro="filter" | "map", over=over, body=body):
+            return _order_counts(over, box, counts=counts) or _order_counts(body, box, counts=True)
+        case Apply(function="size" | "sum" | "min" | "max" | "sameItems", arguments=arguments):
+            return any(_order_counts(each, box, counts=False) for each in arguments)
+        case Apply(function="distinct", arguments=arguments):
+            return any(_order_counts(each, box, counts=counts) for each in arguments)
+        case Operate(operator="+", left=left, right=right):
+            return any(_order_counts(each, box, counts=counts) for each in (left, right) if each is not None)
+        case _:
+            return any(_order_counts(each, box, counts=True) for each in parts(value))
