@@ -293,9 +293,12 @@ def test_a_search_that_gives_up_says_that_it_is_partial() -> None:
 
 
 def test_a_search_ends_when_there_are_enough_explanations() -> None:
+    """Three jobs that end at once have ended in one of six orders."""
     for most, ends, partial in ((2, 2, True), (7, 6, False)):
-        budget = replace(USUAL, configurations=most)
-        found = searched(*emitters(3, "a", "b", "c", budget=budget))
+        watched = Watched(budget=replace(USUAL, configurations=most))
+        for job in "abc":
+            watched.start(job)
+        found = searched(watched, [watched.call("finish", job, "completed", "x", during=(0, 9)) for job in "abc"])
         assert (len(found.ends), found.partial) == (ends, partial)
 
 

@@ -4,8 +4,9 @@ from tests.right.thread_job.actor import ActorJobs
 from tests.right.thread_job.events import EventSourcedJobs
 from tests.right.thread_job.machine import MachineJobs
 from tests.right.thread_job.realclock import RealClockJobs
+from tests.right.thread_job.sharing import SharingJobs
 from tests.right.thread_job.sqlite import SqliteJobs
 
-RIGHT: list[type] = [SqliteJobs, ActorJobs, EventSourcedJobs, MachineJobs, RealClockJobs]
+RIGHT: list[type] = [SqliteJobs, ActorJobs, EventSourcedJobs, MachineJobs, RealClockJobs, SharingJobs]
 
-__all__ = ["RIGHT", "ActorJobs", "EventSourcedJobs", "MachineJobs", "RealClockJobs", "SqliteJobs"]
+__all__ = ["RIGHT", "ActorJobs", "EventSourcedJobs", "MachineJobs", "RealClockJobs", "SharingJobs", "SqliteJobs"]
