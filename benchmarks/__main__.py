@@ -20,6 +20,7 @@ from typing import Any
 from benchmarks.against_transitions import PlainMoves, Walk
 from benchmarks.checking import Checking
 from benchmarks.compiling import Compiling
+from benchmarks.emitting import Emitting
 from benchmarks.hypothesis_step import HypothesisStep
 from benchmarks.measure import Benchmark, Finding
 from benchmarks.running import Running
@@ -30,6 +31,7 @@ BENCHMARKS: Mapping[str, Callable[[Compiled], Benchmark]] = {
     "moves": PlainMoves,
     "walk": Walk,
     "hypothesis": HypothesisStep,
+    "emitting": Emitting,
     "check": lambda compiled: Checking(),
     "run": lambda compiled: Running(),
     "shrink": Shrinking,

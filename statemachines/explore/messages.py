@@ -51,9 +51,8 @@ class MessageFacts:
             return False
         send = self._sends[operation]
         others = tuple(effect for effect in found.effects if effect is not send)
-        return self._takes_some(send.messages) and not any(
-            map(self._reads_messages, _expressions(replace(found, effects=others)))
-        )
+        rest = self._expressions_of(replace(found, effects=others))
+        return self._takes_some(send.messages) and not any(map(self._reads_messages, rest))
 
     def observes(self, operation: str) -> bool:
         """Return whether an operation changes nothing and gives something."""
@@ -63,12 +62,21 @@ class MessageFacts:
     def notices_messages(self, operation: str) -> bool:
         """Return whether it makes a difference to an operation what is due or was sent."""
         found = self._operations.get(operation)
-        return found is None or any(map(self._reads_messages, _expressions(found)))
+        return found is None or any(map(self._reads_messages, self._expressions_of(found)))
 
     def notices_senders(self, operation: str) -> bool:
         """Return whether it makes a difference to an operation what those that send do beside sending."""
         found = self._operations.get(operation)
-        return found is None or any(self._names(each) & self._writes for each in _expressions(found))
+        return found is None or self._reads_what_senders_write(found)
+
+    def _expressions_of(self, operation: kernel.Operation) -> Iterator[Typed]:
+        """Walk what an operation reads; what it gives may be records, with all that they show."""
+        yield from _expressions(operation)
+        if operation.reply is not None:
+            yield from (value for entity in self._source.entities for _, value in entity.shows)
+
+    def _reads_what_senders_write(self, operation: kernel.Operation) -> bool:
+        return any(self._names(each) & self._writes for each in self._expressions_of(operation))
 
     # ── The order of what was sent ──
 
@@ -106,7 +114,7 @@ class MessageFacts:
                             return False
                     case _:
                         return False
-            if any(self._names(each) & self._writes for each in _expressions(self._operations[name])):
+            if self._reads_what_senders_write(self._operations[name]):
                 return False
         return True
 

@@ -267,8 +267,8 @@ def groups(draw: st.DrawFn) -> tuple[dict[str, str], list[Made], list[Signal]]:
     calls: list[Made] = [("finish", ("z", "completed", "x"), None, draw(span))] if draw(st.booleans()) else []
     for job in known if calls else threads:
         tellers = [jobs for thread, jobs in told if thread == known[job]]
-        if tellers and draw(st.integers(0, 3)):
-            draw(st.sampled_from(tellers)).append(job)
+        if tellers and draw(st.integers(0, 3)) > 0:
+            tellers[draw(st.integers(0, len(tellers) - 1))].append(job)
         elif draw(st.integers(0, 3)):
             calls.append(("emit", (known[job], job), draw(st.booleans()), draw(span)))
     signals = [turn(thread) for thread, jobs in told if jobs]
