@@ -155,6 +155,29 @@ def test_what_was_told_by_one_who_was_done_stands_before_what_came_later() -> No
         assert (finding is None) == explained, (transcript, finding)
 
 
+@pytest.mark.parametrize(
+    ("told", "explained"),
+    [
+        (["ba", "a"], True),
+        (["a", "ba"], True),
+        (["ab", "a"], True),
+        (["aa", "b"], True),
+        (["bab", ""], False),
+        (["b", "a"], False),
+    ],
+)
+def test_of_messages_that_read_the_same_each_is_told_by_somebody(told: list[str], explained: bool) -> None:
+    """The first job called a has left when another one gets its id; both messages are owed."""
+    watched = Watched(limits={"retained": 1})
+    for number, job in enumerate("aba"):
+        watched.must("start", "t1", f"call {number}", "bash", gives=started(job))
+        watched.must("finish", job, "completed", "x")
+        watched.must("wait", 1)
+    calls = [watched.call("turn_boundary", "t1", gives=list(map(message, jobs)), during=ALL) for jobs in told]
+    found = searched(watched, calls, [turn() for jobs in told if jobs])
+    assert (bool(found.ends), found.partial) == (explained, False)
+
+
 def test_a_look_at_one_thread_leaves_the_other_open() -> None:
     for second, explained in ((["c", "d"], True), (["d", "c"], True), (["c"], False)):
         watched = Watched()
@@ -197,6 +220,49 @@ def test_attempts_at_single_messages_are_shared_out_too() -> None:
     assert watched.group(*calls) is None
     assert len(watched.judge.lockstep.configurations) == 1
     watched.must("messages", "t1", gives=list(map(message, reversed(jobs))))
+
+
+def afterwards(watched: Watched, transcripts: Mapping[str, bool]) -> None:
+    """Look at the transcript from the same configurations again and again."""
+    lockstep = watched.judge.lockstep
+    after = lockstep.configurations
+    for transcript, explained in transcripts.items():
+        finding = lockstep.advance(watched.call("messages", "t1", gives=list(map(message, transcript))))
+        assert (finding is None) == explained, transcript
+        lockstep.configurations = after
+
+
+def three_ended() -> Watched:
+    watched = Watched()
+    for job in "abc":
+        watched.ended(job)
+        watched.must("wait", 1)
+    return watched
+
+
+def test_an_attempt_that_was_over_stands_before_one_that_began_later() -> None:
+    watched = three_ended()
+    spans = {"c": (1, 2), "a": (3, 4), "b": (0, 9)}
+    calls = [watched.call("emit", "t1", job, gives=True, during=during) for job, during in spans.items()]
+    assert watched.group(*calls) is None
+    afterwards(watched, {"cab": True, "cba": True, "bca": True, "acb": False, "bac": False, "abc": False})
+
+
+def test_an_attempt_in_vain_comes_after_whoever_told_and_before_what_began_later() -> None:
+    watched = three_ended()
+    told = watched.call("turn_boundary", "t1", gives=[message("b"), message("c")], during=(0, 9))
+    vain = watched.call("emit", "t1", "b", gives=False, during=(1, 2))
+    later = watched.call("emit", "t1", "a", gives=True, during=(3, 4))
+    assert watched.group(told, vain, later, signals=[turn()]) is None
+    afterwards(watched, {"bac": True, "bca": True, "abc": False, "acb": False, "cba": False})
+
+
+def test_what_is_told_unasked_comes_after_all_that_was_told_before() -> None:
+    watched = three_ended()
+    watched.must("set_idle", "t1", True)
+    calls = [watched.call("turn_boundary", "t1", gives=[message(job)], during=ALL) for job in "ab"]
+    assert watched.group(*calls, signals=[turn(), turn(), turn()]) is None
+    afterwards(watched, {"abc": True, "bac": True, "acb": False, "cab": False, "ab": False})
 
 
 # --- systems ----------------------------------------------------------------------------------------------
