@@ -14,7 +14,7 @@ from statemachines.model import BaseModel
 from statemachines.rows import Observed
 
 
-class Sending(Protocol):
+class Sender(Protocol):
     """A call that gave the messages which it sent, one by one."""
 
     call: Observed
@@ -32,7 +32,7 @@ class Apart:
     all  whether there are no others, but looks that do not see what they do
     """
 
-    def __init__(self, facts: MessageFacts, calls: Sequence[Observed], sending: Sequence[Sending | None]) -> None:
+    def __init__(self, facts: MessageFacts, calls: Sequence[Observed], sending: Sequence[Sender | None]) -> None:
         self._facts = facts
         self._calls = calls
         self._sending = {
