@@ -1,7 +1,7 @@
 """Calls made at once: whether an order, one after the other, explains what they gave.
 
 Linearizability after Wing and Gong, with states seen before cut off. A call that sends messages is
-not one step: every message it sends is one.
+not one step: every message it sends is one. Nor is one that ends with a step of its own: others may come between.
 """
 
 from __future__ import annotations
@@ -71,17 +71,22 @@ def explanations(stepper: Stepper, start: Configuration, history: History) -> Ex
 
 
 _MessageKey = tuple[Any, Any]  # a message: what it is about, and where it stands in the order
+_Step = tuple[int, tuple[Any, ...]]  # a step on its own: its number, and the keys of its records
 
 
 @dataclass(frozen=True, slots=True)
 class _SearchPoint:
-    """A point in a search: the calls done, the messages that each call has sent, the state, the signals owed."""
+    """A point in a search: the calls done, the messages that each call has sent, the state, the signals owed.
+
+    `ending` are the steps with which calls that are done still have to end, each with the instant by which it has to come.
+    """
 
     done: frozenset[int]
     sent: tuple[tuple[_MessageKey, ...], ...]
     frozen: Any
     must: tuple[Signal, ...] = ()
     may: frozenset[Signal] = frozenset()
+    ending: tuple[tuple[_Step, float], ...] = ()
 
 
 class _Linearization:
@@ -152,7 +157,8 @@ class _Linearization:
         """Walk the nodes one step on: a call that may come first, a message sent, a step of the system's own."""
         calls = self.calls
         left = [index for index in range(len(calls)) if index not in node.done]
-        horizon = min((self._until(calls[index]) for index in left), default=0)
+        ends = (until for _, until in node.ending)
+        horizon = min((*(self._until(calls[index]) for index in left), *ends), default=0)
         for index in left:
             if self._since(calls[index]) > horizon:
                 continue
@@ -162,7 +168,7 @@ class _Linearization:
             else:
                 model = like.thawed(node.frozen)
                 for then, outcomes in self.stepper.ways(model, calls[index], self.signals, []):
-                    yield self._after(node, then, outcomes, done=node.done | {index})
+                    yield self._done(node, index, then, outcomes)
         for other, outcomes in unasked(node.frozen, like):
             yield self._after(node, other, outcomes)
         if told := telling(node.frozen, like):
@@ -205,7 +211,7 @@ class _Linearization:
             return
         told = _messages(sending.sent(model), sent)
         outcome = model.do(call.operation, {**call.arguments, sending.variable: told})
-        yield self._after(node, model, [outcome], done=node.done | {index})
+        yield self._done(node, index, model, [outcome])
 
     def _leaves_owed(self, node: _SearchPoint, model: BaseModel, ending: Sending) -> bool:
         """Return whether a call that sends would end while a message is owed that nobody else is about to send.
@@ -223,11 +229,31 @@ class _Linearization:
             any(ending.may_show(model, message, given) for given in about_to) for message in ending.owed(model)
         )
 
+    def _done(self, node: _SearchPoint, index: int, model: BaseModel, outcomes: list[Outcome]) -> _SearchPoint:
+        """Return the node that a call leads to. A step with which several calls end comes before the first of them is over."""
+        call, due, ending = self.calls[index], dict(node.ending), model.ending()
+        until = self._until(call)
+        before = model.thawed(node.frozen).ending() if ending else []
+        for step in ending:
+            asked = step not in before or (until < due.get(step, math.inf) and self._asks(node, model, call, step))
+            due.update({step: until} if asked else {})
+        return self._after(node, model, outcomes, done=node.done | {index}, ending=tuple(due.items()))
+
+    def _asks(self, node: _SearchPoint, like: BaseModel, call: Observed, step: _Step) -> bool:
+        """Return whether a call makes a step due that is due already: it would also if the step had been taken."""
+        model = like.thawed(node.frozen)
+        model.take(*step)
+        return any(step in then.ending() for then, _ in self.stepper.ways(model, call, self.signals, []))
+
     def _after(self, node: _SearchPoint, model: BaseModel, outcomes: list[Outcome], **changed: Any) -> _SearchPoint:
         """Return the node that some outcomes lead to, with which the calls `done` or the messages `sent` are changed."""
         must = sorted((*node.must, *map(comparable, required(outcomes))), key=repr)
         may = node.may | permitted(outcomes)
-        return replace(node, frozen=model.freeze(), must=tuple(must), may=may, **changed)
+        then = replace(node, frozen=model.freeze(), must=tuple(must), may=may, **changed)
+        if not then.ending:
+            return then
+        due = model.ending()
+        return replace(then, ending=tuple(sorted((each for each in then.ending if each[0] in due), key=repr)))
 
 
 def _messages(sent: Sequence[Any], keys: Sequence[_MessageKey]) -> list[Any]:
