@@ -95,6 +95,26 @@ class CancelWritesRunning(Lie):
         return asked or before == "running"
 
 
+class SecondCancelTrustsFirst(Lie):
+    """A cancel that finds another under way says true at once, though the task is not asked to stop yet."""
+
+    row, calls = "X42", 5
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._cancelling: dict[str, int] = {}
+
+    async def cancel_task(self, task: str) -> bool | None:
+        self._cancelling[task] = self._cancelling.get(task, 0) + 1
+        if self._cancelling[task] > 1:
+            return True
+        await _pause()
+        for _ in range(2000 if self._cancelling[task] > 1 else 0):  # whoever was told so has time for a call
+            await _pause()
+        del self._cancelling[task]
+        return await super().cancel_task(task)
+
+
 class EndBesideCancelIsLost(Lie):
     """An ending that finds a cancel under way leaves the delivery to it, which delivers nothing."""
 
