@@ -14,10 +14,11 @@ from typing import Any
 from conformance.system.broken import Broken
 
 SLICE = 0.05  # seconds
+LOOK = 5e-4  # the same where somebody looks meanwhile whether anything runs
 _STEPS = 1000  # of a loop, within which an exception comes that is raised from elsewhere
 
 
-def slices(limit: float) -> Iterator[float]:
+def slices(limit: float, part: float = SLICE) -> Iterator[float]:
     """Walk the parts, in seconds, in which to wait so long for a system.
 
     Whoever waits sleeps a part at a time, and counts no more than that: on a machine so busy that it wakes late, the
@@ -25,8 +26,8 @@ def slices(limit: float) -> Iterator[float]:
     """
     left = limit
     while left > 0:
-        yield min(left, SLICE)
-        left -= SLICE
+        yield min(left, part)
+        left -= part
 
 
 def came(future: Future[Any], limit: float) -> bool:
@@ -97,16 +98,23 @@ class Worker:
         self._thread = Thread(partial(_serve, self._work, self._done))
         self._thread.start()
 
-    def run(self, function: Callable[[], Any], limit: float, what: str) -> Any:
-        """Return what the function gives, or raise what it raises; raise Broken after `limit` seconds."""
+    def run(
+        self, function: Callable[[], Any], limit: float, what: str, look: Callable[[], object] | None = None
+    ) -> Any:
+        """Return what the function gives, or raise what it raises; raise Broken after `limit` seconds.
+
+        `look` is called again and again meanwhile.
+        """
         if threading.current_thread() is self._thread:
             return function()
         try:
             self._work.put(function)
-            for part in slices(limit):
+            for part in slices(limit, SLICE if look is None else LOOK):
                 with contextlib.suppress(queue.Empty):
                     future = self._done.get(timeout=part)
                     break
+                if look is not None:
+                    look()
             else:
                 raise Broken("hang", f"{what} did not come back in time")
         except BaseException:  # whoever waits may be interrupted, too
