@@ -477,9 +477,9 @@ class BaseModel:
         found: Decision = getattr(self, f"may_{operation}")(**arguments)
         return found
 
-    def lasts(self, operation: str, arguments: Mapping[str, Any]) -> int | None:
+    def blocks_for(self, operation: str, arguments: Mapping[str, Any]) -> int | None:
         """Return the milliseconds for which a call may block now; None for one that may not."""
-        found = getattr(self, f"lasts_{operation}", None)
+        found = getattr(self, f"blocks_for_{operation}", None)
         return None if found is None or not self.decide(operation, arguments).accept else found(**arguments)
 
     def do(self, operation: str, arguments: Mapping[str, Any], mint: Callable[..., str] | None = None) -> Outcome:

@@ -146,7 +146,7 @@ class Case:
         self._observation.given(call.arguments)
         began, before = next(self._clock), self.adapter.milliseconds
         try:
-            lasts = self.judge.lockstep.lasts(call.operation, call.arguments)
+            lasts = self.judge.lockstep.blocks_for(call.operation, call.arguments)
             reply = self.adapter.call(call.operation, call.arguments, lasts)
         except Refused as refusal:
             refused = code_of(refusal)

@@ -160,7 +160,7 @@ class Adapter:
     def _answer(self, operation: str, arguments: Mapping[str, Any], lasts: int | None) -> Any:
         if operation == "wait" and self._virtual and self._loop is not None:
             seconds = arguments["ms"] / 1000
-            self._loop.run(lambda: asyncio.sleep(seconds), self.patience, "wait()", seconds=seconds)
+            self._loop.run(lambda: asyncio.sleep(seconds), self.patience, "wait()", self._submitted, seconds)
             return None
         clock = self._clock
         if operation == "wait" and clock is not None and hasattr(self._at_once, "group"):
@@ -178,6 +178,11 @@ class Adapter:
             raise
         self.answered.add(operation)
         return found
+
+    @property
+    def _submitted(self) -> Callable[[], None] | None:
+        """Who is told that a call beside others stands in line; None for a call that is made alone."""
+        return self._gate.submitted if self._gate is not None and hasattr(self._at_once, "group") else None
 
     def _let_settle(self) -> None:
         """Wait until all can be seen that was caused so far: what changes something is called once and not asked again."""
@@ -297,12 +302,10 @@ class Adapter:
         """
         limit, worker = min(self.patience, seconds), worker or self._worker
         loop, at_once = self._loop, hasattr(self._at_once, "group")
-        gate = self._gate if at_once else None
         try:
             if loop is not None:
-                submitted = None if gate is None else gate.submitted
                 work = partial(theirs.run_async, partial(rested if rests else called, function))
-                return loop.run(work, limit, what, submitted)
+                return loop.run(work, limit, what, self._submitted)
             work = partial(theirs.run, function)
             return work() if at_once else worker.run(work, limit, what, look)
         except theirs.Raised as raised:

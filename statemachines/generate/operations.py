@@ -23,7 +23,7 @@ def operation(page: Page, source: kernel.Operation) -> None:
     with page.method(f"may_{source.name}", arguments, "Decision"):
         _decides(page, source)
     if source.waits is not None:
-        with page.method(f"lasts_{source.name}", arguments, "int"):
+        with page.method(f"blocks_for_{source.name}", arguments, "int"):
             _looked_up(page, source)
             page.line(f"return {emit(source.waits)}")
     extended = ", ".join([*([arguments] if arguments else []), *(f"{name}: Any = None" for name in told)])
