@@ -6,7 +6,6 @@ A step is made when nothing of this process runs any more: whatever a call does 
 from __future__ import annotations
 
 import contextlib
-import os
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -136,7 +135,7 @@ def _seconds_run() -> frozenset[tuple[int, float]] | None:
     has not run since waits for something else.
     """
     try:
-        threads = [int(name) for name in os.listdir(_TASKS)]
+        threads = [int(task.name) for task in _TASKS.iterdir()]
         others = [each for each in threads if each != threading.get_native_id()]
         return frozenset((each, time.clock_gettime(~each << 3 | _CLOCK_OF_A_THREAD)) for each in others)
     except OSError:

@@ -211,7 +211,9 @@ def _creation(low: Lowering, creation: Creation, entity: EntitySpec, scope: Scop
     if state is not None:
         word, expr = next((word, expr) for word, expr in creation.fields if word.text == "state")
         elsewhere = low.clause(f"{clause}.state", word.where, f"not {entity.states[0]} at first: {expr.text}")
-    return kernel.Create(clause, name, name_of_new(creation, entity), tuple(given.items()), chosen, state, elsewhere, when)
+    return kernel.Create(
+        clause, name, name_of_new(creation, entity), tuple(given.items()), chosen, state, elsewhere, when
+    )
 
 
 def _fields(low: Lowering, creation: Creation, entity: EntitySpec, scope: Scope) -> dict[str, Typed]:
