@@ -49,7 +49,12 @@ def test_a_clock_stops_a_millisecond_before_a_call_is_over_when_it_is_and_one_af
 def test_who_waits_for_the_clock_beside_a_call_goes_on_at_its_own_instant() -> None:
     clock = Clock(lambda ms: None)
     woken: list[int] = []
-    sleeper = threading.Thread(target=lambda: (clock.sleep(7), woken.append(clock.milliseconds)), daemon=True)
+
+    def sleep() -> None:
+        clock.sleep(7)
+        woken.append(clock.milliseconds)
+
+    sleeper = threading.Thread(target=sleep, daemon=True)
     sleeper.start()
     while not clock.blocks:
         threading.Event().wait(0.001)
