@@ -12,10 +12,9 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from conformance.system.concurrent import state
-from conformance.system.worker import LOOK, SLICE
+from conformance.system.worker import GLANCE, SLICE, state
 
-_QUIET = {True: 5e-3, False: LOOK}  # seconds that nothing runs before a step, longer where a call has only just begun
+_QUIET = {True: 5e-3, False: GLANCE}  # seconds that nothing runs before a step, longer where a call has only just begun
 _UNSEEN = 0.02  # the same where that cannot be seen, elsewhere than on Linux
 _LATEST = 1000  # times as long as it may, a call is looked after: that tells how late it is
 _RUNS = ("R", "D")  # states of a thread: it runs, or reads or writes a file

@@ -22,7 +22,7 @@ from types import CodeType, FrameType
 from typing import Any
 
 from conformance.system.broken import Broken
-from conformance.system.worker import LOOK, SLICE, Thread, fulfil, leave, slices
+from conformance.system.worker import GLANCE, SLICE, Thread, fulfil, leave, slices, waits
 
 _LIBRARY = tuple(
     {sysconfig.get_paths()[key] for key in ("stdlib", "platstdlib", "purelib", "platlib")} | set(site.getsitepackages())
@@ -117,7 +117,7 @@ def _joined(
     threads: Sequence[threading.Thread], limit: float, progress: Callable[[], int], looks: Callable[[], object] | None
 ) -> int:
     """Wait until the threads are done, or nothing has moved for `limit` seconds; return how many are not done."""
-    part = SLICE if looks is None else LOOK
+    part = SLICE if looks is None else GLANCE
     made, waiting = progress(), slices(limit, part)
     for thread in threads:
         while thread.is_alive() and (seconds := next(waiting, 0.0)):
@@ -255,23 +255,6 @@ class _Turns:
         place = self._places[index]
         if surely and place is not None:
             self._blocking.add(place)
-
-
-def waits(thread: int) -> bool:
-    """Return whether a thread of this process, by its native id, waits; one that the machine is too busy to run does not.
-
-    Where that cannot be read, of a thread that has ended or elsewhere than on Linux, it is taken to wait.
-    """
-    return state(thread) != "R"
-
-
-def state(thread: int) -> str:
-    """Return the letter by which Linux tells what a thread of this process does; an empty text where it cannot be read."""
-    try:
-        told = Path(f"/proc/self/task/{thread}/stat").read_text()
-    except OSError:
-        return ""
-    return told.rpartition(") ")[2][:1]
 
 
 def _traced(came: Callable[[Place], bool], own: frozenset[str], fine: bool) -> Callable[[FrameType, str, Any], Any]:

@@ -9,12 +9,13 @@ import threading
 from collections.abc import Callable, Iterator
 from concurrent.futures import CancelledError, Future
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 from conformance.system.broken import Broken
 
 SLICE = 0.05  # seconds
-LOOK = 5e-4  # the same where somebody looks meanwhile whether anything runs
+GLANCE = 5e-4  # the same where somebody looks meanwhile whether anything runs
 _STEPS = 1000  # of a loop, within which an exception comes that is raised from elsewhere
 
 
@@ -77,6 +78,23 @@ def leave(thread: threading.Thread) -> None:
             pass
 
 
+def waits(thread: int) -> bool:
+    """Return whether a thread of this process, by its native id, waits; one that the machine is too busy to run does not.
+
+    Where that cannot be read, of a thread that has ended or elsewhere than on Linux, it is taken to wait.
+    """
+    return state(thread) != "R"
+
+
+def state(thread: int) -> str:
+    """Return the letter by which Linux tells what a thread of this process does; an empty text where it cannot be read."""
+    try:
+        told = Path(f"/proc/self/task/{thread}/stat").read_text()
+    except OSError:
+        return ""
+    return told.rpartition(") ")[2][:1]
+
+
 def fulfil(future: Future[Any], function: Callable[[], Any]) -> None:
     """Let others have what a function gives, or what it raises."""
     try:
@@ -109,7 +127,7 @@ class Worker:
             return function()
         try:
             self._work.put(function)
-            for part in slices(limit, SLICE if look is None else LOOK):
+            for part in slices(limit, SLICE if look is None else GLANCE):
                 with contextlib.suppress(queue.Empty):
                     future = self._done.get(timeout=part)
                     break
