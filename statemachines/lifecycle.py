@@ -160,8 +160,14 @@ class Creation:
 
     def condition(self, entity: EntitySpec) -> Expr | None:
         """Return the condition under which it is created, `when`; where that is a field of the record there is none."""
-        named = {key.text: expr for key, expr in self.fields}
-        return None if "when" in entity.fields else named.get("when")
+        return self._word("when", entity)
+
+    def name(self, entity: EntitySpec) -> Expr | None:
+        """Return what it is `called`; None where that is the name of its entity, or a field of the record."""
+        return self._word("called", entity)
+
+    def _word(self, word: str, entity: EntitySpec) -> Expr | None:
+        return None if word in entity.fields else next((expr for key, expr in self.fields if key.text == word), None)
 
 
 @dataclass(frozen=True, slots=True)

@@ -478,6 +478,11 @@ class BaseModel:
         found: Decision = getattr(self, f"may_{operation}")(**arguments)
         return found
 
+    def blocks_for(self, operation: str, arguments: Mapping[str, Any]) -> int | None:
+        """Return the milliseconds for which a call may block now; None for one that may not."""
+        found = getattr(self, f"blocks_for_{operation}", None)
+        return None if found is None or not self.decide(operation, arguments).accept else found(**arguments)
+
     def do(self, operation: str, arguments: Mapping[str, Any], mint: Callable[..., str] | None = None) -> Outcome:
         """Carry an operation out, with `mint` to choose the ids of new records; raise Impossible where one does not fit."""
         before, self.mint = self.mint, mint or self.mint

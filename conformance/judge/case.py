@@ -146,7 +146,8 @@ class Case:
         self._observation.given(call.arguments)
         began, before = next(self._clock), self.adapter.milliseconds
         try:
-            reply = self.adapter.call(call.operation, call.arguments)
+            lasts = self.judge.lockstep.blocks_for(call.operation, call.arguments)
+            reply = self.adapter.call(call.operation, call.arguments, lasts)
         except Refused as refusal:
             refused = code_of(refusal)
         except Broken as broken:

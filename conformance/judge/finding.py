@@ -15,7 +15,7 @@ from statemachines.model import Signal
 class Finding:
     """What no configuration explains: the clause it speaks of, in words what was expected and what was seen.
 
-    kind  'accepted', 'refused', 'reply', 'signal', 'identity', 'file', 'order', 'shape', 'crash' or 'hang'
+    kind  'accepted', 'refused', 'reply', 'signal', 'identity', 'file', 'order', 'shape', 'late', 'crash' or 'hang'
     path, value  the part of the reply that differs, and what the model gives there
     related  the other clauses that it speaks of: those that set what differs, or that refuse as well
     excused  the clause of the fault, where it is only of level SHOULD because `clause` is

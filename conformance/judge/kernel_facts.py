@@ -168,6 +168,11 @@ class Facts(CallTypes):
         found = self._operations.get(operation)
         return found is not None and found.waits is not None
 
+    def reply_of(self, operation: str) -> str:
+        """Return the clause of what an operation gives; the operation itself where it gives nothing."""
+        found = self._operations.get(operation)
+        return found.reply.clause if found is not None and found.reply is not None else f"operations.{operation}"
+
     def sends(self, operation: str) -> kernel.Send | None:
         """Return how an operation sends messages that it gives; None where it sends none."""
         found = self._operations.get(operation)

@@ -100,6 +100,10 @@ class Lockstep:
         models = (model for each in self.configurations for model, _ in self._own_steps(each.model))
         return any(each.avoid or each.blocks for each in (self.decision(operation, arguments, one) for one in models))
 
+    def blocks_for(self, operation: str, arguments: Mapping[str, Any]) -> int | None:
+        """Return the milliseconds for which a call may block now, by the first explanation; None for one that may not."""
+        return self.model.fork().blocks_for(operation, arguments) if self.stepper.facts.waits(operation) else None
+
     def rests(self, model: BaseModel) -> Iterator[BaseModel]:
         """Walk the model as it is, then all that it may be after what the system may do unasked; it witnesses nothing."""
         unsure = self.unsure

@@ -113,6 +113,9 @@ class Stepper:
         elif not call.elapsed:
             yield from ((model, taken) for taken in self._tried(model, call, reasons))
         elif self.facts.waits(call.operation):
+            if (late := self._late_by(model, call)) is not None:
+                reasons.append(late)
+                return
             for then, passed in self._passed(model, call, call.elapsed, signals, reasons):
                 yield from ((then, [*passed, *taken]) for taken in self._tried(then, call, reasons))
         else:
@@ -131,6 +134,14 @@ class Stepper:
         except Contradiction as contradiction:
             reasons.append(contradiction.finding)
             return []
+
+    def _late_by(self, model: BaseModel, call: Observed) -> Finding | None:
+        """Tell of a call that blocked for longer than it may."""
+        lasts = model.fork().blocks_for(call.operation, call.arguments) if self.declaration.instants else None
+        if lasts is None or call.elapsed <= lasts:
+            return None
+        expected, seen = f"it comes back within {lasts} ms", f"it came back after {call.elapsed} ms"
+        return Finding("late", self.facts.reply_of(call.operation), call.operation, expected, seen)
 
     def _passed(
         self, model: BaseModel, call: Observed, ms: int, signals: Sequence[Signal], reasons: list[Finding]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Collection, Iterable
+from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass, field
 
 from conformance.references.job_delivery import Completion, Deliveries, Reply, call_at, now
@@ -33,6 +33,8 @@ class JobRecord:
     completion: Completion
     work: asyncio.Future[tuple[str, str]] = field(default_factory=lambda: asyncio.get_running_loop().create_future())
     """What the body waits for: the kit ends it, with an outcome and a text."""
+    first: Callable[[], None] | None = None
+    """What the body does before it waits for anything."""
     last_words: str | None = None
     """The error of a body that ends as soon as it is told to stop."""
     body: asyncio.Task[None] | None = None
@@ -77,6 +79,21 @@ class JobRecords(Deliveries):
         if registrar not in self._handles or self._handles[registrar].work.done():
             raise Refused("not_found", "There is no such body")
         return self._begin(self._admit(type, label, None, None))
+
+    async def register_both(self, type: str, label: str, inner: str) -> Reply:
+        """Start a job whose body starts another before it waits for anything, if there is a slot. Refuses as `register`."""
+        came: asyncio.Future[Reply] = asyncio.get_running_loop().create_future()
+
+        def register_inner() -> None:
+            try:
+                came.set_result(self._begin(self._admit(type, inner, None, None)))
+            except Refused:
+                came.set_result({})
+
+        job = self._admit(type, label, None, None)
+        job.first = register_inner
+        outer, within = self._begin(job), await came
+        return {**outer, "inner_id": within.get("job_id"), "inner_handle": within.get("handle")}
 
     async def settle(self, handle: str, outcome: str, text: str) -> None:
         """End a body with a result or an error; ignored where it has ended."""
@@ -197,6 +214,8 @@ class JobRecords(Deliveries):
 
     async def _work(self, job: JobRecord) -> None:
         """Run the body: it ends when its work does, whatever was asked of it meanwhile."""
+        if job.first is not None:
+            job.first()
         try:
             outcome, text = await job.work
         except BodyFailed as failure:

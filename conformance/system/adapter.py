@@ -18,6 +18,7 @@ from typing import Any, Protocol
 
 from conformance.refused import Refused
 from conformance.system import theirs
+from conformance.system.blocking import Clock, Watch
 from conformance.system.broken import Broken, HarnessError
 from conformance.system.concurrent import Place, one_after_the_other, run_at_once
 from conformance.system.declaration import Declaration, DeclarationError
@@ -61,8 +62,11 @@ class Adapter:
         self._blocking: set[Place] = set()  # where its threads wait for each other, as far as it was seen
         self._instance: Any = None
         self._worker = Worker()
+        self._mover: Worker | None = None  # that calls `wait` while another call blocks
+        self._clock: Clock | None = None  # of the object, where calls may block on it
         self._loop: Loop | None = None
         self._virtual = False
+        self._blocks = False  # whether calls may block on a clock that a method of its own moves
         self._unusable = ""  # why no object is made any more
         self._hung = False  # whether something of this case has not come back
         self._settled_at = 0.0  # by `time.monotonic`: when all can be seen that calls of this case have caused
@@ -74,6 +78,7 @@ class Adapter:
             words, has_wait = getattr(self._kind, "declares", {}), callable(getattr(self._kind, "wait", None))
             self.declaration = declare(words, has_wait=has_wait, asynchronous=asynchronous)
             self._virtual = asynchronous and not has_wait and self.declaration.clock == "virtual"
+            self._blocks = not asynchronous and self.declaration.clock == "virtual" and bool(self.declaration.waits)
         except (DeclarationError, HarnessError) as error:
             self.close()
             raise HarnessError(
@@ -121,6 +126,8 @@ class Adapter:
         if self._virtual and self._loop is not None:  # a case begins at the instant 0, with nothing left on the loop
             self._loop.end()
             self._loop = Loop(virtual=True)
+        if self._blocks:
+            self._clock = Clock(self._move)
         try:
             self._instance = self._run(self._factory, "the constructor")
         except Broken as broken:
@@ -134,32 +141,48 @@ class Adapter:
         """Return whether there is a method for an operation, and it is not declared to be lacking."""
         return operation not in self.declaration.absent and callable(getattr(self._kind, operation, None))
 
-    def call(self, operation: str, arguments: Mapping[str, Any]) -> Any:
-        """Make one call, and return the reply; raise Refused, or Broken for any other exception and when it does not come back."""
+    def call(self, operation: str, arguments: Mapping[str, Any], lasts: int | None = None) -> Any:
+        """Make one call, and return the reply; raise Refused, or Broken for any other exception and when it does not come back.
+
+        One that `lasts` for some milliseconds may block until the clock has moved so far: nobody else moves it then.
+        """
         if getattr(self._at_once, "group", self._group) is not self._group:
             raise Broken("hang", f"{operation}() was not begun: another call had not come back")
         self._made += 1
         if operation in self.declaration.looks or hasattr(self._at_once, "group"):
-            return self._answer(operation, arguments)
+            return self._answer(operation, arguments, lasts)
         self._let_settle()
         try:
-            return self._answer(operation, arguments)
+            return self._answer(operation, arguments, lasts)
         finally:
             self._settled_at = time.monotonic() + self.declaration.settles / 1000
 
-    def _answer(self, operation: str, arguments: Mapping[str, Any]) -> Any:
+    def _answer(self, operation: str, arguments: Mapping[str, Any], lasts: int | None) -> Any:
         if operation == "wait" and self._virtual and self._loop is not None:
             seconds = arguments["ms"] / 1000
-            self._loop.run(lambda: asyncio.sleep(seconds), self.patience, "wait()", seconds=seconds)
+            self._loop.run(lambda: asyncio.sleep(seconds), self.patience, "wait()", self._submitted, seconds)
             return None
-        work = getattr(self._instance, operation)
+        clock = self._clock
+        if operation == "wait" and clock is not None and hasattr(self._at_once, "group"):
+            clock.sleep(arguments["ms"])
+            return None
+        work = partial(getattr(self._instance, operation), **arguments)
         try:
-            found = self._run(lambda: work(**arguments), f"{operation}()")
+            if clock is None or lasts is None:
+                found = self._run(work, f"{operation}()")
+            else:
+                with clock.during(lasts):
+                    found = self._run(work, f"{operation}()", look=Watch(clock).look)
         except Refused:
             self.answered.add(operation)
             raise
         self.answered.add(operation)
         return found
+
+    @property
+    def _submitted(self) -> Callable[[], None] | None:
+        """Who is told that a call beside others stands in line; None for a call that is made alone."""
+        return self._gate.submitted if self._gate is not None and hasattr(self._at_once, "group") else None
 
     def _let_settle(self) -> None:
         """Wait until all can be seen that was caused so far: what changes something is called once and not asked again."""
@@ -167,8 +190,14 @@ class Adapter:
 
     @property
     def milliseconds(self) -> int:
-        """What a virtual clock shows; 0 without one."""
-        return self._loop.milliseconds if self._loop is not None else 0
+        """What a virtual clock shows, as far as the kit moves it by itself; 0 without one."""
+        clock = self._loop or self._clock
+        return clock.milliseconds if clock is not None else 0
+
+    def _move(self, ms: int) -> None:
+        """Move the clock of the system, on a thread of its own: another one may be in a call that waits for that."""
+        self._mover = self._mover or Worker()
+        self._run(partial(self._instance.wait, ms=ms), "wait()", worker=self._mover)
 
     def signals(self) -> list[Any]:
         """Return the signals since the last time; a system without `signals` has none. Raises Broken."""
@@ -220,7 +249,8 @@ class Adapter:
             loop.call_soon(gate.hold)
         try:
             marked = [partial(in_group, body) for body in bodies]
-            return run_at_once(marked, seed, self._own, self.patience, lambda: self._made, self._blocking)
+            watch = None if self._clock is None else Watch(self._clock).look_beside
+            return run_at_once(marked, seed, self._own, self.patience, lambda: self._made, self._blocking, watch)
         except Broken:
             self._hung = True
             raise
@@ -237,6 +267,8 @@ class Adapter:
         finally:
             self._held.close()
             self._worker.stop()
+            if self._mover is not None:
+                self._mover.stop()
             if self._loop is not None:
                 self._loop.end()
         if self._unusable != known:
@@ -254,21 +286,28 @@ class Adapter:
             if broken.kind == "hang" and not hung:  # else it waits for what the call that hangs has not given back
                 self._unusable = f"{self.name}: {broken.message}; it is asked after each case, and has to come back"
 
-    def _run(self, function: Callable[[], Any], what: str, *, rests: bool = False, seconds: float = math.inf) -> Any:
+    def _run(
+        self,
+        function: Callable[[], Any],
+        what: str,
+        *,
+        rests: bool = False,
+        seconds: float = math.inf,
+        worker: Worker | None = None,
+        look: Callable[[], object] | None = None,
+    ) -> Any:
         """Call something of the system's, on the thread that fits, within the time limit, and within so many seconds.
 
-        Before it, with `rests`, an event loop comes to rest.
+        Before it, with `rests`, an event loop comes to rest. Where it is called on a worker, `look` is meanwhile.
         """
-        limit = min(self.patience, seconds)
-        worker, loop, at_once = self._worker, self._loop, hasattr(self._at_once, "group")
-        gate = self._gate if at_once else None
+        limit, worker = min(self.patience, seconds), worker or self._worker
+        loop, at_once = self._loop, hasattr(self._at_once, "group")
         try:
             if loop is not None:
-                submitted = None if gate is None else gate.submitted
                 work = partial(theirs.run_async, partial(rested if rests else called, function))
-                return loop.run(work, limit, what, submitted)
+                return loop.run(work, limit, what, self._submitted)
             work = partial(theirs.run, function)
-            return work() if at_once else worker.run(work, limit, what)
+            return work() if at_once else worker.run(work, limit, what, look)
         except theirs.Raised as raised:
             error = raised.error
             if isinstance(error, theirs.Exited):
@@ -280,6 +319,8 @@ class Adapter:
             self._hung |= worker.stuck or (loop is not None and loop.stopped.is_set())
             if worker.stuck and self._worker is worker:
                 self._worker = Worker()
+            if worker.stuck and self._mover is worker:
+                self._mover = None
             if loop is not None and loop.stopped.is_set() and self._loop is loop:
                 self._loop = Loop(virtual=self._virtual)
 

@@ -22,7 +22,7 @@ from types import CodeType, FrameType
 from typing import Any
 
 from conformance.system.broken import Broken
-from conformance.system.worker import Thread, fulfil, leave, slices
+from conformance.system.worker import GLANCE, SLICE, Thread, fulfil, leave, slices, waits
 
 _LIBRARY = tuple(
     {sysconfig.get_paths()[key] for key in ("stdlib", "platstdlib", "purelib", "platlib")} | set(site.getsitepackages())
@@ -73,12 +73,15 @@ def run_at_once(
     limit: float,
     progress: Callable[[], int],
     blocking: set[Place] | None = None,
+    watch: Callable[[bool], object] | None = None,
 ) -> list[Any]:
     """Evaluate bodies on threads of their own; return their values in order. Raises Broken for a hang.
 
     The first exception of a body is raised again. Lines at which a thread waits for another one are learned; `blocking`
     hands them on from group to group. When `progress` stands still and no body ends for `limit` seconds,
     that is a hang; the threads are left behind.
+    `watch` is called again and again meanwhile, and told whether a thread waits for its turn: it is not the system that
+    keeps that one.
     """
     results: list[Future[Any]] = [Future() for _ in bodies]
     start = threading.Barrier(len(bodies))
@@ -94,10 +97,13 @@ def run_at_once(
     threads = [Thread(partial(work, index)) for index in range(len(bodies))]
     for thread in threads:
         thread.start()
-    stuck = _joined(threads, limit, lambda: progress() + turns.ended)
-    if stuck:
-        for thread in threads:
+    stuck, looks = len(threads), None if watch is None else lambda: watch(turns.queueing)
+    try:
+        stuck = _joined(threads, limit, lambda: progress() + turns.ended, looks)
+    finally:
+        for thread in threads if stuck else ():
             leave(thread)
+    if stuck:
         raise Broken("hang", f"{stuck} of {len(bodies)} calls made at once did not come back in time")
     return [each.result() for each in results]
 
@@ -107,14 +113,19 @@ def _together(start: threading.Barrier, body: Callable[[], Any]) -> Any:
     return body()
 
 
-def _joined(threads: Sequence[threading.Thread], limit: float, progress: Callable[[], int]) -> int:
+def _joined(
+    threads: Sequence[threading.Thread], limit: float, progress: Callable[[], int], looks: Callable[[], object] | None
+) -> int:
     """Wait until the threads are done, or nothing has moved for `limit` seconds; return how many are not done."""
-    made, waiting = progress(), slices(limit)
+    part = SLICE if looks is None else GLANCE
+    made, waiting = progress(), slices(limit, part)
     for thread in threads:
         while thread.is_alive() and (seconds := next(waiting, 0.0)):
             thread.join(seconds)
             if progress() != made:
-                made, waiting = progress(), slices(limit)
+                made, waiting = progress(), slices(limit, part)
+            if looks is not None:
+                looks()
     return sum(thread.is_alive() for thread in threads)
 
 
@@ -151,6 +162,7 @@ class _Turns:
         self._until = time.monotonic() + seconds  # then all run: what is slow because of turns is no hang
         self._steps = self._turns = 0
         self._turn = self._choice.choice(self._running)
+        self._queue: set[int] = set()  # those that wait for their turn
 
     def begin(self, index: int) -> None:
         """Run from now on, on the thread that calls this."""
@@ -168,7 +180,9 @@ class _Turns:
         handed = self._turn == index and self._choice.random() < self._rate and self._hand_over(index)
         if self._turn != index:
             self._places[index] = None
+            self._queue.add(index)
             self._wait(index, _SHORT_MOMENT if handed else self._long)
+            self._queue.discard(index)
         self._places[index] = place
         return True
 
@@ -182,6 +196,11 @@ class _Turns:
     def ended(self) -> int:
         """How many threads run no more."""
         return len(self._rests) - len(self._running)
+
+    @property
+    def queueing(self) -> bool:
+        """Whether a thread waits for its turn."""
+        return bool(self._queue)
 
     def _hand_over(self, index: int) -> bool:
         """Let another thread go on; tell whether one can."""
@@ -236,18 +255,6 @@ class _Turns:
         place = self._places[index]
         if surely and place is not None:
             self._blocking.add(place)
-
-
-def waits(thread: int) -> bool:
-    """Return whether a thread of this process, by its native id, waits; one that the machine is too busy to run does not.
-
-    Where that cannot be read, of a thread that has ended or elsewhere than on Linux, it is taken to wait.
-    """
-    try:
-        state = Path(f"/proc/self/task/{thread}/stat").read_bytes()
-    except OSError:
-        return True
-    return not state.rpartition(b") ")[2].startswith(b"R")
 
 
 def _traced(came: Callable[[Place], bool], own: frozenset[str], fine: bool) -> Callable[[FrameType, str, Any], Any]:

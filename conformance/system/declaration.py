@@ -50,6 +50,7 @@ class Declaration:
                  once; none: one call at a time
     settles  milliseconds until what a call causes can be seen; 0: at once
     looks  the operations that change nothing: only they can be asked again
+    waits  the operations that may block for a time
     rests  all that is started comes to rest before anybody looks: on the kit's own loop nothing comes later
     deviates  the failures that are known, by row or clause
     measured  what the system makes of a text before it holds it against a limit; None: that is the text itself
@@ -69,6 +70,7 @@ class Declaration:
     unsent: frozenset[str] = frozenset()
     unlimited: frozenset[str] = frozenset()
     measured: Callable[[str], str] | None = None
+    waits: frozenset[str] = frozenset()
 
     @property
     def silent(self) -> frozenset[str]:
@@ -135,6 +137,7 @@ def declared(compiled: Compiled, words: Mapping[str, Any], *, has_wait: bool, as
         unsent,
         unlimited,
         measure,
+        frozenset(each.name for each in compiled.kernel.operations if each.waits is not None),
     )
 
 

@@ -9,15 +9,17 @@ import threading
 from collections.abc import Callable, Iterator
 from concurrent.futures import CancelledError, Future
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 from conformance.system.broken import Broken
 
 SLICE = 0.05  # seconds
+GLANCE = 5e-4  # the same where somebody looks meanwhile whether anything runs
 _STEPS = 1000  # of a loop, within which an exception comes that is raised from elsewhere
 
 
-def slices(limit: float) -> Iterator[float]:
+def slices(limit: float, part: float = SLICE) -> Iterator[float]:
     """Walk the parts, in seconds, in which to wait so long for a system.
 
     Whoever waits sleeps a part at a time, and counts no more than that: on a machine so busy that it wakes late, the
@@ -25,8 +27,8 @@ def slices(limit: float) -> Iterator[float]:
     """
     left = limit
     while left > 0:
-        yield min(left, SLICE)
-        left -= SLICE
+        yield min(left, part)
+        left -= part
 
 
 def came(future: Future[Any], limit: float) -> bool:
@@ -76,6 +78,23 @@ def leave(thread: threading.Thread) -> None:
             pass
 
 
+def waits(thread: int) -> bool:
+    """Return whether a thread of this process, by its native id, waits; one that the machine is too busy to run does not.
+
+    Where that cannot be read, of a thread that has ended or elsewhere than on Linux, it is taken to wait.
+    """
+    return state(thread) != "R"
+
+
+def state(thread: int) -> str:
+    """Return the letter by which Linux tells what a thread of this process does; an empty text where it cannot be read."""
+    try:
+        told = Path(f"/proc/self/task/{thread}/stat").read_text()
+    except OSError:
+        return ""
+    return told.rpartition(") ")[2][:1]
+
+
 def fulfil(future: Future[Any], function: Callable[[], Any]) -> None:
     """Let others have what a function gives, or what it raises."""
     try:
@@ -97,16 +116,23 @@ class Worker:
         self._thread = Thread(partial(_serve, self._work, self._done))
         self._thread.start()
 
-    def run(self, function: Callable[[], Any], limit: float, what: str) -> Any:
-        """Return what the function gives, or raise what it raises; raise Broken after `limit` seconds."""
+    def run(
+        self, function: Callable[[], Any], limit: float, what: str, look: Callable[[], object] | None = None
+    ) -> Any:
+        """Return what the function gives, or raise what it raises; raise Broken after `limit` seconds.
+
+        `look` is called again and again meanwhile.
+        """
         if threading.current_thread() is self._thread:
             return function()
         try:
             self._work.put(function)
-            for part in slices(limit):
+            for part in slices(limit, SLICE if look is None else GLANCE):
                 with contextlib.suppress(queue.Empty):
                     future = self._done.get(timeout=part)
                     break
+                if look is not None:
+                    look()
             else:
                 raise Broken("hang", f"{what} did not come back in time")
         except BaseException:  # whoever waits may be interrupted, too

@@ -16,12 +16,16 @@ _HOW: Final = {"avoided": "idle=True, avoid=True", "awaited": "blocks=True", "un
 
 
 def operation(page: Page, source: kernel.Operation) -> None:
-    """Write the three methods of an operation."""
+    """Write the three methods of an operation, and a fourth of one that may block for a time."""
     arguments = _declared(source)
     names = ", ".join(python_name(parameter.name) for parameter in source.parameters)
     told = [python_name(effect.variable) for effect in source.effects if isinstance(effect, kernel.Send)]
     with page.method(f"may_{source.name}", arguments, "Decision"):
         _decides(page, source)
+    if source.waits is not None:
+        with page.method(f"blocks_for_{source.name}", arguments, "int"):
+            _looked_up(page, source)
+            page.line(f"return {emit(source.waits)}")
     extended = ", ".join([*([arguments] if arguments else []), *(f"{name}: Any = None" for name in told)])
     with page.method(f"do_{source.name}", extended, "Outcome"):
         _does(page, source)

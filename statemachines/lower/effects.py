@@ -22,7 +22,7 @@ from statemachines.lifecycle import (
 )
 from statemachines.lower.context import Lowering, local, state, state_type
 from statemachines.types import UNKNOWN, List, MessageType, Ref, optional
-from statemachines.words import variable_of
+from statemachines.words import name_of_new
 
 _BUILT_IN = ("serial", "completion")  # fields that no `create` gives
 
@@ -180,10 +180,12 @@ def creations(
         entity = low.known_entity(each.entity)
         if entity is None:
             continue
-        name = variable_of(entity.name.text)
+        name, called = name_of_new(each, entity), each.name(entity)
+        if called is not None and not isinstance(called.node, Name):
+            low.fault("bad-name", called.where, f"{called.text!r} is not a name", "for example other")
         if name in scope.names:
             message = f"{name!r} already means something here"
-            hint = "a new record has the name of its entity: give the other one another name"
+            hint = "a new record has the name of its entity: give it another one, `called: other`"
             low.fault("shadowed-name", each.entity.where, message, hint)
         create = _creation(low, each, entity, scope, path)
         found.append(create)
@@ -209,16 +211,18 @@ def _creation(low: Lowering, creation: Creation, entity: EntitySpec, scope: Scop
     if state is not None:
         word, expr = next((word, expr) for word, expr in creation.fields if word.text == "state")
         elsewhere = low.clause(f"{clause}.state", word.where, f"not {entity.states[0]} at first: {expr.text}")
-    return kernel.Create(clause, name, variable_of(name), tuple(given.items()), chosen, state, elsewhere, when)
+    return kernel.Create(
+        clause, name, name_of_new(creation, entity), tuple(given.items()), chosen, state, elsewhere, when
+    )
 
 
 def _fields(low: Lowering, creation: Creation, entity: EntitySpec, scope: Scope) -> dict[str, Typed]:
     kinds = low.words.types.record_fields(entity.name.text)
     known = [field for field in kinds if field not in _BUILT_IN]
     given: dict[str, Typed] = {}
-    condition = creation.condition(entity)
+    condition, called = creation.condition(entity), creation.name(entity)
     for key, expr in creation.fields:
-        if expr is condition:
+        if expr is condition or expr is called:
             continue
         if key.text in known:
             there = scope.with_names({"minted": local("minted", kinds["id"])}) if key.text == "id" else scope

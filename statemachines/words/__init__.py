@@ -5,5 +5,5 @@
 
 from __future__ import annotations
 
-from statemachines.words.types import variable_of
+from statemachines.words.types import name_of_new, variable_of
 from statemachines.words.words import Words, plain_field, plain_fields, record_literal

@@ -8,7 +8,7 @@ from functools import cached_property
 from statemachines.expression import Scope, Typed, Var, Vocabulary, check, python_name
 from statemachines.lifecycle import Lifecycle, OperationSpec
 from statemachines.types import INT, TIME, List, MessageType, Ref, Type, optional
-from statemachines.words.types import Types, variable_of
+from statemachines.words.types import Types, name_of_new, variable_of
 
 
 class Scopes:
@@ -52,8 +52,9 @@ class Scopes:
         for creation in operation.creations:
             entity = creation.entity.text
             if entity in self._lifecycle.entities:
-                surely = creation.condition(self._lifecycle.entities[entity]) is None
-                names.setdefault(variable_of(entity), Ref(entity) if surely else optional(Ref(entity)))
+                declared = self._lifecycle.entities[entity]
+                kind = Ref(entity) if creation.condition(declared) is None else optional(Ref(entity))
+                names.setdefault(name_of_new(creation, declared), kind)
         scope = self.model(names)
         for sending in operation.sends:
             name = sending.name.text

@@ -6,7 +6,8 @@ from collections.abc import Collection, Mapping
 from functools import cached_property
 
 from statemachines.diagnostics import Diagnostic, unknown
-from statemachines.lifecycle import Lifecycle, TypeDeclaration, TypeUse, Word
+from statemachines.expression import Name
+from statemachines.lifecycle import Creation, EntitySpec, Lifecycle, TypeDeclaration, TypeUse, Word
 from statemachines.types import (
     BOOL,
     DOCUMENT,
@@ -188,6 +189,12 @@ def _declared(name: str, declaration: TypeDeclaration) -> Type:
 
 def _texts(words: tuple[Word, ...]) -> tuple[str, ...]:
     return tuple(word.text for word in words)
+
+
+def name_of_new(creation: Creation, entity: EntitySpec) -> str:
+    """Return the name under which a new record is known from then on: what it is called, or that of its entity."""
+    called = creation.name(entity)
+    return called.node.name if called is not None and isinstance(called.node, Name) else variable_of(entity.name.text)
 
 
 def variable_of(entity: str) -> str:

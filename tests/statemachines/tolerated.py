@@ -306,7 +306,10 @@ JOB = Tolerated(
     },
     unmissed={
         "operations.register_from.missing": OPEN,
-        **{f"operations.{name}.unsaid": OPEN for name in ("register_from", "unwatch", "list", "tool", "configure")},
+        **{
+            f"operations.{name}.unsaid": OPEN
+            for name in ("register_from", "register_both", "unwatch", "list", "tool", "configure")
+        },
     },
 )
 

@@ -45,6 +45,11 @@ SCENARIOS: dict[type[Lie], str] = {
     provoked.InnerIsCancelledWithOuter: "a = register('bash', 'x'); b = register_from(a, 'bash', 'y'); cancel(a); get(b)",
     provoked.InnerHasNoSlot: "configure(1); a = register('bash', 'x'); register_from(a, 'bash', 'y')",
     provoked.InnerBeginsAfterDispose: "a = register('bash', 'x'); dispose(); register_from(a, 'bash', 'y')",
+    provoked.InnerTakesId: "register_both('bash', 'x', 'y')",
+    provoked.InnerIsPartOfOuter: "a = register_both('bash', 'x', 'y'); cancel(a)",
+    provoked.BodyBeginsUnderLock: "register_both('bash', 'x', 'y')",
+    provoked.CountedAfterItsBody: "configure(1); register_both('bash', 'x', 'y')",
+    provoked.BothBeginAfterDispose: "dispose(); register_both('bash', 'x', 'y')",
     provoked.ThrowingBodyBeginsAfterDispose: "dispose(); register_with('throws', 'bash', 'x', 'broken')",
     polling.UnknownTokenAbortsAll: (
         "a = register('bash', 'x'); b = tool(poll=[a]); abort_tool('nobody'); tool_result(b)"

@@ -12,7 +12,8 @@ from conformance.references.background_tasks import BackgroundTasks
 from conformance.refused import Refused
 from conformance.system.concurrent import run_at_once
 from tests.conformance.references.driving import Call, Driver, call
-from tests.right.background_tasks import RIGHT, ConditionTasks
+from tests.right.background_tasks import RIGHT, BlockingTasks, ConditionTasks
+from tests.right.background_tasks.blocking import Waiter
 
 DEFAULTS: dict[str, Any] = BackgroundTasks.declares
 ENDS = ("completed", "failed")
@@ -36,8 +37,19 @@ class AsReturned(BackgroundTasks):
         super().__init__(**self.declares["limits"], **self.declares["policies"])
 
 
-SYSTEMS: list[Any] = [BackgroundTasks, AsReturned, *RIGHT]
-ON_A_LOOP = [system for system in SYSTEMS if system is not ConditionTasks]
+class BlocksAlone(BlockingTasks):
+    """On one thread nobody comes beside a call that blocks, so that its time is over as soon as it begins."""
+
+    def _block(self, waiter: Waiter) -> None:
+        self._now = waiter.until
+
+
+ON_A_LOOP: list[Any] = [
+    BackgroundTasks,
+    AsReturned,
+    *(each for each in RIGHT if each not in (ConditionTasks, BlockingTasks)),
+]
+SYSTEMS = [*ON_A_LOOP, ConditionTasks, BlocksAlone]
 
 
 @pytest.fixture(params=SYSTEMS, ids=lambda system: system.__name__)

@@ -191,8 +191,11 @@ OTHERWISE = {
     "CancelIsSeenAgain",
     "CancelOfAllIsNotSeen",
     "LateCancelIsNotSeen",
+    "WaitIsHalved",
+    "WaitIsTooLong",
 }
-"""Those that need time to pass between calls or another turn of the loop, never come back, crash, signal, or choose otherwise."""
+"""Those that need time to pass between calls or another turn of the loop, never come back or in another time, crash, signal, or choose
+otherwise."""
 
 
 @pytest.mark.parametrize("lie", [lie for lie in FAULTY if lie.__name__ in SCRIPTS], ids=lambda lie: lie.__name__)

@@ -21,7 +21,8 @@ from conformance.judge.history import History
 from conformance.suite.run import Run
 from conformance.system import adapter as adapter_module
 from conformance.system.broken import Broken
-from conformance.system.concurrent import Place, _Turns, is_own, one_after_the_other, overlapping, run_at_once, waits
+from conformance.system.concurrent import Place, _Turns, is_own, one_after_the_other, overlapping, run_at_once
+from conformance.system.worker import waits
 from conformance.verdict import EXIT_CONFORMS, Verdict
 from tests.conformance.systems import REFERENCE, adapted, row_result, thread_job, whole_run
 from tests.right.thread_job import ActorJobs, RealClockJobs, SqliteJobs
@@ -324,6 +325,7 @@ def in_turn(
     limit: float,
     progress: Callable[[], int],
     blocking: set[Place],
+    watch: Callable[[bool], object] | None,
 ) -> list[Any]:
     """What a kit that cannot run anything at once would do."""
     return [body() for body in bodies]

@@ -88,3 +88,21 @@ class GivenUpWaiterIsWoken(Lie):
         table.waiters.append(waiter)
         await asyncio.wait([waiter], timeout=ms / 1000)
         return waiter.done()
+
+
+class WaitIsHalved(Lie):
+    """A wait is given up when half of its time is over."""
+
+    row, calls = "B9", 3
+
+    async def _wait(self, table: TaskTable, ms: int) -> bool:
+        return await super()._wait(table, ms // 2)
+
+
+class WaitIsTooLong(Lie):
+    """A wait is given up a millisecond after its time is over."""
+
+    row, calls = "X8", 1
+
+    async def _wait(self, table: TaskTable, ms: int) -> bool:
+        return await super()._wait(table, ms + 1)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from conformance.references.job import Endings, ToolCall
 from conformance.references.job_delivery import Completion, Reply
@@ -236,5 +236,104 @@ class InnerBeginsAfterDispose(Lie):
     async def register_from(self, registrar: str, type: str, label: str) -> Reply:
         self._disposed, was_disposed = False, self._disposed
         reply = await super().register_from(registrar, type, label)
+        self._disposed = was_disposed
+        return reply
+
+
+class InnerTakesId(Lie):
+    """The id of a job is taken when its body has begun, and so is that of the job which that body registers before."""
+
+    row, calls = "E78", 1
+
+    async def register_both(self, type: str, label: str, inner: str) -> Reply:
+        self._mint_of_outer = True
+        return await super().register_both(type, label, inner)
+
+    _mint_of_outer = False
+
+    def _begin(self, job: JobRecord) -> Reply:
+        reply = super()._begin(job)
+        if self._mint_of_outer:
+            self._mint_of_outer = False
+            self._minted -= 1
+            del self._jobs[job.job_id]
+            asyncio.get_running_loop().call_soon(self._jobs.__setitem__, job.job_id, job)
+        return reply
+
+
+class InnerIsPartOfOuter(Lie):
+    """A job that a body registers before it waits for anything is a part of that body's job, and cancelled with it."""
+
+    row, calls = "E78", 2
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._parts: dict[str, str | None] = {}
+
+    async def register_both(self, type: str, label: str, inner: str) -> Reply:
+        reply = await super().register_both(type, label, inner)
+        self._parts[reply["job_id"]] = reply["inner_id"]
+        return reply
+
+    def _cancel(self, job: JobRecord) -> None:
+        super()._cancel(job)
+        part = self._jobs.get(self._parts.get(job.job_id) or "")
+        if part is not None and part.status == "running":
+            super()._cancel(part)
+
+
+class BodyBeginsUnderLock(Lie):
+    """A job begins under a lock that its body finds taken when it registers another one: neither comes to its end."""
+
+    row, calls = "E78", 1
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._beginning = asyncio.Lock()
+
+    async def register_both(self, type: str, label: str, inner: str) -> Reply:
+        async with self._beginning:
+            outer = await self.register(type, label)
+            within = await self._register_within(type, inner)
+            return {**outer, "inner_id": within["job_id"], "inner_handle": within["handle"]}
+
+    async def _register_within(self, type: str, label: str) -> Reply:
+        async with self._beginning:
+            return await self.register(type, label)
+
+
+class CountedAfterItsBody(Lie):
+    """How many jobs run is counted up when the body of a new one has begun: it can register one more than the limit."""
+
+    row, calls = "E79", 2
+
+    def _begin(self, job: JobRecord) -> Reply:
+        reply = super()._begin(job)
+        if job.first is not None:
+            self._uncounted, job.first = job, self._counting(job.first)
+        return reply
+
+    _uncounted: JobRecord | None = None
+
+    def _counting(self, first: Callable[[], None]) -> Callable[[], None]:
+        def begin() -> None:
+            first()
+            self._uncounted = None
+
+        return begin
+
+    def running(self, owner: str | None = None) -> list[Reply]:
+        uncounted = self._uncounted and self._uncounted.job_id
+        return [each for each in super().running(owner) if each["job_id"] != uncounted]
+
+
+class BothBeginAfterDispose(Lie):
+    """After dispose a job begins all the same, if its body registers another."""
+
+    row, calls = "E80", 2
+
+    async def register_both(self, type: str, label: str, inner: str) -> Reply:
+        self._disposed, was_disposed = False, self._disposed
+        reply = await super().register_both(type, label, inner)
         self._disposed = was_disposed
         return reply

@@ -146,6 +146,15 @@ class ActorJobs:
     def register_from(self, registrar: str, type: str, label: str) -> Reply:
         return self._register(type, label, None, None)
 
+    @letter
+    def register_both(self, type: str, label: str, inner: str) -> Reply:
+        outer = self._register(type, label, None, None)
+        try:
+            within = self._register(type, inner, None, None)
+        except Refused:
+            within = {"job_id": None, "handle": None}
+        return {**outer, "inner_id": within["job_id"], "inner_handle": within["handle"]}
+
     def _register(self, type: str, label: str, id: str | None, owner: str | None) -> Reply:
         if self._disposed:
             raise Refused("disposed")

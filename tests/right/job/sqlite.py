@@ -64,7 +64,7 @@ class SqliteJobs:
         "clock": "virtual",
         "concurrency": "threads",
         "limits": {"max_running": 3, "retention": 60_000, "poll_wait": 5_000},
-        "lacks": ["refuse_sink", "register_with", "register_from", "aborted_tool"],
+        "lacks": ["refuse_sink", "register_with", "register_from", "register_both", "aborted_tool"],
         "policies": {
             "late_settlement": "anew",
             "id_reuse": "no",

@@ -734,6 +734,21 @@ def test_whatever_follows_may_create_a_record() -> None:
     assert not {each.code for each in checked(*edits).diagnostics} & {"never-created", "dead-end"}
 
 
+def test_a_second_new_record_is_called_otherwise() -> None:
+    def creating(called: str) -> tuple[tuple[str, str], ...]:
+        note = NOTE.replace("create: {Note: {of: note.of}}", f"create: {{Note: {{{called}of: note.of}}}}")
+        return (
+            ("types:\n", "types:\n  JobId: {id of: Job}\n"),
+            ("    entering:\n", "    entering:\n      running: {create: {Note: {of: job.id}}}\n"),
+            ("messages:\n", f"{note}messages:\n"),
+        )
+
+    assert "other = Note(" in compile_text(edited(*creating("called: other, ")), "small.yaml").source
+    codes = [{each.code for each in checked(*creating(called)).diagnostics} for called in ("", "called: 1 + 1, ")]
+    assert codes[0] == {"shadowed-name"}
+    assert "bad-name" in codes[1]
+
+
 def test_an_operation_may_have_the_name_of_something_that_every_model_has() -> None:
     text = edited(("  rest:\n", "  settle:\n    takes: {job: Job}\n    move: running -> done\n  rest:\n"))
     model: Any = compile_text(text, "small.yaml").model()
