@@ -7,7 +7,7 @@ import threading
 from typing import Any, ClassVar
 
 from conformance.references.background_tasks import BackgroundTasks
-from tests.right.background_tasks.condition import ConditionTasks, Task
+from tests.right.background_tasks.condition import ConditionTasks, Handle, Table, Task, number_of
 
 
 class KeepsAll(BackgroundTasks):
@@ -57,3 +57,57 @@ class IdsOutsideTheLock(ConditionTasks):
     def list(self) -> list[dict[str, Any]]:
         """Give the rows in the order of their ids."""
         return sorted(super().list(), key=lambda row: int(row["task_id"]))
+
+
+class _Tokens(Table):
+    """A table in which a task is canceled that was asked to stop when its body returned."""
+
+    def returned(self, task: Task, outcome: str) -> str:
+        """As what it counts: canceled, or as it returned."""
+        return "canceled" if task.asked else outcome
+
+
+class LooksThenAsks(ConditionTasks):
+    """Legal: "it was running at some instant of the call and cancellation was requested".
+
+    A cancel looks whether the task runs, and asks it later; a cancel of all asks one task after the other. A body looks at
+    its token when it returns, and its task ends later. So what returns beside a cancel that says true may be completed,
+    whether it was told to stop or not.
+    """
+
+    declares: ClassVar[dict[str, Any]] = {
+        **ConditionTasks.declares,
+        "policies": {**ConditionTasks.declares["policies"], "cancelled_body": "canceled", "canceled_outcome": "canceled"},
+    }
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._handles = [Handle(_Tokens())]
+
+    def cancel_task(self, task: str) -> bool | None:
+        """Look, and then ask."""
+        table = self._table()
+        found = table.tasks.get(number_of(task))
+        if found is None or found.result is not None:
+            return None if found is None else False
+        with table.changed:
+            table.ask(number_of(task))
+        return True
+
+    def cancel_all(self) -> None:
+        """Let nobody spawn any more, and then ask one after the other."""
+        table = self._table()
+        with table.changed:
+            table.closed = True
+            there = [*table.tasks]
+        for number in there:
+            with table.changed:
+                table.ask(number)
+
+    def finish(self, task: str, outcome: str, text: str) -> None:
+        """Look at the token, and then end."""
+        table = self._table()
+        found = table.tasks.get(number_of(task))
+        status = outcome if found is None else table.returned(found, outcome)
+        with table.changed:
+            table.end(number_of(task), (status, text))

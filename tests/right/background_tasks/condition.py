@@ -76,7 +76,11 @@ class Table:
                 task.asked = True
                 self.told.append(number)
             if task is not None and task.last_words is not None:
-                self.end(number, ("failed", task.last_words))
+                self.end(number, (self.returned(task, "failed"), task.last_words))
+
+    def returned(self, task: Task, outcome: str) -> str:
+        """As what a task counts whose body returned so: as that, asked to stop or not."""
+        return outcome
 
     def await_news(self, seconds: float) -> bool:
         news = self.changed.wait_for(lambda: len(self.endings) > self.seen, seconds)
