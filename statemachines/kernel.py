@@ -302,13 +302,17 @@ class Operation:
 
 @dataclass(frozen=True, slots=True)
 class Spontaneous:
-    """A step taken unasked: `must` hold for it to be due, `may` for it to be allowed."""
+    """A step taken unasked: `must` hold for it to be due, `may` for it to be allowed.
+
+    `ends_call`: it is part of the call that makes it due.
+    """
 
     clause: str
     name: str
     loops: tuple[tuple[str, str], ...]
     may: Typed
     must: Typed | None
+    ends_call: bool
     operation: str
     arguments: tuple[Typed, ...]
     effects: tuple[Effect, ...]

@@ -353,12 +353,16 @@ class OperationSpec:
 
 @dataclass(frozen=True, slots=True)
 class SpontaneousSpec:
-    """A step that the implementation takes unasked: it may when `when` holds, it has to when `must` does."""
+    """A step that the implementation takes unasked: it may when `when` holds, it has to when `must` does.
+
+    `ends_call`: it has to before the call ends that made it due.
+    """
 
     name: Word
     loops: tuple[tuple[Word, Word], ...]
     when: Expr
     must: Expr | None
+    ends_call: bool
     does: Expr | None
     effects: Effects
 

@@ -405,13 +405,14 @@ class BaseModel:
 
     `limits` and `policies` are the declared numbers and choices; `now` is the virtual clock in
     milliseconds; `seen[i]` is 1 once clause `CLAUSES[i]` was witnessed. `TELLING` are the numbers of the steps of its
-    own that change nothing.
+    own that change nothing, `ENDING` those of steps with which the call ends that made them due.
     """
 
     CLAUSES: tuple[str, ...] = ()
     LIMITS: Mapping[str, int | None] = {}
     POLICIES: Mapping[str, Any] = {}
     TELLING: frozenset[int] = frozenset()
+    ENDING: frozenset[int] = frozenset()
 
     __slots__ = ("limits", "mint", "now", "policies", "seen")
 
@@ -505,6 +506,10 @@ class BaseModel:
     def forced(self) -> list[tuple[int, tuple[Any, ...]]]:
         """Return the steps that must be taken now: the number of each, and the keys of its records."""
         return [(index, keys) for index, keys, must in self.own_steps() if must]
+
+    def ending(self) -> list[tuple[int, tuple[Any, ...]]]:
+        """Return those of them with which calls end that have been made."""
+        return [step for step in self.forced() if step[0] in self.ENDING] if self.ENDING else []
 
     def to_rest(self) -> Iterator[tuple[int, tuple[Any, ...]]]:
         """Walk the steps that must be taken until none is left; whoever walks takes each before asking for the next.

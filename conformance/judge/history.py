@@ -4,6 +4,7 @@ Linearizability after Wing and Gong, with states seen before cut off. A call tha
 not one step: every message it sends is one. Of messages sent one after the other by several calls
 the order stays open until a look tells it, so that all their orders are one state; and where nothing
 but calls that send is left, a step that makes no difference to the others is the only one tried.
+Nor is a call one step that ends with one of its own: others may come between.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from conformance.judge.ending import Ending, Endings, still
 from conformance.judge.matching import Sending, comparable, permitted, required
 from conformance.judge.step import Configuration, Stepper
 from conformance.transcripts import Apart, Senders, Stretch, Unordered, sent_of
@@ -82,6 +84,7 @@ class _SearchPoint:
 
     stretch    the messages sent last whose order is open
     unordered  such stretches that are over
+    ending     what calls that are done still have to end with
     """
 
     done: frozenset[int]
@@ -91,6 +94,7 @@ class _SearchPoint:
     may: frozenset[Signal] = frozenset()
     stretch: Stretch = ()
     unordered: tuple[Unordered, ...] = ()
+    ending: Ending = ()
 
 
 class _Linearization:
@@ -103,6 +107,7 @@ class _Linearization:
         self.facts = stepper.facts
         self.standing = standing
         self.sending = [stepper.sending(call) for call in self.calls]
+        self._endings = Endings(stepper, self.signals)
         self._apart = Apart(self.facts.messages, self.calls, self.sending)
         self._senders = Senders(self.facts.messages, [(self._since(call), self._until(call)) for call in self.calls])
 
@@ -174,7 +179,8 @@ class _Linearization:
         """Walk the nodes one step on: a call that may come first, a message sent, a step of the system's own."""
         calls = self.calls
         left = [index for index in range(len(calls)) if index not in node.done]
-        horizon = min((self._until(calls[index]) for index in left), default=0)
+        ends = (until for _, until in node.ending)
+        horizon = min((*(self._until(calls[index]) for index in left), *ends), default=0)
         begun = [index for index in left if self._since(calls[index]) <= horizon]
         for index, sure in self._apart.first(like.thawed(node.frozen), node.sent, begun, left):
             sending = self.sending[index]
@@ -218,8 +224,7 @@ class _Linearization:
         for then, outcomes in self.stepper.ways(model, call, self.signals, []):
             sent = len(sent_of(then, name)) - before if name else 0
             stretch = self._senders.sent(then, node.stretch, name, index, sent) if name else node.stretch
-            done = node.done | {index}
-            yield self._after(node, then, outcomes, done=done, stretch=stretch, unordered=unordered)
+            yield self._after(node, then, outcomes, index, stretch=stretch, unordered=unordered)
 
     def _closed(self, node: _SearchPoint, like: BaseModel) -> _SearchPoint:
         """Return a node at which what was sent so far comes before all that will be."""
@@ -253,7 +258,7 @@ class _Linearization:
         told = _messages(sending.sent(model), sent)
         outcome = model.do(call.operation, {**call.arguments, sending.variable: told})
         before = node if self.facts.messages.sends_quietly(call.operation) else self._closed(node, like)
-        yield self._after(before, model, [outcome], done=node.done | {index})
+        yield self._after(before, model, [outcome], index)
 
     def _leaves_owed(self, node: _SearchPoint, model: BaseModel, ending: Sending) -> bool:
         """Return whether a call that sends would end while a message is owed that nobody else is about to send.
@@ -271,11 +276,18 @@ class _Linearization:
             any(ending.may_show(model, message, given) for given in about_to) for message in ending.owed(model)
         )
 
-    def _after(self, node: _SearchPoint, model: BaseModel, outcomes: list[Outcome], **changed: Any) -> _SearchPoint:
-        """Return the node that some outcomes lead to, with which the calls `done` or the messages `sent` are changed."""
-        must = sorted((*node.must, *map(comparable, required(outcomes))), key=repr)
+    def _after(
+        self, node: _SearchPoint, model: BaseModel, outcomes: list[Outcome], made: int | None = None, **changed: Any
+    ) -> _SearchPoint:
+        """Return the node that some outcomes lead to, with which a call is `made`, or what else is `changed`."""
+        ending, done = node.ending, node.done
+        if made is not None:
+            call, done = self.calls[made], done | {made}
+            ending = self._endings.after(ending, node.frozen, model, call, self._until(call))
+        must = tuple(sorted((*node.must, *map(comparable, required(outcomes))), key=repr))
         may = node.may | permitted(outcomes)
-        return replace(node, frozen=model.freeze(), must=tuple(must), may=may, **changed)
+        known = {"frozen": model.freeze(), "must": must, "may": may, "done": done, "ending": still(ending, model)}
+        return replace(node, **known, **changed)
 
 
 def _messages(sent: Sequence[Any], keys: Sequence[_MessageKey]) -> list[Any]:

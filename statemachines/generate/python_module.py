@@ -77,6 +77,8 @@ def _model(page: Page) -> None:
         page.line(f"POLICIES = {dict(source.policies)!r}")
         if telling := sorted(each for each, step in enumerate(source.spontaneous) if step.tells):
             page.line(f"TELLING = frozenset({telling})")
+        if ending := sorted(each for each, step in enumerate(source.spontaneous) if step.ends_call):
+            page.line(f"ENDING = frozenset({ending})")
         slots(page)
         reset(page)
         mint(page)

@@ -109,6 +109,7 @@ def _own_step(low: Lowering, step: SpontaneousSpec) -> kernel.Spontaneous:
     loops = tuple((variable.text, entity.text) for variable, entity in step.loops if low.known_entity(entity))
     scope = low.words.scopes.model({variable: Ref(entity) for variable, entity in loops})
     surely = f", surely when {step.must.text}" if step.must else ""
+    surely += ", before the call ends that made it due" if step.ends_call else ""
     clause = low.clause(path, step.name.where, f"by itself when {step.when.text}{surely}")
     operation, arguments = _does(low, step.does, scope) if step.does is not None else ("", ())
     record = None
@@ -122,6 +123,7 @@ def _own_step(low: Lowering, step: SpontaneousSpec) -> kernel.Spontaneous:
         loops=loops,
         may=low.typed(step.when, scope, BOOL),
         must=low.condition(step.must, scope),
+        ends_call=step.ends_call,
         operation=operation,
         arguments=arguments,
         effects=tuple(effects),

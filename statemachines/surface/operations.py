@@ -83,6 +83,7 @@ def own_step(reader: Reader, name: Word, body: Mapping) -> SpontaneousSpec:
         loops=tuple((variable, reader.word(entity)) for variable, entity in reader.entries(body.get("for each"))),
         when=reader.expr(body.get("when")),
         must=reader.expr_or_none(body.get("must")),
+        ends_call=body.get("before") is not None,
         does=reader.expr_or_none(body.get("does")),
         effects=effects(reader, body),
     )

@@ -138,6 +138,7 @@ SCRIPTS: dict[str, Sequence[Step]] = {
     "DrainedAway": [SPAWN, [END, DRAIN], DRAIN],
     "OutcomeIsOverwritten": [SPAWN, SPAWN, [END, end("#1")], DRAIN],
     "CancelWritesRunning": [SPAWN, [CANCEL, END], LIST],
+    "SecondCancelTrustsFirst": [SPAWN, [CANCEL, CANCEL, END], LIST],
     "EndBesideCancelIsLost": [SPAWN, [CANCEL, END], DRAIN],
     "IdIsMintedTwice": [[SPAWN, SPAWN]],
     "RowIsLost": [[SPAWN, SPAWN], LIST],

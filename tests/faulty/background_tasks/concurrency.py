@@ -95,6 +95,25 @@ class CancelWritesRunning(Lie):
         return asked or before == "running"
 
 
+class SecondCancelTrustsFirst(Lie):
+    """A cancel that finds another under way says true at once, though the task is not asked to stop yet."""
+
+    row, calls = "X42", 5
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._cancelling: set[str] = set()
+
+    async def cancel_task(self, task: str) -> bool | None:
+        if task in self._cancelling:
+            return True
+        self._cancelling.add(task)
+        for _ in range(20):  # long enough for another call to be made and answered
+            await _pause()
+        self._cancelling.discard(task)
+        return await super().cancel_task(task)
+
+
 class EndBesideCancelIsLost(Lie):
     """An ending that finds a cancel under way leaves the delivery to it, which delivers nothing."""
 
