@@ -38,6 +38,7 @@ _ELSEWHERE: Final = "add to `needs` the condition under which the row holds: an 
 _ASTRAY: Final = "leave the call out: whatever follows would accuse a system that is right"
 _SHORTER: Final = "fewer do; if it is a limit, a smaller default does: an implementation declares its own"
 _IDLE: Final = "correct the condition, or leave out what stands below it"
+_LATE: Final = "what is due at some instant, or before calls made at once end, is done as late as it may be"
 _ONE_WAY: Final = "let the rules leave both open, or assert what they say"
 
 
@@ -263,13 +264,15 @@ class _Trial:
         if found is None and eagerly and first.could:
             said = [*given, "the implementation does by itself all that it may"]
             found = self._run(self._subject((), eager=True), arguments, said)
-        if found is None and fired:
-            said = [*given, "what is due at some instant is done as late as it may be"]
-            found = self._either_way(self._subject((), prompt=False), arguments, said)
+        in_parts = bool(self.model.ENDING) and first.widest > 1
+        if found is None and (fired or in_parts):
+            found = self._either_way(self._subject((), prompt=False), arguments, [*given, _LATE])
         for order in orders(first.widest, self.bounds.orders):
             called = ", ".join(str(index + 1) for index in order)
             said = [*given, f"calls made at once in the order {called}"]
             found = found or self._either_way(self._subject(order), arguments, said)
+            if found is None and in_parts:
+                found = self._either_way(self._subject(order, prompt=False), arguments, [*said, _LATE])
         return found
 
     def _either_way(self, first: ModelSubject, arguments: Mapping[str, Any], how: list[str]) -> Diagnostic | None:

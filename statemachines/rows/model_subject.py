@@ -23,7 +23,7 @@ class ModelSubject:
     lenient  where the spec leaves a choice (`open`, `unchanged`), it is carried out, else refused
     eager    it takes every step that it may, sends every signal that may come, even again, and refuses with
              a code that nobody knows where any code will do
-    prompt   a timer fires as soon as it may, else as late
+    prompt   a timer fires as soon as it may, else as late; so comes what a call ends with
     at_once  calls overlap that are made at once, so that one can wait for what another does; else they come one by one
     order    in this order calls run that are made at once
     descending  each id that it mints comes before those of the records so far, else after them
@@ -32,7 +32,7 @@ class ModelSubject:
     """
 
     settles = 0
-    _called = _others = False
+    _called = _others = _beside = False
 
     def __init__(
         self,
@@ -59,13 +59,17 @@ class ModelSubject:
         self.widest = 0
         self._files = itertools.count(1)
         self._waiting = {operation.name for operation in kernel.operations if operation.waits is not None}
+        self._patient = self._waiting | {operation.name for operation in kernel.operations if operation.blocks}
 
     def call(self, operation: str, arguments: dict[str, Any]) -> Observed:
         """Make one call, and let the steps follow that must, or may. Raises RowFailure where nothing allows it."""
         model = self.model
-        others, self._called = self._others and not self._called, True
+        again, self._called = self._called, True
+        others = self._others and not again
         if operation in self._waiting and others:
             raise _Postponed
+        if self._beside and (again or operation in self._patient):  # the caller's call before it is over, or all beside it
+            model.settle()
         if operation == "wait":
             waited = model.wait(arguments["ms"], prompt=self.prompt)
             return self._observed(operation, arguments, NOTHING, *waited, *model.settle())
@@ -86,7 +90,7 @@ class ModelSubject:
                 outcome.value = outcome.value.options[0 if self.lenient else -1]
             if operation in model.telling:
                 self._file(outcome.value)
-            after = [*model.settle(), *model.wait(0, prompt=self.prompt)]  # what is due at this very instant
+            after = [*self._rest(), *model.wait(0, prompt=self.prompt)]  # what is due at this very instant
             return self._observed(operation, arguments, outcome, *after, permitted)
         if decision.idle and self.lenient:
             self.chose = True
@@ -105,6 +109,7 @@ class ModelSubject:
         order = self.order if len(self.order) == len(bodies) else range(len(bodies))
         found: dict[int, Any] = {}
         late: list[int] = []
+        self._beside = not self.prompt
         for index in order:
             self._called, self._others = False, len(found) + len(late) + 1 < len(bodies)
             try:
@@ -112,8 +117,20 @@ class ModelSubject:
             except _Postponed:
                 late.append(index)
         self._others = False
+        if self._beside:
+            self._beside = False
+            self.model.settle()
         found |= {index: bodies[index]() for index in late}
         return [found[index] for index in range(len(bodies))]
+
+    def _rest(self) -> list[Outcome]:
+        """Take the steps that must follow a call; those with which it ends wait for calls beside it, where they come late."""
+        model, taken = self.model, []
+        if not self._beside:
+            return list(model.settle())
+        while steps := [step for step in model.forced() if step[0] not in model.ENDING]:
+            taken.append(model.take(*steps[0]))
+        return taken
 
     def _observed(
         self, operation: str, arguments: dict[str, Any], *outcomes: Outcome, refused: str | None = None

@@ -102,15 +102,16 @@ class SecondCancelTrustsFirst(Lie):
 
     def __init__(self) -> None:
         super().__init__()
-        self._cancelling: set[str] = set()
+        self._cancelling: dict[str, int] = {}
 
     async def cancel_task(self, task: str) -> bool | None:
-        if task in self._cancelling:
+        self._cancelling[task] = self._cancelling.get(task, 0) + 1
+        if self._cancelling[task] > 1:
             return True
-        self._cancelling.add(task)
-        for _ in range(20):  # long enough for another call to be made and answered
+        await _pause()
+        for _ in range(2000 if self._cancelling[task] > 1 else 0):  # whoever was told so has time for a call
             await _pause()
-        self._cancelling.discard(task)
+        del self._cancelling[task]
         return await super().cancel_task(task)
 
 

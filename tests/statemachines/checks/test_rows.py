@@ -41,3 +41,22 @@ def test_a_row_that_needs_ids_in_order_does_not_hold(tie: str, expected: bool) -
     row = HEAD + "".join(f"    - {line}\n" for line in [*steps, "told = turn_boundary(t1)"])
     row += "  assert:\n    - told.map(m, m.job_id) == [one.job_id, two.job_id]\n"
     assert holds(load("thread-job"), row, {"retained": 2}, {"tie": tie}) == expected
+
+
+RACE = "cancel_task(task.task_id), finish(task.task_id, completed, 'x')"
+
+
+@pytest.mark.parametrize(
+    ("calls", "claim", "expected"),
+    [
+        (RACE, "last.status == canceled || raced[0] == false", False),
+        (RACE, "last.status == completed || raced[0] == true", True),
+        (f"[{RACE}], list()", "last.status == canceled", True),
+        (f"[{RACE}], cancel_task(task.task_id)", "last.status == canceled", True),
+    ],
+)
+def test_a_row_holds_however_late_a_call_ends_that_comes_in_two_parts(calls: str, claim: str, expected: bool) -> None:
+    """A cancel looks whether the task runs, and asks it later, but before its caller goes on."""
+    row = HEAD.replace("messages", "list") + f"    - task = spawn('x')\n    - raced = together({calls})\n"
+    row += f"    - last = list()[0]\n  assert:\n    - {claim}\n"
+    assert holds(load("background-tasks"), row, {}, {}) == expected
