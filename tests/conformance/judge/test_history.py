@@ -218,6 +218,75 @@ def test_steps_of_the_systems_own_may_come_between() -> None:
     assert not searched(watched, [end, before, after], []).ends
 
 
+# --- calls that come in two parts -------------------------------------------------------------------------
+
+RUNS, BESIDE, EARLY, LATE = (0, 9), (2, 3), (1, 2), (4, 5)
+SEEN = signal("CancelSeen", task_id="a")
+
+
+def cancelling(
+    *calls: tuple[str, Any, tuple[int, int]], status: str, signals: Sequence[Signal] = (), **declared: Any
+) -> bool:
+    """Whether cancels and other calls beside each other can have given this, and left the task so; a text is a refusal."""
+    watched = Watched(SUITES["background-tasks"].compiled, **declared)
+    watched.must("spawn", "x", gives={"task_id": "a"})
+    given = {"finish": ("a", "completed", "x"), "cancel_task": ("a",), "spawn": ("y",)}
+    made = []
+    for name, reply, when in calls:
+        came = {"refused": reply} if isinstance(reply, str) else {"gives": reply}
+        made.append(watched.call(name, *given.get(name, ()), during=when, **came))
+    lockstep, history = watched.judge.lockstep, at_once(made, signals)
+    found = [explanations(lockstep.stepper, start, history) for start in lockstep.configurations]
+    rows = [row for each in found for end in each.ends for row in end.model.do("list", {}).value]
+    return status in [row["status"] for row in rows]
+
+
+@pytest.mark.parametrize("signals", [[], [SEEN]], ids=["unseen", "seen"])
+@pytest.mark.parametrize("status", ["completed", "canceled"])
+@pytest.mark.parametrize("cancel", ["cancel_task", "cancel_all"])
+def test_a_body_that_returns_beside_a_cancel_is_asked_in_time_or_not(
+    cancel: str, status: str, signals: list[Signal]
+) -> None:
+    call = (cancel, True if cancel == "cancel_task" else None, RUNS)
+    assert cancelling(call, ("finish", None, BESIDE), status=status, signals=signals)
+
+
+def test_what_a_cancel_says_is_of_what_it_saw() -> None:
+    assert cancelling(("cancel_task", False, RUNS), ("finish", None, BESIDE), status="completed")
+    assert not cancelling(("cancel_task", False, RUNS), ("finish", None, BESIDE), status="canceled")
+    assert not cancelling(("cancel_task", True, LATE), ("finish", None, BESIDE), status="completed")
+    assert not cancelling(("cancel_task", True, RUNS), ("finish", None, BESIDE), status="failed")
+    assert not cancelling(("cancel_task", True, RUNS), ("finish", None, BESIDE), status="completed", signals=[SEEN] * 2)
+
+
+@pytest.mark.parametrize("cancel", ["cancel_task", "cancel_all"])
+def test_a_call_ends_with_its_second_part_whatever_else_is_under_way(cancel: str) -> None:
+    early = (cancel, True if cancel == "cancel_task" else None, EARLY)
+    for beside in ([], [("running_count", 1, RUNS)], [("cancel_task", True, RUNS)], [("cancel_all", None, RUNS)]):
+        calls = (early, ("finish", None, LATE), *beside)
+        assert cancelling(*calls, status="canceled", signals=[SEEN])
+        assert not cancelling(*calls, status="completed", signals=[SEEN])
+
+
+REFUSING = {"policies": {"spawn_after_cancel": "refused"}}
+REFUSED = ("spawn", "session_cancelled", EARLY)
+
+
+def test_the_second_part_of_one_call_need_not_come_before_another_call_ends() -> None:
+    """The cancel of all has come to where it refuses others, and asks the body later."""
+    calls = [("cancel_all", None, RUNS), REFUSED, ("finish", None, LATE)]
+    assert cancelling(*calls, status="completed", **REFUSING)
+    assert cancelling(*calls, status="canceled", signals=[SEEN], **REFUSING)
+
+
+def test_where_effects_come_later_so_does_the_second_part_of_a_call_that_gives_nothing() -> None:
+    calls = [("cancel_all", None, EARLY), REFUSED, ("finish", None, LATE)]
+    assert cancelling(*calls, status="completed", settles=50, **REFUSING)
+    assert not cancelling(*calls, status="completed", **REFUSING)
+    calls = [("cancel_task", True, EARLY), ("finish", None, LATE)]
+    assert not cancelling(*calls, status="completed", settles=50)
+
+
 # --- beside a search that tries every order ---------------------------------------------------------------
 
 ANSWERS: list[tuple[str, tuple[Any, ...], list[dict[str, Any]]]] = [

@@ -115,6 +115,7 @@ MORE: dict[str, dict[type, tuple[str, ...]]] = {
         background_tasks.KeepsAll: ("N1", "X33", MACHINE),
         background_tasks.EndsLate: ("X9",),
         background_tasks.IdsOutsideTheLock: ("X22", MACHINE),
+        background_tasks.LooksThenAsks: ("E2", "E12", "B6", "X4", "X42", MACHINE),
     },
     "local-agent": {local_agent.RefusesTooLate: ("X24", "B4")},
     "thread-job": {

@@ -129,7 +129,7 @@ operations:
 parts: {jobs: [start, finish, pause, note, restart, jobs_of, outcome], clock: [tell, rest]}
 on its own:
   wake: {for each: {thread: Thread}, when: thread.idle, must: disposed, does: tell(thread)}
-  stir: {when: disposed, set: {disposed: true}, signal: {Woke: }, may signal: {Woke: }}
+  stir: {when: disposed, must: true, before: the call ends, set: {disposed: true}, signal: {Woke: }, may signal: {Woke: }}
 invariants:
   it ends once: job.terminal || job.active
 scope: {jobs: 2}
@@ -376,6 +376,10 @@ on its own | a: {does: b(c)}
     missing-word 2:3 | a step of its own needs 'when' | may be taken
 on its own | a: {when: b}
     missing-word 2:3 | needs 'does', 'move', 'set', 'create', 'remove', 'signal' or 'may signal' | does: The operation
+on its own | a: {when: b, set: {c: d}, before: the call ends}
+    missing-word 2:3 | a step with which a call ends needs 'must' | must: The condition
+on its own / a | when: b\nmust: true\ndoes: c\nbefore: noon
+    bad-value 6:13 | 'noon' | the call ends
 on its own / a | when: b\ndoes: c\nwithin: 3
     unknown-word 5:5 | 'within' | known words here
 
