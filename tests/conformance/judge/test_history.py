@@ -19,6 +19,7 @@ from conformance.judge.case import Case
 from conformance.judge.history import Explained, explanations
 from statemachines.model import Document, Signal
 from statemachines.rows import Observed
+from tests.checking import compile_text
 from tests.conformance.lifecycles import SUITES
 from tests.conformance.systems import Watched, adapted, at_once, message, shown, signal, started, turn
 from tests.right.background_tasks.condition import ConditionTasks
@@ -285,6 +286,36 @@ def test_where_effects_come_later_so_does_the_second_part_of_a_call_that_gives_n
     assert not cancelling(*calls, status="completed", **REFUSING)
     calls = [("cancel_task", True, EARLY), ("finish", None, LATE)]
     assert not cancelling(*calls, status="completed", settles=50)
+
+
+UNASKED = """
+lifecycle: lamp
+version: 1
+about: Somebody reaches for a lamp, whom nobody asked, and then it burns.
+types: {Seen: {record: {reached: bool, burns: bool}}}
+entities:
+  Lamp:
+    fixed: [lamp]
+    fields: {reached: {type: bool, default: false}, burns: {type: bool, default: false}}
+operations:
+  look: {takes: {lamp: Lamp}, gives: "Seen(lamp.reached, lamp.burns)"}
+on its own:
+  reach: {for each: {lamp: Lamp}, when: (!lamp.reached), set: {lamp.reached: true}}
+  light:
+    for each: {lamp: Lamp}
+    when:     lamp.reached && !lamp.burns
+    must:     true
+    before:   the call ends
+    set:      {lamp.burns: true}
+"""
+
+
+def test_what_no_call_made_due_is_the_end_of_none() -> None:
+    watched = Watched(compile_text(UNASKED, "lamp.yaml"))
+    seen = {"reached": True, "burns": False}
+    looks = [watched.call("look", "lamp", gives=seen, during=when) for when in (EARLY, LATE)]
+    assert searched(watched, looks).ends
+    assert not searched(watched, [watched.call("look", "lamp", gives={"reached": False, "burns": True})]).ends
 
 
 # --- beside a search that tries every order ---------------------------------------------------------------
