@@ -68,8 +68,8 @@ class ModelSubject:
         others = self._others and not again
         if operation in self._waiting and others:
             raise _Postponed
-        if self._beside and (again or operation in self._patient):  # the caller's call before it is over, or all beside it
-            model.settle()
+        if self._beside and (again or operation in self._patient):
+            model.settle()  # the caller's call before this one is over, or all those that it waits for
         if operation == "wait":
             waited = model.wait(arguments["ms"], prompt=self.prompt)
             return self._observed(operation, arguments, NOTHING, *waited, *model.settle())

@@ -77,7 +77,11 @@ class LooksThenAsks(ConditionTasks):
 
     declares: ClassVar[dict[str, Any]] = {
         **ConditionTasks.declares,
-        "policies": {**ConditionTasks.declares["policies"], "cancelled_body": "canceled", "canceled_outcome": "canceled"},
+        "policies": {
+            **ConditionTasks.declares["policies"],
+            "cancelled_body": "canceled",
+            "canceled_outcome": "canceled",
+        },
     }
 
     def __init__(self) -> None:

@@ -269,7 +269,7 @@ def test_a_call_ends_with_its_second_part_whatever_else_is_under_way(cancel: str
         assert not cancelling(*calls, status="completed", signals=[SEEN])
 
 
-REFUSING = {"policies": {"spawn_after_cancel": "refused"}}
+REFUSING: dict[str, Any] = {"policies": {"spawn_after_cancel": "refused"}}
 REFUSED = ("spawn", "session_cancelled", EARLY)
 
 
@@ -284,8 +284,7 @@ def test_where_effects_come_later_so_does_the_second_part_of_a_call_that_gives_n
     calls = [("cancel_all", None, EARLY), REFUSED, ("finish", None, LATE)]
     assert cancelling(*calls, status="completed", settles=50, **REFUSING)
     assert not cancelling(*calls, status="completed", **REFUSING)
-    calls = [("cancel_task", True, EARLY), ("finish", None, LATE)]
-    assert not cancelling(*calls, status="completed", settles=50)
+    assert not cancelling(("cancel_task", True, EARLY), ("finish", None, LATE), status="completed", settles=50)
 
 
 UNASKED = """
