@@ -1,10 +1,10 @@
 """Calls made at once: whether an order, one after the other, explains what they gave.
 
 Linearizability after Wing and Gong, with states seen before cut off. A call that sends messages is
-not one step: every message it sends is one. Of messages sent one after the other by several calls
-the order stays open until a look tells it, so that all their orders are one state; and where nothing
-but calls that send is left, a step that makes no difference to the others is the only one tried.
-Nor is a call one step that ends with one of its own: others may come between.
+not one step: every message it sends is one; nor is a call that ends with a step on its own. Of messages
+sent one after the other by several calls the order stays open until a look tells it, so that all their
+orders are one state; and where nothing but calls that send is left, a step that makes no difference to
+the others is the only one tried. One idea: the search.
 """
 
 from __future__ import annotations
@@ -15,12 +15,11 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from conformance.judge.ending import Ending, Endings, still
 from conformance.judge.matching import Sending, comparable, permitted, required
 from conformance.judge.step import Configuration, Stepper
 from conformance.transcripts import Apart, Senders, Stretch, Unordered, sent_of
 from statemachines.model import BaseModel, Outcome, Signal
-from statemachines.quiescence import telling, unasked
+from statemachines.quiescence import Ending, made_due, still_due, telling, unasked
 from statemachines.rows import Observed
 
 
@@ -107,7 +106,6 @@ class _Linearization:
         self.facts = stepper.facts
         self.standing = standing
         self.sending = [stepper.sending(call) for call in self.calls]
-        self._endings = Endings(stepper, self.signals)
         self._apart = Apart(self.facts.messages, self.calls, self.sending)
         self._senders = Senders(self.facts.messages, [(self._since(call), self._until(call)) for call in self.calls])
 
@@ -179,8 +177,8 @@ class _Linearization:
         """Walk the nodes one step on: a call that may come first, a message sent, a step of the system's own."""
         calls = self.calls
         left = [index for index in range(len(calls)) if index not in node.done]
-        ends = (until for _, until in node.ending)
-        horizon = min((*(self._until(calls[index]) for index in left), *ends), default=0)
+        ends = [until for _, until in node.ending]
+        horizon = min([*ends, *(self._until(calls[index]) for index in left)], default=0)
         begun = [index for index in left if self._since(calls[index]) <= horizon]
         for index, sure in self._apart.first(like.thawed(node.frozen), node.sent, begun, left):
             sending = self.sending[index]
@@ -276,18 +274,24 @@ class _Linearization:
             any(ending.may_show(model, message, given) for given in about_to) for message in ending.owed(model)
         )
 
+    def _made_due(self, node: _SearchPoint, model: BaseModel, call: Observed) -> Ending:
+        """Return with what calls still have to end when one more was made."""
+
+        def again(other: BaseModel) -> Iterator[BaseModel]:
+            return (then for then, _ in self.stepper.ways(other, call, self.signals, []))
+
+        return made_due(node.ending, node.frozen, model, self._until(call), again)
+
     def _after(
         self, node: _SearchPoint, model: BaseModel, outcomes: list[Outcome], made: int | None = None, **changed: Any
     ) -> _SearchPoint:
         """Return the node that some outcomes lead to, with which a call is `made`, or what else is `changed`."""
-        ending, done = node.ending, node.done
-        if made is not None:
-            call, done = self.calls[made], done | {made}
-            ending = self._endings.after(ending, node.frozen, model, call, self._until(call))
-        must = tuple(sorted((*node.must, *map(comparable, required(outcomes))), key=repr))
+        must = sorted((*node.must, *map(comparable, required(outcomes))), key=repr)
         may = node.may | permitted(outcomes)
-        known = {"frozen": model.freeze(), "must": must, "may": may, "done": done, "ending": still(ending, model)}
-        return replace(node, **known, **changed)
+        done = node.done if made is None else node.done | {made}
+        ending = node.ending if made is None else self._made_due(node, model, self.calls[made])
+        then = replace(node, frozen=model.freeze(), must=tuple(must), may=may, done=done, **changed)
+        return replace(then, ending=still_due(ending, model)) if ending else then
 
 
 def _messages(sent: Sequence[Any], keys: Sequence[_MessageKey]) -> list[Any]:
