@@ -1,11 +1,12 @@
-"""Every way in which a model comes to rest, and what it may do unasked: on copies, so that the ways stay apart.
+"""Every way in which a model comes to rest, what it may do unasked, and by when: on copies, so that the ways stay apart.
 
 `BaseModel.settle` takes one way, in place.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import math
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 from statemachines.model import BaseModel, Outcome
@@ -84,3 +85,34 @@ def telling(frozen: Any, like: BaseModel) -> list[Outcome]:
     here = like.thawed(frozen)
     told = [here.take(index, keys) for index, keys, _ in here.own_steps() if index in like.TELLING]
     return [Outcome(may=(*each.may, *each.signals, *each.again)) for each in told]
+
+
+_Step = tuple[int, tuple[Any, ...]]  # a step of its own: its number, and the keys of its records
+Ending = tuple[tuple[_Step, float], ...]
+"""Steps with which calls that were made still have to end, each with the instant by which it has to come."""
+
+
+def made_due(
+    ending: Ending, frozen: Any, model: BaseModel, until: float, again: Callable[[BaseModel], Iterable[BaseModel]]
+) -> Ending:
+    """Return with what calls have to end after one that is over at some instant led from a frozen state to a model.
+
+    A step with which several calls end comes before the first of them is over: a call makes a step due that is due already
+    if it would as well had the step been taken. What it leads to then, `again` tells.
+    """
+    now, due = model.ending(), dict(ending)
+    before = model.thawed(frozen).ending() if now else []
+    for step in now:
+        asked = step not in before
+        if not asked and until < due.get(step, math.inf):
+            other = model.thawed(frozen)
+            other.take(*step)
+            asked = any(step in then.ending() for then in again(other))
+        due.update({step: until} if asked else {})
+    return tuple(due.items())
+
+
+def still_due(ending: Ending, model: BaseModel) -> Ending:
+    """Return the steps with which calls still have to end, in one order."""
+    due = model.ending() if ending else []
+    return tuple(sorted((each for each in ending if each[0] in due), key=repr))

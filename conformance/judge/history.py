@@ -1,10 +1,10 @@
 """Calls made at once: whether an order, one after the other, explains what they gave.
 
 Linearizability after Wing and Gong, with states seen before cut off. A call that sends messages is
-not one step: every message it sends is one. Nor is one that ends with a step of its own: others may come between.
-Of messages sent one after the other by several calls the order stays open until a look tells it, so that all their
-orders are one state; and where nothing but calls that send is left, a step that makes no difference to the others is
-the only one tried. One idea: the search of an order, and what makes it short.
+not one step: every message it sends is one; nor is a call that ends with a step on its own. Of messages
+sent one after the other by several calls the order stays open until a look tells it, so that all their
+orders are one state; and where nothing but calls that send is left, a step that makes no difference to
+the others is the only one tried. One idea: the search.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from conformance.judge.matching import Sending, comparable, permitted, required
 from conformance.judge.step import Configuration, Stepper
 from conformance.transcripts import Apart, Senders, Stretch, Unordered, sent_of
 from statemachines.model import BaseModel, Outcome, Signal
-from statemachines.quiescence import telling, unasked
+from statemachines.quiescence import Ending, made_due, still_due, telling, unasked
 from statemachines.rows import Observed
 
 
@@ -75,7 +75,6 @@ def explanations(stepper: Stepper, start: Configuration, history: History) -> Ex
 
 
 _MessageKey = tuple[Any, Any]  # a message: what it is about, and where it stands in the order
-_Step = tuple[int, tuple[Any, ...]]  # a step on its own: its number, and the keys of its records
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +83,7 @@ class _SearchPoint:
 
     stretch    the messages sent last whose order is open
     unordered  such stretches that are over
-    ending     the steps with which calls that are done still have to end, each with the instant by which it has to come
+    ending     what calls that are done still have to end with
     """
 
     done: frozenset[int]
@@ -94,7 +93,7 @@ class _SearchPoint:
     may: frozenset[Signal] = frozenset()
     stretch: Stretch = ()
     unordered: tuple[Unordered, ...] = ()
-    ending: tuple[tuple[_Step, float], ...] = ()
+    ending: Ending = ()
 
 
 class _Linearization:
@@ -178,10 +177,10 @@ class _Linearization:
         """Walk the nodes one step on: a call that may come first, a message sent, a step of the system's own."""
         calls = self.calls
         left = [index for index in range(len(calls)) if index not in node.done]
-        ends = (until for _, until in node.ending)
-        horizon = min((*(self._until(calls[index]) for index in left), *ends), default=0)
+        ends = [until for _, until in node.ending]
+        horizon = min([*ends, *(self._until(calls[index]) for index in left)], default=0)
         begun = [index for index in left if self._since(calls[index]) <= horizon]
-        for index, sure in () if node.ending else self._apart.first(like.thawed(node.frozen), node.sent, begun, left):
+        for index, sure in self._apart.first(like.thawed(node.frozen), node.sent, begun, left):
             sending = self.sending[index]
             steps = list(self._sent(node, index, sending, like)) if sending is not None else []
             if steps or sure:
@@ -223,7 +222,7 @@ class _Linearization:
         for then, outcomes in self.stepper.ways(model, call, self.signals, []):
             sent = len(sent_of(then, name)) - before if name else 0
             stretch = self._senders.sent(then, node.stretch, name, index, sent) if name else node.stretch
-            yield self._done(node, index, then, outcomes, stretch=stretch, unordered=unordered)
+            yield self._after(node, then, outcomes, index, stretch=stretch, unordered=unordered)
 
     def _closed(self, node: _SearchPoint, like: BaseModel) -> _SearchPoint:
         """Return a node at which what was sent so far comes before all that will be."""
@@ -257,7 +256,7 @@ class _Linearization:
         told = _messages(sending.sent(model), sent)
         outcome = model.do(call.operation, {**call.arguments, sending.variable: told})
         before = node if self.facts.messages.sends_quietly(call.operation) else self._closed(node, like)
-        yield self._done(before, index, model, [outcome])
+        yield self._after(before, model, [outcome], index)
 
     def _leaves_owed(self, node: _SearchPoint, model: BaseModel, ending: Sending) -> bool:
         """Return whether a call that sends would end while a message is owed that nobody else is about to send.
@@ -275,33 +274,24 @@ class _Linearization:
             any(ending.may_show(model, message, given) for given in about_to) for message in ending.owed(model)
         )
 
-    def _done(
-        self, node: _SearchPoint, index: int, model: BaseModel, outcomes: list[Outcome], **changed: Any
+    def _made_due(self, node: _SearchPoint, model: BaseModel, call: Observed) -> Ending:
+        """Return with what calls still have to end when one more was made."""
+
+        def again(other: BaseModel) -> Iterator[BaseModel]:
+            return (then for then, _ in self.stepper.ways(other, call, self.signals, []))
+
+        return made_due(node.ending, node.frozen, model, self._until(call), again)
+
+    def _after(
+        self, node: _SearchPoint, model: BaseModel, outcomes: list[Outcome], made: int | None = None, **changed: Any
     ) -> _SearchPoint:
-        """Return the node that a call leads to. A step with which several calls end comes before the first of them is over."""
-        call, due, ending = self.calls[index], dict(node.ending), model.ending()
-        until = self._until(call)
-        before = model.thawed(node.frozen).ending() if ending else []
-        for step in ending:
-            asked = step not in before or (until < due.get(step, math.inf) and self._asks(node, model, call, step))
-            due.update({step: until} if asked else {})
-        return self._after(node, model, outcomes, done=node.done | {index}, ending=tuple(due.items()), **changed)
-
-    def _asks(self, node: _SearchPoint, like: BaseModel, call: Observed, step: _Step) -> bool:
-        """Return whether a call makes a step due that is due already: it would also if the step had been taken."""
-        model = like.thawed(node.frozen)
-        model.take(*step)
-        return any(step in then.ending() for then, _ in self.stepper.ways(model, call, self.signals, []))
-
-    def _after(self, node: _SearchPoint, model: BaseModel, outcomes: list[Outcome], **changed: Any) -> _SearchPoint:
-        """Return the node that some outcomes lead to, with which the calls `done` or the messages `sent` are changed."""
+        """Return the node that some outcomes lead to, with which a call is `made`, or what else is `changed`."""
         must = sorted((*node.must, *map(comparable, required(outcomes))), key=repr)
         may = node.may | permitted(outcomes)
-        then = replace(node, frozen=model.freeze(), must=tuple(must), may=may, **changed)
-        if not then.ending:
-            return then
-        due = model.ending()
-        return replace(then, ending=tuple(sorted((each for each in then.ending if each[0] in due), key=repr)))
+        done = node.done if made is None else node.done | {made}
+        ending = node.ending if made is None else self._made_due(node, model, self.calls[made])
+        then = replace(node, frozen=model.freeze(), must=tuple(must), may=may, done=done, **changed)
+        return replace(then, ending=still_due(ending, model)) if ending else then
 
 
 def _messages(sent: Sequence[Any], keys: Sequence[_MessageKey]) -> list[Any]:

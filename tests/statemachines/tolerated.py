@@ -122,15 +122,10 @@ BACKGROUND_TASKS = Tolerated(
                 "operations.spawn_from.unsaid: spawner.terminal || has_no_body(spawner) → spawner.terminal",
                 "operations.crash.unsaid: task.token || has_no_body(task) → has_no_body(task)",
                 "operations.crash.unsaid: task.token || has_no_body(task) → task.token",
+                "define.has_no_body(task): task.state == running && has_lost_body(task) → has_lost_body(task)",
                 (
-                    "define.has_no_body(task): task.state == running && "
-                    "(task.crashed || task.does == throws || task.does == raises) → "
-                    "(task.crashed || task.does == throws || task.does == raises)"
-                ),
-                (
-                    "define.has_no_body(task): task.state == running && "
-                    "(task.crashed || task.does == throws || task.does == raises) → "
-                    "task.state == running && (task.crashed || task.does == raises)"
+                    "define.has_lost_body(task): task.crashed || task.does == throws || task.does == raises → "
+                    "task.crashed || task.does == raises"
                 ),
             ),
             OPEN,

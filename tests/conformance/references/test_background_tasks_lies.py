@@ -189,6 +189,7 @@ OTHERWISE = {
     "CrashedBodyObliges",
     "ObligingBodyIsAccepted",
     "CancelIsSeenAgain",
+    "EndedSeeSessionCancelled",
     "CancelOfAllIsNotSeen",
     "LateCancelIsNotSeen",
     "WaitIsHalved",

@@ -299,6 +299,18 @@ class CancelOfAllIsNotSeen(Lie):
         self._came = came
 
 
+class EndedSeeSessionCancelled(Lie):
+    """When the session is cancelled the bodies of all rows are told, those that have returned as well."""
+
+    row, calls = "E24", 3
+
+    async def session_cancelled(self) -> None:
+        for row in self._handles[0].rows.values():
+            if row.body.done():
+                self._came.append({"signal": "CancelSeen", "task_id": row.task_id})
+        await super().session_cancelled()
+
+
 class LateCancelIsNotSeen(Lie):
     """Who is spawned after a cancel of all is canceled in the end, and is not told meanwhile."""
 
