@@ -127,7 +127,7 @@ def _declares(words: Mapping[str, Any]) -> dict[str, Any]:
     limits = {"timeout": "timeout_ms", "poll": "poll_interval_ms", "kept": "kept_ms"}
     settle = {"settle": words["settle_ms"]} if "settle_ms" in words else {}
     return {
-        "clock": "virtual" if "advance" in words else "real",
+        "clock": words.get("clock", "virtual") if "advance" in words else "real",
         "concurrency": "threads",
         "lacks": [operation for word, operation in lacking.items() if word not in words],
         "limits": settle | {name: words.get(word) for name, word in limits.items()},

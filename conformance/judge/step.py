@@ -12,6 +12,7 @@ from conformance.budget import Budget
 from conformance.judge import kernel_facts
 from conformance.judge.differences import Times
 from conformance.judge.finding import NO_SIGNAL, WELL_FORMED, Finding, said, short
+from conformance.judge.instants import Instant, Within
 from conformance.judge.matching import Replies, Sending, Signals, instants_in
 from conformance.judge.passing import Passing
 from conformance.system import Declaration
@@ -109,7 +110,8 @@ class Stepper:
         `signals` are those that were seen meanwhile. A call that waited took its step at its end.
         """
         if call.operation == "wait":
-            yield from self._passed(model, call, call.arguments["ms"], signals, reasons)
+            ways = [(model, [])] if call.within else self._passed(model, call, call.arguments["ms"], signals, reasons)
+            yield from ways
         elif not call.elapsed:
             yield from ((model, taken) for taken in self._tried(model, call, reasons))
         elif self.facts.waits(call.operation):
@@ -119,6 +121,18 @@ class Stepper:
             for taken in self._tried(model, call, reasons):
                 for then, passed in self._passed(model, call, call.elapsed, signals, reasons):
                     yield then, [*taken, *passed]
+
+    def arrived(
+        self, model: BaseModel, within: Within | None, began: int, signals: Sequence[Signal]
+    ) -> Iterator[tuple[BaseModel, list[Outcome]]]:
+        """Walk what the time until a call leads to, by a clock that runs on; the model as it is where that stands still."""
+        if within is None:
+            yield model, []
+            return
+        most, late = self.budget.ways_of_time, self.declaration.settles
+        passing = Passing(self.signals, model, signals, most, self.told, late)
+        yield from passing.ways(Instant(within, began))
+        self.partial = self.partial or passing.partial
 
     def instants(self, call: Observed) -> Iterator[int]:
         """Walk the instants that a reply tells of."""
@@ -137,7 +151,7 @@ class Stepper:
     ) -> Iterator[tuple[BaseModel, list[Outcome]]]:
         """Let time pass in every way that the signals seen allow."""
         passing = Passing(self.signals, model, signals, self.budget.ways_of_time, self.told)
-        yield from passing.ways(ms)
+        yield from passing.ways(model.now + ms)
         self.partial = self.partial or passing.partial
         if passing.missing:
             ends = [model.thawed(model.freeze()).wait(ms, prompt=prompt) for prompt in (False, True)]
@@ -193,8 +207,14 @@ class Stepper:
 
     def follow(self, model: BaseModel, call: Observed) -> tuple[Decision | None, list[Outcome]]:
         """Take a call as the model would have it; return what it decided, None of a wait, and what was done if anything."""
+        passed: list[Outcome] = []
+        if call.within is not None:
+            passed = model.wait(max(call.within[0] - int(model.now), 0))
+            model.now = Instant(call.within, call.began)
+        elif call.operation == "wait":
+            passed = model.wait(call.arguments["ms"])
         if call.operation == "wait":
-            return None, model.wait(call.arguments["ms"])
+            return None, passed
         decision = model.decide(call.operation, call.arguments)
         if not decision.accept or call.refused is not None:
             return decision, []
@@ -202,7 +222,7 @@ class Stepper:
             outcome = model.do(call.operation, call.arguments, self.facts.minting(call, model.next_ordinal))
         except Impossible:  # an id that a record has
             return decision, []
-        return decision, [outcome, *model.settle()]
+        return decision, [outcome, *model.settle(), *passed]
 
     def _wrongly_accepted(self, decision: Decision, call: Observed) -> Finding:
         clause, *others = self._clauses(decision)

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 from conformance.judge import BESIDE, Finding
-from conformance.system import Adapter, Declaration, ordered_by_completion
+from conformance.system import MOVED, Adapter, Declaration, ordered_by_completion
 from conformance.verdict import RowResult, Verdict
 from statemachines.compile import Compiled
 from statemachines.expression import Field, FunctionCall, Name, Node, nodes
@@ -22,7 +22,7 @@ def inapplicable(compiled: Compiled, words: RowWords, adapter: Adapter, row: Row
     for expr in row.needs:
         if isinstance(expr.node, Name):
             word = expr.text
-            if word == "clock" and declaration.clock != "virtual":
+            if word == "clock" and declaration.clock not in MOVED:
                 return f"needs a virtual clock, and clock: {declaration.clock} is declared"
             if word == "concurrency" and declaration.concurrency == "none":
                 return "needs concurrency, and concurrency: none is declared"

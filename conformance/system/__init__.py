@@ -9,6 +9,7 @@ from conformance.system.adapter import Adapter, Declare, Signature
 from conformance.system.broken import Broken, HarnessError
 from conformance.system.concurrent import overlapping
 from conformance.system.declaration import (
+    MOVED,
     UNLIMITED,
     Declaration,
     DeclarationError,

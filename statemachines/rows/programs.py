@@ -68,6 +68,7 @@ class Observed:
                sentence that is recommended may ask for it
     began, ended  when, in steps of a clock that only counts: they order calls that were made at once
     elapsed    milliseconds of the system's own clock that passed meanwhile
+    within     between which instants of a clock that runs on it was made; None where that stands still
     """
 
     operation: str
@@ -80,6 +81,7 @@ class Observed:
     began: int = 0
     ended: int = 0
     elapsed: int = 0
+    within: tuple[int, int] | None = None
 
     @property
     def given(self) -> Any:
