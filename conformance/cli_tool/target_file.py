@@ -52,7 +52,7 @@ def read_target(path: str) -> Target:
     check_structure(tree, "cli-target")
     entries = tree.entries if isinstance(tree, Tree) else ()
     words: dict[str, Any] = {key.text: to_plain(node) for key, node in entries}
-    faults = [*_placeholders(tree), *_programs(tree, words)]
+    faults = [*_placeholders(tree), *_programs(tree, words), *_clock(tree, words)]
     if faults:
         raise SpecError(faults)
     return Target(_commands(words), words.get("env", {}), words.get("cwd", "{dir}"), _declares(words))
@@ -99,6 +99,13 @@ def _programs(tree: Node, words: Mapping[str, Any]) -> Iterator[Diagnostic]:
     if "{" not in cwd and not Path(cwd).is_dir():
         hint = "give a folder that exists; left out, each case gets an empty one"
         yield Diagnostic("bad-value", locate(tree, ("cwd",)), f"there is no folder {cwd!r}", hint)
+
+
+def _clock(tree: Node, words: Mapping[str, Any]) -> Iterator[Diagnostic]:
+    """Tell of a clock that nothing can move."""
+    if "clock" in words and "advance" not in words:
+        hint = "give the hook `advance`, or leave `clock` out: then the kit sleeps"
+        yield Diagnostic("bad-value", locate(tree, ("clock",)), "'clock' is about one that `advance` moves", hint)
 
 
 def _named(tree: Node) -> Iterator[tuple[str, Node]]:

@@ -48,7 +48,7 @@ class Case:
     finding, where the spec leaves open what happens: what comes after it is nobody's fault. `trace` is all that
     was called, with what came of it as far as it is known; `looks` are the places in it where the kit only looked, of
     its own accord. `late` is how many milliseconds it took at most until what had to come was seen. `sooner` is how many
-    milliseconds less it waits than it is asked to, where that is longer.
+    milliseconds less it waits than it is asked to, where that is longer; the next time it makes up for that.
     """
 
     def __init__(
@@ -62,7 +62,7 @@ class Case:
     ) -> None:
         self.compiled = compiled
         self.adapter = adapter
-        self.sooner = sooner
+        self._shift = -sooner
         self.seed = seed
         self.budget = budget
         self.judge = Judge(compiled, adapter.declaration, budget, suspicion)
@@ -109,8 +109,9 @@ class Case:
     def call(self, operation: str, arguments: Mapping[str, Any]) -> Observed:
         """Make one call and judge it; raise CallFailed when there is no proper answer."""
         call = Observed(operation, dict(arguments))
-        if operation == "wait" and arguments["ms"] > self.sooner:
-            call = replace(call, arguments={"ms": arguments["ms"] - self.sooner})
+        if operation == "wait" and self._shift and arguments["ms"] > abs(self._shift):
+            call = replace(call, arguments={"ms": arguments["ms"] + self._shift})
+            self._shift = -self._shift
         calls: list[Observed] | None = getattr(self._caller, "calls", None)
         with _blaming([call]):
             return self._alone(call) if calls is None else self._beside_others(call, calls)

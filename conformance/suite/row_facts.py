@@ -87,6 +87,11 @@ def makes_calls_at_once(row: Row) -> bool:
     return "together" in _called(row)
 
 
+def needs_clock(row: Row) -> bool:
+    """Return whether a row needs a clock that can be moved."""
+    return any(isinstance(expr.node, Name) and expr.text == "clock" for expr in row.needs)
+
+
 def _unsent(row: Row, compiled: Compiled, declaration: Declaration) -> str:
     """Name a signal that a system lacks and that a row reads, or can only be about; an empty text where there is none."""
     fields = [each for each in _nodes(row) if isinstance(each, Field)]

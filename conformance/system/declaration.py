@@ -102,7 +102,9 @@ def declared(compiled: Compiled, words: Mapping[str, Any], *, has_wait: bool, as
     _one_of("clock", clock, CLOCKS)
     _one_of("concurrency", concurrency, CONCURRENCIES)
     if clock == "running" and not has_wait:
-        raise DeclarationError("a running clock is declared, and there is no wait(ms) that moves it on; without one it is real")
+        raise DeclarationError(
+            "a running clock is declared, and there is no wait(ms) that moves it on; without one it is real"
+        )
     if clock == "virtual" and not has_wait and not asynchronous:
         raise DeclarationError("a virtual clock is declared, and there is no wait(ms) that moves it")
     if concurrency == "async" and not asynchronous:

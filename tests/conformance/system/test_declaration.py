@@ -49,6 +49,7 @@ def test_what_is_left_out_follows_from_what_is_offered(
     ("words", "part", "value"),
     [
         ({"clock": "real"}, "clock", "real"),
+        ({"clock": "running"}, "clock", "running"),
         ({"clock": "none"}, "clock", "none"),
         ({"concurrency": "threads"}, "concurrency", "threads"),
         ({"settles": 250}, "settles", 250),

@@ -1,7 +1,8 @@
 """Right cli-job implementations of different construction: whoever accuses one of them is wrong."""
 
 from tests.right.cli_job.history import FirstIsPrompt, HistoryJobs, PromptJobs
+from tests.right.cli_job.running import RunningJobs
 
-RIGHT: list[type] = [HistoryJobs, PromptJobs, FirstIsPrompt]
+RIGHT: list[type] = [HistoryJobs, PromptJobs, FirstIsPrompt, RunningJobs]
 
-__all__ = ["RIGHT", "FirstIsPrompt", "HistoryJobs", "PromptJobs"]
+__all__ = ["RIGHT", "FirstIsPrompt", "HistoryJobs", "PromptJobs", "RunningJobs"]
