@@ -1,4 +1,7 @@
-"""One case: a fresh system, the judge beside it, and a record of every call that was made."""
+"""One case: a fresh system, the judge beside it, and a record of every call that was made.
+
+One idea: how a call is made, timed, settled and recorded is one path, with the judge at its end.
+"""
 
 from __future__ import annotations
 
@@ -16,11 +19,10 @@ from conformance.budget import USUAL, Budget
 from conformance.judge import kernel_facts
 from conformance.judge.finding import BESIDE, WELL_FORMED, Finding, short
 from conformance.judge.history import Event, History, calls_of
-from conformance.judge.instants import Watch
 from conformance.judge.judge import NONE, Judge, Suspicion
 from conformance.judge.observation import Observation, WrongShape
 from conformance.refused import Refused
-from conformance.system import MOVED, Adapter, Broken, HarnessError, code_of, overlapping
+from conformance.system import MOVED, Adapter, Broken, HarnessError, Watch, code_of, overlapping
 from statemachines.compile import Compiled
 from statemachines.model import Signal
 from statemachines.rows import UNEVALUABLE, Observed, RowFailure, RowTooLong, parts

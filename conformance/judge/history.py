@@ -14,9 +14,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from conformance.judge.instants import Within
 from conformance.judge.matching import Sending, comparable, permitted, required
 from conformance.judge.step import Configuration, Stepper
+from conformance.system import Within
 from conformance.transcripts import Apart, Senders, Stretch, Unordered, sent_of
 from statemachines.model import BaseModel, Outcome, Signal
 from statemachines.quiescence import telling, unasked

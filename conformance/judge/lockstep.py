@@ -2,7 +2,7 @@
 
 Held are the configurations of the model that explain everything observed so far. When none is
 left, the system has done what no right one does: a finding, with the clause, what was expected and
-what was seen.
+what was seen. One idea: what an event makes of these configurations.
 """
 
 from __future__ import annotations
@@ -15,11 +15,10 @@ from conformance.budget import Budget
 from conformance.judge.differences import Difference
 from conformance.judge.finding import BESIDE, Finding, either, said
 from conformance.judge.history import Event, History, calls_of, explanations
-from conformance.judge.instants import each_answer
 from conformance.judge.matching import comparable, permitted, required
 from conformance.judge.observation import files
 from conformance.judge.step import Configuration, Stepper
-from conformance.system import Declaration, ordered_by_completion
+from conformance.system import Declaration, each_answer, ordered_by_completion
 from statemachines.compile import Compiled
 from statemachines.model import BaseModel, Decision, Outcome, Signal
 from statemachines.quiescence import settled, telling, unasked

@@ -12,8 +12,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from conformance.judge.instants import Instant, earliest, latest
 from conformance.judge.matching import Signals, comparable, required
+from conformance.system import Instant, earliest, latest
 from statemachines.model import BaseModel, Outcome, Signal, Timer
 from statemachines.quiescence import settled, telling
 

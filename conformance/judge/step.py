@@ -12,10 +12,9 @@ from conformance.budget import Budget
 from conformance.judge import kernel_facts
 from conformance.judge.differences import Times
 from conformance.judge.finding import NO_SIGNAL, WELL_FORMED, Finding, said, short
-from conformance.judge.instants import Instant, Within
 from conformance.judge.matching import Replies, Sending, Signals, instants_in
 from conformance.judge.passing import Passing
-from conformance.system import Declaration
+from conformance.system import Declaration, Instant, Within
 from conformance.transcripts import Transcripts, Unordered
 from statemachines.compile import Compiled
 from statemachines.kernel import ANY_CODE

@@ -1,4 +1,7 @@
-"""The matrix: each row as its witness, then enumerated, then drawn; concurrent rows under many schedules."""
+"""The matrix: each row as its witness, then enumerated, then drawn; concurrent rows under many schedules.
+
+One idea: the runs of one row, and the verdict that follows from them.
+"""
 
 from __future__ import annotations
 

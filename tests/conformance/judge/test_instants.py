@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from conformance.judge.instants import Instant, each_answer, earliest, latest
+from conformance.system.instants import Instant, each_answer, earliest, latest
 
 
 def answers(*questions: tuple[int, int]) -> set[tuple[bool, ...]]:

@@ -11,7 +11,6 @@ from conformance.references.cli_program import JobTool
 from conformance.verdict import Verdict
 from statemachines.compile import load
 from tests.conformance.systems import row_result
-from tests.right.cli_job import RunningJobs
 from tests.tools.running import EarlyTool, EndlessTool, RunningTool
 
 CLI_JOB = load("cli-job")
@@ -25,7 +24,7 @@ def on(clock: str, program: type[JobTool]) -> Any:
 @pytest.mark.parametrize("seed", range(3))
 @pytest.mark.parametrize("row", ["B1", "B2", "B3", "X5"])
 def test_who_asks_close_to_a_deadline_accuses_nobody(row: str, seed: int) -> None:
-    found = row_result(RunningJobs, row, CLI_JOB, seed=seed, quick=True)
+    found = row_result(on("running", RunningTool), row, CLI_JOB, seed=seed, quick=True)
     assert found.verdict in (Verdict.PASS, Verdict.NOT_APPLICABLE), found.reason
     if found.verdict is Verdict.NOT_APPLICABLE:  # on a machine so busy that nobody can ask in time
         assert found.reason.startswith("needs a clock that stands still")

@@ -1,8 +1,7 @@
 """Right cli-job implementations of different construction: whoever accuses one of them is wrong."""
 
 from tests.right.cli_job.history import FirstIsPrompt, HistoryJobs, PromptJobs
-from tests.right.cli_job.running import RunningJobs
 
-RIGHT: list[type] = [HistoryJobs, PromptJobs, FirstIsPrompt, RunningJobs]
+RIGHT: list[type] = [HistoryJobs, PromptJobs, FirstIsPrompt]
 
-__all__ = ["RIGHT", "FirstIsPrompt", "HistoryJobs", "PromptJobs", "RunningJobs"]
+__all__ = ["RIGHT", "FirstIsPrompt", "HistoryJobs", "PromptJobs"]
