@@ -9,10 +9,11 @@ from conformance.judge import BESIDE, Finding
 from conformance.system import MOVED, Adapter, Declaration, ordered_by_completion
 from conformance.verdict import RowResult, Verdict
 from statemachines.compile import Compiled
-from statemachines.expression import Field, FunctionCall, Name, Node, nodes
+from statemachines.expression import Const, Field, FunctionCall, Name, Node, Operate, Typed, nodes, parts
 from statemachines.kernel import within
 from statemachines.lifecycle import Row, RowStep
 from statemachines.rows import RowWords, evaluate
+from statemachines.types import Time, present
 
 
 def inapplicable(compiled: Compiled, words: RowWords, adapter: Adapter, row: Row) -> str:
@@ -90,6 +91,13 @@ def makes_calls_at_once(row: Row) -> bool:
 def needs_clock(row: Row) -> bool:
     """Return whether a row needs a clock that can be moved."""
     return any(isinstance(expr.node, Name) and expr.text == "clock" for expr in row.needs)
+
+
+def reads_instants(part: Typed) -> bool:
+    """Return whether a part of a claim is about when something was, and not only about whether it was."""
+    within_it = parts(part)
+    asks_whether = isinstance(part, Operate) and any(isinstance(side, Const) and side.value is None for side in within_it)
+    return isinstance(present(part.type), Time) or (not asks_whether and any(map(reads_instants, within_it)))
 
 
 def _unsent(row: Row, compiled: Compiled, declaration: Declaration) -> str:

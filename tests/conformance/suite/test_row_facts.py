@@ -25,3 +25,19 @@ def test_a_fault_of_calls_at_once_is_what_a_row_about_one_of_them_is_about(
     rows = thread_job().lifecycle.rows.values()
     row = next(row for row in rows if [word.text for word in row.covers] == ["operations.list_jobs.gives"])
     assert is_about(row, Finding(kind, clause, operation, "1", "2")) is about
+
+
+@pytest.mark.parametrize(
+    ("claim", "reads"),
+    [
+        ("shown.started_at == 3", True),
+        ("shown.completed_at != null && shown.completed_at - shown.started_at == 12", True),
+        ("[shown].all(j, j.started_at > 5)", True),
+        ("shown.completed_at != null", False),
+        ("null == shown.completed_at", False),
+        ("shown == inspect_job('t', 'c')", False),
+        ("shown.status == running", False),
+    ],
+)
+def test_a_claim_reads_instants_or_only_whether_there_are_any(claim: str, reads: bool) -> None:
+    assert reads_instants(_typed(claim)) is reads
