@@ -85,10 +85,8 @@ def explanations(stepper: Stepper, start: Configuration, history: History) -> Ex
     searched = budget.linearized_of_few if callers <= budget.few_callers else budget.linearized
     follow = search.follow if len(history.calls) > searched and search.meet else search.all
     first = next(iter(history.calls), Observed(""))
-    found = [
-        follow(replace(start, model=model), passed)
-        for model, passed in stepper.arrived(start.model, history.within, first.began, history.signals)
-    ]
+    arrived = stepper.arrived(start.model, history.within, first, history.signals, [])
+    found = [follow(replace(start, model=model), passed) for model, passed in arrived]
     ends = [end for each in found for end in each.ends]
     return Explained(ends, stepper.partial or any(each.partial for each in found))
 

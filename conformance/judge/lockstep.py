@@ -224,7 +224,7 @@ class Lockstep:
 
     def _steps(self, configuration: Configuration, call: Observed, reasons: list[Finding]) -> Iterator[Configuration]:
         """Walk what a call leads to, with steps of the system's own before and after it."""
-        for rest, taken in self._arrivals(configuration.model, call):
+        for rest, taken in self._arrivals(configuration.model, call, reasons):
             before, unordered = self.stepper.transcripts.bound(rest, configuration.unordered, call)
             for then, outcome in self.stepper.ways(before, call, call.signals, reasons):
                 for rested, forced in settled(then):
@@ -237,9 +237,11 @@ class Lockstep:
                             yield Configuration(after, standing, unordered)
         self.unsure = self.unsure or self.stepper.partial
 
-    def _arrivals(self, model: BaseModel, call: Observed) -> Iterator[tuple[BaseModel, list[Outcome]]]:
+    def _arrivals(
+        self, model: BaseModel, call: Observed, reasons: list[Finding]
+    ) -> Iterator[tuple[BaseModel, list[Outcome]]]:
         """Walk what the system may be when a call is made, with what was done on the way."""
-        for arrived, passed in self.stepper.arrived(model, call.within, call.began, call.signals):
+        for arrived, passed in self.stepper.arrived(model, call.within, call, call.signals, reasons):
             for before, taken in self._own_steps(arrived, call):
                 yield before, [*passed, *taken]
 

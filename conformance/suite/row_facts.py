@@ -96,7 +96,9 @@ def needs_clock(row: Row) -> bool:
 def reads_instants(part: Typed) -> bool:
     """Return whether a part of a claim is about when something was, and not only about whether it was."""
     within_it = parts(part)
-    asks_whether = isinstance(part, Operate) and any(isinstance(side, Const) and side.value is None for side in within_it)
+    asks_whether = isinstance(part, Operate) and any(
+        isinstance(side, Const) and side.value is None for side in within_it
+    )
     return isinstance(present(part.type), Time) or (not asks_whether and any(map(reads_instants, within_it)))
 
 

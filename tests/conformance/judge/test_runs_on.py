@@ -86,3 +86,20 @@ def test_more_answers_than_are_looked_at_leave_the_judge_unsure() -> None:
     assert watching.at(0, 4, "light", gives={"lamp": "a"}) is None
     assert watching.at(9, 12, "look", "a", gives=seen(0)) is None
     assert watching.judge.unsure
+
+
+@pytest.mark.parametrize(("operation", "arguments"), [("wait", (1,)), ("hang", ())])
+def test_a_signal_that_did_not_come_is_missed_when_its_window_is_closed(operation: str, arguments: tuple[int]) -> None:
+    for settles, first, right in ((0, 15, True), (0, 16, False), (10, 25, True), (10, 26, False)):
+        watching = Running(SPEC, clock="running", settles=settles)
+        assert watching.at(0, 0, "kindle") is None
+        found = watching.at(first, first + 9, operation, *arguments)
+        assert (found is None) is right
+        assert found is None or "Flickered" in found.expected
+
+
+def test_a_signal_is_missed_after_calls_at_once_too() -> None:
+    for first, right in ((15, True), (16, False)):
+        watching = Running(SPEC, clock="running")
+        assert watching.at(0, 0, "kindle") is None
+        assert (watching.step(replace(at_once([watching.call("kindle")]), within=(first, first + 9))) is None) is right
