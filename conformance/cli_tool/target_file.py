@@ -52,7 +52,7 @@ def read_target(path: str) -> Target:
     check_structure(tree, "cli-target")
     entries = tree.entries if isinstance(tree, Tree) else ()
     words: dict[str, Any] = {key.text: to_plain(node) for key, node in entries}
-    faults = [*_placeholders(tree), *_programs(tree, words)]
+    faults = [*_placeholders(tree), *_programs(tree, words), *_clock(tree, words)]
     if faults:
         raise SpecError(faults)
     return Target(_commands(words), words.get("env", {}), words.get("cwd", "{dir}"), _declares(words))
@@ -101,6 +101,13 @@ def _programs(tree: Node, words: Mapping[str, Any]) -> Iterator[Diagnostic]:
         yield Diagnostic("bad-value", locate(tree, ("cwd",)), f"there is no folder {cwd!r}", hint)
 
 
+def _clock(tree: Node, words: Mapping[str, Any]) -> Iterator[Diagnostic]:
+    """Tell of a clock that nothing can move."""
+    if "clock" in words and "advance" not in words:
+        hint = "give the hook `advance`, or leave `clock` out: then the kit sleeps"
+        yield Diagnostic("bad-value", locate(tree, ("clock",)), "'clock' is about one that `advance` moves", hint)
+
+
 def _named(tree: Node) -> Iterator[tuple[str, Node]]:
     for key, node in tree.entries if isinstance(tree, Tree) else ():
         if key.text in ("start", "env") and isinstance(node, Tree):
@@ -127,7 +134,7 @@ def _declares(words: Mapping[str, Any]) -> dict[str, Any]:
     limits = {"timeout": "timeout_ms", "poll": "poll_interval_ms", "kept": "kept_ms"}
     settle = {"settle": words["settle_ms"]} if "settle_ms" in words else {}
     return {
-        "clock": "virtual" if "advance" in words else "real",
+        "clock": words.get("clock", "virtual") if "advance" in words else "real",
         "concurrency": "threads",
         "lacks": [operation for word, operation in lacking.items() if word not in words],
         "limits": settle | {name: words.get(word) for name, word in limits.items()},

@@ -33,7 +33,7 @@ class MyJobs:
         "policies": {policies},
         "lacks": {lacks},  # optional operations, those that only look, test controls, and signals: "signal NAME"{parts}
         "deviates": {{}},  # known failures, by row or clause: {{"N1": {{"reason": "…"}}}}
-        "clock": "none",  # "virtual" with the wait(ms) below, which moves it; "real" when only time moves it
+        "clock": "none",  # "virtual" with the wait(ms) below, which moves it; "running": time does, too; "real": only time does
         "concurrency": "none",  # "threads" when several threads may call at once; "async" with async methods.
         # Replies to concurrent calls must not be mixed up: keep nothing of one call in this object.
         # Milliseconds until what a call causes can be seen, its signals included. With 0 it is there when the call comes

@@ -229,7 +229,7 @@ def _written(case: Case, best: Played) -> Written:
         written = as_row(case.compiled, best, claim=claim)
         if holds(case.compiled, written.text, declaration.limits, declaration.policies):
             return written
-    return as_row(case.compiled, best, claim="none")
+    return as_row(case.compiled, best, claim="none", runs_on=declaration.runs_on)
 
 
 def row_itself(program: Program, failed: Fails) -> Counterexample:

@@ -28,11 +28,12 @@ class Written:
 Claim = Literal["expected", "not as seen", "none"]
 
 
-def as_row(compiled: Compiled, played: Played, *, claim: Claim = "expected") -> Written:
+def as_row(compiled: Compiled, played: Played, *, claim: Claim = "expected", runs_on: bool = False) -> Written:
     """Write what a trace shows as a row: its steps, what was expected, and what was seen.
 
     claim  what it asserts: what was expected; only that it is not what was seen, where a right system may do several
            things; or none: it makes the calls, leaves it to the model what may come of them, and says why
+    runs_on  time passed while the calls were made
     """
     trace, finding = played.trace, played.finding
     assert finding is not None  # a trace that shows nothing is no counterexample
@@ -53,7 +54,7 @@ def as_row(compiled: Compiled, played: Played, *, claim: Claim = "expected") -> 
     covers = finding.clause if known else f"operations.{trace.calls()[-1].operation}"
     claims = {"expected": lambda: _assertion(finding, ids, trace, names), "not as seen": lambda: _denial(finding)}
     claimed = claims[claim]() if claim != "none" else "true"
-    why = [f"# {_unsayable(finding, trace)}"] if claimed == "true" else []
+    why = [f"# {_unsayable(finding, trace, runs_on)}"] if claimed == "true" else []
     text = row_text(
         "C1",
         f"Expected {expected}; seen {seen}.",
@@ -122,7 +123,7 @@ def _denial(finding: Finding) -> str:
     return f"last.refused != {code}" if finding.kind == "refused" and code.isidentifier() else "true"
 
 
-def _unsayable(finding: Finding, trace: Trace) -> str:
+def _unsayable(finding: Finding, trace: Trace, runs_on: bool) -> str:
     """Say why nothing can be asserted of the last reply, so that the model alone tells what is wrong."""
     match finding.kind:
         case "crash" | "hang":
@@ -133,6 +134,8 @@ def _unsayable(finding: Finding, trace: Trace) -> str:
             return "In another order of the calls at once something else may be right: the model looks for one that explains it."
         case "identity" | "file":
             return "Which ids and files there were before, no row can say: the model remembers them."
+        case _ if runs_on:
+            return "What is right may depend on the time that the calls take, too: the model tells all that may be."
         case _:
             return "A right system may do something else as well: the model tells all that it may."
 

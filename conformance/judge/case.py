@@ -1,4 +1,7 @@
-"""One case: a fresh system, the judge beside it, and a record of every call that was made."""
+"""One case: a fresh system, the judge beside it, and a record of every call that was made.
+
+One idea: how a call is made, timed, settled and recorded is one path, with the judge at its end.
+"""
 
 from __future__ import annotations
 
@@ -19,7 +22,7 @@ from conformance.judge.history import Event, History, calls_of
 from conformance.judge.judge import NONE, Judge, Suspicion
 from conformance.judge.observation import Observation, WrongShape
 from conformance.refused import Refused
-from conformance.system import Adapter, Broken, HarnessError, code_of, overlapping
+from conformance.system import MOVED, Adapter, Broken, HarnessError, Watch, code_of, overlapping
 from statemachines.compile import Compiled
 from statemachines.model import Signal
 from statemachines.rows import UNEVALUABLE, Observed, RowFailure, RowTooLong, parts
@@ -46,7 +49,8 @@ class Case:
     assertions still decide what the row says. `astray` names the first operation that was called, before any
     finding, where the spec leaves open what happens: what comes after it is nobody's fault. `trace` is all that
     was called, with what came of it as far as it is known; `looks` are the places in it where the kit only looked, of
-    its own accord. `late` is how many milliseconds it took at most until what had to come was seen.
+    its own accord. `late` is how many milliseconds it took at most until what had to come was seen. `sooner` is how many
+    milliseconds less it waits than it is asked to, where that is longer; the next time it makes up for that.
     """
 
     def __init__(
@@ -56,9 +60,11 @@ class Case:
         seed: int = 0,
         budget: Budget = USUAL,
         suspicion: Suspicion = NONE,
+        sooner: int = 0,
     ) -> None:
         self.compiled = compiled
         self.adapter = adapter
+        self._shift = -sooner
         self.seed = seed
         self.budget = budget
         self.judge = Judge(compiled, adapter.declaration, budget, suspicion)
@@ -78,12 +84,19 @@ class Case:
         self._readings: list[tuple[Observed, Any]] = []  # each with its reply as it came
         self._caller = threading.local()
         adapter.reset()
+        self._watch = Watch() if adapter.declaration.runs_on else None
 
     @property
     def faults(self) -> list[Finding]:
         """All that was found, but for what need not be a fault and for what is only recommended."""
         sure = self.finding is not None and not self.judge.unsure
         return [*self.judge.deviations, *([self.finding] if self.finding is not None and sure else [])]
+
+    @property
+    def slow(self) -> int:
+        """How many milliseconds have passed so far beside `wait`; 0 by a clock that stands still."""
+        waited = sum(call.arguments["ms"] for call in self.calls if call.operation == "wait")
+        return max(self._watch.last - waited, 0) if self._watch is not None else 0
 
     @property
     def calls(self) -> list[Observed]:
@@ -98,6 +111,9 @@ class Case:
     def call(self, operation: str, arguments: Mapping[str, Any]) -> Observed:
         """Make one call and judge it; raise CallFailed when there is no proper answer."""
         call = Observed(operation, dict(arguments))
+        if operation == "wait" and self._shift and arguments["ms"] > abs(self._shift):
+            call = replace(call, arguments={"ms": arguments["ms"] + self._shift})
+            self._shift = -self._shift
         calls: list[Observed] | None = getattr(self._caller, "calls", None)
         with _blaming([call]):
             return self._alone(call) if calls is None else self._beside_others(call, calls)
@@ -109,7 +125,8 @@ class Case:
         call, raw = self._asked(call)
         call = replace(call, signals=self._signals(call.operation))
         if self.finding is None:
-            call, raw = self._settled(call, raw)
+            call, raw = self._settled(self._until_now(call), raw)
+        call = self._until_now(call)
         if call.operation in self._copies and call.given is not None:
             self._readings = [*self._readings[1 - self.budget.readings :], (call, raw)]
         if self.finding is None:
@@ -138,12 +155,12 @@ class Case:
     def _made(self, call: Observed) -> Observed:
         """Make a call; return it with its reply as it came."""
         wait, clock = call.operation == "wait", self.adapter.declaration.clock
-        if wait and clock == "real":
-            time.sleep(call.arguments["ms"] / 1000)
-        if wait and clock != "virtual":
-            return call
+        if wait and clock not in MOVED:
+            time.sleep(call.arguments["ms"] / 1000 if clock == "real" else 0)
+            return self._from_now(call)
         reply, refused = None, None
         self._observation.given(call.arguments)
+        call = self._from_now(call)
         began, before = next(self._clock), self.adapter.milliseconds
         try:
             lasts = self.judge.lockstep.blocks_for(call.operation, call.arguments)
@@ -156,7 +173,22 @@ class Case:
         ended, elapsed = next(self._clock), self.adapter.milliseconds - before
         if wait:
             reply, elapsed = None, 0
+            if self._watch is not None:
+                self._watch.move(call.arguments["ms"])
+                call = self._from_now(call)
         return replace(call, reply=reply, refused=refused, began=began, ended=ended, elapsed=elapsed)
+
+    def _from_now(self, call: Observed) -> Observed:
+        """Return a call that begins now, by a clock that runs on."""
+        if self._watch is None:
+            return call
+        return replace(call, began=next(self._clock), within=(self._watch.first, self._watch.last))
+
+    def _until_now(self, call: Observed) -> Observed:
+        """Return a call that is over now, and all that came of it was seen, by a clock that runs on."""
+        if self._watch is None or call.within is None:
+            return call
+        return replace(call, within=(call.within[0], self._watch.last))
 
     def _settled(self, call: Observed, raw: Any) -> tuple[Observed, Any]:
         """Return a call, and its reply as it came, when it can be explained: while a system may settle it is asked again."""
@@ -169,7 +201,7 @@ class Case:
             if self._facts.observes(call.operation):
                 again, raw = self._asked(call)
                 call = replace(again, elapsed=call.elapsed)
-            call = replace(call, signals=signals)
+            call = self._until_now(replace(call, signals=signals))
         if left > 0:
             self.late = max(self.late, (looks - left) * LOOK)
         return call, raw
@@ -226,6 +258,7 @@ class Case:
                 del self._caller.calls
 
         self.trace.append(History(()))
+        first_instant = self._watch.first if self._watch is not None else 0
         seed = self.seed * GROUPS_OF_A_CASE + self.groups
         self.groups += 1
         try:
@@ -243,7 +276,10 @@ class Case:
         if self.adapter.declaration.settles:
             time.sleep(self.adapter.declaration.settles / 1000)  # what settles later belongs to these calls
         first = next((call.operation for call in history.calls), "")
-        history = self.trace[-1] = replace(history, signals=self._signals(first))
+        history = replace(history, signals=self._signals(first))
+        if self._watch is not None:
+            history = replace(history, within=(first_instant, self._watch.last))
+        self.trace[-1] = history
         if self.finding is None:
             finding = self.judge.step(history)
             malformed = (call for call in history.calls if call.malformed)

@@ -17,6 +17,7 @@ from typing import Any
 
 from conformance.judge.matching import Sending, comparable, permitted, required
 from conformance.judge.step import Configuration, Stepper
+from conformance.system import Within
 from conformance.transcripts import Apart, Senders, Stretch, Unordered, sent_of
 from statemachines.model import BaseModel, Outcome, Signal
 from statemachines.quiescence import Ending, made_due, still_due, telling, unasked
@@ -25,10 +26,14 @@ from statemachines.rows import Observed
 
 @dataclass(frozen=True, slots=True)
 class History:
-    """Calls made at once: those of each caller in its order, and the signals of all of them together."""
+    """Calls made at once: those of each caller in its order, and the signals of all of them together.
+
+    within  between which instants all of it was, by a clock that runs on
+    """
 
     callers: tuple[tuple[Observed, ...], ...]
     signals: tuple[Signal, ...] = ()
+    within: Within | None = None
 
     @property
     def calls(self) -> tuple[Observed, ...]:
@@ -56,6 +61,14 @@ def calls_of(event: Event) -> tuple[Observed, ...]:
     return event.calls if isinstance(event, History) else (event,)
 
 
+def held_still(event: Event) -> Event:
+    """Return an event as if no time had passed meanwhile, but in `wait`."""
+    if isinstance(event, History):
+        callers = tuple(tuple(replace(call, within=None) for call in calls) for calls in event.callers)
+        return replace(event, callers=callers, within=None)
+    return replace(event, within=None)
+
+
 @dataclass(slots=True)
 class Explained:
     """The configurations that a history can end in; `partial` when not all of them were looked for."""
@@ -71,7 +84,12 @@ def explanations(stepper: Stepper, start: Configuration, history: History) -> Ex
         return Explained([], False)
     budget, callers = stepper.budget, sum(map(bool, history.callers))
     searched = budget.linearized_of_few if callers <= budget.few_callers else budget.linearized
-    return search.follow(start) if len(history.calls) > searched and search.meet else search.all(start)
+    follow = search.follow if len(history.calls) > searched and search.meet else search.all
+    first = next(iter(history.calls), Observed(""))
+    arrived = stepper.arrived(start.model, history.within, first, history.signals, [])
+    found = [follow(replace(start, model=model), passed) for model, passed in arrived]
+    ends = [end for each in found for end in each.ends]
+    return Explained(ends, stepper.partial or any(each.partial for each in found))
 
 
 _MessageKey = tuple[Any, Any]  # a message: what it is about, and where it stands in the order
@@ -114,10 +132,13 @@ class _Linearization:
         """Whether there are calls of which every order has to be tried."""
         return not self._apart.all
 
-    def follow(self, start: Configuration) -> Explained:
-        """Take the calls in the order in which they ended; enough for long histories whose calls commute."""
+    def follow(self, start: Configuration, passed: Sequence[Outcome]) -> Explained:
+        """Take the calls in the order in which they ended; enough for long histories whose calls commute.
+
+        `passed` is what was done before them.
+        """
         model, unordered = start.model, start.unordered
-        outcomes: list[Outcome] = []
+        outcomes = [*passed]
         for call in sorted(self.calls, key=lambda call: call.ended):
             model, unordered = self.stepper.transcripts.bound(model, unordered, call)
             way = next(self.stepper.ways(model, call, self.signals, []), None)
@@ -136,10 +157,11 @@ class _Linearization:
         twice = len(set(minted)) < len(minted)
         return twice and all(self.facts.only_adds(call.operation) for call in self.calls)
 
-    def all(self, start: Configuration) -> Explained:
+    def all(self, start: Configuration, passed: list[Outcome]) -> Explained:
         """Search every order, depth first, cutting off states seen before."""
         model = start.model
-        root = _SearchPoint(frozenset(), ((),) * len(self.calls), model.freeze(), unordered=start.unordered)
+        root = _SearchPoint(frozenset(), ((),) * len(self.calls), None, unordered=start.unordered)
+        root = self._after(root, model, passed)
         waiting, known, nodes = [root], {root}, 0
         ends: dict[Any, Configuration] = {}
         while waiting:

@@ -125,6 +125,10 @@ class Judge:
         explained = not known and self._is_explained_without(first, self._leavable(finding))
         return None if explained else first
 
+    def hangs_on_time(self) -> bool:
+        """Return whether only the time that passed beside `wait` explains what was seen: by a clock that runs on."""
+        return self._declaration.runs_on and not self._past.holds_still()
+
     @property
     def _guess(self) -> Finding | None:
         """An explanation that what comes may contradict: one clause has to explain both then, or it is taken back.

@@ -2,14 +2,14 @@
 
 Held are the configurations of the model that explain everything observed so far. When none is
 left, the system has done what no right one does: a finding, with the clause, what was expected and
-what was seen.
+what was seen. One idea: what an event makes of these configurations.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, TypeVar
 
 from conformance.budget import Budget
 from conformance.judge.differences import Difference
@@ -18,12 +18,14 @@ from conformance.judge.history import Event, History, calls_of, explanations
 from conformance.judge.matching import comparable, permitted, required
 from conformance.judge.observation import files
 from conformance.judge.step import Configuration, Stepper
-from conformance.system import Declaration, ordered_by_completion
+from conformance.system import Declaration, each_answer, ordered_by_completion
 from statemachines.compile import Compiled
 from statemachines.model import BaseModel, Decision, Outcome, Signal
 from statemachines.quiescence import settled, telling, unasked
 from statemachines.rows import Observed
 from statemachines.types import holds_documents
+
+Found = TypeVar("Found")
 
 
 class Lockstep:
@@ -185,9 +187,9 @@ class Lockstep:
         found: list[Configuration] = []
         before = bytes(self.seen)
         for configuration in configurations:
-            explained = explanations(self.stepper, configuration, history)
-            found += explained.ends
-            self.unsure = self.unsure or explained.partial
+            for explained in self._whenever(configuration, lambda start: explanations(self.stepper, start, history)):
+                found += explained.ends
+                self.unsure = self.unsure or explained.partial
         if not found and not self.unsure:
             self.seen[:] = before  # of what was tried nothing came to pass
         for call in history.calls if found else ():
@@ -201,11 +203,32 @@ class Lockstep:
 
     # ── One call on one configuration ──
 
+    def _whenever(self, start: Configuration, work: Callable[[Configuration], Found]) -> Iterator[Found]:
+        """Work something out of a configuration, whenever it was, within what is known of the instants."""
+        frozen = start.model.freeze()
+
+        def once() -> Found:
+            return work(replace(start, model=start.model.thawed(frozen)))
+
+        for found in each_answer(once, self.budget.answers):
+            if found is None:
+                self.unsure = True
+            else:
+                yield found
+
     def _explained(
         self, configuration: Configuration, call: Observed, reasons: list[Finding]
     ) -> Iterator[Configuration]:
-        """Walk the configurations that a call leads to, with steps of the system's own before and after it."""
-        for rest, taken in self._own_steps(configuration.model, call):
+        """Walk the configurations that a call leads to."""
+        if call.within is None:
+            yield from self._steps(configuration, call, reasons)
+            return
+        for found in self._whenever(configuration, lambda start: list(self._steps(start, call, reasons))):
+            yield from found
+
+    def _steps(self, configuration: Configuration, call: Observed, reasons: list[Finding]) -> Iterator[Configuration]:
+        """Walk what a call leads to, with steps of the system's own before and after it."""
+        for rest, taken in self._arrivals(configuration.model, call, reasons):
             before, unordered = self.stepper.transcripts.bound(rest, configuration.unordered, call)
             for then, outcome in self.stepper.ways(before, call, call.signals, reasons):
                 for rested, forced in settled(then):
@@ -217,6 +240,14 @@ class Lockstep:
                         else:
                             yield Configuration(after, standing, unordered)
         self.unsure = self.unsure or self.stepper.partial
+
+    def _arrivals(
+        self, model: BaseModel, call: Observed, reasons: list[Finding]
+    ) -> Iterator[tuple[BaseModel, list[Outcome]]]:
+        """Walk what the system may be when a call is made, with what was done on the way."""
+        for arrived, passed in self.stepper.arrived(model, call.within, call, call.signals, reasons):
+            for before, taken in self._own_steps(arrived, call):
+                yield before, [*passed, *taken]
 
     def _own_steps(self, model: BaseModel, call: Observed | None = None) -> Iterator[tuple[BaseModel, list[Outcome]]]:
         """Walk the model as it is, then every result of what the system may do unasked, timers that are due included.

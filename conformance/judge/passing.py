@@ -2,7 +2,8 @@
 
 Timers due at one instant fire in any order, each to rest; one whose window is open fires when the system
 says that it did, or when the window closes. A step that it may take unasked it takes at once or when a signal comes.
-What is due at the very end may come before the next call, or after it.
+What is due at the very end may come before the next call, or after it. Of a clock that runs on nobody knows the end to
+the millisecond: what may be due by then fires or does not, unless it is over for sure.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from conformance.judge.matching import Signals, comparable, required
+from conformance.system import Instant, earliest, latest
 from statemachines.model import BaseModel, Outcome, Signal, Timer
 from statemachines.quiescence import settled, telling
 
@@ -32,6 +34,7 @@ class Passing:
     told     instants that replies told of later on; with them a timer may also fire as soon as its window opens
     missing  signals that some way would have needed, and that were not seen
     partial  not every way was looked at
+    late     milliseconds by which a timer may fire too late by a clock that runs on
     """
 
     def __init__(
@@ -41,6 +44,7 @@ class Passing:
         seen: Sequence[Signal],
         most: int,
         told: frozenset[int] | None = None,
+        late: int = 0,
     ) -> None:
         self.signals = signals
         self.model = model
@@ -49,20 +53,20 @@ class Passing:
         self._soon = told is not None
         self.missing: list[Signal] = []
         self.partial = False
+        self._late = late
         self._most = most
         self._fires = 0
 
-    def ways(self, ms: int) -> Iterator[tuple[BaseModel, list[Outcome]]]:
+    def ways(self, end: int) -> Iterator[tuple[BaseModel, list[Outcome]]]:
         """Walk the models at the end, each with what was done on its way."""
         start = _Point(self.model.freeze(), (), self.seen)
-        end = self.model.now + ms
         waiting, known = [start], {(start.frozen, start.rest)}
         while waiting:
             point = waiting.pop()
             model = self.model.thawed(point.frozen)
             if told := telling(point.frozen, model):
                 point = replace(point, taken=(*point.taken, *told))
-            if all(max(last, model.now) >= end for _, last, _, _ in model.deadlines()):
+            if all(self._fires_by(timer, model) >= earliest(end) for timer in model.deadlines()):
                 model.now = end
                 yield model, list(point.taken)
                 model = self.model.thawed(point.frozen)
@@ -77,16 +81,16 @@ class Passing:
     def _next(self, point: _Point, model: BaseModel, end: int) -> Iterator[_Point]:
         """Walk what may happen next; what commutes with everything else of its instant happens first."""
         events = [(instant, timer) for timer in model.deadlines() for instant in self._instants(model, timer, end)]
-        bound = min((max(last, model.now) for _, last, _, _ in model.deadlines()), default=end)
-        events = [event for event in events if event[0] <= bound]
-        if len(events) > 1 and len({instant for instant, _ in events}) == 1:
+        bound = min((self._fires_by(timer, model) for timer in model.deadlines()), default=latest(end))
+        events = [event for event in events if earliest(event[0]) <= bound]
+        if len(events) > 1 and (self._all_fire(events, model, end) or len({instant for instant, _ in events}) == 1):
             first, *others = events
             if all(self._commute(point.frozen, first, other) for other in others):
                 events = [first]
         for event in events:
             yield from self._after(point, event)
         if model.own_steps():
-            yield from self._unasked(point, model, min(bound, end))
+            yield from self._unasked(point, model, min(bound, latest(end)))
 
     def _unasked(self, point: _Point, model: BaseModel, bound: int) -> Iterator[_Point]:
         """Walk the steps that it may take unasked, now or when a signal came."""
@@ -97,8 +101,20 @@ class Passing:
                 other.now = instant
                 yield from self._rested(point, other, other.take(index, keys), [])
 
+    def _fires_by(self, timer: Timer, model: BaseModel) -> int:
+        """Return the last instant at which a timer fires; one that is overdue may do so now."""
+        return max(latest(timer[1]) + self._late, latest(model.now))
+
+    def _all_fire(self, events: Sequence[tuple[int, Timer]], model: BaseModel, end: int) -> bool:
+        """Return whether all of some events come before the end of which nobody knows when it was."""
+        return isinstance(end, Instant) and all(self._fires_by(timer, model) < earliest(end) for _, timer in events)
+
     def _instants(self, model: BaseModel, timer: Timer, end: int) -> list[int]:
         """List the instants before the end at which a timer may have fired, as far as they make a difference."""
+        if isinstance(end, Instant):
+            soon = max(earliest(timer[0]), earliest(model.now))
+            by = max(min(self._fires_by(timer, model), end.late), soon)
+            return [Instant((soon, by), ("fired", timer[2:], soon, by))] if soon < earliest(end) else []
         first, last = max(timer[0], model.now), max(timer[1], model.now)
         said = {instant for instant in (first, *self.at) if first <= instant < last}
         if first not in self.at and not self._soon:

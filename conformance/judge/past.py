@@ -10,7 +10,7 @@ from typing import Any
 from conformance.budget import Budget
 from conformance.judge import kernel_facts
 from conformance.judge.finding import Finding
-from conformance.judge.history import Event, calls_of
+from conformance.judge.history import Event, calls_of, held_still
 from conformance.judge.lockstep import Lockstep
 from conformance.system import Declaration
 from statemachines.compile import Compiled
@@ -93,6 +93,12 @@ class Past:
             if diverges:
                 other.go_on(event)
         return other
+
+    def holds_still(self) -> bool:
+        """Return whether all of it is explained, too, where no time passes but in `wait`."""
+        compiled = self._compiled.without(self.left_out) if self.left_out else self._compiled
+        other = Lockstep(compiled, self._declaration, self._budget, self.told, self.deviating)
+        return all(other.advance(held_still(event)) is None for event in self.events)
 
     def beside(self, left_out: Sequence[str], *, refuted: bool = False) -> Beside | None:
         """Judge the case again; return where the model stands before the last event and after it, whatever was seen of that."""

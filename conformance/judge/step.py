@@ -14,7 +14,7 @@ from conformance.judge.differences import Times
 from conformance.judge.finding import NO_SIGNAL, WELL_FORMED, Finding, said, short
 from conformance.judge.matching import Replies, Sending, Signals, instants_in
 from conformance.judge.passing import Passing
-from conformance.system import Declaration
+from conformance.system import Declaration, Instant, Within, earliest, latest
 from conformance.transcripts import Transcripts, Unordered
 from statemachines.compile import Compiled
 from statemachines.kernel import ANY_CODE
@@ -109,19 +109,31 @@ class Stepper:
         `signals` are those that were seen meanwhile. A call that waited took its step at its end.
         """
         if call.operation == "wait":
-            yield from self._passed(model, call, call.arguments["ms"], signals, reasons)
+            if call.within:  # it has passed on the way to it
+                yield model, []
+                return
+            yield from self._passed(model, call, model.now + call.arguments["ms"], signals, reasons)
         elif not call.elapsed:
             yield from ((model, taken) for taken in self._tried(model, call, reasons))
         elif self.facts.waits(call.operation):
             if (late := self._late_by(model, call)) is not None:
                 reasons.append(late)
                 return
-            for then, passed in self._passed(model, call, call.elapsed, signals, reasons):
+            for then, passed in self._passed(model, call, model.now + call.elapsed, signals, reasons):
                 yield from ((then, [*passed, *taken]) for taken in self._tried(then, call, reasons))
         else:
             for taken in self._tried(model, call, reasons):
-                for then, passed in self._passed(model, call, call.elapsed, signals, reasons):
+                for then, passed in self._passed(model, call, model.now + call.elapsed, signals, reasons):
                     yield then, [*taken, *passed]
+
+    def arrived(
+        self, model: BaseModel, within: Within | None, call: Observed, signals: Sequence[Signal], reasons: list[Finding]
+    ) -> Iterator[tuple[BaseModel, list[Outcome]]]:
+        """Walk what the time until a call leads to, by a clock that runs on; the model as it is where that stands still."""
+        if within is None:
+            yield model, []
+        else:
+            yield from self._passed(model, call, Instant(within, call.began), signals, reasons)
 
     def instants(self, call: Observed) -> Iterator[int]:
         """Walk the instants that a reply tells of."""
@@ -144,11 +156,12 @@ class Stepper:
         return Finding("late", self.facts.reply_of(call.operation), call.operation, expected, seen)
 
     def _passed(
-        self, model: BaseModel, call: Observed, ms: int, signals: Sequence[Signal], reasons: list[Finding]
+        self, model: BaseModel, call: Observed, end: int, signals: Sequence[Signal], reasons: list[Finding]
     ) -> Iterator[tuple[BaseModel, list[Outcome]]]:
-        """Let time pass in every way that the signals seen allow."""
-        passing = Passing(self.signals, model, signals, self.budget.ways_of_time, self.told)
-        yield from passing.ways(ms)
+        """Let time pass until an instant in every way that the signals seen allow; gather what all others would have sent."""
+        most, late = self.budget.ways_of_time, self.declaration.settles if isinstance(end, Instant) else 0
+        passing, ms = Passing(self.signals, model, signals, most, self.told, late), latest(end) - earliest(model.now)
+        yield from passing.ways(end)
         self.partial = self.partial or passing.partial
         if passing.missing:
             ends = [model.thawed(model.freeze()).wait(ms, prompt=prompt) for prompt in (False, True)]
@@ -204,8 +217,14 @@ class Stepper:
 
     def follow(self, model: BaseModel, call: Observed) -> tuple[Decision | None, list[Outcome]]:
         """Take a call as the model would have it; return what it decided, None of a wait, and what was done if anything."""
+        passed: list[Outcome] = []
+        if call.within is not None:
+            passed = model.wait(max(call.within[0] - int(model.now), 0))
+            model.now = Instant(call.within, call.began)
+        elif call.operation == "wait":
+            passed = model.wait(call.arguments["ms"])
         if call.operation == "wait":
-            return None, model.wait(call.arguments["ms"])
+            return None, passed
         decision = model.decide(call.operation, call.arguments)
         if not decision.accept or call.refused is not None:
             return decision, []
@@ -213,7 +232,7 @@ class Stepper:
             outcome = model.do(call.operation, call.arguments, self.facts.minting(call, model.next_ordinal))
         except Impossible:  # an id that a record has
             return decision, []
-        return decision, [outcome, *model.settle()]
+        return decision, [outcome, *model.settle(), *passed]
 
     def _wrongly_accepted(self, decision: Decision, call: Observed) -> Finding:
         clause, *others = self._clauses(decision)

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
-from conformance.system import UNLIMITED, Declaration
+from conformance.system import MOVED, UNLIMITED, Declaration
 from statemachines import kernel
 from statemachines.compile import Compiled
 from statemachines.expression import Const, Var
@@ -37,7 +37,7 @@ def prefills(compiled: Compiled, declaration: Declaration, most: int) -> list[Pr
         )  # none of which leaves
         for count in sorted(around):
             found += [
-                _filled(creation, ending, entity, count, apart and declaration.clock == "virtual")
+                _filled(creation, ending, entity, count, apart and declaration.clock in MOVED)
                 for apart in (True, False)
             ]
     return found

@@ -26,7 +26,7 @@ from conformance.search.faults import Diverged, Faults
 from conformance.search.odd_texts import odd_values
 from conformance.search.prefill import prefills
 from conformance.search.strategies import settings_of
-from conformance.system import Adapter
+from conformance.system import MOVED, Adapter
 from statemachines import kernel
 from statemachines.compile import Compiled
 from statemachines.explore import Chooser, Gone, choosers, worth_trying
@@ -284,7 +284,7 @@ def machine(
         "prefill": initialize(number=st.integers(0, NUMBERS - 1))(begin),
     }
     names = [operation.name for operation in compiled.kernel.operations if adapter.offers(operation.name)]
-    for name in [*names, *(["wait"] if adapter.declaration.clock == "virtual" else [])]:
+    for name in [*names, *(["wait"] if adapter.declaration.clock in MOVED else [])]:
         body[name] = rule(number=st.integers(0, NUMBERS - 1))(_step(name))
     return type(f"{compiled.lifecycle.name.title().replace('-', '')}Machine", (RuleBasedStateMachine,), body)
 

@@ -15,7 +15,7 @@ from conformance.judge import case_seed
 from conformance.search.faults import Diverged, Faults
 from conformance.search.prefill import prefills
 from conformance.search.stateful import Driver
-from conformance.system import Adapter
+from conformance.system import MOVED, Adapter
 from statemachines.compile import Compiled
 
 IDLY = 0.25  # of the calls are made whether they do anything or not
@@ -36,7 +36,7 @@ def search(
     ways = prefills(compiled, adapter.declaration, budget.prefilled)
     offered = [each for each in compiled.kernel.operations if adapter.offers(each.name)]
     names = [each.name for each in offered for _ in range(CHANGING if each.effects else 1)]
-    names += ["wait"] if adapter.declaration.clock == "virtual" else []
+    names += ["wait"] if adapter.declaration.clock in MOVED else []
     for index in range(budget.walks):
         if faults.enough:
             break

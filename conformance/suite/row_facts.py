@@ -6,13 +6,14 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 from conformance.judge import BESIDE, Finding
-from conformance.system import Adapter, Declaration, ordered_by_completion
+from conformance.system import MOVED, Adapter, Declaration, ordered_by_completion
 from conformance.verdict import RowResult, Verdict
 from statemachines.compile import Compiled
-from statemachines.expression import Field, FunctionCall, Name, Node, nodes
+from statemachines.expression import Const, Field, FunctionCall, Name, Node, Operate, Typed, nodes, parts
 from statemachines.kernel import within
 from statemachines.lifecycle import Row, RowStep
 from statemachines.rows import RowWords, evaluate
+from statemachines.types import Time, present
 
 
 def inapplicable(compiled: Compiled, words: RowWords, adapter: Adapter, row: Row) -> str:
@@ -22,7 +23,7 @@ def inapplicable(compiled: Compiled, words: RowWords, adapter: Adapter, row: Row
     for expr in row.needs:
         if isinstance(expr.node, Name):
             word = expr.text
-            if word == "clock" and declaration.clock != "virtual":
+            if word == "clock" and declaration.clock not in MOVED:
                 return f"needs a virtual clock, and clock: {declaration.clock} is declared"
             if word == "concurrency" and declaration.concurrency == "none":
                 return "needs concurrency, and concurrency: none is declared"
@@ -85,6 +86,20 @@ def operations(row: Row, compiled: Compiled) -> list[str]:
 def makes_calls_at_once(row: Row) -> bool:
     """Return whether a row makes calls at once."""
     return "together" in _called(row)
+
+
+def needs_clock(row: Row) -> bool:
+    """Return whether a row needs a clock that can be moved."""
+    return any(isinstance(expr.node, Name) and expr.text == "clock" for expr in row.needs)
+
+
+def reads_instants(part: Typed) -> bool:
+    """Return whether a part of a claim is about when something was, and not only about whether it was."""
+    within_it = parts(part)
+    asks_whether = isinstance(part, Operate) and any(
+        isinstance(side, Const) and side.value is None for side in within_it
+    )
+    return isinstance(present(part.type), Time) or (not asks_whether and any(map(reads_instants, within_it)))
 
 
 def _unsent(row: Row, compiled: Compiled, declaration: Declaration) -> str:

@@ -9,6 +9,7 @@ from conformance.system.adapter import Adapter, Declare, Signature
 from conformance.system.broken import Broken, HarnessError
 from conformance.system.concurrent import overlapping
 from conformance.system.declaration import (
+    MOVED,
     UNLIMITED,
     Declaration,
     DeclarationError,
@@ -20,5 +21,6 @@ from conformance.system.declaration import (
     ordered_by_completion,
 )
 from conformance.system.found_class import resolve
+from conformance.system.instants import Instant, Watch, Within, each_answer, earliest, latest
 from conformance.system.theirs import code_of, error_told, told
 from conformance.system.worker import slices

@@ -21,7 +21,7 @@ from conformance.system import theirs
 from conformance.system.blocking import Clock, Watch
 from conformance.system.broken import Broken, HarnessError
 from conformance.system.concurrent import Place, one_after_the_other, run_at_once
-from conformance.system.declaration import Declaration, DeclarationError
+from conformance.system.declaration import MOVED, Declaration, DeclarationError
 from conformance.system.event_loop import Gate, Loop, called, rested
 from conformance.system.found_class import own_lines, place_of, source_files, takes
 from conformance.system.worker import Worker
@@ -104,7 +104,7 @@ class Adapter:
         """Make an object, and see that each method takes what its operation gives; raise HarnessError."""
         self.reset()
         methods: dict[str, Signature] = {**self._operations, "signals": ((), ())}
-        if self.declaration.clock == "virtual" and not self._virtual:
+        if self.declaration.clock in MOVED and not self._virtual:
             methods["wait"] = (("ms",), ())
         for name, (required, optional) in methods.items():
             method = getattr(self._instance, name, None)

@@ -12,7 +12,8 @@ from statemachines.compile import Compiled
 from statemachines.diagnostics import did_you_mean
 from statemachines.model import Measured
 
-CLOCKS = ("virtual", "real", "none")
+CLOCKS = ("virtual", "running", "real", "none")
+MOVED = ("virtual", "running")  # those that `wait` moves
 CONCURRENCIES = ("threads", "async", "none")
 SIGNAL = "signal "  # stands before the name of a signal that is lacking
 UNLIMITED = 10**15  # what the model takes for a limit that there is not: no row and no random calls come so far
@@ -45,7 +46,8 @@ class Declaration:
     parts  those of the life cycle's parts that there are; none where it has no parts, or all of them are there
     absent  the operations that are nobody's to ask for, each with why
     unsent  the clauses of the signals that are lacking
-    clock  virtual: `wait` moves it, or the kit's own event loop does; real: `wait` sleeps; none: there is no `wait`
+    clock  virtual: `wait` moves it, or the kit's own event loop does, and nothing else; running: `wait` moves it, and so
+           does the time that passes; real: `wait` sleeps; none: there is no `wait`
     concurrency  threads: calls may come from several threads; async: several calls may be awaited at
                  once; none: one call at a time
     settles  milliseconds until what a call causes can be seen; 0: at once
@@ -82,6 +84,11 @@ class Declaration:
         """Whether instants can be compared to the millisecond."""
         return self.clock == "virtual"
 
+    @property
+    def runs_on(self) -> bool:
+        """Whether time passes while nobody waits."""
+        return self.clock in ("running", "real")
+
 
 def declared(compiled: Compiled, words: Mapping[str, Any], *, has_wait: bool, asynchronous: bool) -> Declaration:
     """Check what an adapter declares; what it leaves out follows from what it offers. Raises DeclarationError."""
@@ -96,6 +103,10 @@ def declared(compiled: Compiled, words: Mapping[str, Any], *, has_wait: bool, as
     concurrency = words.get("concurrency", "async" if asynchronous else "none")
     _one_of("clock", clock, CLOCKS)
     _one_of("concurrency", concurrency, CONCURRENCIES)
+    if clock == "running" and not has_wait:
+        raise DeclarationError(
+            "a running clock is declared, and there is no wait(ms) that moves it on; without one it is real"
+        )
     if clock == "virtual" and not has_wait and not asynchronous:
         raise DeclarationError("a virtual clock is declared, and there is no wait(ms) that moves it")
     if concurrency == "async" and not asynchronous:

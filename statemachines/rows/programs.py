@@ -29,7 +29,11 @@ class RowStopped(Exception):
 
 
 class RowFailure(RowStopped):
-    """A row does not hold: an assertion is false, or something it builds on was refused or is not there."""
+    """A row does not hold: an assertion is false, and which part of it, or what it builds on was refused or is not there."""
+
+    def __init__(self, message: str, expr: Expr | None = None, part: Typed | None = None) -> None:
+        super().__init__(message, expr)
+        self.part = part
 
 
 class NothingGiven(RowFailure):
@@ -68,6 +72,7 @@ class Observed:
                sentence that is recommended may ask for it
     began, ended  when, in steps of a clock that only counts: they order calls that were made at once
     elapsed    milliseconds of the system's own clock that passed meanwhile
+    within     between which instants of a clock that runs on it was made; None where that stands still
     """
 
     operation: str
@@ -80,6 +85,7 @@ class Observed:
     began: int = 0
     ended: int = 0
     elapsed: int = 0
+    within: tuple[int, int] | None = None
 
     @property
     def given(self) -> Any:
@@ -206,8 +212,10 @@ class Program:
             step.run(environment)
         for each in self.asserts:
             if each.is_made(environment) and not (held := each.held(environment)):
-                said = "is what the implementation chooses" if held is None else explain(each, environment)
-                raise RowFailure(said, each.expr)
+                if held is None:
+                    raise RowFailure("is what the implementation chooses", each.expr)
+                part = _failing(each.typed, environment)
+                raise RowFailure(explain(part, environment), each.expr, part)
         return environment
 
 
@@ -243,9 +251,8 @@ WORD = 12  # signs that are left out of a long value besides, so that no word is
 _CONSTANTS = {None: "null", True: "true", False: "false"}
 
 
-def explain(assertion: Line, environment: dict[str, Any]) -> str:
-    """Say what is false about an assertion: the part that fails, and the values on both sides."""
-    part = _failing(assertion.typed, environment)
+def explain(part: Typed, environment: dict[str, Any]) -> str:
+    """Say what is false about the part of an assertion that fails: the values on both sides."""
     if isinstance(part, Operate) and part.left is not None and part.operator not in ("&&", "||"):
         left, right = _evaluated(part.left, environment), _evaluated(part.right, environment)
         return f"{shown(left)} {part.operator} {shown(right)} is false"

@@ -348,6 +348,37 @@ def test_what_a_file_leaves_out_is_lacking(described: Callable[..., str]) -> Non
     assert declares["limits"] == {"timeout": None, "poll": None, "kept": None}
 
 
+@pytest.mark.parametrize(
+    ("word", "clock"), [("", "virtual"), ("clock: virtual\n", "virtual"), ("clock: running\n", "running")]
+)
+def test_a_clock_that_is_moved_may_run_on_beside_that(word: str, clock: str, described: Callable[..., str]) -> None:
+    assert read_target(described(FILE + word).removeprefix("cli:")).declares["clock"] == clock
+
+
+def test_a_clock_that_nothing_moves_is_not_described(described: Callable[..., str]) -> None:
+    with pytest.raises(SpecError, match="'clock' is about one that `advance` moves"):
+        read_target(described(RUDE + "clock: running\n", way="x").removeprefix("cli:"))
+
+
+@pytest.mark.thorough
+def test_a_tool_whose_clock_runs_on_conforms(described: Callable[..., str], tmp_path: Path) -> None:
+    target = described(FILE + "clock: running\n", module="tests.tools.running")
+    assert run(target, "N6,B1,B2,B3", tmp_path) == EXIT_CONFORMS
+
+
+@pytest.mark.thorough
+def test_one_that_is_said_to_stand_still_is_wrong_if_it_runs_on(described: Callable[..., str], tmp_path: Path) -> None:
+    assert run(described(module="tests.tools.running"), "B1", tmp_path) == EXIT_VIOLATES
+
+
+@pytest.mark.thorough
+def test_a_tool_whose_clock_runs_on_and_that_never_times_out_is_found(
+    described: Callable[..., str], tmp_path: Path
+) -> None:
+    text = FILE.replace("JOBS_CLOCK: virtual", "JOBS_LIE: endless") + "clock: running\n"
+    assert run(described(text, module="tests.tools.running"), "B3", tmp_path) == EXIT_VIOLATES
+
+
 def test_nothing_is_filled_in_for_what_a_reply_lacks() -> None:
     missing: Any = None
     with pytest.raises(TypeError):

@@ -377,6 +377,11 @@ def test_where_nothing_can_be_asserted_the_row_says_why(kind: str) -> None:
     assert re.fullmatch(r"    # [A-Z].*[a-z]\.", why)
 
 
+def test_where_time_passes_beside_a_row_it_says_that_what_is_right_may_depend_on_it() -> None:
+    found = as_row(thread_job(), Played(fault("reply"), INSPECT), claim="none", runs_on=True)
+    assert "the time that the calls take" in found.text.splitlines()[-2]
+
+
 def test_the_last_call_has_a_name_although_it_is_like_those_before_it() -> None:
     """Five jobs end, and the fifth ending is refused: the row speaks of it."""
     trace = Trace((*(start(n) for n in range(5)), *(end(9 + n, n) for n in range(5))))

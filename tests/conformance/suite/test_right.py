@@ -77,7 +77,7 @@ def lacking(row: Row, words: Mapping[str, Any], declared: Words) -> str:
     """What one row needs that is not declared, read from the row's text: nothing of the kit's decides here."""
     for need in (expr.text for expr in row.needs):
         if need == "clock":
-            if words["clock"] != "virtual":
+            if words["clock"] not in ("virtual", "running"):
                 return f"clock: {words['clock']}"
         elif need == "concurrency":
             if words.get("concurrency", "async") == "none":

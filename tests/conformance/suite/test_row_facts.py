@@ -5,7 +5,9 @@ from __future__ import annotations
 import pytest
 
 from conformance.judge import Finding
-from conformance.suite.row_facts import is_about
+from conformance.suite.row_facts import is_about, reads_instants
+from statemachines.expression import check, parse
+from statemachines.rows import RowWords
 from tests.conformance.systems import thread_job
 
 
@@ -25,3 +27,22 @@ def test_a_fault_of_calls_at_once_is_what_a_row_about_one_of_them_is_about(
     rows = thread_job().lifecycle.rows.values()
     row = next(row for row in rows if [word.text for word in row.covers] == ["operations.list_jobs.gives"])
     assert is_about(row, Finding(kind, clause, operation, "1", "2")) is about
+
+
+@pytest.mark.parametrize(
+    ("claim", "reads"),
+    [
+        ("shown.started_at == 3", True),
+        ("shown.completed_at != null && shown.completed_at - shown.started_at == 12", True),
+        ("[shown].all(j, j.started_at > 5)", True),
+        ("shown.completed_at != null", False),
+        ("null == shown.completed_at", False),
+        ("shown == shown", False),
+        ("shown.status == running", False),
+    ],
+)
+def test_a_claim_reads_instants_or_only_whether_there_are_any(claim: str, reads: bool) -> None:
+    words = RowWords(thread_job().lifecycle)
+    value, faults = check(parse(claim), words.scope({"shown": words.reply("inspect_job")}))
+    assert not faults
+    assert reads_instants(value) is reads

@@ -11,11 +11,13 @@ from typing import Any
 
 import pytest
 
+from conformance.references.cli_job import CliJobs
 from conformance.references.local_agent import LocalAgents
 from conformance.references.threaded import Threaded
 from conformance.verdict import EXIT_CONFORMS, Verdict
 from tests.conformance.lifecycles import SUITES, Suite
 from tests.conformance.systems import BRIEF, explained, whole_run
+from tests.tools.running import RunningTool
 
 pytestmark = pytest.mark.soak
 
@@ -39,9 +41,13 @@ class Weaker:
             words[word] = {**standard[word], **own}
         hidden: dict[str, Any] = dict.fromkeys(self.lacks)
         clock = words["clock"]
-        if clock != "virtual" and issubclass(reference, Threaded):
+        if clock == "running" and issubclass(reference, Threaded):
+            bases = (RunningTime, reference)
+        elif clock != "virtual" and issubclass(reference, Threaded):
             bases = (RealTime, reference)
             hidden["wait"] = None
+        if clock in ("running", "real") and issubclass(reference, CliJobs):
+            hidden["program"] = RunningTool
 
         def made(self: Any) -> None:
             reference.__init__(self, **made_with)
@@ -71,8 +77,27 @@ class RealTime(Threaded):
 
     def _locked(self) -> AbstractContextManager[bool]:
         if isinstance(self, LocalAgents) and hasattr(self, "_tasks"):
-            LocalAgents.wait.__wrapped__(self, 0)  # type: ignore[attr-defined]  # a method that holds the lock
+            with super()._locked():
+                LocalAgents.wait.__wrapped__(self, 0)  # type: ignore[attr-defined]  # a method that holds the lock
         return super()._locked()
+
+
+class RunningTime(RealTime):
+    """The same, and `wait` moves it on."""
+
+    moved = 0
+
+    @property
+    def _now(self) -> int:
+        return super()._now + self.moved
+
+    @_now.setter
+    def _now(self, value: int) -> None:
+        """Let nobody move it but `wait`."""
+
+    def wait(self, ms: int) -> None:
+        with self._locked():
+            self.moved += ms
 
 
 def weaker(suite: Suite) -> Iterator[Weaker]:
@@ -82,6 +107,8 @@ def weaker(suite: Suite) -> Iterator[Weaker]:
     yield Weaker("no-concurrency", {"concurrency": "none"})
     yield Weaker("no-clock", {"clock": "none"})
     yield Weaker("real-clock", {"clock": "real"})
+    if isinstance(reference, type) and issubclass(reference, Threaded | CliJobs):
+        yield Weaker("running-clock", {"clock": "running"})
     yield Weaker("none-of-both", {"clock": "none", "concurrency": "none"})
     optional = [name for name, operation in spec.operations.items() if operation.optional]
     for name in optional:

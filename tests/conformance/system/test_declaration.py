@@ -49,6 +49,7 @@ def test_what_is_left_out_follows_from_what_is_offered(
     ("words", "part", "value"),
     [
         ({"clock": "real"}, "clock", "real"),
+        ({"clock": "running"}, "clock", "running"),
         ({"clock": "none"}, "clock", "none"),
         ({"concurrency": "threads"}, "concurrency", "threads"),
         ({"settles": 250}, "settles", 250),
@@ -82,7 +83,7 @@ def test_a_right_word_is_taken(words: dict[str, Any], part: str, value: Any) -> 
         ({"limit": {}}, "`declares` has no word 'limit'; did you mean 'limits'?"),
         ({"zzz": 1}, "`declares` has no word 'zzz'; known: limits, policies"),
         ({1: 2}, "`declares` has no word 1"),
-        ({"clock": "virtuel"}, "clock is one of virtual, real, none, and this is 'virtuel'"),
+        ({"clock": "virtuel"}, "clock is one of virtual, running, real, none, and this is 'virtuel'"),
         ({"clock": ["virtual"]}, "clock is one of"),
         ({"concurrency": None}, "concurrency is one of threads, async, none, and this is None"),
         ({"concurrency": "async"}, "concurrency: async is declared, and no operation is an async method"),
@@ -150,7 +151,7 @@ def test_a_declaration_that_does_not_fit_prevents_asking_and_names_the_system() 
         declares = {"clock": "sundial"}  # noqa: RUF012 - as an implementer would write it
 
     with (
-        pytest.raises(HarnessError, match=r"Boastful: clock is one of virtual, real, none"),
+        pytest.raises(HarnessError, match=r"Boastful: clock is one of virtual, running, real, none"),
         adapted(Boastful),
     ):
         pass

@@ -12,7 +12,8 @@ import functools
 import json
 import sqlite3
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any, ClassVar, TypeVar, cast
 
 from conformance.refused import Refused
@@ -49,7 +50,7 @@ def step(method: Operation) -> Operation:
 
     @functools.wraps(method)
     def whole(self: SqliteJobs, *args: Any, **kwargs: Any) -> Any:
-        with self._lock:
+        with self._turn():
             given = method(self, *args, **kwargs)
             self._deliver()
             return given
@@ -76,6 +77,8 @@ class SqliteJobs:
         },
     }
 
+    late = 0  # milliseconds after which it sees that something is due
+
     def __init__(self) -> None:
         self._lock = threading.RLock()
         self._db = sqlite3.connect(":memory:", check_same_thread=False, isolation_level=None)
@@ -89,6 +92,12 @@ class SqliteJobs:
     def configure(self, max_running: int = 15, retention_ms: int = 300_000, poll_wait: int = 30_000) -> None:
         self._max_running, self._retention = max_running, retention_ms
         self._poll_wait = poll_wait if poll_wait in {5000, 10000, 30000, 60000, 300000} else 30000
+
+    @contextmanager
+    def _turn(self) -> Iterator[None]:
+        """One at a time."""
+        with self._lock:
+            yield
 
     # Jobs.
 
@@ -365,10 +374,12 @@ class SqliteJobs:
     @step
     def wait(self, ms: int) -> None:
         """Go from one due instant to the next; at each, eviction comes before attempts and attempts before polls."""
-        end = self._now + ms
         self._deliver()
-        while (at := self._all(DUE)[0]["at"]) is not None and at <= end:
-            self._now = max(self._now, at)
+        self._pass(self._now + ms)
+
+    def _pass(self, end: int) -> None:
+        while (at := self._all(DUE)[0]["at"]) is not None and at + self.late <= end:
+            self._now = max(self._now, at + self.late)
             self._do("UPDATE job SET retained = 0, watchers = 0 WHERE retained AND evict_at <= ?", self._now)
             self._deliver()
             for call in self._all("SELECT * FROM call WHERE reply IS NULL"):
@@ -379,7 +390,7 @@ class SqliteJobs:
         self._now = end
 
     def signals(self) -> Rows:
-        with self._lock:
+        with self._turn():
             taken, self._signals = self._signals, []
             return taken
 
