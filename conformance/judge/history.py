@@ -4,6 +4,8 @@ Linearizability after Wing and Gong, with states seen before cut off. A call tha
 not one step: every message it sends is one. Of messages sent one after the other by several calls
 the order stays open until a look tells it, so that all their orders are one state; and where nothing
 but calls that send is left, a step that makes no difference to the others is the only one tried.
+
+One idea: the search for an order of calls that explains them, each call in every way in which it may come about.
 """
 
 from __future__ import annotations
