@@ -22,7 +22,7 @@ from conformance.judge.history import Event, History, calls_of
 from conformance.judge.judge import NONE, Judge, Suspicion
 from conformance.judge.observation import Observation, WrongShape
 from conformance.refused import Refused
-from conformance.system import MOVED, Adapter, Broken, HarnessError, Watch, code_of, overlapping
+from conformance.system import MOVED, Adapter, Broken, HarnessError, Stopwatch, code_of, overlapping
 from statemachines.compile import Compiled
 from statemachines.model import Signal
 from statemachines.rows import UNEVALUABLE, Observed, RowFailure, RowTooLong, parts
@@ -84,7 +84,7 @@ class Case:
         self._readings: list[tuple[Observed, Any]] = []  # each with its reply as it came
         self._caller = threading.local()
         adapter.reset()
-        self._watch = Watch() if adapter.declaration.runs_on else None
+        self._watch = Stopwatch() if adapter.declaration.runs_on else None
 
     @property
     def faults(self) -> list[Finding]:

@@ -21,6 +21,6 @@ from conformance.system.declaration import (
     ordered_by_completion,
 )
 from conformance.system.found_class import resolve
-from conformance.system.instants import Instant, Watch, Within, each_answer, earliest, latest
+from conformance.system.instants import Instant, Stopwatch, Within, each_answer, earliest, latest
 from conformance.system.theirs import code_of, error_told, told
 from conformance.system.worker import slices

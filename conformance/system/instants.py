@@ -160,7 +160,7 @@ def each_answer(work: Callable[[], Found], most: int) -> Iterator[Found | None]:
 # ── The kit's own ──
 
 
-class Watch:
+class Stopwatch:
     """Shows within which instants of a case it is, by a clock that runs on and that `wait` may move."""
 
     def __init__(self) -> None:
