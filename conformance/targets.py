@@ -9,11 +9,12 @@ from typing import Any
 from conformance.cli_tool import CommandLineAdapter, read_target, tool_of
 from conformance.defaults import CALL_LIMIT
 from conformance.errors import UsageError, faults_told
+from conformance.remote import HttpLink, Link, ProcessLink, RemoteAdapter, command_of
 from conformance.system import Adapter, Signature, declared, resolve
 from statemachines.compile import Compiled
 from statemachines.kernel import Operation
 
-KINDS = ("reference", "python:module:Class", "cli:FILE.yaml")
+KINDS = ("reference", "python:module:Class", "stdio:COMMAND", "http://HOST:PORT", "cli:FILE.yaml")
 FOR_TOOLS = "cli-job"  # the life cycle whose operations are commands
 REFERENCES = {
     "thread-job": "conformance.references.thread_job:ThreadJobs",
@@ -51,6 +52,10 @@ def _open_target(compiled: Compiled, target: str) -> Adapter:
     kind, colon, rest = target.partition(":")
     if kind == "python" and colon:
         return _python(compiled, resolve(rest), target)
+    if kind == "stdio" and colon:
+        return _remote(compiled, partial(ProcessLink, command_of(rest)), target)
+    if kind in ("http", "https") and colon:
+        return _remote(compiled, partial(HttpLink, target), target)
     if kind == "cli" and colon:
         if name != FOR_TOOLS:
             raise UsageError(f"a command line tool can be run against {FOR_TOOLS}, not against {name}")
@@ -58,6 +63,12 @@ def _open_target(compiled: Compiled, target: str) -> Adapter:
             tool = tool_of(read_target(rest))
         return CommandLineAdapter(tool, target, _operations(compiled), partial(declared, compiled), CALL_LIMIT)
     raise UsageError(f"{target!r} is no target; write {' or '.join(KINDS)}")
+
+
+def _remote(compiled: Compiled, opened: Callable[[], Link], target: str) -> Adapter:
+    spec = compiled.lifecycle
+    operations, declare = _operations(compiled), partial(declared, compiled)
+    return RemoteAdapter(opened, target, (spec.name, spec.version), operations, declare, CALL_LIMIT)
 
 
 def _python(compiled: Compiled, factory: Callable[[], Any], name: str) -> Adapter:

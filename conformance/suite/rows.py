@@ -17,7 +17,7 @@ from conformance.report import named
 from conformance.suite.failed_row import FailedRow, broke
 from conformance.suite.row_facts import covers, inapplicable, is_about, lacking, makes_calls_at_once, operations
 from conformance.system import Adapter, HarnessError
-from conformance.verdict import UNSURE, Counterexample, Judged, RowResult, Verdict
+from conformance.verdict import FROM_OUTSIDE, UNSURE, Counterexample, Judged, RowResult, Verdict
 from statemachines.checks import holds
 from statemachines.compile import Compiled
 from statemachines.kernel import within
@@ -118,7 +118,9 @@ class RowRunner:
             return Judged(Verdict.HARNESS_ERROR, str(error))
         if idle := self._idle(row, tally):
             return Judged(Verdict.NOT_EXERCISED, idle)
-        return Judged(Verdict.COULD_NOT_TELL, UNSURE) if tally.unsure else Judged(Verdict.PASS)
+        if tally.unsure:
+            return Judged(Verdict.COULD_NOT_TELL, UNSURE)
+        return Judged(Verdict.PASS, "" if self.adapter.seen_inside or not tally.groups else FROM_OUTSIDE)
 
     def _failed(self, program: Program, failed: Fails) -> FailedRow:
         def once(row: Program, seed: int) -> None:
