@@ -2,34 +2,52 @@
 
 from __future__ import annotations
 
+import contextlib
 import threading
-from collections.abc import Callable, Mapping, Sequence
-from concurrent.futures import Future
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any, ClassVar, Final, Protocol
 
+from conformance.refused import Refused
 from conformance.remote import protocol
 from conformance.remote.protocol import ProtocolError
 from conformance.remote.turns import Turns
-from conformance.system import Adapter, Broken, Declare, HarnessError, Signature, Thread, fulfil
+from conformance.system import Adapter, Broken, Declare, HarnessError, Signature, started, told
 
 HELLO_LIMIT: Final = 30.0  # seconds: what is started may be compiled first
-_MOST_FAULTS: Final = 3  # starts that end in a broken protocol, after which nothing is asked any more
+_END_LIMIT: Final = 5.0  # seconds within which an adapter surely has been ended
+_MOST_IN_VAIN: Final = 3  # cases in which the adapter could not be asked, after which nothing is asked any more
+_TOLD: Final = 200  # characters of an answer that is told
 _PARTY = threading.local()  # which of several callers this thread is
 
 
 class Link(Protocol):
-    """A way to an adapter elsewhere."""
+    """A way to an adapter elsewhere.
 
-    usable: bool
-    fault: str
+    spent   whether somebody was told that it cannot be asked any more: what has not been told is told at the next request
+    tells   whether an adapter that is reached so is able to tell of points
+    points  whether this one may
+    detail  what it has printed beside its answers
+    """
+
+    spent: bool
+    tells: bool
+    points: bool
     turns: Turns | None
 
-    def ask(self, method: str, params: Mapping[str, Any] | None, seconds: float, party: int | None = None) -> Any:
-        """Return what a request gives; raise Refused, Broken or HarnessError."""
+    @property
+    def detail(self) -> str: ...
 
-    def end(self) -> None:
-        """End it, and what it has started."""
+    def answer(
+        self, method: str, params: Mapping[str, Any] | None, seconds: float, party: int | None = None
+    ) -> protocol.Message:
+        """Return the answer to a request; raise Broken or HarnessError where there is none."""
+
+    def answer_to_line(self, line: bytes, seconds: float) -> protocol.Message | None:
+        """Return what is said of a line that is no request, None where nothing is."""
+
+    def end(self, seconds: float) -> None:
+        """End it within so many seconds, and what it has started."""
 
 
 class Remote:
@@ -44,42 +62,75 @@ class Remote:
         self.seconds = seconds
         self._opened = opened
         self._hello = {"protocol": protocol.PROTOCOL, "lifecycle": lifecycle, "revision": revision}
-        self._faults = 0
+        self._in_vain = 0
+        self._trouble = ""  # what kept the adapter from being asked since the last reset
         self.link: Link | None = None
         self.welcome: Mapping[str, Any] = {}
-        self.welcome = self._begun()
+        self._begin()
 
     def reset(self) -> None:
-        """Begin a case. Raises HarnessError, or Broken."""
-        if self.link is None or not self.link.usable:
+        """Begin a case. Raises HarnessError."""
+        if self._in_vain < _MOST_IN_VAIN:
+            self._in_vain += bool(self._trouble)
+        if self._in_vain == _MOST_IN_VAIN:
             self.end()
-            if self._begun() != self.welcome:
-                raise HarnessError("the adapter answered hello in another way than when it was started first")
-        self.ask("reset", None)
+            why = self._trouble.partition("\n")[0]
+            raise HarnessError(f"the adapter is not asked any more, after it could not be {self._in_vain} times: {why}")
+        self._trouble = ""
+        try:
+            if self.link is None or self.link.spent:
+                self.end()
+                self._begin()
+            self.ask("reset", None)
+        except Broken as broken:
+            raise self._not_asked(f"{broken.message}\n{broken.detail}") from None
+        except Refused as refusal:
+            raise self._not_asked(f"reset was refused: {refusal.code}") from None
 
     def ask(self, method: str, params: Mapping[str, Any] | None) -> Any:
         """Return what a request gives; raise Refused, Broken or HarnessError."""
-        if self.link is None:
+        link = self.link
+        if link is None:
             raise HarnessError("the adapter has been ended")
-        return self.link.ask(method, params, self.seconds, getattr(_PARTY, "number", None))
+        try:
+            answer = link.answer(method, params, self.seconds, getattr(_PARTY, "number", None))
+        except HarnessError as error:
+            self._trouble = str(error)
+            raise
+        return protocol.result_of(answer, method, link.detail)
 
     def end(self) -> None:
         """End the adapter."""
         link, self.link = self.link, None
         if link is not None:
-            self._faults += bool(link.fault)
-            link.end()
+            link.end(self.seconds)
 
-    def _begun(self) -> Mapping[str, Any]:
-        if self._faults >= _MOST_FAULTS:
-            raise HarnessError(f"the adapter has broken the protocol {self._faults} times, and is not asked any more")
-        link = self.link = self._opened()
+    def _begin(self) -> None:
+        """Open a link, and let the adapter say what it is; raise HarnessError."""
         try:
-            return protocol.check_welcome(link.ask("hello", self._hello, max(self.seconds, HELLO_LIMIT)))
+            link = self.link = self._opened()
+            answer = link.answer("hello", self._hello, max(self.seconds, HELLO_LIMIT))
+            welcome = protocol.check_welcome(protocol.result_of(answer, "hello", link.detail))
+            if welcome.get("points") and not link.tells:
+                raise ProtocolError("it says that it tells of points, and it cannot over HTTP")
+            if welcome != (self.welcome or welcome):
+                raise ProtocolError(f"it is another one than at the first start: {told(dict(welcome), _TOLD)}")
         except Broken as broken:
-            raise HarnessError(f"there is no answer to hello: {broken.message}\n{broken.detail}".rstrip()) from None
+            raise self._not_asked(f"there is no answer to hello: {broken.message}\n{broken.detail}") from None
+        except Refused as refusal:
+            raise self._not_asked(f"hello was refused: {refusal.code}") from None
         except ProtocolError as error:
-            raise HarnessError(f"the answer to hello cannot be used: {error}") from None
+            raise self._not_asked(f"the answer to hello cannot be used: {error}") from None
+        except HarnessError as error:
+            raise self._not_asked(str(error)) from None
+        self.welcome = welcome
+        link.points = bool(welcome.get("points"))
+
+    def _not_asked(self, why: str) -> HarnessError:
+        """End the adapter, and return the error that says why it cannot be asked."""
+        self._trouble = why.rstrip()
+        self.end()
+        return HarnessError(self._trouble)
 
 
 class RemoteObject:
@@ -112,9 +163,9 @@ class RemoteAdapter(Adapter):
         if taken := [each for each in protocol.RESERVED if each in operations]:
             raise HarnessError(f"{name}: the protocol has methods of its own called {', '.join(taken)}")
         self._remote = Remote(opened, *lifecycle, limit)
+        self.points = self.seen_inside = bool(self._remote.welcome.get("points"))
         try:
             kind = _class_of(self._remote, operations)
-            self.points = bool(self._remote.welcome.get("points", False))
             super().__init__(kind, name, operations, declare, limit)
         except BaseException:
             self._remote.end()
@@ -132,12 +183,7 @@ class RemoteAdapter(Adapter):
     @property
     def patience(self) -> float:
         """Seconds for one operation: the link gives up first, and says what it saw."""
-        return max(self.limit, HELLO_LIMIT) + 1
-
-    @property
-    def seen_inside(self) -> bool:
-        """Whether the system itself tells how calls at once overlap."""
-        return self.points
+        return max(self.limit, HELLO_LIMIT) + _END_LIMIT
 
     def turn(self) -> None:
         """Wait until a call that is made beside others may begin."""
@@ -147,23 +193,24 @@ class RemoteAdapter(Adapter):
 
     def _run_at_once(self, bodies: Sequence[Callable[[], Any]], seed: int) -> list[Any]:
         """Make calls from threads of their own: each of the system's points is a turn, or they are only sent at once."""
-        results: list[Future[Any]] = [Future() for _ in bodies]
-        turns, start = Turns(len(bodies), seed, self.limit / 2), threading.Barrier(len(bodies))
-        link = self._remote.link
-        if self.points and link is not None:
+        turns, link = Turns(len(bodies), seed, self.limit / 2), self._remote.link
+        if link is not None and self.points:
             link.turns = turns
 
-        def work(party: int, body: Callable[[], Any]) -> None:
+        @contextlib.contextmanager
+        def in_turn(party: int) -> Iterator[None]:
             _PARTY.number = party
-            start.wait()
+            try:
+                yield
+            finally:
+                turns.end(party)
+
+        def spread(party: int, body: Callable[[], Any]) -> Any:
             if not self.points:
                 turns.spread(party)
-            fulfil(results[party], body)
-            turns.end(party)
+            return body()
 
-        threads = [Thread(partial(work, *each)) for each in enumerate(bodies)]
-        for thread in threads:
-            thread.start()
+        threads, results = started([partial(spread, *each) for each in enumerate(bodies)], in_turn)
         turns.run()
         for thread in threads:
             thread.join()
@@ -183,16 +230,19 @@ class RemoteAdapter(Adapter):
 def _class_of(remote: Remote, operations: Mapping[str, Signature]) -> type[RemoteObject]:
     """Return the class of the objects that ask over a link; raise HarnessError for an operation that there is not."""
     declares = dict(remote.welcome.get("declares", {}))
-    lacks = declares.get("lacks", [])
-    offered = remote.welcome.get("operations", [each for each in operations if each not in lacks])
-    if strange := [each for each in offered if each not in operations]:
-        remote.end()
-        raise HarnessError(f"the adapter offers {strange[0]!r}, which is no operation; known: {', '.join(operations)}")
+    offered = remote.welcome.get("operations")
+    lacks = declares.get("lacks")
+    for each in offered or ():
+        if each not in operations:
+            raise HarnessError(f"the adapter offers {each!r}, which is no operation; known: {', '.join(operations)}")
+        if isinstance(lacks, list) and each in lacks:
+            raise HarnessError(f"the adapter says of {each} that it lacks it, and that it is there")
     if declares.get("concurrency") == "async":  # elsewhere it makes no difference
         declares["concurrency"] = "threads"
     clock = ["wait"] if declares.get("clock") == "virtual" else []
-    methods = {name: _method(name) for name in (*offered, *clock)}
-    return type("Remote", (RemoteObject,), {**methods, "declares": declares, "remote": remote})
+    methods = {name: _method(name) for name in (*(operations if offered is None else offered), *clock)}
+    its_own = {"declares": declares, "remote": remote, "__module__": ""}  # it stands in no file
+    return type("RemoteSystem", (RemoteObject,), {**methods, **its_own})
 
 
 def _method(name: str) -> Callable[..., Any]:

@@ -1,34 +1,32 @@
-"""An adapter as a process of its own: its lines, the tail of what it says beside them, and its end."""
+"""An adapter as a process of its own: its lines, and its end."""
 
 from __future__ import annotations
 
 import contextlib
 import itertools
 import os
-import select
 import shlex
 import signal
 import subprocess
 import threading
 import time
 import uuid
-from collections import deque
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from concurrent.futures import Future
 from functools import partial
 from typing import IO, Any, Final
 
 from conformance.errors import UsageError
-from conformance.remote import protocol
+from conformance.remote import pipes, protocol
+from conformance.remote.last_lines import LastLines
+from conformance.remote.pipes import Ended
 from conformance.remote.protocol import Message, ProtocolError
 from conformance.remote.turns import Turns
 from conformance.system import Broken, HarnessError, came, end_marked, marked
 
-_LINES: Final = 20  # of stderr that are told
-_LONGEST_LINE: Final = 600  # characters of such a line
-_CHUNK: Final = 1 << 16  # bytes
-_ENDS_WITHIN: Final = 1.0  # seconds that an adapter has to end by itself
-_LOOK: Final = 0.2  # seconds between two looks whether anybody still reads
+_ENDS_WITHIN: Final = 1.0  # seconds that are enough for what takes no time in a process that is alive
+_LAST_WORDS: Final = 0.2  # seconds within which what an ended process has printed is read
+_HINT: Final = "each line on stdout is one message, and whatever else is printed goes to stderr"
 Overheard = Callable[[str, bytes], object]
 """Told of every line that passes: `>` and what the kit writes, `<` and what the adapter does."""
 
@@ -36,24 +34,31 @@ Overheard = Callable[[str, bytes], object]
 class ProcessLink:
     """A process that answers requests on its stdin by lines on its stdout, in any order.
 
-    usable  whether it can be asked: it has not ended, broken the protocol, or left a call without an answer
-    fault   how it has broken the protocol; empty where it has not
+    spent   whether somebody was told that it cannot be asked any more
+    points  whether it may tell of points
     turns   who decides which call goes on, while calls are made at once
     """
 
+    tells = True  # an adapter of this kind is able to tell of points
+
     def __init__(self, command: str, overheard: Overheard | None = None) -> None:
         """Start it. Raises HarnessError."""
-        self.usable = True
-        self.fault = ""
+        self.spent = False
+        self.points = False
         self.turns: Turns | None = None
         self._overheard = overheard
+        self._usable = True  # it has not ended, broken the protocol, or left a call without an answer
+        self._fault = ""  # how it has broken the protocol
         self._hangs = False
+        self._rest = b""  # of a line without an end
         self._numbers = itertools.count(1)
-        self._waiting: dict[int, Future[Message]] = {}
+        self._asked = 0
+        self._at_points: dict[int | str, int | None] = {}  # the call that waits at each point
+        self._waiting: dict[int | None, Future[Message]] = {}
         self._lock = threading.Lock()
         self._writing = threading.Lock()
         self._over = threading.Event()
-        self._stderr: deque[str] = deque(maxlen=_LINES)
+        self._stderr = LastLines()
         self._mark = uuid.uuid4().hex
         try:
             self._process = subprocess.Popen(
@@ -74,51 +79,52 @@ class ProcessLink:
         for thread in self._threads:
             thread.start()
 
-    def ask(self, method: str, params: Mapping[str, Any] | None, seconds: float, party: int | None = None) -> Any:
-        """Return what a request gives; raise Refused, Broken where there is no answer, HarnessError where it is none.
+    def answer(
+        self, method: str, params: Mapping[str, Any] | None, seconds: float, party: int | None = None
+    ) -> Message:
+        """Return the answer to a request; raise Broken where there is none, HarnessError where the protocol is broken.
 
         `party` is who makes the call, of those that make some at once.
         """
-        number, answer = next(self._numbers), Future[Message]()
-        with self._lock:
-            if self.usable:
-                self._waiting[number] = answer
-        if self._waiting.get(number) is not answer:
-            raise self._ended(method)
-        turns, until = self.turns, time.monotonic() + seconds
+        number, turns = next(self._numbers), self.turns
+        line = protocol.request(number, method, params)
         if turns is not None and party is not None:
             turns.sent(party, number)
         try:
-            self._write(protocol.request(number, method, params), until)
-            if not came(answer, max(until - time.monotonic(), 0)):
-                raise TimeoutError
-            return protocol.result_of(answer.result(), method, self.detail)
-        except TimeoutError:
-            self._hangs = True
-            self._give_up()
-            raise Broken("hang", f"{method} did not come back in time", self.detail) from None
-        except _Ended:
+            answer = self._answered(number, line, seconds)
+        except Ended:
+            self.spent = True
             raise self._ended(method) from None
         finally:
             if turns is not None and party is not None:
                 turns.came_back(party)
+        if answer is None:
+            self.spent = True
+            self._hang()
+            raise Broken("hang", f"{method} did not come back in time{self._unfinished}", self.detail)
+        return answer
+
+    def answer_to_line(self, line: bytes, seconds: float) -> Message | None:
+        """Write a line that is no request; return what is said of it, None where nothing is within so many seconds."""
+        with contextlib.suppress(Ended):
+            return self._answered(None, line, seconds)
+        return None
 
     @property
     def detail(self) -> str:
         """The last lines of its stderr."""
-        return "\n".join(self._stderr)
+        return str(self._stderr)
 
-    def end(self) -> None:
-        """Let it end, by itself if it does, and everything that it has started."""
-        well = self.usable
-        if well:
-            with contextlib.suppress(Exception):  # whatever comes of that, it ends
-                self.ask("close", None, _ENDS_WITHIN)
-        self.usable = False
+    def end(self, seconds: float = _ENDS_WITHIN) -> None:
+        """Let it end within so many seconds, by itself if it does, and everything that it has started."""
+        seconds = min(seconds, _ENDS_WITHIN) if self._usable else 0
+        with contextlib.suppress(Exception):  # whatever comes of that, it ends
+            self.answer("close", None, seconds)
+        self._give_up()
         with contextlib.suppress(OSError):
             self._stdin.close()
         with contextlib.suppress(subprocess.TimeoutExpired):
-            self._process.wait(_ENDS_WITHIN if well else 0)
+            self._process.wait(0 if self._hangs else seconds)
         with contextlib.suppress(ProcessLookupError, PermissionError):
             os.killpg(self._process.pid, signal.SIGKILL)
         self._process.wait()
@@ -129,39 +135,50 @@ class ProcessLink:
 
     # ── Lines ──
 
+    def _answered(self, number: int | None, line: bytes, seconds: float) -> Message | None:
+        """Write a line; return what answers it, None where nothing does within so many seconds. Raises Ended."""
+        answer, until = Future[Message](), time.monotonic() + seconds
+        with self._lock:
+            if not self._usable:
+                raise Ended
+            self._waiting[number] = answer
+            self._asked = max(self._asked, number or 0)
+        try:
+            self._write(line, until)
+            if came(answer, max(until - time.monotonic(), 0)):
+                return answer.result()
+        except TimeoutError:
+            self._hang()
+        with self._lock:
+            self._waiting.pop(number, None)
+        return None
+
     def _write(self, line: bytes, until: float) -> None:
-        """Write a line; raise TimeoutError where nobody reads it in time."""
+        """Write a line; raise TimeoutError where nobody reads it in time, and Ended where nobody ever will."""
         if self._overheard is not None:
             self._overheard(">", line)
-        with self._writing:
-            rest = memoryview(line)
-            while rest:
-                try:
-                    if not select.select([], [self._stdin], [], max(until - time.monotonic(), 0))[1]:
-                        raise TimeoutError
-                    rest = rest[os.write(self._stdin.fileno(), rest) :]
-                except BlockingIOError:
-                    continue
-                except TimeoutError:
-                    raise
-                except (OSError, ValueError):  # it has ended, or is about to
-                    raise _Ended from None
+        if not self._writing.acquire(timeout=max(until - time.monotonic(), 0)):
+            raise TimeoutError
+        try:
+            pipes.write(self._stdin, line, until)
+        finally:
+            self._writing.release()
 
     def _read_answers(self, stdout: IO[bytes]) -> None:
         """Hand each line over to whoever waits for it, to the end of the stream or the first that is none."""
-        buffer = b""
         with stdout:
             try:
-                for chunk in self._chunks(stdout):
-                    *lines, buffer = (buffer + chunk).split(b"\n")
+                for chunk in pipes.chunks(stdout, self._over):
+                    *lines, self._rest = (self._rest + chunk).split(b"\n")
                     for line in lines:
                         self._received(line)
-                    if len(buffer) > protocol.LONGEST:
-                        raise _too_long(buffer)
-                if buffer and not self._over.is_set():
-                    raise ProtocolError(f"this line has no end: {buffer[:80]!r}")
+                    if len(self._rest) > protocol.LONGEST:
+                        raise _too_long(self._rest)
             except ProtocolError as error:
-                self.fault = str(error)
+                with self._lock:
+                    self._fault = str(error) if self._usable else ""  # of what comes too late nobody cares
+            except Exception as error:  # noqa: BLE001 - or nobody would ever hear of an answer again
+                self._fault = str(HarnessError.of_the_kit(error))
             self._give_up()
 
     def _received(self, line: bytes) -> None:
@@ -174,69 +191,84 @@ class ProcessLink:
             self._point(message)
             return
         with self._lock:
+            if message["id"] is not None and message["id"] in self._at_points.values():
+                raise ProtocolError(f"it answers request {message['id']}, of which it said that it waits at a point")
             answer = self._waiting.pop(message["id"], None)
-        if answer is None:
-            raise ProtocolError(f"nobody waits for an answer to {message['id']}: {line[:80]!r}")
-        answer.set_result(message)
+        if answer is not None:
+            answer.set_result(message)
+        elif message["id"] is None:
+            raise ProtocolError(f"a request could not be read there: {protocol.shortened(line)}")
+        else:
+            raise ProtocolError(f"nobody waits for an answer to {message['id']}: {protocol.shortened(line)}")
 
     def _point(self, message: Message) -> None:
-        def go() -> None:
-            with contextlib.suppress(_Ended, TimeoutError):
-                self._write(protocol.go(message["id"]), time.monotonic() + _ENDS_WITHIN)
+        """Hold a call that has come to a point, or let it go on; raise ProtocolError where there can be none."""
+        point, call, turns = message["id"], message["params"]["call"], self.turns
 
-        turns = self.turns
+        def go() -> None:
+            with self._lock:
+                self._at_points.pop(point, None)
+            try:
+                self._write(protocol.go(point), time.monotonic() + _ENDS_WITHIN)
+            except TimeoutError:  # half a line may have been written
+                self._hang()
+            except Ended:  # who reads its answers will notice
+                pass
+
+        if not self.points:
+            raise ProtocolError("it tells of a point, and did not say at hello that it does")
+        if call is not None and not 0 < call <= self._asked:
+            raise ProtocolError(f"it tells of a point of request {call}, and there was none of that id")
+        with self._lock:
+            if point in self._at_points:
+                raise ProtocolError(f"it tells of two points {point!r} at once")
+            self._at_points[point] = call
         if turns is None:
             go()
         else:
-            turns.point(message["params"]["call"], go)
+            turns.point(call, go)
 
     def _read_stderr(self, stderr: IO[bytes]) -> None:
-        rest = ""
         with stderr:
-            for chunk in self._chunks(stderr):
-                *lines, rest = (rest + chunk.decode("utf-8", "backslashreplace")).split("\n")
-                rest = rest[-_LONGEST_LINE:]
-                self._stderr.extend(line[:_LONGEST_LINE] for line in lines[-_LINES:])
-        if rest:
-            self._stderr.append(rest)
-
-    def _chunks(self, stream: IO[bytes]) -> Iterator[bytes]:
-        """Walk what is printed, to its end, or until nobody wants to know: who escaped with it may keep it open."""
-        while not self._over.is_set():
-            if select.select([stream], [], [], _LOOK)[0]:
-                chunk = stream.read(_CHUNK)
-                if not chunk:
-                    return
-                yield chunk
+            for chunk in pipes.chunks(stderr, self._over):
+                self._stderr.add(chunk)
 
     # ── The end ──
+
+    def _hang(self) -> None:
+        """Note that it does not answer, or does not read what it is asked."""
+        with self._lock:
+            self._hangs = self._hangs or self._usable
+        self._give_up()
 
     def _give_up(self) -> None:
         """Ask it no more; whoever waits is told."""
         with self._lock:
-            self.usable = False
+            self._usable = False
             waiting, self._waiting = list(self._waiting.values()), {}
         for each in waiting:
-            each.set_exception(_Ended())
+            each.set_exception(Ended())
 
     def _ended(self, method: str) -> Exception:
         """Return what to tell of a request that nobody answers any more."""
-        if self.fault:
-            hint = "each line on stdout is one message, and whatever else is printed goes to stderr"
-            return HarnessError(f"{self.fault}\n{hint}\n{self.detail}".rstrip())
+        if not (self._fault or self._hangs):
+            for thread in self._threads:  # to its last words
+                thread.join(_LAST_WORDS)
+        if self._fault:
+            return HarnessError(f"{self._fault}\n{_HINT}\n{self.detail}".rstrip())
         if self._hangs:
             return Broken("hang", f"{method} was not answered: another call had not come back", self.detail)
         try:
-            code = self._process.wait(_ENDS_WITHIN)
+            code = self._process.wait(_LAST_WORDS)
         except subprocess.TimeoutExpired:
             return Broken("crash", f"{method} was not answered: the process closed its stdout", self.detail)
-        self._threads[-1].join(_LOOK)  # its last words
         told = f"was ended by signal {-code}" if code < 0 else f"ended with exit code {code}"
-        return Broken("crash", f"{method} was not answered: the process {told}", self.detail)
+        return Broken("crash", f"{method} was not answered: the process {told}{self._unfinished}", self.detail)
 
-
-class _Ended(Exception):
-    """Raised where nobody answers any more."""
+    @property
+    def _unfinished(self) -> str:
+        """What was written of a line whose end never came, in words."""
+        return f"; a line on stdout has no end yet: {protocol.shortened(self._rest)}" if self._rest else ""
 
 
 def _pipe(stream: IO[bytes] | None) -> IO[bytes]:
@@ -245,7 +277,7 @@ def _pipe(stream: IO[bytes] | None) -> IO[bytes]:
 
 
 def _too_long(line: bytes) -> ProtocolError:
-    return ProtocolError(f"this line is longer than {protocol.LONGEST} bytes: {line[:80]!r}…")
+    return ProtocolError(f"this line is longer than {protocol.LONGEST} bytes: {protocol.shortened(line)}")
 
 
 def command_of(text: str) -> str:

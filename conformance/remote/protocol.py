@@ -5,20 +5,20 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from functools import cache
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from conformance.refused import Refused
-from conformance.system import Broken
+from conformance.remote.shapes import Check, checker
+from conformance.system import Broken, told
 from statemachines.specs import schema
-
-if TYPE_CHECKING:
-    from jsonschema.protocols import Validator
 
 PROTOCOL: Final = 1
 LONGEST: Final = 1 << 20  # bytes of a message
 RESERVED: Final = ("hello", "reset", "signals", "close", "point")  # methods of the protocol: no operation is called so
 NO_METHOD: Final = -32601
 _TOLD: Final = 200  # characters of a message that is told
+_DIGITS: Final = 1000  # of a whole number: one that is longer counts as infinite, and is out of bounds either way
+_BOM: Final = b"\xef\xbb\xbf"
 Message = Mapping[str, Any]
 
 
@@ -40,18 +40,24 @@ def go(point: int | str) -> bytes:
 def read(line: bytes) -> Message:
     """Return a message of an adapter; raise ProtocolError for anything else."""
     try:
-        message = json.loads(line.decode("utf-8"), parse_constant=_no_number)
+        message = json.loads(
+            line.decode("utf-8"), parse_constant=_no_number, parse_int=_integer, object_pairs_hook=_object
+        )
     except UnicodeDecodeError as error:
-        raise ProtocolError(f"this is not UTF-8 ({error.reason}): {_told(line)}") from None
-    except (ValueError, RecursionError) as error:
-        raise ProtocolError(f"this is not JSON ({_said(error)}): {_told(line)}") from None
-    _check("from_system", message, line)
+        raise ProtocolError(f"this is not UTF-8 ({error.reason}): {shortened(line)}") from None
+    except RecursionError:
+        raise ProtocolError(f"this is nested too deep to be read: {shortened(line)}") from None
+    except ValueError as error:
+        why = "it begins with a byte order mark" if line.startswith(_BOM) else str(error)[:_TOLD]
+        said = f"this is not JSON ({why}): {shortened(line)}" if line.strip() else "this line is empty"
+        raise ProtocolError(said) from None
+    _check("from_system", "message", message, line)
     return dict(message)
 
 
 def check_welcome(result: Any) -> Mapping[str, Any]:
     """Return the answer to hello; raise ProtocolError where it is none."""
-    _check("welcome", result)
+    _check("welcome", "result", result)
     return dict(result)
 
 
@@ -67,39 +73,42 @@ def result_of(message: Message, method: str, detail: str) -> Any:
     raise Broken("crash", f"{method} {said}", detail)
 
 
+def shortened(line: bytes) -> str:
+    """Return a line as a text that fits into a message."""
+    text = line[: 4 * _TOLD].decode("utf-8", "backslashreplace").rstrip("\r\n")
+    return text if len(text) <= _TOLD else f"{text[:_TOLD]}… ({len(line)} bytes)"
+
+
 def _line(message: Message) -> bytes:
-    _check("from_kit", message)
+    _check("from_kit", "message", message)
     return json.dumps(message, ensure_ascii=False, allow_nan=False).encode("utf-8", "backslashreplace") + b"\n"
 
 
-def _check(kind: str, message: Any, line: bytes = b"") -> None:
+def _check(kind: str, place: str, message: Any, line: bytes = b"") -> None:
     """Raise ProtocolError where a message is not of a kind; it says what is wrong, and where."""
-    from jsonschema.exceptions import best_match
-
-    validator = _validator(kind)
-    if validator.is_valid(message):
-        return
-    fault = best_match(validator.iter_errors(message))
-    where = f" at {fault.json_path}" if fault.absolute_path else ""
-    raise ProtocolError(f"this is no message of the protocol ({fault.message[:_TOLD]}{where}): {_told(line or message)}")
+    if fault := _form(kind)(message, place):
+        raise ProtocolError(
+            f"this is no message of the protocol ({fault}): {shortened(line) if line else told(message, _TOLD)}"
+        )
 
 
 @cache
-def _validator(kind: str) -> Validator:
-    from jsonschema import Draft7Validator
-
-    protocol = schema("protocol")
-    return Draft7Validator({"$ref": f"#/definitions/{kind}", "definitions": protocol["definitions"]})
+def _form(kind: str) -> Check:
+    definitions = schema("protocol")["definitions"]
+    return checker(definitions[kind], definitions)
 
 
 def _no_number(text: str) -> Any:
     raise ValueError(f"{text} is no number of JSON")
 
 
-def _said(error: Exception) -> str:
-    return "nested too deep" if isinstance(error, RecursionError) else str(error)[:_TOLD]
+def _integer(text: str) -> int | float:
+    return int(text) if len(text) <= _DIGITS else float(text)
 
 
-def _told(message: Any) -> str:
-    text = message.decode("utf-8", "backslashreplace").rstrip("\n") if isinstance(message, bytes) else repr(message)
-    return text if len(text) <= _TOLD else f"{text[:_TOLD]}… ({len(text)} characters)"
+def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        names = [name for name, _ in pairs]
+        raise ValueError(f"an object has {next(each for each in names if names.count(each) > 1)!r} twice")
+    return found

@@ -31,9 +31,10 @@ class Turns:
         self._rate = self._choice.choice(_RATES)
         self._changed = threading.Condition()
         self._left = parties
-        self._held: dict[int, Callable[[], object]] = {}  # parties that may be chosen, and what lets each go on
+        self._held: dict[int, list[Callable[[], object]]] = {}  # parties that may be chosen, and what lets each go on
         self._running = set(range(parties))  # those that are about to be held, or to end
         self._inside: dict[int, int] = {}  # the call of each party that is in the system
+        self._midst: set[int] = set()  # parties whose call has come to a point
         self._words = 0  # that were heard: while there are more, nobody is stuck
         self._last = -1
         self._until = time.monotonic() + seconds  # then all go on: what is slow because of turns is no hang
@@ -56,16 +57,19 @@ class Turns:
 
     def point(self, call: int | None, go: Callable[[], object]) -> None:
         """Hold a call that has come to a point, until it is chosen; what is no call of this group goes on at once."""
-        party = next((each for each, number in self._inside.items() if number == call), None)
-        if party is None:
-            go()
-        else:
-            self._hold(party, go)
+        with self._changed:
+            party = next((each for each, number in self._inside.items() if number == call), None)
+            if party is not None:
+                self._midst.add(party)
+                self._hold(party, go)
+                return
+        go()
 
     def came_back(self, party: int) -> None:
         """Note that the call of a party is over."""
         with self._changed:
             self._inside.pop(party, None)
+            self._midst.discard(party)
             self._words += 1
 
     def end(self, party: int) -> None:
@@ -78,26 +82,35 @@ class Turns:
 
     def run(self) -> None:
         """Let calls go on until all parties have ended; those that wait for each other are passed over."""
+        try:
+            with self._changed:
+                while self._left:
+                    words = self._words
+                    self._changed.wait(_MOMENT)
+                    if self._words == words and self._held:
+                        self._running.clear()
+                        self._choose()
+        finally:  # who runs may be interrupted: then nobody is to wait here for ever
+            self.finish()
+
+    def finish(self) -> None:
+        """Let all go on, now and from now on."""
         with self._changed:
-            while self._left:
-                words = self._words
-                self._changed.wait(_MOMENT)
-                if self._words == words and self._held:
-                    self._running.clear()
-                    self._choose()
+            self._until = 0.0
+            self._choose()
 
     def _hold(self, party: int, go: Callable[[], object]) -> None:
         with self._changed:
             self._words += 1
-            self._held[party] = go
+            self._held.setdefault(party, []).append(go)  # a call may have come to several points at once
             self._running.discard(party)
             self._choose()
 
     def _choose(self) -> None:
         """Let one of those that are held go on, where nobody else runs; all of them when the time is over."""
         if time.monotonic() > self._until:
-            for each in list(self._held):
-                self._let_go(each)
+            while self._held:
+                self._let_go(next(iter(self._held)))
         elif self._held and not self._running:
             others = [each for each in self._held if each != self._last]
             stays = self._last in self._held and self._choice.random() >= self._rate
@@ -108,9 +121,13 @@ class Turns:
         self._last = party
         self._running.add(party)
         self._note(party)
-        self._held.pop(party)()
+        first, *more = self._held.pop(party)
+        if more:
+            self._held[party] = more
+        first()
 
     def _note(self, party: int) -> None:
-        """Note that a call goes on while others are in the system."""
-        if party in self._inside and len(self._inside) > 1:
-            self.overlapped.update(self._inside.values())
+        """Note that a call goes on while others wait in their midst."""
+        others = [self._inside[each] for each in self._midst if each != party]
+        if party in self._inside and others:
+            self.overlapped.update(others, [self._inside[party]])

@@ -7,6 +7,7 @@ for a while, show it within a few rounds; and how busy the machine is matters li
 
 from __future__ import annotations
 
+import contextlib
 import os
 import random
 import site
@@ -14,8 +15,9 @@ import sys
 import sysconfig
 import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future
+from contextlib import AbstractContextManager
 from functools import partial
 from pathlib import Path
 from types import CodeType, FrameType
@@ -80,20 +82,19 @@ def run_at_once(
     hands them on from group to group. When `progress` stands still and no body ends for `limit` seconds,
     that is a hang; the threads are left behind.
     """
-    results: list[Future[Any]] = [Future() for _ in bodies]
-    start = threading.Barrier(len(bodies))
     turns = _Turns(len(bodies), seed, limit / 2, set() if blocking is None else blocking)
 
-    def work(index: int) -> None:
+    @contextlib.contextmanager
+    def in_turn(index: int) -> Iterator[None]:
         turns.begin(index)
         sys.settrace(_traced(partial(turns.step, index), own, turns.fine))
-        fulfil(results[index], partial(_together, start, bodies[index]))
-        sys.settrace(None)
-        turns.end(index)
+        try:
+            yield
+        finally:
+            sys.settrace(None)
+            turns.end(index)
 
-    threads = [Thread(partial(work, index)) for index in range(len(bodies))]
-    for thread in threads:
-        thread.start()
+    threads, results = started(bodies, in_turn)
     stuck = _joined(threads, limit, lambda: progress() + turns.ended)
     if stuck:
         for thread in threads:
@@ -102,9 +103,28 @@ def run_at_once(
     return [each.result() for each in results]
 
 
-def _together(start: threading.Barrier, body: Callable[[], Any]) -> Any:
-    start.wait()
-    return body()
+def started(
+    bodies: Sequence[Callable[[], Any]], during: Callable[[int], AbstractContextManager[None]]
+) -> tuple[list[Thread], list[Future[Any]]]:
+    """Evaluate bodies on threads of their own from a common start, each during what is given for its number.
+
+    Returns the threads, and what will come of the bodies.
+    """
+    results: list[Future[Any]] = [Future() for _ in bodies]
+    start = threading.Barrier(len(bodies))
+
+    def together(body: Callable[[], Any]) -> Any:
+        start.wait()
+        return body()
+
+    def work(index: int, body: Callable[[], Any]) -> None:
+        with during(index):
+            fulfil(results[index], partial(together, body))
+
+    threads = [Thread(partial(work, *each)) for each in enumerate(bodies)]
+    for thread in threads:
+        thread.start()
+    return threads, results
 
 
 def _joined(threads: Sequence[threading.Thread], limit: float, progress: Callable[[], int]) -> int:
