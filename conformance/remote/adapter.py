@@ -11,13 +11,12 @@ from typing import Any, ClassVar, Final, Protocol
 from conformance.refused import Refused
 from conformance.remote import protocol
 from conformance.remote.protocol import ProtocolError
-from conformance.remote.turns import Turns
+from conformance.remote.turns import HeldCalls
 from conformance.system import Adapter, Broken, Declare, HarnessError, Signature, started, told
 
 HELLO_LIMIT: Final = 30.0  # seconds: what is started may be compiled first
 _END_LIMIT: Final = 5.0  # seconds within which an adapter surely has been ended
 _MOST_IN_VAIN: Final = 3  # cases in which the adapter could not be asked, after which nothing is asked any more
-_TOLD: Final = 200  # characters of an answer that is told
 _PARTY = threading.local()  # which of several callers this thread is
 
 
@@ -33,7 +32,7 @@ class Link(Protocol):
     spent: bool
     tells: bool
     points: bool
-    turns: Turns | None
+    turns: HeldCalls | None
 
     @property
     def detail(self) -> str: ...
@@ -114,7 +113,7 @@ class Remote:
             if welcome.get("points") and not link.tells:
                 raise ProtocolError("it says that it tells of points, and it cannot over HTTP")
             if welcome != (self.welcome or welcome):
-                raise ProtocolError(f"it is another one than at the first start: {told(dict(welcome), _TOLD)}")
+                raise ProtocolError(f"it is another one than at the first start: {told(dict(welcome), protocol.SHOWN)}")
         except Broken as broken:
             raise self._not_asked(f"there is no answer to hello: {broken.message}\n{broken.detail}") from None
         except Refused as refusal:
@@ -193,7 +192,7 @@ class RemoteAdapter(Adapter):
 
     def _run_at_once(self, bodies: Sequence[Callable[[], Any]], seed: int) -> list[Any]:
         """Make calls from threads of their own: each of the system's points is a turn, or they are only sent at once."""
-        turns, link = Turns(len(bodies), seed, self.limit / 2), self._remote.link
+        turns, link = HeldCalls(len(bodies), seed, self.limit / 2), self._remote.link
         if link is not None and self.points:
             link.turns = turns
 

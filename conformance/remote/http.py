@@ -14,18 +14,17 @@ from urllib.parse import SplitResult, urlsplit
 
 from conformance.errors import UsageError
 from conformance.remote import protocol
-from conformance.remote.protocol import Message, ProtocolError
+from conformance.remote.pipes import CHUNK
+from conformance.remote.protocol import CLOSES_WITHIN, Message, ProtocolError
 from conformance.system import Broken, HarnessError
 
 if TYPE_CHECKING:
     import socket
 
     from conformance.remote.process import Overheard
-    from conformance.remote.turns import Turns
+    from conformance.remote.turns import HeldCalls
 
 _HEADERS: Final = {"Content-Type": "application/json"}
-_ENDS_WITHIN: Final = 1.0  # seconds
-_CHUNK: Final = 1 << 16  # bytes
 
 
 class HttpLink:
@@ -40,7 +39,7 @@ class HttpLink:
     detail = ""
 
     def __init__(self, url: str, overheard: Overheard | None = None) -> None:
-        self.turns: Turns | None = None
+        self.turns: HeldCalls | None = None
         self._url = _checked(url)
         self._overheard = overheard
         self._numbers = itertools.count(1)
@@ -52,17 +51,13 @@ class HttpLink:
         number = next(self._numbers)
         line = protocol.request(number, method, params)
         try:
-            body = self._posted(line, seconds)
-            message = protocol.read(body)
-            if "method" in message or message["id"] != number:
-                raise ProtocolError(f"this is no answer to request {number}: {protocol.shortened(body)}")
+            return _answer_to(number, self._posted(line, seconds))
         except TimeoutError:
             raise Broken("hang", f"{method} did not come back in time") from None
         except ProtocolError as error:
             raise HarnessError(f"{method} was answered in another way than the protocol's: {error}") from None
         except (OSError, http.client.HTTPException) as error:
             raise Broken("crash", f"{method} was not answered: {type(error).__name__}: {error}") from None
-        return message
 
     def answer_to_line(self, line: bytes, seconds: float) -> Message | None:
         """Post a line that is no request; return what is said of it, None where nothing that can be read is."""
@@ -70,10 +65,10 @@ class HttpLink:
             return protocol.read(self._posted(line, seconds))
         return None
 
-    def end(self, seconds: float = _ENDS_WITHIN) -> None:
+    def end(self, seconds: float = CLOSES_WITHIN) -> None:
         """Tell the server that this was all."""
         with contextlib.suppress(Exception):  # whatever comes of that, nobody asks any more
-            self.answer("close", None, min(seconds, _ENDS_WITHIN))
+            self.answer("close", None, min(seconds, CLOSES_WITHIN))
 
     def _posted(self, line: bytes, seconds: float) -> bytes:
         """Return the body of the response; raise OSError, HTTPException, or ProtocolError for one that nobody can read."""
@@ -97,10 +92,18 @@ class HttpLink:
         return body
 
 
+def _answer_to(number: int, body: bytes) -> Message:
+    """Return the message of a body; raise ProtocolError where it does not answer a request."""
+    message = protocol.read(body)
+    if "method" in message or message["id"] != number:
+        raise ProtocolError(f"this is no answer to request {number}: {protocol.shortened(body)}")
+    return message
+
+
 def _body(response: http.client.HTTPResponse) -> bytes:
     """Return the body of a response; raise IncompleteRead for one that is cut off, ProtocolError for one that is too long."""
     body = b""
-    while chunk := response.read1(_CHUNK):
+    while chunk := response.read1(CHUNK):
         body += chunk
         if len(body) > protocol.LONGEST:
             raise ProtocolError(f"this response is longer than {protocol.LONGEST} bytes: {protocol.shortened(body)}")

@@ -5,8 +5,8 @@ from __future__ import annotations
 import codecs
 from typing import Final
 
-_LINES: Final = 20
-_LONGEST: Final = 600  # characters of a line that are kept
+_KEPT: Final = 20
+_WIDEST: Final = 600  # characters of a line that are kept
 
 
 class LastLines:
@@ -20,8 +20,8 @@ class LastLines:
     def add(self, chunk: bytes) -> None:
         """Take what was printed next."""
         *lines, self._rest = (self._rest + self._decoder.decode(chunk)).split("\n")
-        self._lines = [*self._lines, *(line[:_LONGEST] for line in lines[-_LINES:])][-_LINES:]
-        self._rest = self._rest[:_LONGEST]
+        self._lines = [*self._lines, *(line[:_WIDEST] for line in lines[-_KEPT:])][-_KEPT:]
+        self._rest = self._rest[:_WIDEST]
 
     def __str__(self) -> str:
         lines, rest = self._lines, self._rest

@@ -10,8 +10,8 @@ import time
 from collections.abc import Iterator
 from typing import IO, Final
 
-_CHUNK: Final = 1 << 16  # bytes
-_LOOK: Final = 0.1  # seconds between two looks whether anybody still waits
+CHUNK: Final = 1 << 16  # bytes
+_STILL_WANTED: Final = 0.1  # seconds between two looks whether anybody still waits
 
 
 class Ended(Exception):
@@ -23,7 +23,7 @@ def write(pipe: IO[bytes], line: bytes, until: float) -> None:
     rest = memoryview(line)
     try:
         while rest and (left := until - time.monotonic()) > 0:
-            if _ready(pipe, select.POLLOUT, min(left, _LOOK)):
+            if _ready(pipe, select.POLLOUT, min(left, _STILL_WANTED)):
                 with contextlib.suppress(BlockingIOError):
                     rest = rest[os.write(pipe.fileno(), rest) :]
     except (OSError, ValueError):  # it has ended, or is about to
@@ -35,8 +35,8 @@ def write(pipe: IO[bytes], line: bytes, until: float) -> None:
 def chunks(pipe: IO[bytes], over: threading.Event) -> Iterator[bytes]:
     """Walk what is printed, to its end, or until nobody wants to know: who escaped with the pipe may keep it open."""
     while not over.is_set():
-        if _ready(pipe, select.POLLIN, _LOOK):
-            chunk = pipe.read(_CHUNK)
+        if _ready(pipe, select.POLLIN, _STILL_WANTED):
+            chunk = pipe.read(CHUNK)
             if not chunk:
                 return
             yield chunk

@@ -20,11 +20,10 @@ from conformance.errors import UsageError
 from conformance.remote import pipes, protocol
 from conformance.remote.last_lines import LastLines
 from conformance.remote.pipes import Ended
-from conformance.remote.protocol import Message, ProtocolError
-from conformance.remote.turns import Turns
+from conformance.remote.protocol import CLOSES_WITHIN, Message, ProtocolError
+from conformance.remote.turns import HeldCalls
 from conformance.system import Broken, HarnessError, came, end_marked, marked
 
-_ENDS_WITHIN: Final = 1.0  # seconds that are enough for what takes no time in a process that is alive
 _LAST_WORDS: Final = 0.2  # seconds within which what an ended process has printed is read
 _HINT: Final = "each line on stdout is one message, and whatever else is printed goes to stderr"
 Overheard = Callable[[str, bytes], object]
@@ -45,7 +44,7 @@ class ProcessLink:
         """Start it. Raises HarnessError."""
         self.spent = False
         self.points = False
-        self.turns: Turns | None = None
+        self.turns: HeldCalls | None = None
         self._overheard = overheard
         self._usable = True  # it has not ended, broken the protocol, or left a call without an answer
         self._fault = ""  # how it has broken the protocol
@@ -115,9 +114,9 @@ class ProcessLink:
         """The last lines of its stderr."""
         return str(self._stderr)
 
-    def end(self, seconds: float = _ENDS_WITHIN) -> None:
+    def end(self, seconds: float = CLOSES_WITHIN) -> None:
         """Let it end within so many seconds, by itself if it does, and everything that it has started."""
-        seconds = min(seconds, _ENDS_WITHIN) if self._usable else 0
+        seconds = min(seconds, CLOSES_WITHIN) if self._usable else 0
         with contextlib.suppress(Exception):  # whatever comes of that, it ends
             self.answer("close", None, seconds)
         self._give_up()
@@ -209,7 +208,7 @@ class ProcessLink:
             with self._lock:
                 self._at_points.pop(point, None)
             try:
-                self._write(protocol.go(point), time.monotonic() + _ENDS_WITHIN)
+                self._write(protocol.go(point), time.monotonic() + CLOSES_WITHIN)
             except TimeoutError:  # half a line may have been written
                 self._hang()
             except Ended:  # who reads its answers will notice

@@ -14,10 +14,15 @@ from statemachines.specs import schema
 
 PROTOCOL: Final = 1
 LONGEST: Final = 1 << 20  # bytes of a message
+CLOSES_WITHIN: Final = (
+    1.0  # seconds that `close` takes at most, and whatever else takes no time in a process that is alive
+)
 RESERVED: Final = ("hello", "reset", "signals", "close", "point")  # methods of the protocol: no operation is called so
 NO_METHOD: Final = -32601
-_TOLD: Final = 200  # characters of a message that is told
-_DIGITS: Final = 1000  # of a whole number: one that is longer counts as infinite, and is out of bounds either way
+SHOWN: Final = 200  # characters of a message that is told
+_LONGEST_INTEGER: Final = (
+    1000  # of a whole number: one that is longer counts as infinite, and is out of bounds either way
+)
 _BOM: Final = b"\xef\xbb\xbf"
 Message = Mapping[str, Any]
 
@@ -48,7 +53,7 @@ def read(line: bytes) -> Message:
     except RecursionError:
         raise ProtocolError(f"this is nested too deep to be read: {shortened(line)}") from None
     except ValueError as error:
-        why = "it begins with a byte order mark" if line.startswith(_BOM) else str(error)[:_TOLD]
+        why = "it begins with a byte order mark" if line.startswith(_BOM) else str(error)[:SHOWN]
         said = f"this is not JSON ({why}): {shortened(line)}" if line.strip() else "this line is empty"
         raise ProtocolError(said) from None
     _check("from_system", "message", message, line)
@@ -75,8 +80,8 @@ def result_of(message: Message, method: str, detail: str) -> Any:
 
 def shortened(line: bytes) -> str:
     """Return a line as a text that fits into a message."""
-    text = line[: 4 * _TOLD].decode("utf-8", "backslashreplace").rstrip("\r\n")
-    return text if len(text) <= _TOLD else f"{text[:_TOLD]}… ({len(line)} bytes)"
+    text = line[: 4 * SHOWN].decode("utf-8", "backslashreplace").rstrip("\r\n")
+    return text if len(text) <= SHOWN else f"{text[:SHOWN]}… ({len(line)} bytes)"
 
 
 def _line(message: Message) -> bytes:
@@ -88,7 +93,7 @@ def _check(kind: str, place: str, message: Any, line: bytes = b"") -> None:
     """Raise ProtocolError where a message is not of a kind; it says what is wrong, and where."""
     if fault := _form(kind)(message, place):
         raise ProtocolError(
-            f"this is no message of the protocol ({fault}): {shortened(line) if line else told(message, _TOLD)}"
+            f"this is no message of the protocol ({fault}): {shortened(line) if line else told(message, SHOWN)}"
         )
 
 
@@ -103,7 +108,7 @@ def _no_number(text: str) -> Any:
 
 
 def _integer(text: str) -> int | float:
-    return int(text) if len(text) <= _DIGITS else float(text)
+    return int(text) if len(text) <= _LONGEST_INTEGER else float(text)
 
 
 def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:

@@ -12,12 +12,12 @@ import time
 from collections.abc import Callable
 from typing import Final
 
-_RATES: Final = (0.1, 0.3, 0.5, 0.8)  # how often another call goes on than the one that has just come to a point
+_SWITCHES: Final = (0.1, 0.3, 0.5, 0.8)  # how often another call goes on than the one that has just come to a point
 _SPREADS: Final = (0.0, 0.0, 0.0002, 0.001, 0.005)  # seconds within which calls are sent that nothing else holds
 _MOMENT: Final = 0.005  # seconds without a word, after which a call is taken to wait for another one
 
 
-class Turns:
+class HeldCalls:
     """One group of calls at once.
 
     overlapped  the calls in the midst of which another call went on, by their numbers
@@ -28,7 +28,7 @@ class Turns:
         self._seed = seed
         self._choice = random.Random(seed)
         self._spread = self._choice.choice(_SPREADS)
-        self._rate = self._choice.choice(_RATES)
+        self._rate = self._choice.choice(_SWITCHES)
         self._changed = threading.Condition()
         self._left = parties
         self._held: dict[int, list[Callable[[], object]]] = {}  # parties that may be chosen, and what lets each go on

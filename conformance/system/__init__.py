@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from conformance.system.adapter import Adapter, Declare, Signature
 from conformance.system.broken import Broken, HarnessError
-from conformance.system.concurrent import overlapping, started
+from conformance.system.concurrent import overlapping
 from conformance.system.declaration import (
     UNLIMITED,
     Declaration,
@@ -22,4 +22,4 @@ from conformance.system.declaration import (
 from conformance.system.found_class import resolve
 from conformance.system.processes import end_marked, marked
 from conformance.system.theirs import code_of, error_told, told
-from conformance.system.worker import came, slices
+from conformance.system.worker import came, slices, started

@@ -16,15 +16,13 @@ import sysconfig
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import Future
-from contextlib import AbstractContextManager
 from functools import partial
 from pathlib import Path
 from types import CodeType, FrameType
 from typing import Any
 
 from conformance.system.broken import Broken
-from conformance.system.worker import Thread, fulfil, leave, slices
+from conformance.system.worker import leave, slices, started
 
 _LIBRARY = tuple(
     {sysconfig.get_paths()[key] for key in ("stdlib", "platstdlib", "purelib", "platlib")} | set(site.getsitepackages())
@@ -101,30 +99,6 @@ def run_at_once(
             leave(thread)
         raise Broken("hang", f"{stuck} of {len(bodies)} calls made at once did not come back in time")
     return [each.result() for each in results]
-
-
-def started(
-    bodies: Sequence[Callable[[], Any]], during: Callable[[int], AbstractContextManager[None]]
-) -> tuple[list[Thread], list[Future[Any]]]:
-    """Evaluate bodies on threads of their own from a common start, each during what is given for its number.
-
-    Returns the threads, and what will come of the bodies.
-    """
-    results: list[Future[Any]] = [Future() for _ in bodies]
-    start = threading.Barrier(len(bodies))
-
-    def together(body: Callable[[], Any]) -> Any:
-        start.wait()
-        return body()
-
-    def work(index: int, body: Callable[[], Any]) -> None:
-        with during(index):
-            fulfil(results[index], partial(together, body))
-
-    threads = [Thread(partial(work, *each)) for each in enumerate(bodies)]
-    for thread in threads:
-        thread.start()
-    return threads, results
 
 
 def _joined(threads: Sequence[threading.Thread], limit: float, progress: Callable[[], int]) -> int:
