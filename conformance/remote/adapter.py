@@ -122,6 +122,10 @@ class Remote:
             raise self._not_asked(f"the answer to hello cannot be used: {error}") from None
         except HarnessError as error:
             raise self._not_asked(str(error)) from None
+        except BaseException:  # Ctrl-C, and whoever pressed it waits
+            self.seconds = 0.0
+            self.end()
+            raise
         self.welcome = welcome
         link.points = bool(welcome.get("points"))
 

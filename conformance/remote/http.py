@@ -81,8 +81,8 @@ class HttpLink:
         query = f"?{self._url.query}" if self._url.query else ""
         with contextlib.closing(connection):
             connection.request("POST", f"{self._url.path or '/'}{query}", body=line, headers=_HEADERS)
-            response = connection.getresponse()
-            body = _body(response)
+            with contextlib.closing(connection.getresponse()) as response:
+                body = _body(response)
         if self._overheard is not None:
             self._overheard("<", body)
         if response.status >= http.client.INTERNAL_SERVER_ERROR:

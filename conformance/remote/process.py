@@ -116,14 +116,14 @@ class ProcessLink:
 
     def end(self, seconds: float = CLOSES_WITHIN) -> None:
         """Let it end within so many seconds, by itself if it does, and everything that it has started."""
-        seconds = min(seconds, CLOSES_WITHIN) if self._usable else 0
+        until = time.monotonic() + (min(seconds, CLOSES_WITHIN) if self._usable else 0)
         with contextlib.suppress(Exception):  # whatever comes of that, it ends
-            self.answer("close", None, seconds)
+            self.answer("close", None, until - time.monotonic())
         self._give_up()
         with contextlib.suppress(OSError):
             self._stdin.close()
         with contextlib.suppress(subprocess.TimeoutExpired):
-            self._process.wait(0 if self._hangs else seconds)
+            self._process.wait(0 if self._hangs else max(until - time.monotonic(), 0))
         with contextlib.suppress(ProcessLookupError, PermissionError):
             os.killpg(self._process.pid, signal.SIGKILL)
         self._process.wait()

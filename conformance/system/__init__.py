@@ -20,6 +20,6 @@ from conformance.system.declaration import (
     ordered_by_completion,
 )
 from conformance.system.found_class import resolve
-from conformance.system.processes import end_marked, marked
+from conformance.system.processes import end_all_marked, end_marked, marked
 from conformance.system.theirs import code_of, error_told, told
 from conformance.system.worker import came, slices, started

@@ -157,7 +157,12 @@ def test_who_is_held_goes_on_when_whoever_chooses_is_interrupted(monkeypatch: py
     monkeypatch.setattr(turns._changed, "wait", interrupted)
     went = threading.Event()
     turns._running.add(1)  # or it would be chosen at once
-    thread = threading.Thread(target=lambda: (turns.begin(0), went.set()), daemon=True)
+
+    def begins() -> None:
+        turns.begin(0)
+        went.set()
+
+    thread = threading.Thread(target=begins, daemon=True)
     with turns._changed:
         thread.start()
     with pytest.raises(KeyboardInterrupt):
