@@ -6,5 +6,6 @@
 from __future__ import annotations
 
 from conformance.remote.adapter import Link, RemoteAdapter
-from conformance.remote.http import HttpLink
-from conformance.remote.process import ProcessLink, command_of
+from conformance.remote.http import HttpLink, address_of
+from conformance.remote.process import Overheard, ProcessLink, command_of
+from conformance.remote.protocol import NO_METHOD, PROTOCOL, Message, ProtocolError, check_welcome, result_of, shortened

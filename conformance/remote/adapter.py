@@ -11,7 +11,7 @@ from typing import Any, ClassVar, Final, Protocol
 from conformance.refused import Refused
 from conformance.remote import protocol
 from conformance.remote.protocol import ProtocolError
-from conformance.remote.turns import HeldCalls
+from conformance.remote.turns import CallsAtOnce, HeldCalls
 from conformance.system import Adapter, Broken, Declare, HarnessError, Signature, started, told
 
 HELLO_LIMIT: Final = 30.0  # seconds: what is started may be compiled first
@@ -32,7 +32,7 @@ class Link(Protocol):
     spent: bool
     tells: bool
     points: bool
-    turns: HeldCalls | None
+    turns: CallsAtOnce | None
 
     @property
     def detail(self) -> str: ...
@@ -45,8 +45,8 @@ class Link(Protocol):
     def answer_to_line(self, line: bytes, seconds: float) -> protocol.Message | None:
         """Return what is said of a line that is no request, None where nothing is."""
 
-    def end(self, seconds: float) -> None:
-        """End it within so many seconds, and what it has started."""
+    def end(self, seconds: float) -> bool:
+        """End it within so many seconds, and what it has started; return whether it ended by itself."""
 
 
 class Remote:
@@ -167,12 +167,20 @@ class RemoteAdapter(Adapter):
             raise HarnessError(f"{name}: the protocol has methods of its own called {', '.join(taken)}")
         self._remote = Remote(opened, *lifecycle, limit)
         self.points = self.seen_inside = bool(self._remote.welcome.get("points"))
+        self._turns = HeldCalls(0, 0, 0.0)  # of the last group of calls at once
         try:
             kind = _class_of(self._remote, operations)
             super().__init__(kind, name, operations, declare, limit)
         except BaseException:
             self._remote.end()
             raise
+
+    @property
+    def link(self) -> Link:
+        """The way to the adapter there, as long as it was not ended. Raises HarnessError."""
+        if self._remote.link is None:
+            raise HarnessError("the adapter has been ended")
+        return self._remote.link
 
     @property
     def limit(self) -> float:
@@ -190,13 +198,14 @@ class RemoteAdapter(Adapter):
 
     def turn(self) -> None:
         """Wait until a call that is made beside others may begin."""
-        link, party = self._remote.link, getattr(_PARTY, "number", None)
-        if link is not None and link.turns is not None and party is not None:
-            link.turns.begin(party)
+        party = getattr(_PARTY, "number", None)
+        if self.points and party is not None:
+            self._turns.begin(party)
 
     def _run_at_once(self, bodies: Sequence[Callable[[], Any]], seed: int) -> list[Any]:
         """Make calls from threads of their own: each of the system's points is a turn, or they are only sent at once."""
         turns, link = HeldCalls(len(bodies), seed, self.limit / 2), self._remote.link
+        self._turns = turns
         if link is not None and self.points:
             link.turns = turns
 

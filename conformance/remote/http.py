@@ -10,7 +10,7 @@ import time
 from collections.abc import Mapping
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final
-from urllib.parse import SplitResult, urlsplit
+from urllib.parse import urlsplit
 
 from conformance.errors import UsageError
 from conformance.remote import protocol
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     import socket
 
     from conformance.remote.process import Overheard
-    from conformance.remote.turns import HeldCalls
+    from conformance.remote.turns import CallsAtOnce
 
 _HEADERS: Final = {"Content-Type": "application/json"}
 
@@ -39,8 +39,8 @@ class HttpLink:
     detail = ""
 
     def __init__(self, url: str, overheard: Overheard | None = None) -> None:
-        self.turns: HeldCalls | None = None
-        self._url = _checked(url)
+        self.turns: CallsAtOnce | None = None
+        self._url = urlsplit(address_of(url))
         self._overheard = overheard
         self._numbers = itertools.count(1)
 
@@ -65,10 +65,12 @@ class HttpLink:
             return protocol.read(self._posted(line, seconds))
         return None
 
-    def end(self, seconds: float = CLOSES_WITHIN) -> None:
-        """Tell the server that this was all."""
+    def end(self, seconds: float = CLOSES_WITHIN) -> bool:
+        """Tell the server that this was all; return whether it answered."""
         with contextlib.suppress(Exception):  # whatever comes of that, nobody asks any more
             self.answer("close", None, min(seconds, CLOSES_WITHIN))
+            return True
+        return False
 
     def _posted(self, line: bytes, seconds: float) -> bytes:
         """Return the body of the response; raise OSError, HTTPException, or ProtocolError for one that nobody can read."""
@@ -144,9 +146,10 @@ class _Within(io.RawIOBase):
         super().close()
 
 
-def _checked(url: str) -> SplitResult:
+def address_of(url: str) -> str:
+    """Return the address of a server; raise UsageError where it is none."""
     with contextlib.suppress(ValueError):  # a port that is no number, half an address
         found = urlsplit(url)
         if found.hostname and found.port != 0:
-            return found
+            return url
     raise UsageError(f"{url!r} names no server; write http://HOST:PORT/PATH")

@@ -21,7 +21,7 @@ from conformance.remote import pipes, protocol
 from conformance.remote.last_lines import LastLines
 from conformance.remote.pipes import Ended
 from conformance.remote.protocol import CLOSES_WITHIN, Message, ProtocolError
-from conformance.remote.turns import HeldCalls
+from conformance.remote.turns import CallsAtOnce
 from conformance.system import Broken, HarnessError, came, end_marked, marked
 
 _LAST_WORDS: Final = 0.2  # seconds within which what an ended process has printed is read
@@ -44,7 +44,7 @@ class ProcessLink:
         """Start it. Raises HarnessError."""
         self.spent = False
         self.points = False
-        self.turns: HeldCalls | None = None
+        self.turns: CallsAtOnce | None = None
         self._overheard = overheard
         self._usable = True  # it has not ended, broken the protocol, or left a call without an answer
         self._fault = ""  # how it has broken the protocol
@@ -114,8 +114,8 @@ class ProcessLink:
         """The last lines of its stderr."""
         return str(self._stderr)
 
-    def end(self, seconds: float = CLOSES_WITHIN) -> None:
-        """Let it end within so many seconds, by itself if it does, and everything that it has started."""
+    def end(self, seconds: float = CLOSES_WITHIN) -> bool:
+        """End it within so many seconds, and everything that it has started; return whether it ended by itself."""
         until = time.monotonic() + (min(seconds, CLOSES_WITHIN) if self._usable else 0)
         with contextlib.suppress(Exception):  # whatever comes of that, it ends
             self.answer("close", None, until - time.monotonic())
@@ -126,11 +126,12 @@ class ProcessLink:
             self._process.wait(0 if self._hangs else max(until - time.monotonic(), 0))
         with contextlib.suppress(ProcessLookupError, PermissionError):
             os.killpg(self._process.pid, signal.SIGKILL)
-        self._process.wait()
+        ended = self._process.wait() != -signal.SIGKILL
         end_marked(self._mark)
         self._over.set()
         for thread in self._threads:
             thread.join()
+        return ended
 
     # ── Lines ──
 

@@ -10,11 +10,21 @@ import random
 import threading
 import time
 from collections.abc import Callable
-from typing import Final
+from typing import Final, Protocol
 
 _SWITCHES: Final = (0.1, 0.3, 0.5, 0.8)  # how often another call goes on than the one that has just come to a point
 _SPREADS: Final = (0.0, 0.0, 0.0002, 0.001, 0.005)  # seconds within which calls are sent that nothing else holds
 _MOMENT: Final = 0.005  # seconds without a word, after which a call is taken to wait for another one
+
+
+class CallsAtOnce(Protocol):
+    """Who is told of calls at once, and decides when one that has come to a point goes on."""
+
+    def sent(self, party: int, call: int) -> None: ...
+
+    def point(self, call: int | None, go: Callable[[], object]) -> None: ...
+
+    def came_back(self, party: int) -> None: ...
 
 
 class HeldCalls:

@@ -33,6 +33,8 @@ class Adapter:
     def serve(self) -> None:
         """Answer to the end of stdin, or until it is told to close."""
         while line := sys.stdin.buffer.readline():
+            if not line.startswith(b"{"):
+                continue
             message = json.loads(line)
             self.handle(message)
             if message.get("method") == "close":
@@ -283,7 +285,8 @@ class Stays(Adapter):
     def serve(self) -> None:
         ignores_signals()
         while line := sys.stdin.buffer.readline():
-            self.handle(json.loads(line))
+            if line.startswith(b"{"):
+                self.handle(json.loads(line))
         time.sleep(600)
 
 
