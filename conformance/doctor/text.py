@@ -8,7 +8,7 @@ from typing import Final
 
 from conformance.doctor.step import State, Tried, exit_of
 
-_WIDE: Final = 110  # characters of a line
+_COLUMNS: Final = 110  # characters of a line
 _NAME: Final = 22  # of which the name of a step takes so many
 
 
@@ -17,14 +17,14 @@ def written(steps: Sequence[Tried], *, verbose: bool = False) -> Iterator[str]:
     for step in steps:
         head = f"  {step.state.value:<6}{step.name:<{_NAME}}"
         first, *more = step.seen.splitlines() or [""]
-        yield from textwrap.wrap(first, _WIDE, initial_indent=head, subsequent_indent=" " * len(head)) or [
+        yield from textwrap.wrap(first, _COLUMNS, initial_indent=head, subsequent_indent=" " * len(head)) or [
             head.rstrip()
         ]
         yield from (f"{' ' * len(head)}{line}" for line in more)
         if step.wrong or verbose:
             yield from (f"        {line}" for line in step.exchange)
         if step.mend:
-            yield from textwrap.wrap(step.mend, _WIDE, initial_indent="        mend: ", subsequent_indent=" " * 14)
+            yield from textwrap.wrap(step.mend, _COLUMNS, initial_indent="        mend: ", subsequent_indent=" " * 14)
     yield ""
     yield _summed_up(steps)
     yield f"exit {exit_of(steps)}"
