@@ -23,6 +23,7 @@ from benchmarks.compiling import Compiling
 from benchmarks.emitting import Emitting
 from benchmarks.hypothesis_step import HypothesisStep
 from benchmarks.measure import Benchmark, Finding
+from benchmarks.remote import Remote
 from benchmarks.running import Running
 from benchmarks.shrinking import Shrinking
 from statemachines.compile import Compiled, load
@@ -36,6 +37,7 @@ BENCHMARKS: Mapping[str, Callable[[Compiled], Benchmark]] = {
     "run": lambda compiled: Running(),
     "shrink": Shrinking,
     "compile": lambda compiled: Compiling(),
+    "remote": lambda compiled: Remote(),
 }
 
 

@@ -9,11 +9,12 @@ from typing import Any
 from conformance.cli_tool import CommandLineAdapter, read_target, tool_of
 from conformance.defaults import CALL_LIMIT
 from conformance.errors import UsageError, faults_told
+from conformance.remote import HttpLink, Link, Overheard, ProcessLink, RemoteAdapter, address_of, command_of
 from conformance.system import Adapter, Signature, declared, resolve
 from statemachines.compile import Compiled
 from statemachines.kernel import Operation
 
-KINDS = ("reference", "python:module:Class", "cli:FILE.yaml")
+KINDS = ("reference", "python:module:Class", "stdio:COMMAND", "http://HOST:PORT", "cli:FILE.yaml")
 FOR_TOOLS = "cli-job"  # the life cycle whose operations are commands
 REFERENCES = {
     "thread-job": "conformance.references.thread_job:ThreadJobs",
@@ -25,14 +26,14 @@ REFERENCES = {
 }
 
 
-def open_system(compiled: Compiled, system: Callable[[], Any] | str) -> Adapter:
+def open_system(compiled: Compiled, system: Callable[[], Any] | str, overheard: Overheard | None = None) -> Adapter:
     """Return an adapter for a system; raise HarnessError when it cannot be reached.
 
-    Raises UsageError for what is no system, for a target that names nothing, and for a file of a command line
-    tool that has faults.
+    `overheard` is told of every message that passes to a system elsewhere, and from it. Raises UsageError for what is no
+    system, for a target that names nothing, and for a file of a command line tool that has faults.
     """
     if isinstance(system, str):
-        return _open_target(compiled, system)
+        return _open_target(compiled, system, overheard)
     if not callable(system):
         raise UsageError(
             f"{system!r} is no system; give a class, a function that makes an object, or the text of a target: "
@@ -42,7 +43,17 @@ def open_system(compiled: Compiled, system: Callable[[], Any] | str) -> Adapter:
     return _python(compiled, system, f"python:{where}:{getattr(system, '__qualname__', system)}")
 
 
-def _open_target(compiled: Compiled, target: str) -> Adapter:
+def link_of(target: str, overheard: Overheard | None = None) -> Callable[[], Link] | None:
+    """Return what opens a link to a system elsewhere; None for a target that is none. Raises UsageError."""
+    kind, colon, rest = target.partition(":")
+    if kind == "stdio" and colon:
+        return partial(ProcessLink, command_of(rest), overheard)
+    if kind in ("http", "https") and colon:
+        return partial(HttpLink, address_of(target), overheard)
+    return None
+
+
+def _open_target(compiled: Compiled, target: str, overheard: Overheard | None) -> Adapter:
     name = compiled.lifecycle.name
     if target == "reference":
         if name not in REFERENCES:
@@ -51,6 +62,8 @@ def _open_target(compiled: Compiled, target: str) -> Adapter:
     kind, colon, rest = target.partition(":")
     if kind == "python" and colon:
         return _python(compiled, resolve(rest), target)
+    if (link := link_of(target, overheard)) is not None:
+        return _remote(compiled, link, target)
     if kind == "cli" and colon:
         if name != FOR_TOOLS:
             raise UsageError(f"a command line tool can be run against {FOR_TOOLS}, not against {name}")
@@ -58,6 +71,12 @@ def _open_target(compiled: Compiled, target: str) -> Adapter:
             tool = tool_of(read_target(rest))
         return CommandLineAdapter(tool, target, _operations(compiled), partial(declared, compiled), CALL_LIMIT)
     raise UsageError(f"{target!r} is no target; write {' or '.join(KINDS)}")
+
+
+def _remote(compiled: Compiled, opened: Callable[[], Link], target: str) -> Adapter:
+    spec = compiled.lifecycle
+    operations, declare = _operations(compiled), partial(declared, compiled)
+    return RemoteAdapter(opened, target, (spec.name, spec.version), operations, declare, CALL_LIMIT)
 
 
 def _python(compiled: Compiled, factory: Callable[[], Any], name: str) -> Adapter:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import os
-import select
 import shlex
 import shutil
 import signal
@@ -12,15 +11,13 @@ import subprocess
 import tempfile
 import uuid
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 from typing import IO, Any, ClassVar, Final
 
 from conformance.cli_tool.command_line import NOT_RUN, CommandLine, Finished, filled
 from conformance.cli_tool.target_file import Target
-from conformance.system import Adapter, Broken, Declare, Signature, slices
+from conformance.system import Adapter, Broken, Declare, Signature, end_marked, marked, slices
 
 LARGEST_OUTPUT: Final = 1 << 20  # bytes that a command may print
-_MARK: Final = "CONFORMANCE_CASE"  # by this variable whatever a case has left running is found
 _PROCESSES: Final = 3  # one call of an operation may take so many
 _LINES: Final = 20  # of stderr are told; of all that is printed so many at both ends are recorded
 _LONGEST_LINE: Final = 600  # characters of a line that is recorded
@@ -41,13 +38,13 @@ class Tool(CommandLine):
         self._environment = {
             **os.environ,
             **dict(zip(self.target.env, values, strict=True)),
-            _MARK: self._mark,
+            **marked(self._mark),
         }
         super().__init__(self.target.commands, self._process)
 
     def close(self) -> None:
         """End what the case has left running, and remove its folder."""
-        _end_marked(self._mark)
+        end_marked(self._mark)
         shutil.rmtree(self._folder, ignore_errors=True)
 
     def _process(self, arguments: Sequence[str]) -> Finished:
@@ -145,17 +142,3 @@ def _content(file: IO[bytes]) -> bytes:
 
 def _tail(stderr: bytes) -> str:
     return "\n".join(stderr.decode("utf-8", "backslashreplace").splitlines()[-_LINES:])
-
-
-def _end_marked(mark: str) -> None:
-    """End every process whose environment has a mark: jobs that outlived their start, in sessions of their own too."""
-    wanted = f"{_MARK}={mark}".encode()
-    for folder in Path("/proc").glob("[0-9]*"):  # where there is no /proc, nobody can tell
-        with contextlib.suppress(OSError):
-            process = os.pidfd_open(int(folder.name))  # from here on the number is that of no other process
-            try:
-                if wanted in (folder / "environ").read_bytes().split(b"\0"):
-                    signal.pidfd_send_signal(process, signal.SIGKILL)
-                    select.select([process], [], [], 1)
-            finally:
-                os.close(process)

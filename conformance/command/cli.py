@@ -103,6 +103,10 @@ def _parser() -> argparse.ArgumentParser:
     )
     generate.add_argument("--output", metavar="FILE", help="where to write it (default: standard output)")
     _lifecycle(_command(commands, "draw", "draw a lifecycle as a Mermaid state diagram"))
+    doctor = _command(commands, "doctor", "try an adapter alone: what to mend before a run can tell anything")
+    _lifecycle(doctor)
+    _against(doctor)
+    doctor.add_argument("--verbose", action="store_true", help="show all that passes, not only what went wrong")
     replay = _command(commands, "replay", "run a saved counterexample again")
     replay.add_argument("counterexample", metavar="FILE", help=f"a file that `run` wrote under {FAILURES}/")
     _against(replay)
@@ -138,7 +142,10 @@ def _lifecycle(parser: argparse.ArgumentParser, *, optional: bool = False) -> No
 
 def _against(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
-        "--against", required=True, metavar="TARGET", help="reference, python:module:Class, or cli:FILE.yaml"
+        "--against",
+        required=True,
+        metavar="TARGET",
+        help="reference, python:module:Class, stdio:COMMAND, http://HOST:PORT, or cli:FILE.yaml",
     )
     parser.add_argument(
         "--call-limit",

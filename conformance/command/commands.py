@@ -122,6 +122,17 @@ def replay(options: argparse.Namespace) -> int:
     return found.exit
 
 
+def doctor(options: argparse.Namespace) -> int:
+    """Try an adapter alone: 0 it can be asked, 1 there is something to mend, 3 nothing can be asked."""
+    from conformance.doctor import examined, exit_of, written
+
+    api.check_arguments(call_limit=options.call_limit)
+    steps = examined(api.loaded(options.lifecycle), options.against, options.call_limit)
+    for line in written(steps, verbose=options.verbose):
+        print(line)
+    return exit_of(steps)
+
+
 # ── What is known of a lifecycle ─────────────────────────────────────────────────────────────────
 
 

@@ -80,6 +80,9 @@ def _end_within(seconds: float, code: int) -> None:
 
 
 def _end(code: int) -> None:
+    from conformance.system import end_all_marked
+
+    end_all_marked()
     for stream in (sys.stdout, sys.stderr):
         if stream is not None:
             stream.flush()

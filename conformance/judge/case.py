@@ -160,6 +160,7 @@ class Case:
             return self._from_now(call)
         reply, refused = None, None
         self._observation.given(call.arguments)
+        self.adapter.turn()
         call = self._from_now(call)
         began, before = next(self._clock), self.adapter.milliseconds
         try:
@@ -270,9 +271,9 @@ class Case:
             raise self._broken(operations, "answers", broken) from None
         finally:
             history = self.trace[-1] = History(tuple(map(tuple, callers)))
-        self.overlaps += overlapping(
-            [(call.began, call.ended, caller) for caller, calls in enumerate(history.callers) for call in calls]
-        )
+        told = self.adapter.overlapped
+        seen = [(call.began, call.ended, caller) for caller, calls in enumerate(history.callers) for call in calls]
+        self.overlaps += overlapping(seen) if told is None else told
         if self.adapter.declaration.settles:
             time.sleep(self.adapter.declaration.settles / 1000)  # what settles later belongs to these calls
         first = next((call.operation for call in history.calls), "")

@@ -83,6 +83,19 @@ def operations(row: Row, compiled: Compiled) -> list[str]:
     return sorted(_called(row) & {*compiled.lifecycle.operations})
 
 
+def tried_alone(compiled: Compiled, words: RowWords, adapter: Adapter, offered: Iterable[str]) -> Iterator[Row]:
+    """Walk rows, the first ones that there are, until each operation was called that a row without calls at once calls."""
+    there = {*offered}
+    left = set(there)
+    for row in compiled.lifecycle.rows.values():
+        called = {*operations(row, compiled)}
+        if not called & left or not called <= there or makes_calls_at_once(row):
+            continue
+        if not inapplicable(compiled, words, adapter, row):
+            left -= called
+            yield row
+
+
 def makes_calls_at_once(row: Row) -> bool:
     """Return whether a row makes calls at once."""
     return "together" in _called(row)

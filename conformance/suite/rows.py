@@ -29,7 +29,7 @@ from conformance.suite.row_facts import (
     reads_instants,
 )
 from conformance.system import Adapter, HarnessError
-from conformance.verdict import UNSURE, Counterexample, Judged, RowResult, Verdict
+from conformance.verdict import FROM_OUTSIDE, UNSURE, Counterexample, Judged, RowResult, Verdict
 from statemachines.checks import holds
 from statemachines.compile import Compiled
 from statemachines.kernel import within
@@ -138,7 +138,9 @@ class RowRunner:
             return Judged(Verdict.NOT_APPLICABLE, NEEDS_STANDING.format(self.adapter.declaration.clock))
         if idle := self._idle(row, tally):
             return Judged(Verdict.NOT_EXERCISED, idle)
-        return Judged(Verdict.COULD_NOT_TELL, UNSURE) if tally.unsure else Judged(Verdict.PASS)
+        if tally.unsure:
+            return Judged(Verdict.COULD_NOT_TELL, UNSURE)
+        return Judged(Verdict.PASS, "" if self.adapter.seen_inside or not tally.groups else FROM_OUTSIDE)
 
     def _failed(self, program: Program, failed: Fails) -> FailedRow:
         def once(row: Program, seed: int) -> None:

@@ -41,9 +41,13 @@ class Adapter:
 
     limit   seconds for one call
     costly  a call takes so long that a few well-chosen ones have to do
+    seen_inside  whether it is seen inside the system that calls at once overlap, and not only outside
+    overlapped   how many calls of the last group did, where the system itself tells
     """
 
     costly = False
+    seen_inside = True
+    overlapped: int | None = None
 
     def __init__(
         self, factory: Callable[[], Any], name: str, operations: Mapping[str, Signature], declare: Declare, limit: float
@@ -249,8 +253,7 @@ class Adapter:
             loop.call_soon(gate.hold)
         try:
             marked = [partial(in_group, body) for body in bodies]
-            watch = None if self._clock is None else Watch(self._clock).look_beside
-            return run_at_once(marked, seed, self._own, self.patience, lambda: self._made, self._blocking, watch)
+            return self._run_at_once(marked, seed)
         except Broken:
             self._hung = True
             raise
@@ -258,6 +261,14 @@ class Adapter:
             self._gate = self._group = None
             if loop is not None:
                 loop.callers(1)
+
+    def _run_at_once(self, bodies: Sequence[Callable[[], Any]], seed: int) -> list[Any]:
+        """Evaluate bodies on threads, among which a seed chooses the turns; raise Broken where one does not come back."""
+        watch = None if self._clock is None else Watch(self._clock).look_beside
+        return run_at_once(bodies, seed, self._own, self.patience, lambda: self._made, self._blocking, watch)
+
+    def turn(self) -> None:
+        """Wait until a call that is made beside others may begin: nothing to wait for where its first line is a turn."""
 
     def close(self) -> None:
         """End the last case, and let the threads end. Raises HarnessError when the last object is the first not to close."""

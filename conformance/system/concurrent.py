@@ -7,6 +7,7 @@ for a while, show it within a few rounds; and how busy the machine is matters li
 
 from __future__ import annotations
 
+import contextlib
 import os
 import random
 import site
@@ -14,15 +15,14 @@ import sys
 import sysconfig
 import threading
 import time
-from collections.abc import Callable, Sequence
-from concurrent.futures import Future
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from pathlib import Path
 from types import CodeType, FrameType
 from typing import Any
 
 from conformance.system.broken import Broken
-from conformance.system.worker import GLANCE, SLICE, Thread, fulfil, leave, slices, waits
+from conformance.system.worker import GLANCE, SLICE, leave, slices, started, waits
 
 _LIBRARY = tuple(
     {sysconfig.get_paths()[key] for key in ("stdlib", "platstdlib", "purelib", "platlib")} | set(site.getsitepackages())
@@ -83,20 +83,19 @@ def run_at_once(
     `watch` is called again and again meanwhile, and told whether a thread waits for its turn: it is not the system that
     keeps that one.
     """
-    results: list[Future[Any]] = [Future() for _ in bodies]
-    start = threading.Barrier(len(bodies))
     turns = _Turns(len(bodies), seed, limit / 2, set() if blocking is None else blocking)
 
-    def work(index: int) -> None:
+    @contextlib.contextmanager
+    def in_turn(index: int) -> Iterator[None]:
         turns.begin(index)
         sys.settrace(_traced(partial(turns.step, index), own, turns.fine))
-        fulfil(results[index], partial(_together, start, bodies[index]))
-        sys.settrace(None)
-        turns.end(index)
+        try:
+            yield
+        finally:
+            sys.settrace(None)
+            turns.end(index)
 
-    threads = [Thread(partial(work, index)) for index in range(len(bodies))]
-    for thread in threads:
-        thread.start()
+    threads, results = started(bodies, in_turn)
     stuck, looks = len(threads), None if watch is None else lambda: watch(turns.queueing)
     try:
         stuck = _joined(threads, limit, lambda: progress() + turns.ended, looks)
@@ -106,11 +105,6 @@ def run_at_once(
     if stuck:
         raise Broken("hang", f"{stuck} of {len(bodies)} calls made at once did not come back in time")
     return [each.result() for each in results]
-
-
-def _together(start: threading.Barrier, body: Callable[[], Any]) -> Any:
-    start.wait()
-    return body()
 
 
 def _joined(

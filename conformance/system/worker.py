@@ -1,4 +1,4 @@
-"""The thread that makes the calls, so that one which never returns can be left behind; and how long whoever asks waits."""
+"""The threads that make the calls, so that one which never returns can be left behind; and how long whoever asks waits."""
 
 from __future__ import annotations
 
@@ -6,8 +6,9 @@ import contextlib
 import ctypes
 import queue
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import CancelledError, Future
+from contextlib import AbstractContextManager
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -101,6 +102,30 @@ def fulfil(future: Future[Any], function: Callable[[], Any]) -> None:
         future.set_result(function())
     except BaseException as error:  # noqa: BLE001 - it is raised again in the thread that asked
         future.set_exception(error)
+
+
+def started(
+    bodies: Sequence[Callable[[], Any]], during: Callable[[int], AbstractContextManager[None]]
+) -> tuple[list[Thread], list[Future[Any]]]:
+    """Evaluate bodies on threads of their own from a common start, each during what is given for its number.
+
+    Returns the threads, and what will come of the bodies.
+    """
+    results: list[Future[Any]] = [Future() for _ in bodies]
+    start = threading.Barrier(len(bodies))
+
+    def together(body: Callable[[], Any]) -> Any:
+        start.wait()
+        return body()
+
+    def work(index: int, body: Callable[[], Any]) -> None:
+        with during(index):
+            fulfil(results[index], partial(together, body))
+
+    threads = [Thread(partial(work, *each)) for each in enumerate(bodies)]
+    for thread in threads:
+        thread.start()
+    return threads, results
 
 
 class Worker:

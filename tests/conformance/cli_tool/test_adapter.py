@@ -10,13 +10,13 @@ from typing import Any
 
 import pytest
 
-from conformance.cli_tool.adapter import _MARK
 from conformance.cli_tool.command_line import UNKNOWN_IDS, CommandLine, Commands, Finished, filled
 from conformance.cli_tool.target_file import read_target
 from conformance.command.cli import main
 from conformance.errors import UsageError
 from conformance.system.adapter import Adapter
 from conformance.system.broken import Broken, HarnessError
+from conformance.system.processes import _MARK
 from conformance.targets import open_system
 from conformance.verdict import EXIT_CONFORMS, EXIT_HARNESS, EXIT_USAGE, EXIT_VIOLATES
 from statemachines.compile import load

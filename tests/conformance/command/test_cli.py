@@ -122,7 +122,7 @@ USAGE: list[tuple[tuple[str, ...], str]] = [
     ((*RUN, "refrence"), "'refrence' is no target; write reference or python:module:Class"),
     ((*RUN, ""), "'' is no target"),
     ((*RUN, "python"), "'python' is no target"),
-    ((*RUN, "stdio:jobs"), "'stdio:jobs' is no target"),
+    ((*RUN, "ftp:jobs"), "'ftp:jobs' is no target"),
     (("list", "thread-jbo"), "did you mean 'thread-job'?"),
     (("check",), "the following arguments are required: SPEC"),
     (
