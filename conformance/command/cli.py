@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from conformance.__about__ import __version__
-from conformance.defaults import CALL_LIMIT, FAILURES
+from conformance.defaults import CALL_LIMIT, FAILURES, LANGUAGES
 from conformance.errors import UsageError
 from conformance.verdict import EXIT_HARNESS, EXIT_INTERRUPTED, EXIT_USAGE
 
@@ -116,9 +116,9 @@ def _parser() -> argparse.ArgumentParser:
     _lifecycle(adapter)
     adapter.add_argument(
         "--language",
-        default="python",
-        choices=["python"],
-        help="the language of the skeleton (default: python)",
+        default=LANGUAGES[0],
+        choices=LANGUAGES,
+        help=f"the language of the skeleton (default: {LANGUAGES[0]})",
     )
     return parser
 

@@ -222,8 +222,8 @@ def draw(options: argparse.Namespace) -> int:
 
 def adapter(options: argparse.Namespace) -> int:
     """Print the skeleton of an adapter."""
-    from conformance.command.scaffold import python_skeleton
+    from conformance.skeleton import skeleton
 
     utf8_output()
-    print(python_skeleton(api.loaded(options.lifecycle)), end="")
+    print(skeleton(api.loaded(options.lifecycle), options.language), end="")
     return EXIT_CONFORMS

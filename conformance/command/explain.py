@@ -7,12 +7,12 @@ from pathlib import Path
 
 from conformance.errors import UsageError
 from conformance.judge import kernel_facts
+from conformance.skeleton import refusals, shape
 from conformance.suite import ABOUT_MACHINE, MACHINE
 from statemachines import kernel
 from statemachines.compile import Compiled
 from statemachines.diagnostics import did_you_mean
 from statemachines.lifecycle import Policy, Row, RowStep
-from statemachines.types import DocumentType, Enum, List, Optional, RecordType, Type
 
 
 def explained(compiled: Compiled, part: str) -> str:
@@ -93,29 +93,6 @@ def _operation(operation: kernel.Operation) -> list[str]:
     lines.append(f"      gives {gives}")
     codes = refusals(operation)
     return lines + ([f"      refuses {', '.join(codes)}"] if codes else [])
-
-
-def refusals(operation: kernel.Operation) -> list[str]:
-    """List the codes with which an operation may be refused."""
-    refused = {require.code for require in operation.requires if require.answer == "refused"}
-    return sorted(refused - {"", kernel.ANY_CODE})
-
-
-def shape(kind: Type) -> str:
-    """Write the form of a value as JSON would show it."""
-    match kind:
-        case Optional(item=item):
-            return f"{shape(item)} | null"
-        case List(item=item):
-            return f"[{shape(item)}]"
-        case RecordType(fields=fields):
-            return "{" + ", ".join(f"{name}: {shape(field)}" for name, field in fields) + "}"
-        case Enum(members=members):
-            return " | ".join(members)
-        case DocumentType():
-            return '{"text": …} | {"file": path}'
-        case _:
-            return str(kind)
 
 
 def explain_row(compiled: Compiled, row_id: str) -> str:

@@ -8,9 +8,9 @@ from typing import Any, ClassVar
 
 import pytest
 
-from conformance.command.scaffold import python_skeleton
 from conformance.judge import Case, endless
 from conformance.refused import Refused
+from conformance.skeleton import skeleton
 from statemachines.compile import Compiled
 from tests.checking import codes, compile_text
 from tests.conformance.systems import adapted, failing
@@ -256,4 +256,4 @@ def test_a_call_is_refused_when_it_is_made_or_when_it_comes_back(
 
 
 def test_the_skeleton_says_what_a_call_waits_for() -> None:
-    assert "Waits until mails.size() > 0." in python_skeleton(mailbox())
+    assert "Waits until mails.size() > 0." in skeleton(mailbox(), "python")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from conformance.command.explain import explain_choice, explain_clause, explained
-from conformance.command.scaffold import python_skeleton
+from conformance.skeleton import skeleton
 from conformance.suite.row_facts import inapplicable
 from statemachines.compile import load
 from statemachines.rows.words import RowWords
@@ -59,7 +59,7 @@ def test_a_loop_says_which_records_it_is_about() -> None:
 
 
 def test_a_skeleton_names_the_policies_that_need_no_declaration() -> None:
-    written = python_skeleton(JOB)
+    written = skeleton(JOB, "python")
     recommended = [name for name, policy in JOB.lifecycle.policies.items() if policy.is_recommended]
     assert [name for name in recommended if f": {name} = " not in written] == []
     assert f'"{recommended[0]}"' not in written

@@ -1,0 +1,20 @@
+"""Which languages there are skeletons for."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Final
+
+from conformance.skeleton.facts import Outline, outline
+from conformance.skeleton.python import python
+from statemachines.compile import Compiled
+
+WRITERS: Final[Mapping[str, Callable[[Outline], str]]] = {
+    "python": python,
+}
+"""By the name that `--language` has for it, `conformance.defaults.LANGUAGES`: what writes the skeleton of a life cycle."""
+
+
+def skeleton(compiled: Compiled, language: str) -> str:
+    """Write the skeleton of an adapter for a life cycle in one of the languages."""
+    return WRITERS[language](outline(compiled))
