@@ -89,6 +89,8 @@ class HeldCalls:
             self._words += 1
             self._running.discard(party)
             self._choose()
+            if not self._left:
+                self._changed.notify_all()
 
     def run(self) -> None:
         """Let calls go on until all parties have ended; those that wait for each other are passed over."""
@@ -125,7 +127,6 @@ class HeldCalls:
             others = [each for each in self._held if each != self._last]
             stays = self._last in self._held and self._choice.random() >= self._rate
             self._let_go(self._last if stays or not others else self._choice.choice(sorted(others)))
-        self._changed.notify_all()
 
     def _let_go(self, party: int) -> None:
         self._last = party
