@@ -84,13 +84,20 @@ class _Again:
         return played
 
     def reproduced(self, trace: Trace, enough: int) -> tuple[int, int]:
-        """Count in how many of how many schedules a trace shows it: in so many, or more until it does once."""
-        hits, most = 0, self.case.budget.more_reproductions * self.rounds
-        for number in range(most):
+        """Count in how many of how many schedules a trace shows it: in so many, or more until it does once.
+
+        Of a trace that takes long there are as many as the time allows.
+        """
+        budget, began, hits, number = self.case.budget, time.monotonic(), 0, 0
+        while number < budget.more_reproductions * self.rounds:
             hits += self.once(trace, number).finding is not None
-            if hits >= enough or (hits and number + 1 >= self.rounds):
-                return hits, number + 1
-        return hits, most
+            number += 1
+            spent = time.monotonic() - began
+            if hits >= enough or (hits and (number >= self.rounds or spent > budget.reproduce_seconds)):
+                break
+            if spent > budget.more_reproductions * budget.reproduce_seconds:
+                break
+        return hits, number
 
     def confirmed(self, first: Played, best: Played) -> tuple[Played, int, int]:
         """Return the shortest, or the first where that is surer, and in how many of how many rounds it showed."""
@@ -120,9 +127,14 @@ class _Again:
         seconds = budget.shrink_seconds if self.rounds == 1 else budget.shrink_seconds_at_once
         return shrink(self.case.compiled, self.attempt, first, seconds).shown
 
-    def one_caller(self, shown: Played) -> tuple[_Again, Played]:
-        """Return how one caller shows it, if one does: what is wrong in some order is no fault of calls at once."""
+    def one_caller(self, shown: Played, until: float) -> tuple[_Again, Played]:
+        """Return how one caller shows it, if one does: what is wrong in some order is no fault of calls at once.
+
+        It is not tried for longer than `until`, by `time.monotonic`: it will be again when the trace is shorter.
+        """
         for trace in in_turn(shown.trace):
+            if time.monotonic() > until:
+                break
             played = self._played(trace, self.case.seed)
             if played.finding is not None and any(map(played.finding.is_of, self.wanted)):
                 return replace(self, wanted=[played.finding], rounds=1), played
@@ -157,6 +169,7 @@ class _Again:
 
 def _shrunk(again: _Again) -> Counterexample | None:
     case, adapter, budget = again.case, again.case.adapter, again.case.budget
+    until = time.monotonic() + budget.reproduce_seconds
     first = again.first()
     if first.finding is None or again.contradicts(first):
         plain = again.unexplained()
@@ -166,9 +179,9 @@ def _shrunk(again: _Again) -> Counterexample | None:
         return None
     if again.hangs:
         adapter.limit = min(adapter.limit, budget.hang_seconds)
-    again, first = again.one_caller(first)
+    again, first = again.one_caller(first, until)
     best = again.shortest(first)
-    alone, shown = again.one_caller(best)
+    alone, shown = again.one_caller(best, time.monotonic() + budget.reproduce_seconds)
     if alone is not again:
         again, first, best = alone, shown, alone.shortest(shown)
     best, hits, rounds = again.confirmed(first, best)

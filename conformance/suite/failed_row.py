@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import time
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
@@ -84,12 +85,15 @@ class FailedRow:
         """Say in how many schedules a row with calls at once was tried again until it failed; never, if it did not."""
         if not self.at_once:
             return found
-        rounds = self.budget.reproductions
-        for number in range(rounds):
+        rounds, until = 0, time.monotonic() + self.budget.reproduce_seconds
+        for number in range(self.budget.reproductions):
+            if number and time.monotonic() > until:
+                break
+            rounds = number + 1
             try:
                 self.once(self.program, self.failed.case.seed + number)
             except Fails:
-                return replace(found, reproduced=1, rounds=number + 1)
+                return replace(found, reproduced=1, rounds=rounds)
             except (HarnessError, RowTooLong):
                 return found
         return replace(found, reproduced=0, rounds=rounds)

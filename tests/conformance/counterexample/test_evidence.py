@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from conformance.budget import USUAL
 from conformance.counterexample import evidence, shrunk
 from conformance.counterexample.play import NOTHING, play, symbolic
 from conformance.judge import Case
@@ -113,6 +114,39 @@ def test_what_only_calls_at_once_show_is_shown_with_them() -> None:
     assert steps(found) == ["together(2, start(t1, fresh, bash))"]
     assert found is not None
     assert found.reproduced > 0
+
+
+def taking(seconds: float, monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """Let each play take so long, by the clock that a counterexample goes by; give how many calls were played each time."""
+    lengths: list[int] = []
+
+    def slow(compiled: Any, adapter: Adapter, trace: Any, *arguments: Any, **named: Any) -> Any:
+        lengths.append(len(trace))
+        return play(compiled, adapter, trace, *arguments, **named)
+
+    monkeypatch.setattr(evidence, "play", slow)
+    monkeypatch.setattr(evidence, "time", SimpleNamespace(monotonic=lambda: seconds * len(lengths)))
+    return lengths
+
+
+def test_calls_at_once_that_take_long_are_made_in_turn_only_when_there_are_fewer(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    with adapted(SaysPending) as adapter:
+        case = two_at_once(adapter)
+        lengths = taking(USUAL.reproduce_seconds * 1.1, monkeypatch)
+        found = shrunk(case, rounds=4)
+    assert lengths[:2] == [2, 1], "after the first play there is no time for more that are as long"
+    assert steps(found) == ["last = start(t1, fresh, bash)"]
+
+
+def test_what_takes_long_is_counted_in_fewer_schedules(monkeypatch: pytest.MonkeyPatch) -> None:
+    with adapted(LosesOne) as adapter:
+        case = two_at_once(adapter)
+        taking(USUAL.reproduce_seconds * 0.4, monkeypatch)
+        found = shrunk(case, rounds=40)
+    assert found is not None
+    assert 0 < found.reproduced <= found.rounds < 3 * USUAL.more_reproductions
 
 
 class WrongFirst(REFERENCE):
