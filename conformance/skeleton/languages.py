@@ -6,11 +6,14 @@ from collections.abc import Callable, Mapping
 from typing import Final
 
 from conformance.skeleton.facts import Outline, outline
+from conformance.skeleton.javascript import javascript, typescript
 from conformance.skeleton.python import python
 from statemachines.compile import Compiled
 
 WRITERS: Final[Mapping[str, Callable[[Outline], str]]] = {
     "python": python,
+    "javascript": javascript,
+    "typescript": typescript,
 }
 """By the name that `--language` has for it, `conformance.defaults.LANGUAGES`: what writes the skeleton of a life cycle."""
 
