@@ -13,7 +13,7 @@ from conformance.system import Broken, told
 from statemachines.specs import schema
 
 PROTOCOL: Final = 1
-LONGEST: Final = 1 << 20  # bytes of a message
+LONGEST: Final = 1 << 22  # bytes of a message: the list of thousands of records that a row asks for is one
 CLOSES_WITHIN: Final = (
     1.0  # seconds that `close` takes at most, and whatever else takes no time in a process that is alive
 )
