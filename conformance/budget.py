@@ -54,7 +54,7 @@ class Budget:
     # A counterexample again
     reproductions: int = 40  # schedules under which a failure with calls at once is sought again
     more_reproductions: int = 4  # times as many while it has not shown again
-    reproduce_seconds: float = 10.0  # after which it is not sought any more before it is shrunk, nor counted how often it shows
+    reproduce_seconds: float = 10.0  # after which it is shrunk all the same, or is counted in no more schedules
     confirmations: int = 3  # runs that all show a fault, or it depends on chance
     shrink_seconds: float = 3.0  # for a trace or a row
     shrink_seconds_at_once: float = 12.0  # for a trace with calls at once

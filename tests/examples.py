@@ -6,6 +6,7 @@ Every fenced block of a document is an example, unless it is a picture (mermaid)
     ```diff title="jobs.py"       edits it: lines with `-` go, lines with `+` come, all others stay
     ```console                    types each line after `$ ` into a shell, and compares what is printed below it
     ```pycon                      the same for Python's prompt `>>> `; names last until an example of another kind
+    ```jsonl                      checks each message of the protocol for adapters: `> ` from the kit, `< ` from an adapter
 
 `…` on a line of its own stands for any lines, within a line for any text. How long something took is not compared.
 A command ends with the exit code that the last line shown says, `exit 1`, or that `$ echo $?` below it prints; else with 0.
@@ -13,6 +14,7 @@ A command ends with the exit code that the last line shown says, `exit 1`, or th
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import subprocess
@@ -21,6 +23,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import takewhile
 from pathlib import Path
+
+from jsonschema import Draft7Validator, ValidationError
+
+from statemachines.specs import schema
 
 ROOT = Path(__file__).parent.parent
 DURATION = re.compile(r"\d+(\.\d+)?m?s\b")
@@ -91,6 +97,8 @@ def run_examples(name: str, text: str, folder: Path) -> int:
         elif example.language == "pycon":
             if not found[at + 1 :] or found[at + 1].language != "pycon":
                 type_python(name, session(found[: at + 1]), folder)
+        elif example.language == "jsonl":
+            check_messages(example)
         else:
             raise Wrong(f"{example.fence.place}: nothing runs a block of this kind; see tests/examples.py")
     return len(found)
@@ -100,6 +108,22 @@ def session(found: Sequence[Example]) -> list[Line]:
     """Return the lines of the blocks of Python's prompt that stand last, with no other example between them."""
     blocks = list(takewhile(lambda example: example.language == "pycon", reversed(found)))
     return [line for example in reversed(blocks) for line in example.lines]
+
+
+def check_messages(example: Example) -> None:
+    """Check messages of the protocol by its schema. Raise Wrong for the first that is none."""
+    kinds = {"> ": "from_kit", "< ": "from_system"}
+    definitions = schema("protocol")["definitions"]
+    for line in example.lines:
+        kind = kinds.get(line.text[:2])
+        if kind is None:
+            raise Wrong(f"{line.place}: a message begins with `> ` or `< `")
+        try:
+            Draft7Validator({"$ref": f"#/definitions/{kind}", "definitions": definitions}).validate(
+                json.loads(line.text[2:])
+            )
+        except (ValueError, ValidationError) as error:
+            raise Wrong(f"{line.place}: this is no message of the protocol: {str(error).splitlines()[0]}") from None
 
 
 def edit(example: Example, folder: Path) -> None:

@@ -101,6 +101,12 @@ WRONG = [
         f'{COUNTING}```diff title="count.py"\n-    print(1)\n```\n',
         "doc.md:5: these lines stand in count.py 0",
     ),
+    (
+        '```jsonl\n> {"jsonrpc": "2.0"}\n```\n',
+        "doc.md:2: this is no message of the protocol: 'id' is a required property",
+    ),
+    ("```jsonl\n< {}}\n```\n", "doc.md:2: this is no message of the protocol: Extra data"),
+    ("```jsonl\n{}\n```\n", "doc.md:2: a message begins with"),
     ("```python\nprint()\n```\n", "doc.md:1: nothing runs a block of this kind"),
     ("```text\nwords\n```\n", "doc.md:1: nothing runs a block of this kind"),
     ("```python jobs.py\n```\n", "doc.md:1: a block begins with"),
