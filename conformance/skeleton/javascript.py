@@ -9,7 +9,7 @@ from typing import Final
 from conformance.skeleton.facts import Effect, Method, Outline
 from statemachines.types import NULL, Bool, DocumentType, Enum, Int, List, Null, Optional, RecordType, Time, Type
 
-_WIDTH: Final = 140  # characters of a line that holds two things
+_ONE_LINE: Final = 140  # characters of a line that holds two things
 _HEAD: Final = """\
 // An adapter for {name}: between your system and the kit, which talks to it over stdin and stdout (docs/protocol.md).
 //     conformance run {called} --against "stdio:node THIS_FILE"{how}
@@ -165,7 +165,7 @@ def _commented(method: Method) -> str:
 def _stub(words: str, signature: str) -> str:
     """Write a method that is not there yet; on one line where it fits, for there are many."""
     short = f"  /** {words} */ {signature} {{ missing(); }}\n"
-    return short if len(short) <= _WIDTH else f"  /** {words} */\n  {signature} {{ missing(); }}\n"
+    return short if len(short) <= _ONE_LINE else f"  /** {words} */\n  {signature} {{ missing(); }}\n"
 
 
 def _asked(method: Method) -> str:
