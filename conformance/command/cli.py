@@ -112,6 +112,10 @@ def _parser() -> argparse.ArgumentParser:
     _against(replay)
     show = _command(commands, "show", "show a report that a run has saved")
     show.add_argument("report", metavar="REPORT", help="a file that `run --report` wrote")
+    compare = _command(commands, "compare", "say what got worse between two reports, what got better, and what is new")
+    compare.add_argument("old", metavar="OLD", help="the report of an earlier run")
+    compare.add_argument("new", metavar="NEW", help="the report of a later one of the same life cycle")
+    compare.add_argument("--json", action="store_true", help="write it as one JSON object instead of text")
     adapter = _command(commands, "adapter", "print the skeleton of an adapter")
     _lifecycle(adapter)
     adapter.add_argument(

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TextIO
 
 from conformance import api
+from conformance.command import gates
 from conformance.command.process import utf8_output
 from conformance.defaults import FAILURES
 from conformance.errors import UsageError
@@ -103,16 +104,15 @@ def _shown(lifecycle: str, system: api.System) -> int:
 
 
 def show(options: argparse.Namespace) -> int:
-    """Show a report that a run has saved: 0, or 4 of a run that did not finish. Raises UsageError."""
-    from conformance.report import ReportError, read, view_of
+    """Show a report that a run has saved: 0, or 4 of a run that did not finish."""
+    from conformance.report import view_of
 
-    try:
-        report = read(options.report)
-    except (OSError, ReportError) as error:
-        why = error if isinstance(error, ReportError) else f"{options.report} cannot be read: {error.strerror}"
-        raise UsageError(f"{why}; `conformance run … --report FILE` writes a report that can be shown") from None
+    report = gates.saved_report(options.report, "shown")
     report.show(view_of(sys.stdout))
     return EXIT_CONFORMS if report.finished else EXIT_UNKNOWN
+
+
+compare = gates.compare
 
 
 def replay(options: argparse.Namespace) -> int:

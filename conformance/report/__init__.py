@@ -10,4 +10,4 @@ from conformance.report.junit_xml import JUnitFile, junit
 from conformance.report.reader import ReportError, read
 from conformance.report.records import Coverage, Footer, Header, Planned, Stream, Watcher, declares, tally
 from conformance.report.report import Report, view_of
-from conformance.report.texts import latest, named, one_line
+from conformance.report.texts import latest, named, number, one_line
