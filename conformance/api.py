@@ -36,6 +36,7 @@ def run(
     quick: bool = False,
     fail_on: Level = "must",
     baseline: str | Path | None = None,
+    revision: int | None = None,
     call_limit: float = CALL_LIMIT,
     save: str | Path | None = None,
 ) -> Report:
@@ -52,6 +53,7 @@ def run(
     quick       fewer drawn values, schedules and random calls
     fail_on     the lowest level that makes the run fail: "must" or "should"
     baseline    a YAML file of failures that are known, by row or clause; those that the system declares count as well
+    revision    the revision whose frozen requirements count; None: the newest that is frozen
     call_limit  seconds that one call may take
     save        the folder for counterexamples, each as LIFECYCLE-ROW.yaml, which `replay` reads; None: none is saved
 
@@ -70,6 +72,7 @@ def run(
         quick=quick,
         fail_on=fail_on,
         baseline=baseline,
+        revision=revision,
         call_limit=call_limit,
     )
     with chosen as whole:
@@ -136,19 +139,24 @@ def prepared(
     quick: bool = False,
     fail_on: Level = "must",
     baseline: str | Path | None = None,
+    revision: int | None = None,
     call_limit: float = CALL_LIMIT,
 ) -> Iterator[Run]:
     """Return a run that can begin: all that was given is usable, and the system answers. See `run` for the rest."""
+    from conformance.gating import measured_by
     from conformance.suite import Run, selected
 
     check_arguments(seed=seed, quick=quick, fail_on=fail_on, call_limit=call_limit)
     compiled = loaded(lifecycle)
     selected(compiled, rows)  # before anything of the system runs
     known = known_failures(compiled, baseline)
+    measure = measured_by(compiled, revision)
     with opened(compiled, system, call_limit) as adapter:
         with faults_told("spec"):
             budget = USUAL.quick() if quick else USUAL
-            whole = Run(compiled, adapter, rows=rows, seed=seed, budget=budget, fail_on=fail_on, known=known)
+            whole = Run(
+                compiled, adapter, rows=rows, seed=seed, budget=budget, fail_on=fail_on, known=known, measure=measure
+            )
             whole.faults = spec_faults(compiled)
         yield whole
 

@@ -72,6 +72,8 @@ class RowResult:
     """The verdict of one row and what it rests on.
 
     witnesses  how often each clause that the row covers was witnessed; `runs` is how often it ran
+    level      the one by which it counts, and `later` why that is not the one of the spec: the row or its level is newer
+               than the revision that the system is judged by
     """
 
     id: str
@@ -85,6 +87,7 @@ class RowResult:
     counterexample: Counterexample | None = None
     where: str = ""
     seconds: float = 0.0
+    later: str = ""
 
 
 def gates(result: RowResult, fail_on: Level = "must") -> bool:
@@ -96,9 +99,14 @@ def gates(result: RowResult, fail_on: Level = "must") -> bool:
         case Verdict.NOT_EXERCISED:
             return result.level == "must"
         case Verdict.HARNESS_ERROR:
-            return True
+            return not is_aside(result)
         case _:
             return False
+
+
+def is_aside(result: RowResult) -> bool:
+    """Return whether a row counts for nothing, whatever came of it: the revision that is judged by does not have it."""
+    return bool(result.later) and result.level == "may"
 
 
 def exit_code(results: Iterable[RowResult], fail_on: Level = "must", beside: Collection[str] = ()) -> int:
@@ -110,9 +118,10 @@ def exit_code(results: Iterable[RowResult], fail_on: Level = "must", beside: Col
     found = list(results)
     if beside or any(gates(result, fail_on) and result.verdict is not Verdict.HARNESS_ERROR for result in found):
         return EXIT_VIOLATES
-    if any(result.verdict is Verdict.HARNESS_ERROR for result in found):
+    asked = [result for result in found if not is_aside(result)]
+    if any(result.verdict is Verdict.HARNESS_ERROR for result in asked):
         return EXIT_HARNESS
-    if any(result.verdict is Verdict.COULD_NOT_TELL for result in found):
+    if any(result.verdict is Verdict.COULD_NOT_TELL for result in asked):
         return EXIT_UNKNOWN
     if not any(result.verdict in (Verdict.PASS, Verdict.FAIL, Verdict.KNOWN_FAIL) for result in found):
         return EXIT_VIOLATES

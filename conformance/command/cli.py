@@ -83,6 +83,15 @@ def _parser() -> argparse.ArgumentParser:
         metavar="SPEC",
         help="a YAML file, a folder with rules.yaml, or the name of a shipped lifecycle",
     )
+    freeze = _command(
+        commands, "freeze", "write down what a spec's version requires, so that what comes later demotes nobody"
+    )
+    freeze.add_argument(
+        "spec", metavar="SPEC", help="a file, a folder with rules.yaml, or the name of a shipped lifecycle"
+    )
+    freeze.add_argument(
+        "--again", action="store_true", help="write over what is there, as long as nobody was judged by it"
+    )
     explain = _command(commands, "explain", "say what a lifecycle, a row, the machine or a clause means")
     _lifecycle(explain)
     explain.add_argument(
@@ -178,6 +187,12 @@ def _run(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument(
         "--baseline", metavar="FILE", help="failures that are known, by row or clause, each with its reason (YAML)"
+    )
+    parser.add_argument(
+        "--revision",
+        type=int,
+        metavar="N",
+        help="the revision whose requirements count (default: the newest frozen one)",
     )
     parser.add_argument("--json", action="store_true", help="write the report as JSON Lines instead of text")
     parser.add_argument("--report", type=Path, metavar="FILE", help="also write the report as JSON Lines to a file")

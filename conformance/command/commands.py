@@ -52,6 +52,7 @@ def run(options: argparse.Namespace) -> int:
             quick=options.quick,
             fail_on=options.fail_on,
             baseline=options.baseline,
+            revision=options.revision,
             call_limit=options.call_limit,
         )
         whole = stack.enter_context(chosen)
@@ -112,7 +113,7 @@ def show(options: argparse.Namespace) -> int:
     return EXIT_CONFORMS if report.finished else EXIT_UNKNOWN
 
 
-compare = gates.compare
+compare, freeze = gates.compare, gates.freeze
 
 
 def replay(options: argparse.Namespace) -> int:

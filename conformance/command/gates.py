@@ -6,7 +6,9 @@ import argparse
 import json
 from typing import TYPE_CHECKING
 
+from conformance.api import loaded
 from conformance.errors import UsageError
+from conformance.verdict import EXIT_CONFORMS
 
 if TYPE_CHECKING:
     from conformance.report import Report
@@ -34,3 +36,11 @@ def compare(options: argparse.Namespace) -> int:
         raise UsageError(f"{options.old} and {options.new} cannot be compared: {error}") from None
     print(json.dumps(found.plain(), ensure_ascii=False, indent=2) if options.json else found)
     return found.exit
+
+
+def freeze(options: argparse.Namespace) -> int:
+    """Write the file of what a spec's version requires; nothing where it says that already. Raises UsageError."""
+    from conformance.gating import frozen
+
+    print(frozen(loaded(options.spec), again=options.again))
+    return EXIT_CONFORMS

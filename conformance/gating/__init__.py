@@ -1,8 +1,9 @@
-"""What stands between a run and a pipeline that turns red or stays green: a report is held against an earlier one.
+"""What stands between a run and a pipeline that turns red or stays green.
 
-`compared` says of two reports what got worse, what got better, and what is new.
+A report is held against an earlier one, and a row against what a revision requires: `compared` and `measured_by`.
 """
 
 from __future__ import annotations
 
 from conformance.gating.comparison import Change, Comparison, Incomparable, compared
+from conformance.gating.revision import Measure, frozen, measured_by

@@ -82,6 +82,8 @@ def opening(header: Header) -> list[Fact]:
         first, *more = header.faults
         beside = f"; and {number(len(more), 'fault')} more" if more else ""
         found.append(("spec", one_line(f"`conformance check {header.called}` refuses it: {first}{beside}")))
+    if header.judged_by:
+        found.append(("judged by", f"revision {header.judged_by}: what is newer does not count"))
     return [*found, *(("declares", said) for said in [declared_text(header.declares)] if said)]
 
 
@@ -130,6 +132,8 @@ def failing(row: RowResult, earlier: dict[str, str], replay: str = "") -> Block:
     title = f"{row.id} {FAILING[row.verdict]}" + ("" if row.level == "must" else f" (level: {row.level})")
     facts = [("spec", one_line(row.where))] if row.where else []
     found = row.counterexample
+    if row.later:
+        facts.append(("counts", row.later))
     if found is None:
         facts.append(("because", cut(row.reason)))
         return Block(row.verdict, title, one_line(row.about), tuple(facts), replay=replay)
@@ -265,6 +269,7 @@ def _besides(results: Sequence[RowResult], footer: Footer) -> Iterator[str]:
     """Walk what else is said at the end of a run."""
     yield _beside(results, footer)
     yield _strayed(footer)
+    yield from (f"{row.id}: {row.later}." for row in results if row.later)
     if footer.stale and (footer.strays or against(results, footer.stale)):
         yield stale_told(footer.stale)
 

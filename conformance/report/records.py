@@ -48,6 +48,7 @@ class Header:
     declares  limits, policies, lacks, clock and concurrency as plain values, and known failures; `declares` makes it
     spec  the file or folder/ of a lifecycle that is not shipped
     faults  what `check` tells of that, a line for each
+    judged_by  the revision whose frozen requirements count, where that is another one; 0 where it is not
     """
 
     lifecycle: str
@@ -59,6 +60,7 @@ class Header:
     kit: str = __version__
     spec: str | None = None
     faults: tuple[str, ...] = ()
+    judged_by: int = 0
 
     @property
     def called(self) -> str:
@@ -186,7 +188,7 @@ class Stream(Watcher):
 
 APART = {"timing": ("seconds",), "schedule": ("overlaps", "reproduced", "rounds")}
 """The fields that two runs with one seed need not share, by the name under which they stand in a record."""
-IF_ANY = ("spec", "faults", "stale", "unasked")
+IF_ANY = ("spec", "faults", "judged_by", "later", "stale", "unasked")
 """The fields that stand in a record only where there is something to say."""
 _BREAKS = re.compile("[\x7f-\x9f\u2028\u2029\ud800-\udfff]")
 

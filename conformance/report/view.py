@@ -117,7 +117,8 @@ class PlainView(View):
     def _line(self, result: RowResult) -> None:
         runs = [number(result.runs, "run")] if result.runs else []
         times = [duration(result.seconds)] if self._times and result.runs else []
-        levels = [] if result.level == "must" else [result.level]
+        level = f"{result.level}: {result.later}" if result.later else result.level
+        levels = [] if level == "must" else [level]
         about = one_line(result.about)
         more = ", ".join([*levels, *runs, *times])
         self._write(f"  {result.verdict:<{VERDICT_WIDTH}}  {result.id:<4} {about}{f'  ({more})' if more else ''}")

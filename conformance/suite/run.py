@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 from conformance.budget import USUAL, Budget
 from conformance.counterexample import shrunk
 from conformance.errors import UsageError
+from conformance.gating import Measure, measured_by
 from conformance.judge import Case, Finding, Judge
 from conformance.report import Coverage, Footer, Header, Planned, Report, Watcher, declares, named, tally
 from conformance.suite.baseline import Baseline, Known
@@ -50,6 +51,7 @@ class Run:
         budget: Budget = USUAL,
         fail_on: Level = "must",
         known: Known | None = None,
+        measure: Measure | None = None,
     ) -> None:
         self.compiled = compiled
         self.adapter = adapter
@@ -57,6 +59,7 @@ class Run:
         self.fail_on = fail_on
         self.rows, self.with_machine = selected(compiled, rows)
         self.results: list[RowResult] = []
+        self._measure = measured_by(compiled) if measure is None else measure
         self.faults: tuple[str, ...] = ()  # of the spec, a line for each: it can be run, and is not right
         programs = RowCompiler(compiled.lifecycle).checked()
         self._runner = RowRunner(compiled, programs, adapter, number=seed, budget=budget)
@@ -107,6 +110,7 @@ class Run:
         planned = [Planned(row.id.text, row.level, row.about, str(row.id.where), row.group.title) for row in self.rows]
         if self.with_machine:
             planned.append(Planned(MACHINE, "must", ABOUT_MACHINE))
+        planned = [self._measure.planned(row) for row in planned]
         spec = self.compiled.lifecycle
         return Header(
             spec.name,
@@ -117,13 +121,14 @@ class Run:
             tuple(planned),
             spec=None if self.compiled.called == spec.name else self.compiled.called,
             faults=self.faults,
+            judged_by=self._measure.revision,
         )
 
     def _tell(self, told: list[Watcher], row_id: str, work: Callable[[], Iterable[RowResult]]) -> None:
         for watcher in told:
             watcher.began(row_id)
         for each in work():
-            result = self._baseline.judged(each)
+            result = self._measure.judged(self._baseline.judged(each))
             self.results.append(result)
             for watcher in told:
                 watcher.row(result)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -11,9 +11,11 @@ from statemachines.bounds import USUAL, Bounds
 from statemachines.checks import coverage, exploration, rows, states, unused
 from statemachines.compile import Compiled, path_of, spec_tree
 from statemachines.diagnostics import Diagnostic, SpecError, Where
+from statemachines.lifecycle import Lifecycle
 from statemachines.lower import lower
+from statemachines.requirements import frozen_sets, unkept
 from statemachines.rows import RowCompiler
-from statemachines.surface import check_structure, read_lifecycle
+from statemachines.surface import check_structure, read_lifecycle, rules_of
 from statemachines.yaml import Node
 
 
@@ -90,17 +92,20 @@ def check(lifecycle: str | Path, *, quick: bool = False) -> Checked:
     Raises LookupError for a name that there is not; faults, those of reading a file included, are in the result.
     """
     name = str(lifecycle)
-    path_of(name)
-    return check_tree(lambda: spec_tree(name), USUAL.quick() if quick else USUAL)
+    rules = rules_of(path_of(name))
+    return check_tree(lambda: spec_tree(name), USUAL.quick() if quick else USUAL, rules)
 
 
-def check_tree(reading: Callable[[], Node], bounds: Bounds = USUAL) -> Checked:
-    """Check what is read; a fault for which it cannot be read or compiled is told like everything else."""
+def check_tree(reading: Callable[[], Node], bounds: Bounds = USUAL, rules: Path | None = None) -> Checked:
+    """Check what is read; a fault for which it cannot be read or compiled is told like everything else.
+
+    `rules` is the file that it is read from, if it is: beside that, the requirements of its revisions are frozen.
+    """
     start = time.perf_counter()
-    return replace(_checked(reading, bounds), seconds=time.perf_counter() - start)
+    return replace(_checked(reading, bounds, rules), seconds=time.perf_counter() - start)
 
 
-def _checked(reading: Callable[[], Node], bounds: Bounds) -> Checked:
+def _checked(reading: Callable[[], Node], bounds: Bounds, rules: Path | None) -> Checked:
     try:
         tree = reading()
         check_structure(tree)
@@ -114,7 +119,17 @@ def _checked(reading: Callable[[], Node], bounds: Bounds) -> Checked:
         for row in lifecycle.rows.values():
             compiler.program(row)
         return Checked(SpecError([*error.diagnostics, *compiler.faults]).diagnostics)
-    return check_compiled(compiled, bounds)
+    found = check_compiled(compiled, bounds)
+    broken = _unkept(lifecycle, rules) if rules is not None else []
+    return replace(found, diagnostics=SpecError([*found.diagnostics, *broken]).diagnostics)
+
+
+def _unkept(lifecycle: Lifecycle, rules: Path) -> Sequence[Diagnostic]:
+    """Return what of the frozen requirements the spec does not keep, or what is wrong with their files."""
+    try:
+        return unkept(lifecycle, frozen_sets(rules, lifecycle))
+    except SpecError as error:
+        return error.diagnostics
 
 
 def _without_echoes(faults: list[Diagnostic]) -> list[Diagnostic]:
