@@ -20,7 +20,7 @@ from statemachines.lifecycle import Level
 
 if TYPE_CHECKING:  # who only loads a spec does not wait for the judge and the searches
     from conformance.report import Report
-    from conformance.suite import Known, Replay, Run
+    from conformance.suite import Known, Pace, Replay, Run
     from conformance.system import Adapter
 
 System = Callable[[], Any] | str
@@ -39,6 +39,7 @@ def run(
     revision: int | None = None,
     call_limit: float = CALL_LIMIT,
     save: str | Path | None = None,
+    workers: int = 1,
 ) -> Report:
     """Return the report of a run: each row of a life cycle against a system, and the random machine.
 
@@ -55,6 +56,7 @@ def run(
     baseline    a YAML file of failures that are known, by row or clause; those that the system declares count as well
     revision    the revision whose frozen requirements count; None: the newest that is frozen
     call_limit  seconds that one call may take
+    workers     processes that the rows and the search are spread over; the report is the same
     save        the folder for counterexamples, each as LIFECYCLE-ROW.yaml, which `replay` reads; None: none is saved
 
     Raises UsageError for a life cycle, a row or a system that there is not, and for a file with faults;
@@ -74,6 +76,7 @@ def run(
         baseline=baseline,
         revision=revision,
         call_limit=call_limit,
+        workers=workers,
     )
     with chosen as whole:
         if save is None:
@@ -111,7 +114,14 @@ def replay(file: str | Path, system: System, *, call_limit: float = CALL_LIMIT) 
 
 
 LONGEST_LIMIT = 3600  # seconds
+MOST_WORKERS = 256
 INTERRUPTED_LIMIT = 0.2  # seconds that a system may take to close when somebody waits for the end
+
+
+def check_workers(workers: Any) -> None:
+    """Raise UsageError for a number of processes that a run cannot use."""
+    if isinstance(workers, bool) or not isinstance(workers, int) or not 1 <= workers <= MOST_WORKERS:
+        raise UsageError(f"workers is {workers!r}, and it is a number of processes from 1 to {MOST_WORKERS}")
 
 
 def check_arguments(*, seed: Any = 0, quick: Any = False, fail_on: Any = "must", call_limit: Any = CALL_LIMIT) -> None:
@@ -141,12 +151,15 @@ def prepared(
     baseline: str | Path | None = None,
     revision: int | None = None,
     call_limit: float = CALL_LIMIT,
+    workers: int = 1,
+    pace: Pace | None = None,
 ) -> Iterator[Run]:
     """Return a run that can begin: all that was given is usable, and the system answers. See `run` for the rest."""
     from conformance.gating import measured_by
     from conformance.suite import Run, selected
 
     check_arguments(seed=seed, quick=quick, fail_on=fail_on, call_limit=call_limit)
+    check_workers(workers)
     compiled = loaded(lifecycle)
     selected(compiled, rows)  # before anything of the system runs
     known = known_failures(compiled, baseline)
@@ -155,7 +168,16 @@ def prepared(
         with faults_told("spec"):
             budget = USUAL.quick() if quick else USUAL
             whole = Run(
-                compiled, adapter, rows=rows, seed=seed, budget=budget, fail_on=fail_on, known=known, measure=measure
+                compiled,
+                adapter,
+                rows=rows,
+                seed=seed,
+                budget=budget,
+                fail_on=fail_on,
+                known=known,
+                measure=measure,
+                pace=pace,
+                workers=workers,
             )
             whole.faults = spec_faults(compiled)
         yield whole

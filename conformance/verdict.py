@@ -109,11 +109,14 @@ def is_aside(result: RowResult) -> bool:
     return bool(result.later) and result.level == "may"
 
 
-def exit_code(results: Iterable[RowResult], fail_on: Level = "must", beside: Collection[str] = ()) -> int:
+def exit_code(
+    results: Iterable[RowResult], fail_on: Level = "must", beside: Collection[str] = (), *, unfinished: bool = False
+) -> int:
     """Return the exit code of a run: 1 violates, 3 harness error, 4 could not tell, 0 conforms.
 
     beside  what makes a run fail beside its results: failures that are said to be known and are none any more, and
             clauses that are broken and that no row told of
+    unfinished  the run did not come to a row of level MUST
     """
     found = list(results)
     if beside or any(gates(result, fail_on) and result.verdict is not Verdict.HARNESS_ERROR for result in found):
@@ -121,7 +124,7 @@ def exit_code(results: Iterable[RowResult], fail_on: Level = "must", beside: Col
     asked = [result for result in found if not is_aside(result)]
     if any(result.verdict is Verdict.HARNESS_ERROR for result in asked):
         return EXIT_HARNESS
-    if any(result.verdict is Verdict.COULD_NOT_TELL for result in asked):
+    if unfinished or any(result.verdict is Verdict.COULD_NOT_TELL for result in asked):
         return EXIT_UNKNOWN
     if not any(result.verdict in (Verdict.PASS, Verdict.FAIL, Verdict.KNOWN_FAIL) for result in found):
         return EXIT_VIOLATES

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import re
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -177,6 +178,16 @@ def _run(parser: argparse.ArgumentParser) -> None:
         metavar="IDS",
         help="only these rows, for example N1,E*; `machine` is the random machine",
     )
+    parser.add_argument(
+        "--rerun-failed", metavar="REPORT", help="only what failed in that report, or has no answer there"
+    )
+    parser.add_argument("-x", dest="at_first", action="store_true", help="stop at the first row that fails the run")
+    parser.add_argument(
+        "--budget", type=_duration, metavar="TIME", help="how long the run may take, for example 60s or 5m: rows first"
+    )
+    parser.add_argument(
+        "-n", dest="workers", type=int, default=1, metavar="WORKERS", help="so many processes; the report is the same"
+    )
     parser.add_argument("--quick", action="store_true", help="fewer drawn values, schedules and random calls")
     parser.add_argument("--seed", type=int, default=0, metavar="N", help="what is drawn and scheduled (default: 0)")
     parser.add_argument(
@@ -204,6 +215,13 @@ def _run(parser: argparse.ArgumentParser) -> None:
         metavar="DIR",
         help=f"where counterexamples are written (default: {FAILURES})",
     )
+
+
+def _duration(text: str) -> float:
+    found = re.fullmatch(r"([0-9]+(?:\.[0-9]+)?)(s|m|h|)", text)
+    if found is None:
+        raise argparse.ArgumentTypeError(f"{text!r} is no time; write 90, 90s, 5m or 1h")
+    return float(found[1]) * {"m": 60, "h": 3600}.get(found[2], 1)
 
 
 def _seconds(text: str) -> float:

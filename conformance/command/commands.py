@@ -37,7 +37,7 @@ def _writable(path: Path) -> TextIO:
 def run(options: argparse.Namespace) -> int:
     """Run a matrix, and tell whoever was asked for: the screen or the stream, and the files. Return its exit code."""
     from conformance.report import JUnitFile, Stream, Watcher, view_of
-    from conformance.suite import Saver
+    from conformance.suite import Pace, Saver
 
     out, saver = sys.stdout, Saver(options.save)
     with ExitStack() as stack:
@@ -47,13 +47,15 @@ def run(options: argparse.Namespace) -> int:
         chosen = api.prepared(
             options.lifecycle,
             options.against,
-            rows=options.rows,
+            rows=gates.rows_asked(options),
             seed=options.seed,
             quick=options.quick,
             fail_on=options.fail_on,
             baseline=options.baseline,
             revision=options.revision,
             call_limit=options.call_limit,
+            workers=options.workers,
+            pace=Pace(options.at_first, options.budget),
         )
         whole = stack.enter_context(chosen)
         watchers: list[Watcher] = [saver]

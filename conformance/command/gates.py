@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import json
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from conformance.api import loaded
@@ -44,3 +45,27 @@ def freeze(options: argparse.Namespace) -> int:
 
     print(frozen(loaded(options.spec), again=options.again))
     return EXIT_CONFORMS
+
+
+def rows_asked(options: argparse.Namespace) -> str | Sequence[str] | None:
+    """Return the rows that a run is asked for: of those named, the ones that an earlier report has no good answer to.
+
+    Raises UsageError where there are none.
+    """
+    if options.rerun_failed is None:
+        rows: str | None = options.rows
+        return rows
+    from conformance.gating import to_run_again
+    from conformance.suite import MACHINE, selected
+
+    report, compiled = saved_report(options.rerun_failed, "run again"), loaded(options.lifecycle)
+    if report.header.lifecycle != compiled.lifecycle.name:
+        said = f"{options.rerun_failed} is a report of {report.header.lifecycle}"
+        raise UsageError(f"{said}, and this is a run of {compiled.lifecycle.name}")
+    rows_named, with_machine = selected(compiled, options.rows)
+    there = [*(row.id.text for row in rows_named), *([MACHINE] if with_machine else [])]
+    again = to_run_again(report)
+    found = [name for name in there if name in again]
+    if not found:
+        raise UsageError(f"nothing that is asked for failed in {options.rerun_failed}, or has no answer there")
+    return found

@@ -5,5 +5,5 @@ A report is held against an earlier one, and a row against what a revision requi
 
 from __future__ import annotations
 
-from conformance.gating.comparison import Change, Comparison, Incomparable, compared
+from conformance.gating.comparison import Change, Comparison, Incomparable, compared, to_run_again
 from conformance.gating.revision import Measure, frozen, measured_by

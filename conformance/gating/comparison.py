@@ -23,6 +23,15 @@ ORDER = (
 """The verdicts from the best to the worst."""
 
 
+ANSWERED = (Verdict.PASS, Verdict.NOT_APPLICABLE, Verdict.KNOWN_FAIL)
+
+
+def to_run_again(report: Report) -> set[str]:
+    """Return what was planned and failed, or has no answer; what is known to fail has one."""
+    good = {row.id for row in report.rows if row.verdict in ANSWERED}
+    return {row.id for row in report.header.rows if row.id not in good}
+
+
 class Incomparable(ValueError):
     """Two reports that do not speak of one life cycle; the message says why."""
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import ClassVar, Final, NamedTuple
@@ -43,6 +43,22 @@ class BrokenCalls:
     _looks: set[str] = field(default_factory=set)  # those that ended cases by what they showed
     _cases: int = 0
     _asked: Counter[str] = field(default_factory=Counter)
+
+    @property
+    def silent(self) -> bool:
+        """Whether nothing hung or crashed, and no case of a search ended."""
+        return not (self._rows or self._ended or self._looks)
+
+    @property
+    def known(self) -> tuple[dict[tuple[str, str], list[str]], frozenset[str]]:
+        """What rows were seen to break by, and the operations that are asked no more: what a run elsewhere has to know."""
+        asked_no_more = frozenset(name for _, name in self._rows if self.hopeless([name]) is not None)
+        return {key: [*rows] for key, rows in self._rows.items()}, asked_no_more
+
+    def go_on_from(self, rows: Mapping[tuple[str, str], Sequence[str]], hopeless: Iterable[str]) -> None:
+        """Take over what another process knows. An operation that may still give an answer has given one."""
+        self._rows = {key: [*each] for key, each in rows.items()}
+        self.adapter.answered = {name for _, name in rows} - {*hopeless}
 
     # ── In rows ──
 

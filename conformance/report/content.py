@@ -1,4 +1,4 @@
-"""What is said of a run: its opening, a block for each row that fails, and the summary."""
+"""What is said of a run: its opening, a block for each row that fails, and the summary. One idea: a run in words."""
 
 from __future__ import annotations
 
@@ -224,6 +224,8 @@ def concluded(header: Header, results: Sequence[RowResult], footer: Footer | Non
             return f"No verdict on {target}: {number(len(ids), 'row')} could not be asked ({named(ids)})."
         case code if code == EXIT_UNKNOWN:
             ids = [row.id for row in results if row.verdict is Verdict.COULD_NOT_TELL]
+            if footer.left and not ids:
+                return f"No verdict on {target}: not every row of level must was run."
             return f"No verdict on {target}: {named(ids) or 'a search'} reached a cap before an answer."
         case _:
             return f"The run of {lifecycle} against {target} ended with code {footer.exit}."
@@ -269,6 +271,8 @@ def _besides(results: Sequence[RowResult], footer: Footer) -> Iterator[str]:
     """Walk what else is said at the end of a run."""
     yield _beside(results, footer)
     yield _strayed(footer)
+    if footer.left:
+        yield f"The run did not come to {named(footer.left)}: {footer.stopped}."
     yield from (f"{row.id}: {row.later}." for row in results if row.later)
     if footer.stale and (footer.strays or against(results, footer.stale)):
         yield stale_told(footer.stale)

@@ -18,7 +18,7 @@ from conformance.report.records import Coverage, Footer, Header, Planned, Watche
 from conformance.report.report import Report
 from conformance.report.texts import cut, one_line, visible
 from conformance.report.view import details
-from conformance.verdict import EXIT_CONFORMS, EXIT_VIOLATES, RowResult, Verdict
+from conformance.verdict import EXIT_CONFORMS, EXIT_UNKNOWN, EXIT_VIOLATES, RowResult, Verdict
 
 _COUNTED = {"failure": "failures", "error": "errors", "skipped": "skipped"}
 
@@ -145,7 +145,9 @@ def _whole(suite: Element, report: Report) -> None:
     for row in report.header.rows:
         if row.id not in asked:
             message = "the run ended before this row had a verdict"
-            SubElement(_case(suite, report.header, row, 0.0), "error", type="unfinished", message=message)
+            aside = report.footer is not None and (row.level != "must" or report.footer.exit != EXIT_UNKNOWN)
+            told = SubElement(_case(suite, report.header, row, 0.0), "skipped" if aside else "error", message=message)
+            told.attrib |= {} if aside else {"type": "unfinished"}
     for name in report.footer.stale if report.footer is not None else ():
         case = _case(suite, report.header, Planned(name, "must", "It is said to fail, and does not any more."), 0.0)
         SubElement(case, "failure", type="stale", message="take its entry away")

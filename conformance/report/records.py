@@ -99,6 +99,7 @@ class Footer:
 
     strays  the clauses of faults that were seen and that none of the rows asked is about
     stale   the rows and clauses that are said to fail, and do not any more
+    left    the rows that the run did not come to, and `stopped` why
     """
 
     verdicts: Mapping[str, Mapping[str, int]]
@@ -106,6 +107,8 @@ class Footer:
     seconds: float = 0.0
     strays: tuple[str, ...] = ()
     stale: tuple[str, ...] = ()
+    left: tuple[str, ...] = ()
+    stopped: str = ""
 
 
 Record = Header | RowResult | Coverage | Footer
@@ -188,7 +191,7 @@ class Stream(Watcher):
 
 APART = {"timing": ("seconds",), "schedule": ("overlaps", "reproduced", "rounds")}
 """The fields that two runs with one seed need not share, by the name under which they stand in a record."""
-IF_ANY = ("spec", "faults", "judged_by", "later", "stale", "unasked")
+IF_ANY = ("spec", "faults", "judged_by", "later", "left", "stale", "stopped", "unasked")
 """The fields that stand in a record only where there is something to say."""
 _BREAKS = re.compile("[\x7f-\x9f\u2028\u2029\ud800-\udfff]")
 

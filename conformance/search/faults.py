@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 
 from conformance.judge import BrokenCalls, Case, Finding, Suspicion
@@ -25,12 +25,14 @@ class Faults:
     most    after so many faults they have seen enough
     known   the clauses that are known to be left out
     found   each fault once, as it was found first
+    late    whether the time is used up
     """
 
     broken: BrokenCalls
     most: int = 1
     known: Iterable[str] = ()
     found: list[Diverged] = field(default_factory=list)
+    late: Callable[[], bool] = bool
     _stood: set[str] = field(default_factory=set)
 
     @property
@@ -42,6 +44,16 @@ class Faults:
     def enough(self) -> bool:
         """Whether nobody has to look for more."""
         return len(self.found) >= self.most
+
+    @property
+    def over(self) -> bool:
+        """Whether no further case begins."""
+        return self.enough or self.late()
+
+    @property
+    def silent(self) -> bool:
+        """Whether nothing was found, and nothing noticed that changes what is looked for."""
+        return not self.found and not self._stood and self.broken.silent
 
     @property
     def suspicion(self) -> Suspicion:

@@ -42,7 +42,7 @@ def search(
     pairs = list(_pairs(compiled, adapter))
     chooser.shuffle(pairs)
     for index, (one, other) in zip(range(budget.pairs), itertools.cycle(pairs), strict=False):
-        if faults.enough:
+        if faults.over:
             break
         if any(map(faults.broken.shuns, {one.name, other.name})):
             continue

@@ -264,14 +264,17 @@ def machine(
     ways = prefills(compiled, adapter.declaration, budget.prefilled)
 
     def begin(self: Any, number: int) -> None:
-        with _until_it_diverges(self.driver):
-            ways[number % len(ways)](self.driver)
+        if self.driver is not None:
+            with _until_it_diverges(self.driver):
+                ways[number % len(ways)](self.driver)
 
     def create(self: Any) -> None:
         RuleBasedStateMachine.__init__(self)
-        self.driver = Driver(compiled, adapter, budget, faults=faults)
+        self.driver = None if faults.late() else Driver(compiled, adapter, budget, faults=faults)
 
     def teardown(self: Any) -> None:
+        if self.driver is None:
+            return
         for path in sorted(self.driver.case.judge.lockstep.witnessed()):
             event(path)
         after(self.driver)
@@ -301,7 +304,7 @@ def _until_it_diverges(driver: Driver) -> Iterator[None]:
 
 def _step(name: str) -> Callable[[Any, int], None]:
     def step(self: Any, number: int) -> None:
-        if not self.driver.over:
+        if self.driver is not None and not self.driver.over:
             with _until_it_diverges(self.driver):
                 self.driver.call(name, number)
 

@@ -38,7 +38,7 @@ def search(
     names = [each.name for each in offered for _ in range(CHANGING if each.effects else 1)]
     names += ["wait"] if adapter.declaration.clock in MOVED else []
     for index in range(budget.walks):
-        if faults.enough:
+        if faults.over:
             break
         driver = Driver(compiled, adapter, budget, seed=case_seed(number, index), faults=faults)
         chooser = random.Random(f"{number}/{index}")

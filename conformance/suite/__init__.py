@@ -6,8 +6,10 @@
 from __future__ import annotations
 
 from conformance.suite.baseline import Baseline, Known, read_baseline
+from conformance.suite.machine import ABOUT_MACHINE, MACHINE, run_machine
+from conformance.suite.pace import Pace
 from conformance.suite.replays import Replay, Replayed, replay
 from conformance.suite.row_facts import tried_alone
 from conformance.suite.rows import RowRunner
-from conformance.suite.run import ABOUT_MACHINE, MACHINE, Run, run_machine, run_row, selected
+from conformance.suite.run import Run, run_row, selected
 from conformance.suite.trace_file import Saver, read, save

@@ -8,7 +8,7 @@ from __future__ import annotations
 import itertools
 import time
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import KW_ONLY, dataclass, field
 from typing import Any
@@ -47,6 +47,16 @@ Stray = tuple[Finding, Case]  # a fault, and the case in which it was seen
 Ran = tuple[Case, RowFailure | RowTooLong | None]  # a case, and why its row did not hold or did not come to its end
 
 
+@dataclass(frozen=True, slots=True)
+class KnownWrong:
+    """What rows have shown to be wrong: causes, faults beside what rows are about, calls that broke rows, and those asked no more."""
+
+    told: Mapping[str, Counterexample]
+    strays: tuple[Finding, ...]
+    broken: Mapping[tuple[str, str], Sequence[str]]
+    hopeless: frozenset[str]
+
+
 @dataclass(slots=True)
 class Tally:
     """What the runs of a row have shown so far."""
@@ -67,7 +77,7 @@ class RowRunner:
 
     `strays` are faults that the judge saw and that the row is not about; the run as a whole reports them, so that one
     fault does not fail every row. `told` are the causes that rows have failed for, with the counterexample of each; `shown` are
-    all counterexamples.
+    all counterexamples. `elsewhere` are strays that a run in another process has seen.
     """
 
     compiled: Compiled
@@ -78,6 +88,7 @@ class RowRunner:
     budget: Budget = USUAL
     shortest: bool = True
     strays: list[Stray] = field(init=False, default_factory=list)
+    elsewhere: tuple[Finding, ...] = field(init=False, default=())
     told: dict[str, Counterexample] = field(init=False, default_factory=dict)
     shown: list[Counterexample] = field(init=False, default_factory=list)
     witnessed: Counter[str] = field(init=False, default_factory=Counter)
@@ -90,9 +101,23 @@ class RowRunner:
 
     def run(self, row: Row) -> RowResult:
         """Return the verdict of one row."""
-        began = time.monotonic()
-        tally = Tally()
+        began, tally = time.monotonic(), Tally()
         judged = self._judged(row, tally)
+        return self._result(row, tally, judged, began)
+
+    def clean(self, row: Row) -> RowResult | None:
+        """Return the result of a row that shows nothing wrong; None as soon as it does, and when it cannot be asked.
+
+        What such a row says depends on nothing but what was known to be wrong before it, and changes nothing of that.
+        """
+        began, tally = time.monotonic(), Tally()
+        try:
+            judged = self._asked(row, self.rows.program(row), tally)
+        except (Fails, HarnessError):
+            return None
+        return None if tally.strays else self._result(row, tally, judged, began)
+
+    def _result(self, row: Row, tally: Tally, judged: Judged, began: float) -> RowResult:
         self.shown += [judged.counterexample] if judged.counterexample is not None else []
         for finding, case in tally.strays:
             if not finding.shows(known for known, _ in self.strays):
@@ -115,8 +140,37 @@ class RowRunner:
             time.monotonic() - began,
         )
 
+    # ── What is known to be wrong ──
+
+    @property
+    def known(self) -> KnownWrong:
+        """What is known to be wrong so far: on nothing else depends what the next row says."""
+        seen = (*self.elsewhere, *(finding for finding, _ in self.strays))
+        return KnownWrong(dict(self.told), seen, *self.broken_calls.known)
+
+    def go_on_from(self, known: KnownWrong) -> None:
+        """Take over what is known to be wrong in another process."""
+        self.told, self.strays, self.elsewhere = dict(known.told), [], known.strays
+        self.broken_calls.go_on_from(known.broken, known.hopeless)
+
+    def take(self, witnessed: Counter[str], answered: Iterable[str]) -> None:
+        """Take note of what came to pass in a clean row that another process has run."""
+        self.witnessed.update(witnessed)
+        self.adapter.answered.update(answered)
+
     def _judged(self, row: Row, tally: Tally) -> Judged:
         program = self.rows.program(row)
+        try:
+            return self._asked(row, program, tally)
+        except Fails as failed:
+            found = self._failed(program, failed).judged(self.told, self.broken_calls)
+            late = self._late(program, failed) if found.verdict is Verdict.FLAKY else ""
+            return found._replace(reason=found.reason + late)
+        except HarnessError as error:
+            return Judged(Verdict.HARNESS_ERROR, str(error))
+
+    def _asked(self, row: Row, program: Program, tally: Tally) -> Judged:
+        """Return the verdict of a row that does not fail; raise Fails of one that does, and HarnessError."""
         if reason := inapplicable(self.compiled, self.rows.words, self.adapter, row):
             return Judged(Verdict.NOT_APPLICABLE, reason)
         called = operations(row, self.compiled)
@@ -126,14 +180,8 @@ class RowRunner:
             if hung := self._hung_again(program):
                 return Judged(Verdict.NOT_EXERCISED, hung)
             self._all(program, tally)
-        except Fails as failed:
-            found = self._failed(program, failed).judged(self.told, self.broken_calls)
-            late = self._late(program, failed) if found.verdict is Verdict.FLAKY else ""
-            return found._replace(reason=found.reason + late)
         except RowTooLong as long:
             return Judged(Verdict.COULD_NOT_TELL, f"with what is declared, {long.message}")
-        except HarnessError as error:
-            return Judged(Verdict.HARNESS_ERROR, str(error))
         if tally.undecided == tally.runs:
             return Judged(Verdict.NOT_APPLICABLE, NEEDS_STANDING.format(self.adapter.declaration.clock))
         if idle := self._idle(row, tally):
@@ -209,7 +257,8 @@ class RowRunner:
 
         It waits `sooner` than the row says.
         """
-        plain = tuple(finding for finding, _ in self.strays if not finding.spoke_of)
+        seen = (*self.elsewhere, *(finding for finding, _ in self.strays))
+        plain = tuple(finding for finding in seen if not finding.spoke_of)
         suspicion = Suspicion(tuple(self.told), certain=tuple(self.told), plain=plain)
         case = Case(self.compiled, self.adapter, seed, self.budget, suspicion, sooner)
         try:

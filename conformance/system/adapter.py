@@ -104,6 +104,10 @@ class Adapter:
         self.reset()
         return type(self._instance)
 
+    def is_made_by(self, factory: Callable[[], Any]) -> bool:
+        """Return whether its objects are made by this class or function."""
+        return self._factory is factory
+
     def ready(self) -> None:
         """Make an object, and see that each method takes what its operation gives; raise HarnessError."""
         self.reset()

@@ -27,7 +27,7 @@ from conformance.report import junit_xml
 from conformance.report import reader as report_reader
 from conformance.report.records import Header
 from conformance.suite import read, replay
-from conformance.suite.run import ABOUT_MACHINE, MACHINE
+from conformance.suite.machine import ABOUT_MACHINE, MACHINE
 from conformance.suite.trace_file import Saver, save
 from conformance.verdict import (
     EXIT_CONFORMS,

@@ -10,7 +10,7 @@ from conformance.references.background_tasks import BackgroundTasks
 from conformance.references.job import Jobs
 from conformance.references.task_progress import TaskProgress
 from conformance.refused import Refused
-from conformance.suite.run import MACHINE
+from conformance.suite.machine import MACHINE
 from conformance.verdict import Verdict
 from statemachines.compile import load
 from tests.checking import compile_text

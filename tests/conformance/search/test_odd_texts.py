@@ -11,7 +11,7 @@ from conformance.references.local_agent import LocalAgents
 from conformance.references.task_progress import TaskProgress
 from conformance.references.thread_job import Reply, ThreadJobs
 from conformance.search.odd_texts import ODD, UNTIDY, odd_values
-from conformance.suite.run import MACHINE
+from conformance.suite.machine import MACHINE
 from conformance.verdict import Verdict
 from statemachines.compile import load
 from statemachines.types import List, Optional, Text

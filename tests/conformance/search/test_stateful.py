@@ -23,7 +23,7 @@ from conformance.search import prefill, stateful
 from conformance.search.faults import Diverged, Faults
 from conformance.search.odd_texts import ODD
 from conformance.search.stateful import WAITS, Driver
-from conformance.suite.run import MACHINE
+from conformance.suite.machine import MACHINE
 from conformance.verdict import Verdict
 from statemachines.rows import Trace
 from tests.arguments import arguments

@@ -14,8 +14,8 @@ import conformance
 from conformance.report import junit
 from conformance.report.reader import load
 from conformance.suite.baseline import Baseline
+from conformance.suite.machine import MACHINE, run_machine
 from conformance.suite.rows import RowRunner
-from conformance.suite.run import MACHINE, run_machine
 from conformance.system import Deviation
 from conformance.verdict import EXIT_CONFORMS, EXIT_VIOLATES, RowResult, Verdict
 from statemachines.compile import Compiled

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from conformance.suite.run import MACHINE
+from conformance.suite.machine import MACHINE
 from conformance.verdict import EXIT_VIOLATES, RowResult, Verdict
 from tests.conformance.lifecycles import SUITES, Suite, named, pairs
 from tests.conformance.systems import explained, row_result, shrinking, whole_run

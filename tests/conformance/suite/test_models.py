@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from conformance.suite.run import MACHINE
+from conformance.suite.machine import MACHINE
 from conformance.verdict import EXIT_CONFORMS, Verdict
 from statemachines.compile import load
 from tests.conformance.lifecycles import SUITES

@@ -11,8 +11,8 @@ import pytest
 import conformance
 from conformance.judge import Case
 from conformance.references.thread_job import ThreadJobs
-from conformance.suite import run
-from conformance.suite.run import MACHINE
+from conformance.suite import machine
+from conformance.suite.machine import MACHINE
 from conformance.verdict import EXIT_VIOLATES, Counterexample, Judged, RowResult, Verdict, verdict_of
 from statemachines.compile import load
 from tests.conformance.systems import BRIEF, adapted, thread_job, whole_run
@@ -96,10 +96,10 @@ def test_a_fault_that_is_not_told_for_its_calls_begin_with_those_of_another_is_n
         shown("a", "start"),
         shown("c", "wait"),
     ]
-    monkeypatch.setattr(run, "_failed", lambda runner, case, finding: faults[case])
+    monkeypatch.setattr(machine, "_failed", lambda runner, case, finding: faults[case])
     runner: Any = SimpleNamespace(told={}, shown=[])
     seen: Any = [(number, SimpleNamespace(clause=str(number))) for number in range(len(faults))]
-    first, second = run._told(runner, seen, set())
+    first, second = machine._told(runner, seen, set())
     assert first.reason == "expected 1; seen 2; what leads there broke b as well"
     assert second == faults[3]
 

@@ -10,7 +10,7 @@ import pytest
 from conformance.references.job import Jobs
 from conformance.references.job_delivery import Completion, call_at, now
 from conformance.references.task_progress import TaskProgress
-from conformance.suite.run import MACHINE
+from conformance.suite.machine import MACHINE
 from conformance.verdict import EXIT_CONFORMS, Verdict
 from statemachines.compile import load
 from tests.conformance.systems import BRIEF, explained, whole_run

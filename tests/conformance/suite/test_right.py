@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from conformance.budget import USUAL, Budget
-from conformance.suite.run import MACHINE
+from conformance.suite.machine import MACHINE
 from conformance.verdict import EXIT_CONFORMS, RowResult, Verdict
 from statemachines.lifecycle import Row
 from tests.conformance.lifecycles import SUITES, Suite, System, named, pairs

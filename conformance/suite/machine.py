@@ -1,0 +1,180 @@
+"""The random searches of a run, reported as rows that are called `machine`: Hypothesis, walks, any two calls at once."""
+
+from __future__ import annotations
+
+import itertools
+import time
+from collections import Counter
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from conformance.counterexample import shrunk
+from conformance.judge import Case, Finding, Judge
+from conformance.report import named
+from conformance.suite.row_facts import lacking
+from conformance.suite.rows import RowRunner
+from conformance.system import Adapter, HarnessError
+from conformance.verdict import UNSURE, Counterexample, Judged, RowResult, Verdict, verdict_of
+
+if TYPE_CHECKING:
+    from conformance.search import Driver, Faults  # Hypothesis is slow to import
+
+MACHINE = "machine"  # the id under which the random searches are reported
+ABOUT_MACHINE = "Random calls in any order: after each, the system shows what the model shows."
+
+# Where one case in so many of a search cannot be judged, and not just one, the machine could not tell.
+UNJUDGED = 10
+PAIRS = "pairs"
+SEARCHES = ("stateful", "walks", PAIRS)
+PART = "a part of the search: its time was used up"
+MOST_FAULTS = 5  # that are told of one run, beside those of rows
+
+
+def run_machine(
+    runner: RowRunner,
+    known: Collection[str] = (),
+    late: Callable[[], bool] = bool,
+    shards: Callable[[], Sequence[SearchTally] | None] = lambda: None,
+) -> list[RowResult]:
+    """Search at random; give a result for each fault that no row has told, `machine`, `machine-2` and so on, or one in all.
+
+    A fault that a row saw without being about it is one of them. One of a clause that is `known` to be broken, or that
+    rows have told, is only reported where there is no other. A case that nobody can judge counts as not made. Where a
+    search has many of those, the machine could not tell.
+
+    late    whether the time is used up: a search then ends
+    shards  makes the searches elsewhere; returns what they came to, or None where they have to be made here
+    """
+    began = time.monotonic()
+    tallies: list[SearchTally] = []
+    try:
+        judged = _searches(runner, tallies, known, late, shards)
+    except HarnessError as error:
+        judged = [Judged(Verdict.HARNESS_ERROR, str(error))]
+    runs, seconds = sum(tally.judged for tally in tallies), time.monotonic() - began
+    return [
+        RowResult(
+            f"{MACHINE}-{number}" if number > 1 else MACHINE,
+            ABOUT_MACHINE,
+            "must",
+            each.verdict,
+            each.reason,
+            runs=runs if number == 1 else 0,
+            counterexample=each.counterexample,
+            seconds=seconds if number == 1 else 0.0,
+        )
+        for number, each in enumerate(judged, 1)
+    ]
+
+
+def _searches(
+    runner: RowRunner,
+    tallies: list[SearchTally],
+    known: Collection[str],
+    late: Callable[[], bool],
+    shards: Callable[[], Sequence[SearchTally] | None],
+) -> list[Judged]:
+    """Make the searches one after the other; each adds what it came of to the tallies."""
+    from conformance.search import Diverged, Faults  # Hypothesis is slow to import
+
+    asked, adapter = runner.compiled.lifecycle.operations, runner.adapter
+    mandatory = (name for name, operation in asked.items() if not operation.optional)
+    if missing := lacking(adapter, (name for name in mandatory if name not in adapter.declaration.absent)):
+        return [Judged(Verdict.NOT_EXERCISED, missing)]
+    faults = Faults(runner.broken_calls, MOST_FAULTS, known=runner.told, late=late)
+    made = shards()
+    if made is None:
+        faults.found += itertools.starmap(Diverged, runner.strays[: MOST_FAULTS - 1])
+        for name in searches_of(adapter):
+            tallies.append(SearchTally(Counter() if name == PAIRS else runner.witnessed))
+            search(runner, name, faults, tallies[-1])
+    for tally in made or ():
+        tallies.append(tally)
+        runner.witnessed.update(tally.witnessed)
+    if faults.found:
+        return _told(runner, [(each.case, each.finding) for each in faults.found], {*known})
+    blind = Judge(runner.compiled, adapter.declaration).lockstep.blind
+    unsure = any(tally.could_not_tell(blind=blind) for tally in tallies)
+    return [Judged(Verdict.COULD_NOT_TELL, UNSURE) if unsure else Judged(Verdict.PASS, PART if late() else "")]
+
+
+def searches_of(adapter: Adapter) -> list[str]:
+    """Return the searches that a system can be asked by."""
+    return [name for name in SEARCHES if name != PAIRS or adapter.declaration.concurrency != "none"]
+
+
+def search(runner: RowRunner, name: str, faults: Faults, tally: SearchTally) -> None:
+    """Make one search. What pairs witness, their schedules decide: who makes that search leaves it out."""
+    from conformance.search import pairs, stateful, walks  # Hypothesis is slow to import
+
+    made = {"stateful": stateful, "walks": walks, PAIRS: pairs}[name].search
+    made(runner.compiled, runner.adapter, runner.number, runner.budget, after=tally.count, faults=faults)
+
+
+def _told(runner: RowRunner, seen: Sequence[tuple[Case, Finding]], known: Collection[str]) -> list[Judged]:
+    """Return what there is to tell of faults: each that is new, or else the first; beside it what one story leads to as well."""
+    new = [each for each in seen if each[1].clause not in known and each[1].clause not in runner.told]
+    told = list(runner.shown)
+    found: list[Judged] = []
+    beside: list[str] = []  # the clauses of faults to which the story of another leads as well
+    for case, finding in new or seen[:1]:
+        judged = _failed(runner, case, finding)
+        shown = judged.counterexample
+        if not found or (shown is not None and not any(_is_one(shown, each) for each in told)):
+            found.append(judged)
+            told += [shown] if shown is not None else []
+        elif shown is not None:
+            beside.append(shown.clause)
+    first, *others = [each for each in found if each.verdict is Verdict.FAIL] or found[:1]
+    if left := sorted({*beside} - {each.clause for each in told}):
+        first = first._replace(reason=f"{first.reason}; what leads there broke {named(left)} as well")
+    return [first, *others]
+
+
+def _is_one(one: Counterexample, other: Counterexample) -> bool:
+    """Return whether two counterexamples show one fault: they have one cause, or one story leads to both.
+
+    Where nobody knows the cause of either, the calls of one that change something are calls of the other, in their order;
+    where somebody knows that of one, they are just those of the other.
+    """
+    if one.cause and other.cause:
+        return one.cause == other.cause
+    if one.cause or other.cause:
+        return one.changing == other.changing
+    few, many = sorted((one.changing, other.changing), key=len)
+    rest = iter(many)
+    return bool(few) and all(each in rest for each in few)
+
+
+@dataclass(slots=True)
+class SearchTally:
+    """How many cases of one search were judged, and how many diverged where nobody can judge it; and what they witnessed."""
+
+    witnessed: Counter[str] = field(default_factory=Counter)
+    judged: int = 0
+    unjudged: int = 0
+
+    def count(self, driver: Driver) -> None:
+        """Take note of a case that came to its end."""
+        judge = driver.case.judge
+        if judge.unsure and driver.case.finding is not None:
+            self.unjudged += 1
+        else:
+            self.judged += 1
+        self.witnessed.update(judge.lockstep.witnessed())
+
+    def could_not_tell(self, *, blind: bool) -> bool:
+        """Return whether too much was left unjudged: any of it, where no case of this system can be judged to its end."""
+        many = self.unjudged > 1 and self.unjudged * UNJUDGED >= self.judged + self.unjudged
+        return many or (blind and self.unjudged > 0)
+
+
+def _failed(runner: RowRunner, case: Case, finding: Finding) -> Judged:
+    if finding.clause in runner.told:
+        return verdict_of(runner.told[finding.clause])
+    found = shrunk(case, rounds=runner.budget.reproductions if case.groups else 1, wanted=[finding])
+    if found is not None:
+        return verdict_of(found)
+    seen = f"expected {finding.expected}; seen {finding.seen}"
+    return Judged(Verdict.FLAKY, f"{finding.operation}: {seen}; played again, it did not show")

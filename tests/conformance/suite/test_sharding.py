@@ -1,0 +1,119 @@
+"""A run on several processes tells what a run on one tells."""
+
+from __future__ import annotations
+
+import json
+from typing import Any, ClassVar
+
+import pytest
+
+import conformance
+from conformance.errors import UsageError
+from conformance.report import Report
+from conformance.suite.rows import RowRunner
+from conformance.suite.sharding import Shards, setting_of
+from conformance.verdict import Counterexample, Verdict
+from statemachines.compile import load
+from statemachines.rows import RowCompiler
+from tests.conformance.suite.test_pace import LastOutcomeCounts
+from tests.conformance.systems import BRIEF, adapted
+from tests.faulty.task_progress import FAULTY
+
+WITHOUT_THREADS = "N*,E1,E2,E3,E4,E5,X1,X2,X3"
+
+
+class Alone(LastOutcomeCounts):
+    """It makes no calls at once, so that two runs do the same to the last byte."""
+
+    declares: ClassVar = {"concurrency": "none"}
+
+
+class Ends(Alone):
+    """A process that runs it in a row of its own ends with it."""
+
+    def progress(self, task: str) -> Any:
+        import os
+        import sys
+
+        if "conformance.suite.shard" in sys.modules and "pytest" not in sys.modules:
+            os._exit(9)
+        return super().progress(task)
+
+
+def settled(report: Report) -> list[dict[str, Any]]:
+    """The records of a report, without what two runs need not share."""
+    records = [json.loads(line) for line in report.dump().splitlines()]
+    return [{name: each for name, each in record.items() if name not in ("timing", "schedule")} for record in records]
+
+
+def ran(system: Any, workers: int, rows: str | None = WITHOUT_THREADS) -> list[dict[str, Any]]:
+    return settled(conformance.run("task-progress", system, rows=rows, quick=True, workers=workers))
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize("rows", [WITHOUT_THREADS, None])
+@pytest.mark.parametrize("workers", [2, 3])
+def test_the_report_is_the_same_whatever_the_number(workers: int, rows: str | None) -> None:
+    one = ran(Alone, 1, rows)
+    assert any(record.get("verdict") == "fail" for record in one)
+    assert ran(Alone, workers, rows) == one
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize("system", FAULTY[:3], ids=lambda system: system.__name__)
+def test_the_report_of_a_wrong_system_is_the_same(system: type) -> None:
+    assert ran(system, 2) == ran(system, 1)
+
+
+@pytest.mark.thorough
+def test_what_a_process_that_ends_has_left_is_run_here() -> None:
+    assert [row.get("verdict") for row in ran(Ends, 2)] == [row.get("verdict") for row in ran(Alone, 1)]
+
+
+def test_a_system_of_a_prompt_or_a_function_is_refused_before_anything_runs() -> None:
+    class Here(Alone):
+        """Another process does not find it."""
+
+    def made_here() -> Alone:
+        return Alone()
+
+    with pytest.raises(UsageError, match="put it into a module, or run it with one"):
+        conformance.run("task-progress", Here, rows="N1", workers=2)
+    with pytest.raises(UsageError, match="cannot be run on several processes"):
+        conformance.run("task-progress", made_here, rows="N1", workers=2)
+
+
+@pytest.mark.parametrize("workers", [0, -1, True, "2", 1000])
+def test_what_is_no_number_of_processes_is_refused(workers: Any) -> None:
+    with pytest.raises(UsageError, match="number of processes from 1 to 256"):
+        conformance.run("task-progress", Alone, rows="N1", workers=workers)
+
+
+def runner_of(adapter: Any) -> RowRunner:
+    compiled = load("task-progress")
+    return RowRunner(compiled, RowCompiler(compiled.lifecycle), adapter, budget=BRIEF)
+
+
+def test_a_row_that_shows_something_wrong_is_not_clean_and_leaves_nothing_behind() -> None:
+    with adapted(Alone, load("task-progress")) as adapter:
+        runner = runner_of(adapter)
+        before = runner.known
+        rows = runner.compiled.lifecycle.rows
+        assert runner.clean(rows["E5"]) is None
+        assert runner.known == before
+        assert runner.clean(rows["N1"]) is not None
+        assert runner.run(rows["E5"]).verdict is Verdict.FAIL
+
+
+def test_what_was_run_ahead_on_less_than_is_known_is_void() -> None:
+    """Once a cause is told, rows that were run without knowing it are ordered again."""
+    with adapted(Alone, load("task-progress")) as adapter:
+        runner = runner_of(adapter)
+        shards = Shards(setting_of(runner), 1)
+        nothing = runner.known
+        shards._made["N1"] = (nothing, None)
+        shards._made["N2"] = (nothing, object())  # type: ignore[assignment]  # whatever it came to
+        assert shards._is_made("N2", nothing)
+        runner.told["operations.finish.otherwise"] = Counterexample("", 1, "operations.finish.otherwise", "", "")
+        assert not shards._is_made("N2", runner.known)
+        assert shards._is_made("N1", runner.known)  # it is run here in any case
