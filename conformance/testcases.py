@@ -104,13 +104,14 @@ def _tell(test: unittest.TestCase, results: Sequence[RowResult]) -> None:
     """Fail with every counterexample, skip with the reason, or let the test pass."""
     failing = [each for each in results if gates(each, "should") or each.verdict is Verdict.COULD_NOT_TELL]
     if failing:
-        test.fail("\n\n".join(map(_said, failing)))
+        test.fail("\n\n".join(map(failure_text, failing)))
     for result in results:
         if result.verdict is not Verdict.PASS:
             test.skipTest(f"{result.verdict}: {result.reason}")
 
 
-def _said(result: RowResult) -> str:
+def failure_text(result: RowResult) -> str:
+    """Return what is said of a row that fails: where it stands, what was expected and seen, and what shows it."""
     text = [f"{result.id} {result.verdict}: {result.about}", f"  {result.reason}", f"  {result.where}"]
     if (found := result.counterexample) is not None:
         text += [f"  expected {found.expected}", f"  seen     {found.seen}", "", found.row]

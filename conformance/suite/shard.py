@@ -125,4 +125,3 @@ def main() -> None:
     os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
     serve(orders, answers)
     os._exit(0)  # whatever threads of the system are still about
-
