@@ -89,7 +89,8 @@ def action(folder: Path, **given: str) -> tuple[list[str], str]:
     described = yaml.safe_load((ROOT / "action.yml").read_text(encoding="utf-8"))
     assert [name for name in given if name not in described["inputs"]] == []
     inputs = {name: given.get(name, str(each.get("default", ""))) for name, each in described["inputs"].items()}
-    summary, failed = folder / "summary.md", []
+    failed: list[str] = []
+    summary = folder / "summary.md"
     for step in described["runs"]["steps"][1:]:
         if "inputs.before" in step.get("if", "") and not inputs["before"]:
             continue

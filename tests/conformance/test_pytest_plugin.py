@@ -104,7 +104,6 @@ def test_what_is_asked_wrongly_is_told_in_a_line(arguments: tuple[str, ...], sai
     result.stderr.fnmatch_lines([f"*{said}*"])
 
 
-@pytest.mark.thorough
 def test_rows_are_spread_over_processes(tasks: pytest.Pytester) -> None:
     ran(tasks, *ROWS, "N1,E5,X16", "-n", "2").assert_outcomes(passed=1, failed=2)
 
