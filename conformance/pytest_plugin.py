@@ -52,7 +52,10 @@ def _is_given(config: Any) -> bool:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Where a life cycle is given, add its rows; tests of files run beside them only where files are named."""
+    """Add the rows of the life cycle that is given, if one is; tests of files run beside them only where files are named.
+
+    Raises UsageError where there is no system.
+    """
     if config.getoption("lifecycle", None) is None:
         return
     if config.getoption("against", None) is None:
@@ -76,7 +79,7 @@ class _Plugin:
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_collection_modifyitems(self, session: pytest.Session, items: list[pytest.Item]) -> None:
-        """Add a test for each row, in the order of the spec."""
+        """Add a test for each row, in the order of the spec. Raises UsageError for what cannot be used or asked."""
         from conformance.errors import UsageError
         from conformance.system import HarnessError
 

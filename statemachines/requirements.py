@@ -26,7 +26,7 @@ _FOR_PEOPLE: Final[Values[type, frozenset[str]]] = {
     Lifecycle: frozenset({"version", "about", "file", "places", "rows"}),
     **dict.fromkeys((Limit, Policy, OperationSpec), frozenset({"about"})),
 }
-_DIGITS: Final = 16  # of a hash: enough for two rows never to have the same
+_HASH_DIGITS: Final = 16  # of a hash: enough for two rows never to have the same
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +66,7 @@ def lower(one: Level, other: Level) -> Level:
 
 def _hash(said: Any) -> str:
     text = json.dumps(said, ensure_ascii=True, sort_keys=True)
-    return hashlib.sha256(text.encode()).hexdigest()[:_DIGITS]
+    return hashlib.sha256(text.encode()).hexdigest()[:_HASH_DIGITS]
 
 
 def _plain(value: Any) -> Any:

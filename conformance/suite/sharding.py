@@ -126,7 +126,7 @@ class Shards:
                 self._made[order.name] = (order.known, answer[1])
 
     def _begin(self, names: Sequence[str], known: KnownWrong, *, is_row: bool) -> None:
-        """Give whoever has nothing to do the next that is not made on what is known."""
+        """Order the next that is not made on what is known from whoever has nothing to do."""
         running = {order.name for order in self._orders.values() if order.known == known}
         for each in self._processes:
             if each.gone or each.order is not None:

@@ -108,7 +108,9 @@ RAISED_LEVEL = ROWS.replace("    level: should\n", "")
 LOWERED = ROWS.replace("level: should", "level: may")
 REMOVED = ROWS[: ROWS.index("  N2:")]
 OTHER_WORDS = ROWS.replace("A job runs at first.", "At first a job runs.").replace("the handbook", "chapter 3")
-LAID_OUT = ROWS.replace("arrange: [job = start()]", "arrange:\n      - job = start()").replace("== running", "==  running")
+LAID_OUT = ROWS.replace("arrange: [job = start()]", "arrange:\n      - job = start()").replace(
+    "== running", "==  running"
+)
 ASKS_MORE = ROWS.replace("first.status == running", "first.status == running && first.job_id == job.job_id")
 
 
