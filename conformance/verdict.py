@@ -30,12 +30,36 @@ EXIT_INTERRUPTED = 130  # as if SIGINT (2) had ended us
 
 
 @dataclass(frozen=True, slots=True)
+class Made:
+    """A call of a counterexample as it was made when it showed the fault, with the values of that time.
+
+    step     the number of the step; calls with one number were made at once, by several callers
+    call     the operation with its arguments; `gave` is the reply or the refusal
+    signals  what was signalled meanwhile; of calls made at once with the last of them
+    began, ended  when, in steps of a clock that only counts; `ended` is 0 for a call that did not come back
+    place    of calls made at once: its place in the longest order that explains what it gave; 0 if it is in none
+    wrong    it shows the fault
+    """
+
+    step: int
+    call: str
+    gave: str = ""
+    caller: int = 0
+    signals: tuple[str, ...] = ()
+    began: int = 0
+    ended: int = 0
+    place: int = 0
+    wrong: bool = False
+
+
+@dataclass(frozen=True, slots=True)
 class Counterexample:
     """The shortest trace that shows a fault, as a row; `reproduced` of `rounds` when threads are in it.
 
     cause       the clause without which the fault is explained, if that is known
     changing    the operations that its calls change something by, in order
     transcript  what passed between the kit and the system, where the calls alone do not tell: a tool's processes
+    played      the calls as they were made when they showed it; of very many not all
     """
 
     row: str
@@ -48,6 +72,7 @@ class Counterexample:
     cause: str = ""
     changing: tuple[str, ...] = ()
     transcript: tuple[str, ...] = ()
+    played: tuple[Made, ...] = ()
 
 
 class Judged(NamedTuple):

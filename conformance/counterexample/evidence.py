@@ -7,10 +7,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
+from conformance.counterexample.as_played import as_played
 from conformance.counterexample.play import NOTHING, Played, play, symbolic
 from conformance.counterexample.shrink import in_turn, shrink
 from conformance.counterexample.text import Claim, Written, as_row
-from conformance.judge import CallFailed, Case, Finding, kernel_facts
+from conformance.judge import CallFailed, Case, Finding, kernel_facts, partly_explained
 from conformance.system import HarnessError
 from conformance.verdict import Counterexample
 from statemachines.checks import holds
@@ -192,6 +193,7 @@ def _shrunk(again: _Again) -> Counterexample | None:
     finding = best.finding
     assert finding is not None  # the shrinker keeps what shows the fault
     cause = finding.clause if finding.spoke_of else ""
+    order = partly_explained(case.compiled, adapter.declaration, budget, best.made, again.left_out)
     return Counterexample(
         row=written.text,
         calls=len(best.trace),
@@ -203,6 +205,7 @@ def _shrunk(again: _Again) -> Counterexample | None:
         rounds=rounds,
         reproduced=hits,
         transcript=best.transcript,
+        played=as_played(best.made, finding, order),
     )
 
 
@@ -250,7 +253,8 @@ def row_itself(program: Program, failed: Fails) -> Counterexample:
     expected, seen = because(program.row, failed.failure, None if failed.failure else failed.finding)
     text = row_as_it_ran(failed.case.compiled, program, failed.values)
     clause, calls = program.row.covers[0].text, len(failed.case.calls)
-    return Counterexample(text, calls, clause, expected, seen, transcript=failed.transcript)
+    played = as_played(failed.case.trace, failed.finding or failed.case.finding)
+    return Counterexample(text, calls, clause, expected, seen, transcript=failed.transcript, played=played)
 
 
 def because(row: Row, failure: RowFailure | None, finding: Finding | None) -> tuple[str, str]:

@@ -10,7 +10,7 @@ from typing import Any
 
 from conformance.budget import USUAL, Budget
 from conformance.counterexample.looks import contradicted
-from conformance.judge import CallFailed, Case, Finding, History, Suspicion, endless, kernel_facts
+from conformance.judge import CallFailed, Case, Event, Finding, History, Suspicion, endless, kernel_facts
 from conformance.system import Adapter
 from statemachines import rows
 from statemachines.compile import Compiled
@@ -27,7 +27,7 @@ class Played:
     """What came of playing a trace: the finding, if there was one, and the calls up to it.
 
     `origins` tells for every id that the system chose which reply it came from; `transcript` what was said meanwhile.
-    `contradicted`: looking at everything afterwards shows that more than the clause of the finding is left out.
+    `made` are the calls with what came of them. `contradicted`: looking at everything afterwards shows that more than the clause of the finding is left out.
     """
 
     finding: Finding | None
@@ -36,6 +36,7 @@ class Played:
     origins: tuple[tuple[str, Given], ...] = ()
     transcript: tuple[str, ...] = ()
     contradicted: bool = False
+    made: tuple[Event, ...] = ()
 
 
 NOTHING = Played(None, Trace(()))
@@ -95,7 +96,8 @@ class _Player:
         for number, reply in sorted(self._replies.items()):
             for field, value in facts.ids(reply).items():
                 origins.setdefault(value, Given(number, field))
-        return Played(finding, trace, case.overlaps, tuple(origins.items()), case.adapter.transcript())
+        known = tuple(origins.items())
+        return Played(finding, trace, case.overlaps, known, case.adapter.transcript(), made=tuple(case.trace))
 
     def take(self, step: Step) -> None:
         if self._waits(step):

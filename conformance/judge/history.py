@@ -92,6 +92,11 @@ def explanations(stepper: Stepper, start: Configuration, history: History) -> Ex
     return Explained(ends, stepper.partial or any(each.partial for each in found))
 
 
+def longest(stepper: Stepper, start: Configuration, history: History) -> tuple[int, ...]:
+    """Return the most calls, by their places among all, that some order explains one after the other, in that order."""
+    return _Linearization(stepper, history, start.standing).longest(start)
+
+
 _MessageKey = tuple[Any, Any]  # a message: what it is about, and where it stands in the order
 
 
@@ -124,6 +129,7 @@ class _Linearization:
         self.facts = stepper.facts
         self.standing = standing
         self.sending = [stepper.sending(call) for call in self.calls]
+        self._shortens = True
         self._apart = Apart(self.facts.messages, self.calls, self.sending)
         self._senders = Senders(self.facts.messages, [(self._since(call), self._until(call)) for call in self.calls])
 
@@ -182,6 +188,21 @@ class _Linearization:
                     waiting.append(following)
         return Explained(list(ends.values()), False)
 
+    def longest(self, start: Configuration) -> tuple[int, ...]:
+        """Search for the order that explains most calls; of those alike in length the first one."""
+        model, self._shortens = start.model, False  # who only asks whether all are explained may try fewer
+        root = _SearchPoint(frozenset(), ((),) * len(self.calls), model.freeze(), unordered=start.unordered)
+        orders: dict[_SearchPoint, tuple[int, ...]] = {root: ()}
+        waiting, best = [root], root
+        while waiting and len(orders) <= self.stepper.budget.nodes:
+            node = waiting.pop()
+            best = max(best, node, key=lambda each: len(each.done))
+            for following in self._next(node, model):
+                if following not in orders:
+                    orders[following] = (*orders[node], *(following.done - node.done))
+                    waiting.append(following)
+        return orders[best]
+
     def _end(
         self, model: BaseModel, must: Sequence[Signal], may: frozenset[Signal], unordered: tuple[Unordered, ...]
     ) -> Configuration | None:
@@ -202,7 +223,8 @@ class _Linearization:
         ends = [until for _, until in node.ending]
         horizon = min([*ends, *(self._until(calls[index]) for index in left)], default=0)
         begun = [index for index in left if self._since(calls[index]) <= horizon]
-        for index, sure in self._apart.first(like.thawed(node.frozen), node.sent, begun, left):
+        first = self._apart.first(like.thawed(node.frozen), node.sent, begun, left) if self._shortens else ()
+        for index, sure in first:
             sending = self.sending[index]
             steps = list(self._sent(node, index, sending, like)) if sending is not None else []
             if steps or sure:

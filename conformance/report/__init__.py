@@ -8,6 +8,18 @@ from __future__ import annotations
 from conformance.report.content import RAN, declared_text, stale_told
 from conformance.report.junit_xml import JUnitFile, junit
 from conformance.report.reader import ReportError, read
-from conformance.report.records import LEVELS, Coverage, Footer, Header, Planned, Stream, Watcher, declares, tally
+from conformance.report.records import (
+    LEVELS,
+    Chart,
+    Coverage,
+    Footer,
+    Header,
+    Led,
+    Planned,
+    Stream,
+    Watcher,
+    declares,
+    tally,
+)
 from conformance.report.report import Report, view_of
 from conformance.report.texts import latest, named, number, one_line

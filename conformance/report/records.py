@@ -42,6 +42,36 @@ class Planned:
 
 
 @dataclass(frozen=True, slots=True)
+class Led:
+    """Where a sentence leads a record that is in one state.
+
+    trigger    an operation or a step of its own; empty where it only follows from something else
+    source     the state that it begins in; empty where it makes the record
+    targets    the states that may follow: only `source` when nothing moves, none when the record goes
+    chosen_by  the parameter that picks the target, or `to`
+    after      how long a timer waits
+    clause     the path of the sentence
+    """
+
+    trigger: str
+    source: str
+    targets: tuple[str, ...]
+    chosen_by: str = ""
+    after: str = ""
+    clause: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Chart:
+    """The states of a kind of record, the first one first, those in which it has ended, and what leads where."""
+
+    record: str
+    states: tuple[str, ...]
+    ended: tuple[str, ...] = ()
+    arrows: tuple[Led, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class Header:
     """What is run against what: the first record. `rows` are in the order in which they are reported.
 
@@ -49,6 +79,9 @@ class Header:
     spec  the file or folder/ of a lifecycle that is not shipped
     faults  what `check` tells of that, a line for each
     judged_by  the revision whose frozen requirements count, where that is another one; 0 where it is not
+    sentences  what each clause of the lifecycle says, by its path
+    charts     where its sentences lead each kind of record
+    date, python, platform  when and where the kit ran; empty where nobody took note
     """
 
     lifecycle: str
@@ -61,6 +94,11 @@ class Header:
     spec: str | None = None
     faults: tuple[str, ...] = ()
     judged_by: int = 0
+    sentences: Mapping[str, str] = field(default_factory=dict)
+    charts: tuple[Chart, ...] = ()
+    date: str = ""
+    python: str = ""
+    platform: str = ""
 
     @property
     def called(self) -> str:
@@ -189,9 +227,24 @@ class Stream(Watcher):
         self.flush()
 
 
-APART = {"timing": ("seconds",), "schedule": ("overlaps", "reproduced", "rounds")}
+APART = {
+    "timing": ("seconds", "date", "python", "platform"),
+    "schedule": ("overlaps", "reproduced", "rounds", "played"),
+}
 """The fields that two runs with one seed need not share, by the name under which they stand in a record."""
-IF_ANY = ("spec", "faults", "judged_by", "later", "left", "stale", "stopped", "unasked")
+IF_ANY = (
+    "spec",
+    "faults",
+    "judged_by",
+    "later",
+    "left",
+    "stale",
+    "stopped",
+    "unasked",
+    "sentences",
+    "charts",
+    "timing",
+)
 """The fields that stand in a record only where there is something to say."""
 _BREAKS = re.compile("[\x7f-\x9f\u2028\u2029\ud800-\udfff]")
 
@@ -206,17 +259,24 @@ def line(value: Record) -> str:
     return _BREAKS.sub(lambda found: f"\\u{ord(found.group()):04x}", text) + "\n"
 
 
+def _told(made: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the fields of a call of a counterexample that say something."""
+    return {name: each for name, each in made.items() if each or name in ("step", "call")}
+
+
 def _fields(value: Record) -> dict[str, Any]:
     """Return the fields of a record; what two runs with one seed need not share stands under a name of its own."""
     said = asdict(value)
     match value:
         case Header():
-            said = {"format": FORMAT} | said
+            where = {name: told for name in ("date", "python", "platform") if (told := said.pop(name))}
+            said = {"format": FORMAT, **said, "timing": where}
         case RowResult():
             said["witnesses"] = dict(sorted(value.witnesses.items()))
             found = said["counterexample"] or {}
             rounds = {name: found.pop(name, 0) for name in ("reproduced", "rounds")}
-            said["schedule"] = {"overlaps": said.pop("overlaps"), **rounds}
+            played = [_told(each) for each in found.pop("played", ())]
+            said["schedule"] = {"overlaps": said.pop("overlaps"), **rounds, **({"played": played} if played else {})}
         case Coverage():
             said["clauses"] = dict(sorted(value.clauses.items()))
     said = {name: each for name, each in said.items() if each or name not in IF_ANY}

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import fnmatch
+import platform
 import time
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import ExitStack
 from dataclasses import replace
+from datetime import UTC, datetime
 from functools import partial
 
 from conformance.budget import USUAL, Budget
@@ -14,6 +16,7 @@ from conformance.errors import UsageError
 from conformance.gating import Measure, measured_by
 from conformance.report import Coverage, Footer, Header, Planned, Report, Watcher, declares, tally
 from conformance.suite.baseline import Baseline, Known
+from conformance.suite.charts import charts, sentences
 from conformance.suite.machine import ABOUT_MACHINE, MACHINE, run_machine
 from conformance.suite.pace import Pace
 from conformance.suite.row_facts import unasked
@@ -146,6 +149,11 @@ class Run:
             spec=None if self.compiled.called == spec.name else self.compiled.called,
             faults=self.faults,
             judged_by=self._measure.revision,
+            sentences=sentences(self.compiled),
+            charts=charts(self.compiled),
+            date=datetime.now(UTC).isoformat(timespec="seconds").replace("+00:00", "Z"),
+            python=f"{platform.python_implementation()} {platform.python_version()}",
+            platform=" ".join(filter(None, (platform.system(), platform.release(), platform.machine()))),
         )
 
     def _tell(self, told: list[Watcher], row_id: str, work: Callable[[], Iterable[RowResult]]) -> None:

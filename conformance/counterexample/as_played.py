@@ -1,0 +1,75 @@
+"""The calls of a counterexample as they were made, for a drawing: what each gave, and which of them are wrong."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+
+from conformance.judge import Event, Finding, History, calls_of, comparable, said, short
+from conformance.verdict import Made
+from statemachines.model import Signal
+from statemachines.rows import Observed
+
+MOST_MADE, FIRST_MADE = 200, 40  # calls that are kept of a long story, and of these the first ones
+LONGEST_CALL = 400  # characters of a call, and of a reply
+
+
+def as_played(events: Sequence[Event], finding: Finding | None, order: Sequence[int] = ()) -> tuple[Made, ...]:
+    """Return the calls, with those marked that show a finding.
+
+    order  of calls made at once at the end: the places of those that some order explains, in that order
+    """
+    found = [each for step, event in enumerate(events, 1) for each in _made(step, event)]
+    if finding is not None and found:
+        found = _marked(found, events, finding, order)
+    return tuple([*found[:FIRST_MADE], *found[FIRST_MADE - MOST_MADE :]] if len(found) > MOST_MADE else found)
+
+
+def _made(step: int, event: Event) -> Iterator[Made]:
+    if not isinstance(event, History):
+        yield _call(step, 0, event, event.signals)
+        return
+    last = len(event.calls) - 1
+    callers = ((caller, call) for caller, calls in enumerate(event.callers) for call in calls)
+    for place, (caller, call) in enumerate(callers):
+        yield _call(step, caller, call, event.signals if place == last else ())
+
+
+def _call(step: int, caller: int, call: Observed, signals: Sequence[Signal]) -> Made:
+    arguments = ", ".join(f"{name}={short(value)}" for name, value in call.arguments.items())
+    told = tuple(said(comparable(each)) for each in signals)
+    return Made(step, _cut(f"{call.operation}({arguments})"), _gave(call), caller, told, call.began, call.ended)
+
+
+def _gave(call: Observed) -> str:
+    if call.refused is not None:
+        return f"refused {_cut(call.refused)}"
+    if call.began and not call.ended:
+        return "no answer"
+    if call.malformed:
+        return _cut(call.malformed)
+    return "" if call.given is None else _cut(short(call.given))
+
+
+def _cut(text: str) -> str:
+    return text if len(text) <= LONGEST_CALL else f"{text[: LONGEST_CALL - 1]}…"
+
+
+def _marked(found: list[Made], events: Sequence[Event], finding: Finding, order: Sequence[int]) -> list[Made]:
+    """Mark what is wrong: of calls made at once at the end those that no order explains, else the call of the finding."""
+    *_, last = events
+    if isinstance(last, History):
+        first = len(found) - len(last.calls)
+        places = {place: number for number, place in enumerate(order, 1)}
+        group = [replace(each, place=places.get(index, 0)) for index, each in enumerate(found[first:])]
+        unanswered = any(each.gave == "no answer" for each in group)
+        return [*found[:first], *(replace(each, wrong=_is_wrong(each, order, unanswered)) for each in group)]
+    operations = [call.operation for event in events for call in calls_of(event)]
+    called = [index for index, operation in enumerate(operations) if operation == finding.operation]
+    wrong = called[-1] if called else len(found) - 1
+    return [replace(each, wrong=index == wrong) for index, each in enumerate(found)]
+
+
+def _is_wrong(made: Made, order: Sequence[int], unanswered: bool) -> bool:
+    """Return whether a call made at once with others shows the fault: it did not come back, or no order explains it."""
+    return made.gave == "no answer" if unanswered else bool(order) and not made.place
