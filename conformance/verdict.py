@@ -60,6 +60,7 @@ class Counterexample:
     changing    the operations that its calls change something by, in order
     transcript  what passed between the kit and the system, where the calls alone do not tell: a tool's processes
     played      the calls as they were made when they showed it; of very many not all
+    ids         what each id was then that is told by the reply that gave it
     """
 
     row: str
@@ -73,6 +74,7 @@ class Counterexample:
     changing: tuple[str, ...] = ()
     transcript: tuple[str, ...] = ()
     played: tuple[Made, ...] = ()
+    ids: Mapping[str, str] = field(default_factory=dict)
 
 
 class Judged(NamedTuple):

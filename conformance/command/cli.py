@@ -126,6 +126,7 @@ def _parser() -> argparse.ArgumentParser:
     compare.add_argument("old", metavar="OLD", help="the report of an earlier run")
     compare.add_argument("new", metavar="NEW", help="the report of a later one of the same life cycle")
     compare.add_argument("--json", action="store_true", help="write it as one JSON object instead of text")
+    _render(_command(commands, "render", "write a saved report as a web page, JUnit XML, Markdown or a badge"))
     adapter = _command(commands, "adapter", "print the skeleton of an adapter")
     _lifecycle(adapter)
     adapter.add_argument(
@@ -143,6 +144,19 @@ def _command(
     parser = commands.add_parser(name, help=about, description=f"{about[0].upper()}{about[1:]}.", allow_abbrev=False)
     parser.set_defaults(command="list_" if name == "list" else name)  # `list` is taken
     return parser
+
+
+def _render(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("report", metavar="REPORT", help="a file that `run --report` wrote")
+    parser.add_argument(
+        "--as",
+        dest="form",
+        required=True,
+        choices=["html", "junit", "markdown", "badge", "badge-json"],
+        help="html: one page, which needs jinja2; badge: SVG; badge-json: for an endpoint badge of shields.io",
+    )
+    parser.add_argument("--output", metavar="FILE", help="where to write it (default: standard output)")
+    parser.add_argument("--since", metavar="REPORT", help="an earlier report: Markdown says what has changed since")
 
 
 def _lifecycle(parser: argparse.ArgumentParser, *, optional: bool = False) -> None:

@@ -17,6 +17,9 @@ from conformance.errors import UsageError
 from conformance.verdict import EXIT_CONFORMS, EXIT_HARNESS, EXIT_UNKNOWN, EXIT_USAGE, EXIT_VIOLATES
 from statemachines.specs import shipped
 
+if TYPE_CHECKING:  # a command that reads none does not pay for it
+    pass
+
 
 @contextmanager
 def _writing(path: Path) -> Iterator[None]:
@@ -116,6 +119,25 @@ def show(options: argparse.Namespace) -> int:
 
 
 compare, freeze = gates.compare, gates.freeze
+
+
+def render(options: argparse.Namespace) -> int:
+    """Write a report that a run has saved in another form: 0, or 4 of a run that did not finish. Raises UsageError."""
+    from conformance.report.render import rendered
+
+    if options.since is not None and options.form != "markdown":
+        raise UsageError(f"--since is for --as markdown: {options.form} does not say what has changed")
+    report = gates.saved_report(options.report, "rendered")
+    text = rendered(
+        report, options.form, None if options.since is None else gates.saved_report(options.since, "compared")
+    )
+    if options.output is None:
+        utf8_output()
+        print(text, end="")
+    else:
+        with _writable(Path(options.output)) as file:
+            file.write(text)
+    return EXIT_CONFORMS if report.finished else EXIT_UNKNOWN
 
 
 def replay(options: argparse.Namespace) -> int:

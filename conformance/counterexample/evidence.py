@@ -206,6 +206,7 @@ def _shrunk(again: _Again) -> Counterexample | None:
         reproduced=hits,
         transcript=best.transcript,
         played=as_played(best.made, finding, order),
+        ids=written.ids,
     )
 
 

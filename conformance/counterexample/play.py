@@ -27,7 +27,8 @@ class Played:
     """What came of playing a trace: the finding, if there was one, and the calls up to it.
 
     `origins` tells for every id that the system chose which reply it came from; `transcript` what was said meanwhile.
-    `made` are the calls with what came of them. `contradicted`: looking at everything afterwards shows that more than the clause of the finding is left out.
+    `contradicted`: looking at everything afterwards shows that more than the clause of the finding is left out. `made` are
+    the calls with what came of them.
     """
 
     finding: Finding | None

@@ -18,11 +18,12 @@ from statemachines.types import List, Optional, Type
 
 @dataclass(frozen=True, slots=True)
 class Written:
-    """A counterexample in words: the row, what was expected, and what was seen."""
+    """A counterexample in words: the row, what was expected, and what was seen; and by its name there what each id was."""
 
     text: str
     expected: str
     seen: str
+    ids: Mapping[str, str]
 
 
 Claim = Literal["expected", "not as seen", "none"]
@@ -64,7 +65,7 @@ def as_row(compiled: Compiled, played: Played, *, claim: Claim = "expected", run
         lines,
         [*why, item(claimed)],
     )
-    return Written(text, expected, seen)
+    return Written(text, expected, seen, {name: value for value, name in ids.items()})
 
 
 def _told(finding: Finding, value: str) -> bool:

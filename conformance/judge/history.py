@@ -197,9 +197,11 @@ class _Linearization:
         while waiting and len(orders) <= self.stepper.budget.nodes:
             node = waiting.pop()
             best = max(best, node, key=lambda each: len(each.done))
-            for following in self._next(node, model):
+            found = [(each, tuple(each.done - node.done)) for each in self._next(node, model)]
+            # What ended first is tried first, and so comes last: of orders alike in length that is told which is likeliest.
+            for following, added in sorted(found, key=lambda each: [-self.calls[index].ended for index in each[1]]):
                 if following not in orders:
-                    orders[following] = (*orders[node], *(following.done - node.done))
+                    orders[following] = (*orders[node], *added)
                     waiting.append(following)
         return orders[best]
 

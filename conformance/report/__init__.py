@@ -5,7 +5,21 @@
 
 from __future__ import annotations
 
-from conformance.report.content import RAN, declared_text, stale_told
+from conformance.report.content import (
+    FAILING,
+    RAN,
+    UNANSWERED,
+    Note,
+    against,
+    by_head,
+    declared_text,
+    notes,
+    opening,
+    stale_told,
+    subject,
+    summary,
+    way_of,
+)
 from conformance.report.junit_xml import JUnitFile, junit
 from conformance.report.reader import ReportError, read
 from conformance.report.records import (
@@ -22,4 +36,4 @@ from conformance.report.records import (
     tally,
 )
 from conformance.report.report import Report, view_of
-from conformance.report.texts import latest, named, number, one_line
+from conformance.report.texts import cut, duration, latest, named, number, one_line, visible

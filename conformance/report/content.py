@@ -242,7 +242,7 @@ def _violated(target: str, lifecycle: str, rows: Sequence[RowResult]) -> str:
     idle = [row.id for row in rows if row.verdict not in FAILING]
     unexercised = f"{named(idle)} {'was' if len(idle) == 1 else 'were'} not exercised"
     if failing:
-        ways = {_shown(row) for row in rows if row.verdict in FAILING}
+        ways = {way_of(row) for row in rows if row.verdict in FAILING}
         how = f", in {number(len(ways), 'way')}" if len(ways) < len(failing) else ""
         said = f"{target} violates {number(len(failing), 'row')} of {lifecycle}{how}: {named(failing)}"
         said = f"{said}; {unexercised}." if idle else f"{said}."
@@ -252,7 +252,7 @@ def _violated(target: str, lifecycle: str, rows: Sequence[RowResult]) -> str:
     return f"Nothing was exercised, so nothing is known of {target}."
 
 
-def _shown(row: RowResult) -> str:
+def way_of(row: RowResult) -> str:
     """Return what is equal of rows that fail in one way: for one cause, or by the same calls."""
     found = row.counterexample
     return row.id if found is None else found.cause or found.row

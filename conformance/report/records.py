@@ -110,13 +110,21 @@ class Header:
         """Whether a command can name the target: it cannot name a class of a prompt or of a function, or a lambda."""
         return "<" not in self.target and not self.target.startswith("python:__main__:")
 
-    def rerun(self, row_id: str) -> str:
-        """Return the command that runs one row again; empty where no command can."""
+    def rerun(self, *row_ids: str) -> str:
+        """Return the command that runs some rows again, or all where none is named; empty where no command can.
+
+        A further result of one row, such as `machine-2`, is that of the row.
+        """
         if not self.in_shell:
             return ""
-        called, target = shlex.quote(self.called), shlex.quote(self.target)
+        known = {row.id for row in self.rows}
+        heads = {row_id: row_id.rpartition("-")[0] for row_id in row_ids}
+        asked = dict.fromkeys(
+            head if row_id not in known and head in known else row_id for row_id, head in heads.items()
+        )
+        rows = f" --rows {shlex.quote(','.join(asked))}" if asked else ""
         seed = f" --seed {self.seed}" if self.seed else ""
-        return f"conformance run {called} --against {target} --rows {row_id}{seed}"
+        return f"conformance run {shlex.quote(self.called)} --against {shlex.quote(self.target)}{rows}{seed}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -229,7 +237,7 @@ class Stream(Watcher):
 
 APART = {
     "timing": ("seconds", "date", "python", "platform"),
-    "schedule": ("overlaps", "reproduced", "rounds", "played"),
+    "schedule": ("overlaps", "reproduced", "rounds", "played", "ids"),
 }
 """The fields that two runs with one seed need not share, by the name under which they stand in a record."""
 IF_ANY = (
@@ -276,7 +284,9 @@ def _fields(value: Record) -> dict[str, Any]:
             found = said["counterexample"] or {}
             rounds = {name: found.pop(name, 0) for name in ("reproduced", "rounds")}
             played = [_told(each) for each in found.pop("played", ())]
-            said["schedule"] = {"overlaps": said.pop("overlaps"), **rounds, **({"played": played} if played else {})}
+            shown = {"played": played, "ids": found.pop("ids", {})}
+            shown = {name: each for name, each in shown.items() if each}
+            said["schedule"] = {"overlaps": said.pop("overlaps"), **rounds, **shown}
         case Coverage():
             said["clauses"] = dict(sorted(value.clauses.items()))
     said = {name: each for name, each in said.items() if each or name not in IF_ANY}
