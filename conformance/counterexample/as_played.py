@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from conformance.judge import Event, Finding, History, calls_of, comparable, said, short
-from conformance.verdict import Made
+from conformance.verdict import NO_ANSWER, Made
 from statemachines.model import Signal
 from statemachines.rows import Observed
 
@@ -45,7 +45,7 @@ def _gave(call: Observed) -> str:
     if call.refused is not None:
         return f"refused {_cut(call.refused)}"
     if call.began and not call.ended:
-        return "no answer"
+        return NO_ANSWER
     if call.malformed:
         return _cut(call.malformed)
     return "" if call.given is None else _cut(short(call.given))
@@ -57,19 +57,16 @@ def _cut(text: str) -> str:
 
 def _marked(found: list[Made], events: Sequence[Event], finding: Finding, order: Sequence[int]) -> list[Made]:
     """Mark what is wrong: of calls made at once at the end those that no order explains, else the call of the finding."""
-    *_, last = events
+    last = events[-1]
     if isinstance(last, History):
         first = len(found) - len(last.calls)
+        group = found[first:]
+        if any(each.gave == NO_ANSWER for each in group):
+            return [*found[:first], *(replace(each, wrong=each.gave == NO_ANSWER) for each in group)]
         places = {place: number for number, place in enumerate(order, 1)}
-        group = [replace(each, place=places.get(index, 0)) for index, each in enumerate(found[first:])]
-        unanswered = any(each.gave == "no answer" for each in group)
-        return [*found[:first], *(replace(each, wrong=_is_wrong(each, order, unanswered)) for each in group)]
+        placed = [replace(each, place=places.get(index, 0)) for index, each in enumerate(group)]
+        return [*found[:first], *(replace(each, wrong=bool(order) and not each.place) for each in placed)]
     operations = [call.operation for event in events for call in calls_of(event)]
     called = [index for index, operation in enumerate(operations) if operation == finding.operation]
     wrong = called[-1] if called else len(found) - 1
     return [replace(each, wrong=index == wrong) for index, each in enumerate(found)]
-
-
-def _is_wrong(made: Made, order: Sequence[int], unanswered: bool) -> bool:
-    """Return whether a call made at once with others shows the fault: it did not come back, or no order explains it."""
-    return made.gave == "no answer" if unanswered else bool(order) and not made.place

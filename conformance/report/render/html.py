@@ -94,6 +94,7 @@ def _said(report: Report) -> dict[str, Any]:
     return {
         "header": header,
         "outcome": outcome(report),
+        "finished": report.finished,
         "lead": said.conclusion.partition(". ")[0].rstrip(".") + ".",
         "beside": said.beside,
         "counts": [(verdict, SIGNS[verdict], KINDS.get(verdict, "plain"), sum(each)) for verdict, each in said.counts],
@@ -199,7 +200,8 @@ def _charts(report: Report) -> list[tuple[str, str]]:
 def _clauses(report: Report) -> list[dict[str, Any]]:
     """Return the clauses, with those first that nothing witnessed though somebody could have asked."""
     seen, gaps, unasked = report.coverage.clauses, {*report.coverage.gaps}, {*report.coverage.unasked}
-    paths = list(dict.fromkeys([*seen, *report.coverage.gaps, *report.coverage.unasked]))
+    places = {path: place for place, path in enumerate(report.header.sentences)}  # in the order of the spec
+    paths = sorted({*seen, *gaps, *unasked}, key=lambda path: (places.get(path, len(places)), path))
     found = [
         {
             "path": path,

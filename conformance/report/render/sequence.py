@@ -14,7 +14,7 @@ from xml.etree.ElementTree import Element
 
 from conformance.report import number
 from conformance.report.render.svg import element, text_of, wrapped
-from conformance.verdict import Counterexample, Made
+from conformance.verdict import NO_ANSWER, Counterexample, Made
 
 WIDE = 44  # characters on a line
 MOST_LINES_OF_ONE = 4  # of a call or a reply that is right; what is wrong is shown whole
@@ -94,7 +94,7 @@ class _Sequence:
             self._text(signal, style, most, "↯ ")
         if made.gave or made.wrong:
             self._text(made.gave or "nothing", style, most, "✗ " if made.wrong else "")
-        if made.gave != "no answer" and (made.gave or made.signals or made.wrong):
+        if made.gave != NO_ANSWER and (made.gave or made.signals or made.wrong):
             self._arrow(SYSTEM, KIT, "back bad" if made.wrong else "back")
         if made.wrong:
             self._text(self._found.expected, "fine-note", MOST_LINES_OF_ONE, "✓ expected: ")
@@ -163,13 +163,13 @@ class _Sequence:
         """Say which part some order explains, and which calls are in none."""
         order = [named[id(each)] for each in sorted(calls, key=lambda each: each.place) if each.place]
         wrong = [named[id(each)] for each in calls if each.wrong]
+        if unanswered := [named[id(each)] for each in calls if each.gave == NO_ANSWER]:
+            self._text(f"No answer: {', '.join(unanswered)}.", "bad", 0, "✗ ")
+            return
         if order and len(order) == len(calls):
             self._text(f"In the order {', '.join(order)} each reply is right, but not all the signals.", "note")
         elif order:
             self._text(f"The longest part that some order explains: {', '.join(order)}.", "fine-note", 0, "✓ ")
-        elif wrong and any(each.gave == "no answer" for each in calls):
-            self._text(f"No answer: {', '.join(wrong)}.", "bad", 0, "✗ ")
-            return
         if wrong:
             self._text(f"No order explains {', '.join(wrong)} as well.", "bad", 0, "✗ ")
 
