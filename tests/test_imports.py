@@ -133,6 +133,12 @@ RULES = (
         never=("rich",),
     ),
     Rule(
+        "who makes no page does without jinja2, which is an extra",
+        who=BOTH,
+        never=("jinja2", "markupsafe"),
+        lazily=True,
+    ),
+    Rule(
         "jsonschema is slow to import, so only the function that validates pays for it",
         who=BOTH,
         never=("jsonschema",),
@@ -421,6 +427,7 @@ VIOLATIONS = {
     "the search at the top": ("conformance/suite/run.py", "from conformance.search import walks"),
     "pytest in passing": ("conformance/suite/rows.py", "import pytest"),
     "rich outside render": ("conformance/command/cli.py", "from rich.console import Console"),
+    "jinja2 for everyone": ("conformance/report/render/html.py", "from jinja2 import Template"),
     "jsonschema for everyone": ("statemachines/surface/spec.py", "from jsonschema import Draft7Validator"),
     "jsonschema in a class body": ("statemachines/surface/spec.py", "class C:\n    import jsonschema"),
 }
@@ -441,6 +448,7 @@ ALLOWED = {
     "hypothesis where it belongs": ("conformance/search/stateful.py", "import hypothesis"),
     "the search where it is used": ("conformance/suite/run.py", "def f():\n    import conformance.search"),
     "rich where it belongs": ("conformance/report/terminal.py", "from rich.table import Table"),
+    "jinja2 where it is used": ("conformance/report/render/html.py", "def f():\n    import jinja2"),
     "jsonschema where it is used": ("statemachines/surface/spec.py", "def f():\n    import jsonschema"),
 }
 

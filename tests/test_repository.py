@@ -376,7 +376,8 @@ def test_the_wheel_carries_both_packages_their_types_and_the_specs(wheel: Path) 
         for p in PYTHON
         if p.relative_to(ROOT).parts[0] in {"conformance", "statemachines"}
     }
-    assert data
+    data |= {p.relative_to(ROOT).as_posix() for p in (ROOT / "conformance").rglob("templates/*")}
+    assert "conformance/report/render/templates/report.html.j2" in data
     assert {"conformance/py.typed", "statemachines/py.typed"} | data | code <= names
     assert {name.partition("/")[0] for name in names} == {
         "conformance",

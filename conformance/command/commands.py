@@ -17,9 +17,6 @@ from conformance.errors import UsageError
 from conformance.verdict import EXIT_CONFORMS, EXIT_HARNESS, EXIT_UNKNOWN, EXIT_USAGE, EXIT_VIOLATES
 from statemachines.specs import shipped
 
-if TYPE_CHECKING:  # a command that reads none does not pay for it
-    pass
-
 
 @contextmanager
 def _writing(path: Path) -> Iterator[None]:

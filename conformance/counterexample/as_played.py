@@ -5,13 +5,35 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from conformance.judge import Event, Finding, History, calls_of, comparable, said, short
+from conformance.budget import Budget
+from conformance.judge import Event, Finding, History, Lockstep, calls_of, comparable, longest, said, short
+from conformance.system import Declaration
 from conformance.verdict import NO_ANSWER, Made
-from statemachines.model import Signal
+from statemachines.compile import Compiled
+from statemachines.model import Restless, Signal
 from statemachines.rows import Observed
 
 MOST_MADE, FIRST_MADE = 200, 40  # calls that are kept of a long story, and of these the first ones
 LONGEST_CALL = 400  # characters of a call, and of a reply
+
+
+def partly_explained(
+    compiled: Compiled, declaration: Declaration, budget: Budget, events: Sequence[Event], deviating: Sequence[str] = ()
+) -> tuple[int, ...]:
+    """Return the places, among the calls made at once at the end, of the most that some order explains, in that order.
+
+    None where the events do not end so, or where what came before is not explained. `deviating` are clauses that the
+    system need not keep.
+    """
+    if not events or not isinstance(events[-1], History):
+        return ()
+    lockstep = Lockstep(compiled.without(declaration.unsent), declaration, budget, deviating=deviating)
+    try:
+        if any(lockstep.advance(each) is not None for each in events[:-1]):
+            return ()
+        return max((longest(lockstep.stepper, each, events[-1]) for each in lockstep.configurations), key=len)
+    except Restless:
+        return ()
 
 
 def as_played(events: Sequence[Event], finding: Finding | None, order: Sequence[int] = ()) -> tuple[Made, ...]:

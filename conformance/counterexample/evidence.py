@@ -7,11 +7,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
-from conformance.counterexample.as_played import as_played
+from conformance.counterexample.as_played import as_played, partly_explained
 from conformance.counterexample.play import NOTHING, Played, play, symbolic
 from conformance.counterexample.shrink import in_turn, shrink
 from conformance.counterexample.text import Claim, Written, as_row
-from conformance.judge import CallFailed, Case, Finding, kernel_facts, partly_explained
+from conformance.judge import CallFailed, Case, Finding, kernel_facts
 from conformance.system import HarnessError
 from conformance.verdict import Counterexample
 from statemachines.checks import holds

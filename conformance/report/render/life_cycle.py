@@ -48,10 +48,10 @@ def _label(arrow: Led) -> str:
 
 def life_cycle(chart: Chart, witnessed: Mapping[str, int] | None) -> str:
     """Return the drawing of a kind of record as SVG; None for `witnessed` where the run did not come to tell."""
-    return _Drawing(chart, witnessed).drawn()
+    return _StateLines(chart, witnessed).drawn()
 
 
-class _Drawing:
+class _StateLines:
     def __init__(self, chart: Chart, witnessed: Mapping[str, int] | None) -> None:
         self._chart = chart
         self._witnessed = witnessed

@@ -16,7 +16,7 @@ from conformance.report import number
 from conformance.report.render.svg import element, text_of, wrapped
 from conformance.verdict import NO_ANSWER, Counterexample, Made
 
-WIDE = 44  # characters on a line
+SIGNS_ON_A_LINE = 44  # characters on a line
 MOST_LINES_OF_ONE = 4  # of a call or a reply that is right; what is wrong is shown whole
 LINE_HEIGHT = 17
 REPEATS, LONGEST_CYCLE = 4, 3  # calls that come so often one after the other are drawn once
@@ -25,7 +25,7 @@ KIT, SYSTEM = 2.5, 97.5  # percent across
 
 def sequence(found: Counterexample, name: str) -> str:
     """Return the drawing of a counterexample as SVG; empty where the report does not hold its calls."""
-    return _Sequence(found).drawn(name) if found.played else ""
+    return _CallDrawing(found).drawn(name) if found.played else ""
 
 
 def letters(count: int) -> list[str]:
@@ -35,7 +35,7 @@ def letters(count: int) -> list[str]:
     return list(itertools.islice(names, count))
 
 
-class _Sequence:
+class _CallDrawing:
     """A drawing that grows downwards; `_y` is where it ends."""
 
     def __init__(self, found: Counterexample) -> None:
@@ -186,7 +186,7 @@ class _Sequence:
         self._y += 6
 
     def _text(self, said: str, style: str, most: int = 0, before: str = "") -> None:
-        for line in wrapped(said, WIDE, most, before):
+        for line in wrapped(said, SIGNS_ON_A_LINE, most, before):
             self._line(line, style)
             self._y += LINE_HEIGHT
 

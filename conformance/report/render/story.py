@@ -29,7 +29,7 @@ SIGNS = {
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
+class Ending:
     """How a run came out: `kind` is good, bad or unknown; `word` a headline, `short` what a badge says."""
 
     kind: str
@@ -38,27 +38,27 @@ class Outcome:
     sign: str
 
 
-def outcome(report: Report) -> Outcome:
+def outcome(report: Report) -> Ending:
     """Return how a run came out."""
     if report.footer is None:
-        return Outcome("unknown", "Did not finish", "did not finish", "?")
+        return Ending("unknown", "Did not finish", "did not finish", "?")
     match report.footer.exit:
         case code if code == EXIT_CONFORMS:
             passed = sum(row.verdict is Verdict.PASS for row in report.rows)
-            return Outcome("good", "Conforms", f"conforms {number(passed, 'row')}", "✓")
+            return Ending("good", "Conforms", f"conforms {number(passed, 'row')}", "✓")
         case code if code == EXIT_VIOLATES:
             rows = against(report.rows, report.footer.stale)
             failing = sum(row.verdict in FAILING for row in rows)
             if failing:
-                return Outcome("bad", "Violates", f"violates {number(failing, 'row')}", "✗")
+                return Ending("bad", "Violates", f"violates {number(failing, 'row')}", "✗")
             short = f"did not exercise {number(len(rows), 'row')}" if rows else "does not conform"
-            return Outcome("bad", "Does not conform", short, "✗")
+            return Ending("bad", "Does not conform", short, "✗")
         case code if code == EXIT_HARNESS:
-            return Outcome("unknown", "Could not be asked", "could not be asked", "!")
+            return Ending("unknown", "Could not be asked", "could not be asked", "!")
         case code if code == EXIT_UNKNOWN:
-            return Outcome("unknown", "Could not tell", "could not tell", "?")
+            return Ending("unknown", "Could not tell", "could not tell", "?")
         case code:
-            return Outcome("unknown", f"Ended with code {code}", f"ended with code {code}", "?")
+            return Ending("unknown", f"Ended with code {code}", f"ended with code {code}", "?")
 
 
 @dataclass(frozen=True, slots=True)

@@ -25,7 +25,8 @@ from conformance.command.cli import main
 from conformance.command.explain import explain_row
 from conformance.report import junit_xml
 from conformance.report import reader as report_reader
-from conformance.report.records import Header
+from conformance.report.records import Header, line
+from conformance.report.render import FORMS
 from conformance.suite import read, replay
 from conformance.suite.machine import ABOUT_MACHINE, MACHINE
 from conformance.suite.trace_file import Saver, save
@@ -928,6 +929,106 @@ def test_a_report_of_a_run_that_did_not_finish_is_shown_and_is_no_success(elsewh
     capsys.readouterr()
     assert ran("show", "cut.jsonl") == EXIT_UNKNOWN
     assert "The run did not finish: 1 of 2 rows of task-progress had a verdict." in capsys.readouterr().out
+
+
+def test_a_saved_report_is_rendered_in_every_form(elsewhere: Path, capsys: Capture) -> None:
+    run = ("run", "task-progress", "--against", "reference", "--rows", "N1,N2", "--report", "report.jsonl")
+    assert ran(*run, "--junit", "junit.xml") == EXIT_CONFORMS
+    capsys.readouterr()
+    for form in FORMS:
+        assert ran("render", "report.jsonl", "--as", form) == EXIT_CONFORMS
+        out = capsys.readouterr().out
+        assert "conforms 2 rows" in out or form == "junit"
+        assert ran("render", "report.jsonl", "--as", form, "--output", "made") == EXIT_CONFORMS
+        assert (elsewhere / "made").read_text(encoding="utf-8") == out
+    assert ran("render", "report.jsonl", "--as", "junit") == EXIT_CONFORMS
+    assert capsys.readouterr().out == (elsewhere / "junit.xml").read_text(encoding="utf-8")
+    assert ran("render", "report.jsonl", "--as", "markdown", "--since", "report.jsonl") == EXIT_CONFORMS
+    assert "Every row has the verdict that it had." in capsys.readouterr().out
+    lines = (elsewhere / "report.jsonl").read_text(encoding="utf-8").splitlines(keepends=True)
+    (elsewhere / "cut.jsonl").write_text("".join(lines[:2]), encoding="utf-8")
+    assert ran("render", "cut.jsonl", "--as", "html") == EXIT_UNKNOWN
+    assert "Did not finish" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (("gone.jsonl", "--as", "html"), "gone.jsonl cannot be read: No such file or directory"),
+        (
+            ("report.jsonl", "--as", "html", "--since", "report.jsonl"),
+            "--since is for --as markdown: html does not say",
+        ),
+        (("report.jsonl", "--as", "badge", "--output", "no/where"), "no/where cannot be written: No such file"),
+    ],
+)
+def test_what_cannot_be_rendered_is_told(
+    arguments: tuple[str, ...], said: str, elsewhere: Path, capsys: Capture
+) -> None:
+    header = Header("thread-job", 1, "reference", 0)
+    (elsewhere / "report.jsonl").write_text(line(header), encoding="utf-8")
+    assert ran("render", *arguments) == EXIT_USAGE
+    assert said in capsys.readouterr().err
+
+
+HOSTILE_SPEC = """
+lifecycle: small
+version: 1
+about: A job runs until it is done.
+entities:
+  Job:
+    id: minted
+    states: {active: [running], terminal: [done]}
+    shows: {job_id: job.id, status: job.state}
+operations:
+  start:
+    create: {Job: {}}
+    gives: {job_id: job.id}
+  finish:
+    takes: {job: Job}
+    move: running -> done
+  inspect:
+    takes: {job: Job}
+    gives: job
+matrix:
+  N1:
+    about: "A job that is finished is done. </script><img src=x onerror=alert(1)>"
+    level: must
+    source: the handbook
+    covers: [entities.Job, operations.start, operations.finish.move, operations.inspect.gives]
+    act:
+      - job = start()
+      - finish(job.job_id)
+    assert: inspect(job.job_id).status == done
+"""
+HOSTILE_SYSTEM = """
+import sys
+class Jobs:
+    declares = {"clock": "none", "concurrency": "none"}
+    def start(self):
+        return {"job_id": "</script><img src=x onerror=alert(1)>"}
+    def finish(self, job):
+        print("</script><img src=x onerror=alert(1)>", file=sys.stderr)
+    def inspect(self, job):
+        raise RuntimeError("</script><img src=x onerror=alert(1)>")
+"""
+
+
+def test_what_a_spec_and_a_system_say_stays_a_text_in_every_form(elsewhere: Path, capsys: Capture) -> None:
+    (elsewhere / "small.yaml").write_text(HOSTILE_SPEC, encoding="utf-8")
+    (elsewhere / "hostile.py").write_text(HOSTILE_SYSTEM, encoding="utf-8")
+    run = ("run", "small.yaml", "--against", "python:hostile:Jobs", "--rows", "N1", "--report", "report.jsonl")
+    assert ran(*run) == EXIT_VIOLATES
+    capsys.readouterr()
+    assert ran("render", "report.jsonl", "--as", "html") == EXIT_CONFORMS
+    page = capsys.readouterr().out
+    assert page.count("&lt;img src=x onerror=alert(1)&gt;") > 4
+    assert "<img" not in page
+    assert page.count("</script>") == 1
+    assert ran("render", "report.jsonl", "--as", "markdown") == EXIT_CONFORMS
+    outside = re.sub(r"(?ms)^(```+).*?^\1$", "", capsys.readouterr().out)
+    assert "<img" not in outside
+    assert "&#60;img" in outside
 
 
 def test_a_junit_file_is_written_whole_or_not_at_all(elsewhere: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -14,9 +14,9 @@ from jsonschema import Draft7Validator, ValidationError
 
 from conformance.report import records
 from conformance.report.reader import ReportError, load, read
-from conformance.report.records import LEVELS, Coverage, Footer, Header, Planned, Stream, tally
+from conformance.report.records import LEVELS, Chart, Coverage, Footer, Header, Led, Planned, Stream, tally
 from conformance.report.report import Report
-from conformance.verdict import Counterexample, RowResult, Verdict
+from conformance.verdict import Counterexample, Made, RowResult, Verdict
 from statemachines import specs
 
 SCHEMA = specs.schema("report")
@@ -117,6 +117,34 @@ def test_two_runs_differ_only_in_timing_and_schedule() -> None:
 def settled(line: str) -> str:
     record = json.loads(line)
     return json.dumps({key: value for key, value in record.items() if key not in {"timing", "schedule"}})
+
+
+def test_what_a_drawing_needs_is_written_and_read_again() -> None:
+    made = Made(2, "start()", "'a'", 1, ("signal s()",), 3, 5, 1, True)
+    found = replace(FOUND, played=(Made(1, "wait(ms=1)"), made), ids={"job.job_id": "a"})
+    arrows = (Led("start", "", ("on",), clause="c"), Led("", "on", (), "to", "5m", "d"))
+    header = replace(
+        HEADER,
+        sentences={"c": "a sentence"},
+        charts=(Chart("Job", ("on", "off"), ("off",), arrows),),
+        date="2026-05-02T08:30:00Z",
+        python="CPython 3.12.4",
+        platform="Linux",
+    )
+    whole = replace(WHOLE, header=header, rows=(ROWS[0], replace(ROWS[1], counterexample=found), ROWS[2]))
+    lines = streamed(whole)
+    for line in lines:
+        VALID.validate(json.loads(line))
+    assert load(lines) == whole
+    assert json.loads(lines[0])["timing"] == {
+        "date": "2026-05-02T08:30:00Z",
+        "python": "CPython 3.12.4",
+        "platform": "Linux",
+    }
+    schedule = json.loads(lines[2])["schedule"]
+    assert schedule["played"][0] == {"step": 1, "call": "wait(ms=1)"}
+    assert schedule["ids"] == {"job.job_id": "a"}
+    assert not {"played", "ids"} & {*json.loads(lines[2])["counterexample"]}
 
 
 def test_a_planned_row_without_a_result_is_simply_missing() -> None:

@@ -6,7 +6,7 @@ from dataclasses import replace
 from xml.etree import ElementTree
 
 from conformance.report.render.life_cycle import GONE, life_cycle, ways
-from conformance.report.render.sequence import WIDE, letters, sequence
+from conformance.report.render.sequence import SIGNS_ON_A_LINE, letters, sequence
 from conformance.verdict import Counterexample, Made
 from tests.conformance.report.render.samples import CHART, RACE, SECOND
 
@@ -96,7 +96,7 @@ def test_no_line_is_too_wide_for_a_telephone() -> None:
     long = Made(1, f"start({'x' * 300}, {'y ' * 90})", "z" * 500, began=1, ended=2, wrong=True)
     found = replace(SECOND, played=(long,), expected="e" * 300)
     for drawing in (sequence(found, ""), sequence(RACE, "")):
-        assert max(map(len, lines(drawing))) <= WIDE
+        assert max(map(len, lines(drawing))) <= SIGNS_ON_A_LINE
 
 
 def test_a_report_without_the_calls_has_no_drawing() -> None:
