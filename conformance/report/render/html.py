@@ -246,7 +246,7 @@ def _ran(report: Report) -> list[tuple[str, str]]:
 
 def _commands(report: Report, ways: list[Cause]) -> list[tuple[str, str]]:
     """Return the commands that run all of it again, or what fails."""
-    asked = [("All of it, as far as it can be told", report.header.rerun())]
+    asked = [("All rows", report.header.rerun())]
     if ways:
         asked.append(("What fails", report.header.rerun(*(row_id for cause in ways for row_id in cause.ids))))
     return [(name, command) for name, command in asked if command]
