@@ -28,7 +28,7 @@ def saved_report(path: str, done: str) -> Report:
 
 def compare(options: argparse.Namespace) -> int:
     """Say what two reports differ in: 1 where something got worse, else 0. Raises UsageError."""
-    from conformance.gating import Incomparable, compared
+    from conformance.report import Incomparable, compared
 
     old, new = (saved_report(path, "compared") for path in (options.old, options.new))
     try:
@@ -55,7 +55,7 @@ def rows_asked(options: argparse.Namespace) -> str | Sequence[str] | None:
     if options.rerun_failed is None:
         rows: str | None = options.rows
         return rows
-    from conformance.gating import to_run_again
+    from conformance.report import to_run_again
     from conformance.suite import MACHINE, selected
 
     report, compiled = saved_report(options.rerun_failed, "run again"), loaded(options.lifecycle)

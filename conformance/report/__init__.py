@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+from conformance.report.comparison import Change, Comparison, Incomparable, compared, to_run_again
 from conformance.report.content import (
     FAILING,
     RAN,

@@ -96,9 +96,9 @@ class Header:
     judged_by: int = 0
     sentences: Mapping[str, str] = field(default_factory=dict)
     charts: tuple[Chart, ...] = ()
-    date: str = ""
-    python: str = ""
-    platform: str = ""
+    date: str = field(default="", compare=False)
+    python: str = field(default="", compare=False)
+    platform: str = field(default="", compare=False)
 
     @property
     def called(self) -> str:

@@ -9,8 +9,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from conformance.report import Report, cut, named, number, one_line, opening, summary, visible
-from conformance.report.render.story import SIGNS, Cause, causes, changes, missing, outcome, told, unanswered
+from conformance.report import Incomparable, Report, compared, cut, named, number, one_line, opening, summary, visible
+from conformance.report.render.story import SIGNS, Cause, causes, missing, outcome, told, unanswered
 
 _MEANS = re.compile(r"[^\w\s.,;:()/→…“”’'=-]|_")
 _LINKS = re.compile(
@@ -74,10 +74,16 @@ def _lines(report: Report, since: Report | None) -> Iterator[str]:
 def _changed(report: Report, since: Report) -> Iterator[str]:
     yield "### What has changed"
     yield ""
-    found = changes(report, since)
-    for change in found:
-        yield f"- {number(len(change.said), 'row')} {change.title}: {plain(named(change.said, MOST_NAMED))}"
-    if not found:
+    try:
+        parts = compared(since, report).parts
+    except Incomparable as error:
+        yield f"The other report cannot be compared: {plain(str(error))}"
+        yield ""
+        return
+    for title, part in parts:
+        said = [f"{each.name} ({each.before} → {each.after})" if each.before else each.name for each in part]
+        yield f"- {title}: {plain(named(said, MOST_NAMED))}"
+    if not parts:
         yield "Every row has the verdict that it had."
     if outcome(since).short != outcome(report).short:
         yield f"- before: {outcome(since).short}; now: {outcome(report).short}"

@@ -138,34 +138,6 @@ def missing(report: Report) -> list[str]:
     return [] if report.finished else [row.id for row in report.header.rows if row.id not in asked]
 
 
-@dataclass(frozen=True, slots=True)
-class Change:
-    """Rows that are not as they were in an earlier report, under a heading."""
-
-    title: str
-    said: tuple[str, ...]
-
-
-def changes(report: Report, since: Report) -> list[Change]:
-    """Return which rows began to fail, which fail no more, which else have another verdict, which are new or gone."""
-    before, now = {row.id: row for row in since.rows}, {row.id: row for row in report.rows}
-    both = [(before[row.id], row) for row in report.rows if row.id in before]
-    moved = [(old, new) for old, new in both if old.verdict is not new.verdict]
-    broke = [new.id for old, new in moved if new.verdict in FAILING and old.verdict not in FAILING]
-    mended = [new.id for old, new in moved if new.verdict is Verdict.PASS and old.verdict in FAILING]
-    rest = [f"{new.id} ({old.verdict} → {new.verdict})" for old, new in moved if new.id not in {*broke, *mended}]
-    fresh = [f"{row_id} ({row.verdict})" for row_id, row in now.items() if row_id not in before]
-    gone = [row_id for row_id in before if row_id not in now]
-    titled = {
-        "began to fail": broke,
-        "pass again": mended,
-        "have another verdict": rest,
-        "were not asked before": fresh,
-        "are not asked any more": gone,
-    }
-    return [Change(title, tuple(ids)) for title, ids in titled.items() if ids]
-
-
 def told(ids: Sequence[str]) -> str:
     """Name all rows of a cause."""
     return named(ids, len(ids))

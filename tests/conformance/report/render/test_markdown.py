@@ -62,11 +62,13 @@ def test_what_has_changed_comes_first() -> None:
     text = rendered(now, "markdown", before)
     changed = text[text.index("### What has changed") : text.index("### What fails")]
     assert changed.splitlines()[2:6] == [
-        "- 1 row began to fail: N1",
-        "- 1 row pass again: N2",
-        "- 1 row have another verdict: E9 (flaky → could not tell)",
-        "- 1 row were not asked before: X2 (not exercised)",
+        "- worse: N1 (pass → fail)",
+        "- better: N2 (fail → pass)",
+        "- new: X2",
+        "- otherwise: E9 (flaky → could not tell)",
     ]
+    other = replace(before, header=replace(before.header, lifecycle="job"))
+    assert "cannot be compared: the first is a report of job" in rendered(now, "markdown", other)
     assert "Every row has the verdict that it had." in rendered(before, "markdown", before)
     assert "What has changed" not in rendered(now, "markdown")
 

@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from conformance.command.cli import main
-from conformance.gating import Comparison, Incomparable, compared
-from conformance.gating.comparison import ORDER
+from conformance.report import Comparison, Incomparable, compared
+from conformance.report.comparison import ORDER
 from conformance.report.records import Coverage, Footer, Header, Planned, tally
 from conformance.report.report import Report
 from conformance.verdict import Counterexample, RowResult, Verdict

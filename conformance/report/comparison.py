@@ -6,7 +6,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
-from conformance.report import Report, named, number, one_line
+from conformance.report.report import Report
+from conformance.report.texts import named, number, one_line
 from conformance.verdict import EXIT_CONFORMS, EXIT_VIOLATES, RowResult, Verdict
 
 GONE, UNANSWERED = "gone", "no result"
@@ -65,6 +66,12 @@ class Comparison:
     alike: int
 
     @property
+    def parts(self) -> list[tuple[str, tuple[Change, ...]]]:
+        """Return the changes under their headings, without those that have none."""
+        found = {"worse": self.worse, "better": self.better, "new": self.new, "otherwise": self.other}
+        return [(title, part) for title, part in found.items() if part]
+
+    @property
     def exit(self) -> int:
         """The exit code: 1 where something got worse."""
         return EXIT_VIOLATES if self.worse else EXIT_CONFORMS
@@ -75,12 +82,10 @@ class Comparison:
 
     def __str__(self) -> str:
         """Return the text for people: first what changed."""
-        parts = {"worse": self.worse, "better": self.better, "new": self.new, "otherwise": self.other}
-        said = [f"{title}: {named([each.name for each in part])}" for title, part in parts.items() if part]
+        said = [f"{title}: {named([each.name for each in part])}" for title, part in self.parts]
         lines = [f"{'; '.join(said) or 'nothing changed'}."]
-        for title, part in parts.items():
-            if part:
-                lines += ["", title, *(line for each in part for line in _lines(each))]
+        for title, part in self.parts:
+            lines += ["", title, *(line for each in part for line in _lines(each))]
         return "\n".join([*lines, "", f"{number(self.alike, 'row')} as before", f"exit {self.exit}"])
 
 
