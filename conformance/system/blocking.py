@@ -67,22 +67,20 @@ class Clock:
         return any(each.began == self.milliseconds for each in [*self._blocked])
 
     @contextlib.contextmanager
-    def during(self, lasts: int) -> Iterator[None]:
-        """Let the clock move while a call goes on that may block for so many milliseconds."""
-        blocked = _Blocked(self.milliseconds, lasts)
+    def during(self, lasts: int, *, sleeps: bool = False) -> Iterator[_Blocked]:
+        """Let the clock move while a call goes on that may block for so many milliseconds, or somebody who `sleeps`."""
+        blocked = _Blocked(self.milliseconds, lasts, sleeps=sleeps)
         self._blocked.append(blocked)
         try:
-            yield
+            yield blocked
         finally:
             self._blocked.remove(blocked)
 
     def sleep(self, ms: int) -> None:
         """Wait beside calls that may block, until the clock was moved so far: they come back when their time is over."""
-        sleeper = _Blocked(self.milliseconds, ms, sleeps=True)
-        self._blocked.append(sleeper)
-        while ms > 0 and not sleeper.over.wait(SLICE):
-            pass
-        self._blocked.remove(sleeper)
+        with self.during(ms, sleeps=True) as sleeper:
+            while ms > 0 and not sleeper.over.wait(SLICE):
+                pass
 
     def step(self) -> bool:
         """Move the clock to the next instant at which something may come back; tell whether there was one."""
