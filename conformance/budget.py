@@ -41,7 +41,7 @@ class Budget:
     configurations: int = 256  # explanations of a case that are held at once
     own_steps: int = 2_000  # configurations that steps of the system's own lead to between two calls
     ways_of_time: int = 2_000  # configurations, and timers that fire, while time passes
-    answers: int = 128  # to what nobody can know of the instants of a call
+    answers: int = 128  # ways in which a call may lie to deadlines, where nobody knows when exactly it was
     linearized: int = 12  # calls at once whose every order is searched; more are followed in the order of their ends
     few_callers: int = 3  # whose orders are few
     linearized_of_few: int = 60  # calls at once of so few callers whose every order is searched

@@ -8,7 +8,7 @@ One idea, and so one file: it is copied as one text.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any, NoReturn, Self, TypeVar
 
 # ── The listed functions ─────────────────────────────────────────────────────────────────────────
@@ -479,9 +479,11 @@ class BaseModel:
         return found
 
     def blocks_for(self, operation: str, arguments: Mapping[str, Any]) -> int | None:
-        """Return the milliseconds for which a call may block now; None for one that may not."""
-        found = getattr(self, f"blocks_for_{operation}", None)
-        return None if found is None or not self.decide(operation, arguments).accept else found(**arguments)
+        """Return the milliseconds for which a call of an operation that `waits` may block now; None where it is not accepted."""
+        if not self.decide(operation, arguments).accept:
+            return None
+        found: int = getattr(self, f"blocks_for_{operation}")(**arguments)
+        return found
 
     def do(self, operation: str, arguments: Mapping[str, Any], mint: Callable[..., str] | None = None) -> Outcome:
         """Carry an operation out, with `mint` to choose the ids of new records; raise Impossible where one does not fit."""
@@ -516,20 +518,20 @@ class BaseModel:
         """Return those of them with which calls end that have been made."""
         return [step for step in self.forced() if step[0] in self.ENDING] if self.ENDING else []
 
-    def to_rest(self) -> Iterator[tuple[int, tuple[Any, ...]]]:
+    def to_rest(self, but: Collection[int] = ()) -> Iterator[tuple[int, tuple[Any, ...]]]:
         """Walk the steps that must be taken until none is left; whoever walks takes each before asking for the next.
 
-        Raises Restless where there is no end of them.
+        Those whose number is in `but` are left out. Raises Restless where there is no end of them.
         """
         taken = 0
-        while steps := self.forced():
+        while steps := [step for step in self.forced() if step[0] not in but]:
             if (taken := taken + 1) > MOST_AT_AN_INSTANT:
                 raise Restless
             yield steps[0]
 
-    def settle(self) -> list[Outcome]:
-        """Take the steps that must be taken until none is left."""
-        return [self.take(*step) for step in self.to_rest()]
+    def settle(self, but: Collection[int] = ()) -> list[Outcome]:
+        """Take the steps that must be taken until none is left, but for those of these numbers."""
+        return [self.take(*step) for step in self.to_rest(but)]
 
     def due(self) -> list[Timer]:
         """List the timers that may fire at this very instant: before a call, or after it."""

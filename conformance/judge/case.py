@@ -84,7 +84,7 @@ class Case:
         self._readings: list[tuple[Observed, Any]] = []  # each with its reply as it came
         self._caller = threading.local()
         adapter.reset()
-        self._watch = Stopwatch() if adapter.declaration.runs_on else None
+        self._stopwatch = Stopwatch(runs=adapter.declaration.runs_on)
 
     @property
     def faults(self) -> list[Finding]:
@@ -95,8 +95,9 @@ class Case:
     @property
     def slow(self) -> int:
         """How many milliseconds have passed so far beside `wait`; 0 by a clock that stands still."""
+        now = self._stopwatch.now
         waited = sum(call.arguments["ms"] for call in self.calls if call.operation == "wait")
-        return max(self._watch.last - waited, 0) if self._watch is not None else 0
+        return max(now[1] - waited, 0) if now is not None else 0
 
     @property
     def calls(self) -> list[Observed]:
@@ -157,12 +158,11 @@ class Case:
         wait, clock = call.operation == "wait", self.adapter.declaration.clock
         if wait and clock not in MOVED:
             time.sleep(call.arguments["ms"] / 1000 if clock == "real" else 0)
-            return self._from_now(call)
+            return replace(call, began=next(self._clock), within=self._stopwatch.now)
         reply, refused = None, None
         self._observation.given(call.arguments)
         self.adapter.turn()
-        call = self._from_now(call)
-        began, before = next(self._clock), self.adapter.milliseconds
+        began, before, within = next(self._clock), self.adapter.milliseconds, self._stopwatch.now
         try:
             lasts = self.judge.lockstep.blocks_for(call.operation, call.arguments)
             reply = self.adapter.call(call.operation, call.arguments, lasts)
@@ -174,22 +174,13 @@ class Case:
         ended, elapsed = next(self._clock), self.adapter.milliseconds - before
         if wait:
             reply, elapsed = None, 0
-            if self._watch is not None:
-                self._watch.move(call.arguments["ms"])
-                call = self._from_now(call)
-        return replace(call, reply=reply, refused=refused, began=began, ended=ended, elapsed=elapsed)
-
-    def _from_now(self, call: Observed) -> Observed:
-        """Return a call that begins now, by a clock that runs on."""
-        if self._watch is None:
-            return call
-        return replace(call, began=next(self._clock), within=(self._watch.first, self._watch.last))
+            self._stopwatch.move(call.arguments["ms"])
+            within = self._stopwatch.now
+        return replace(call, reply=reply, refused=refused, began=began, ended=ended, elapsed=elapsed, within=within)
 
     def _until_now(self, call: Observed) -> Observed:
-        """Return a call that is over now, and all that came of it was seen, by a clock that runs on."""
-        if self._watch is None or call.within is None:
-            return call
-        return replace(call, within=(call.within[0], self._watch.last))
+        """Return a call that is over now, and all that came of it was seen."""
+        return replace(call, within=self._stopwatch.since(call.within))
 
     def _settled(self, call: Observed, raw: Any) -> tuple[Observed, Any]:
         """Return a call, and its reply as it came, when it can be explained: while a system may settle it is asked again."""
@@ -259,7 +250,7 @@ class Case:
                 del self._caller.calls
 
         self.trace.append(History(()))
-        first_instant = self._watch.first if self._watch is not None else 0
+        began = self._stopwatch.now
         seed = self.seed * GROUPS_OF_A_CASE + self.groups
         self.groups += 1
         try:
@@ -278,9 +269,7 @@ class Case:
             time.sleep(self.adapter.declaration.settles / 1000)  # what settles later belongs to these calls
         first = next((call.operation for call in history.calls), "")
         history = replace(history, signals=self._signals(first))
-        if self._watch is not None:
-            history = replace(history, within=(first_instant, self._watch.last))
-        self.trace[-1] = history
+        history = self.trace[-1] = replace(history, within=self._stopwatch.since(began))
         if self.finding is None:
             finding = self.judge.step(history)
             malformed = (call for call in history.calls if call.malformed)

@@ -220,7 +220,7 @@ class Lockstep:
         self, configuration: Configuration, call: Observed, reasons: list[Finding]
     ) -> Iterator[Configuration]:
         """Walk the configurations that a call leads to."""
-        if call.within is None:
+        if call.within is None:  # one at a time: who asks only whether there is one looks no further
             yield from self._steps(configuration, call, reasons)
             return
         for found in self._whenever(configuration, lambda start: list(self._steps(start, call, reasons))):

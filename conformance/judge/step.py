@@ -149,7 +149,7 @@ class Stepper:
 
     def _late_by(self, model: BaseModel, call: Observed) -> Finding | None:
         """Tell of a call that blocked for longer than it may."""
-        lasts = model.fork().blocks_for(call.operation, call.arguments) if self.declaration.instants else None
+        lasts = model.fork().blocks_for(call.operation, call.arguments)
         if lasts is None or call.elapsed <= lasts:
             return None
         expected, seen = f"it comes back within {lasts} ms", f"it came back after {call.elapsed} ms"

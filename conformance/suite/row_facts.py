@@ -24,7 +24,7 @@ def inapplicable(compiled: Compiled, words: RowWords, adapter: Adapter, row: Row
         if isinstance(expr.node, Name):
             word = expr.text
             if word == "clock" and declaration.clock not in MOVED:
-                return f"needs a virtual clock, and clock: {declaration.clock} is declared"
+                return f"needs a clock that can be moved, and clock: {declaration.clock} is declared"
             if word == "concurrency" and declaration.concurrency == "none":
                 return "needs concurrency, and concurrency: none is declared"
             if word in compiled.lifecycle.operations and not adapter.offers(word):

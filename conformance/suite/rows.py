@@ -255,7 +255,7 @@ class RowRunner:
     def ran(self, program: Program, values: Mapping[str, Any], seed: int, sooner: int = 0) -> Ran:
         """Run a row once, and judge it; return the case, and why the row did not hold or did not come to its end.
 
-        It waits `sooner` than the row says.
+        `sooner` is how many milliseconds less than the row says its first wait takes; the next one makes up for that.
         """
         seen = (*self.elsewhere, *(finding for finding, _ in self.strays))
         plain = tuple(finding for finding in seen if not finding.spoke_of)
@@ -313,9 +313,9 @@ class RowRunner:
 
     def _once(self, program: Program, values: Mapping[str, Any], tally: Tally, seed: int) -> None:
         """Run a row once; raise Fails when it does not hold."""
-        case, error = self._decided(program, values, seed)
+        case, error, stays_open = self._decided(program, values, seed)
         tally.runs += 1
-        tally.undecided += undecided(case, error)
+        tally.undecided += stays_open
         tally.overlaps += case.overlaps
         tally.groups += case.groups
         tally.at_once = max(tally.at_once, *(len(each.calls) for each in case.trace if isinstance(each, History)), 0)
@@ -324,8 +324,6 @@ class RowRunner:
         mine = next((each for each in faults if is_about(row, each)), None)
         if case.finding is not None and case.judge.unsure:
             tally.unsure = tally.unsure or is_about(row, case.finding) or not case.judge.lockstep.blind
-        if undecided(case, error):
-            error = None
         if isinstance(error, RowFailure):
             mine = mine or self._cause(program, values, case)
         tally.strays += [(each, case) for each in faults if each is not mine or row.level != "must"]
@@ -336,18 +334,20 @@ class RowRunner:
         if error is not None:  # it was too long, and what was seen until then counts
             raise error
 
-    def _decided(self, program: Program, values: Mapping[str, Any], seed: int) -> Ran:
-        """Run a row once, and judge it. By a clock that runs on, one that asks close to a deadline may come too late: run it sooner.
+    def _decided(self, program: Program, values: Mapping[str, Any], seed: int) -> tuple[*Ran, bool]:
+        """Run a row once, and judge it; return what `ran` does, and whether what the row claims stays open.
 
-        What it claims need not hold then, so only what the judge finds counts against it.
+        By a clock that runs on, a row that asks close to a deadline may come too late, and so it is run again, with waits that
+        end sooner. What it claims need not hold then: only what the judge finds counts against the system.
         """
         case, error = self.ran(program, values, seed)
-        again = undecided(case, error)
-        if not again and (error is not None or case.faults or not self._asks_near_deadlines(program.row)):
-            return case, error
+        stays_open = undecided(case, error)
+        if not stays_open and (error is not None or case.faults or not self._asks_near_deadlines(program.row)):
+            return case, error, False
         sooner, its_error = self.ran(program, values, seed, sooner=case.slow + MARGIN)
-        counts = any(is_about(program.row, each) for each in sooner.faults) or (again and its_error is None)
-        return (sooner, its_error) if counts else (case, error)
+        if any(is_about(program.row, each) for each in sooner.faults) or (stays_open and its_error is None):
+            return sooner, its_error, False
+        return case, None if stays_open else error, stays_open
 
     def _asks_near_deadlines(self, row: Row) -> bool:
         """Return whether a row needs a clock that it moves, and this one is moved by the time that passes, too."""
@@ -371,10 +371,10 @@ class RowRunner:
 
 
 def undecided(case: Case, error: RowFailure | RowTooLong | None) -> bool:
-    """Return whether a claim of a row fails, and all is right: time passed in the midst of it, of which the row does not know.
+    """Return whether nobody can tell that a claim of a row fails by the system's fault, although all that was seen is right.
 
-    So it may be where the claim itself reads instants that nobody can compare, or where the replies are right only because of
-    that time.
+    That is so where the claim reads instants that nobody can compare, or where the replies are right only because of the time
+    that passed while the calls were made: the row knows nothing of that time.
     """
     if not isinstance(error, RowFailure) or case.finding is not None or case.judge.deviations or case.judge.gave_up:
         return False

@@ -12,10 +12,11 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from conformance.system.worker import GLANCE, SLICE, state
+from conformance.system.worker import SLICE, state
 
-_QUIET = {True: 5e-3, False: GLANCE}  # seconds that nothing runs before a step, longer where a call has only just begun
-_UNSEEN = 0.02  # the same where that cannot be seen, elsewhere than on Linux
+# Looks between which nothing runs before a step, more of them where a call has only just begun; and where that cannot be seen,
+# elsewhere than on Linux. They are counted, and not the time: on a machine so busy that we look late, others come late as well.
+_QUIET, _UNSEEN = {True: 10, False: 1}, 40
 _LATEST = 1000  # times as long as it may, a call is looked after: that tells how late it is
 _RUNS = ("R", "D")  # states of a thread: it runs, or reads or writes a file
 _TASKS = Path("/proc/self/task")
@@ -67,22 +68,20 @@ class Clock:
         return any(each.began == self.milliseconds for each in [*self._blocked])
 
     @contextlib.contextmanager
-    def during(self, lasts: int) -> Iterator[None]:
-        """Let the clock move while a call goes on that may block for so many milliseconds."""
-        blocked = _Blocked(self.milliseconds, lasts)
+    def during(self, lasts: int, *, sleeps: bool = False) -> Iterator[_Blocked]:
+        """Let the clock move while a call goes on that may block for so many milliseconds, or somebody who `sleeps`."""
+        blocked = _Blocked(self.milliseconds, lasts, sleeps=sleeps)
         self._blocked.append(blocked)
         try:
-            yield
+            yield blocked
         finally:
             self._blocked.remove(blocked)
 
     def sleep(self, ms: int) -> None:
         """Wait beside calls that may block, until the clock was moved so far: they come back when their time is over."""
-        sleeper = _Blocked(self.milliseconds, ms, sleeps=True)
-        self._blocked.append(sleeper)
-        while ms > 0 and not sleeper.over.wait(SLICE):
-            pass
-        self._blocked.remove(sleeper)
+        with self.during(ms, sleeps=True) as sleeper:
+            while ms > 0 and not sleeper.over.wait(SLICE):
+                pass
 
     def step(self) -> bool:
         """Move the clock to the next instant at which something may come back; tell whether there was one."""
@@ -98,19 +97,19 @@ class Clock:
 
 
 class Watch:
-    """Moves a clock whenever nothing of this process has run between two looks."""
+    """Moves a clock whenever nothing of this process has run from one look to the next, be they far apart or not."""
 
     def __init__(self, clock: Clock) -> None:
         self._clock = clock
-        self._seen: frozenset[tuple[int, float]] | None = None
-        self._since = time.monotonic()
+        self._before: frozenset[tuple[int, float]] | None = _RUNNING
+        self._quiet = 0  # looks since something ran
 
     def look(self) -> bool:
-        """Make a step if nothing has run for a moment; tell whether there may be more to do."""
-        seen, now = _seconds_run(), time.monotonic()
-        if seen != self._seen or any(state(thread) in _RUNS for thread, _ in seen or ()):
-            self._seen, self._since = seen, now
-        if now - self._since < (_UNSEEN if seen is None else _QUIET[self._clock.begins]):
+        """Make a step if nothing has run for some looks; tell whether there may be more to do."""
+        before, self._before = self._before, _seconds_run()
+        quiet = self._before is None or (self._before != _RUNNING and self._before == before)
+        self._quiet = self._quiet + 1 if quiet else 0
+        if self._quiet < (_UNSEEN if self._before is None else _QUIET[self._clock.begins]):
             return True
         self.forget()
         return self._clock.step()
@@ -124,18 +123,23 @@ class Watch:
 
     def forget(self) -> None:
         """Begin anew: the next look is the first."""
-        self._seen, self._since = frozenset(), time.monotonic()
+        self._before, self._quiet = _RUNNING, 0
+
+
+_RUNNING: frozenset[tuple[int, float]] = frozenset()  # what is seen while a thread runs: as much as nothing
 
 
 def _seconds_run() -> frozenset[tuple[int, float]] | None:
-    """Return for how long each other thread of this process has run; None where that cannot be read.
+    """Return for how long each other thread of this process has run, _RUNNING if one does; None where that cannot be read.
 
     Between two looks who asks sleeps, so that a thread which only waits for its turn in the interpreter gets it: one that
-    has not run since waits for something else.
+    has not run since waits for something else. Whether it runs is asked first: it may stop in between, but not unseen.
     """
     try:
         threads = [int(task.name) for task in _TASKS.iterdir()]
         others = [each for each in threads if each != threading.get_native_id()]
+        if any(state(each) in _RUNS for each in others):
+            return _RUNNING
         return frozenset((each, time.clock_gettime(~each << 3 | _CLOCK_OF_A_THREAD)) for each in others)
     except OSError:
         return None

@@ -161,9 +161,10 @@ def each_answer(work: Callable[[], Found], most: int) -> Iterator[Found | None]:
 
 
 class Stopwatch:
-    """Shows within which instants of a case it is, by a clock that runs on and that `wait` may move."""
+    """Shows within which instants of a case it is, by a clock that runs on and that `wait` may move; nothing by another one."""
 
-    def __init__(self) -> None:
+    def __init__(self, *, runs: bool) -> None:
+        self._runs = runs
         self._began = time.monotonic()
         self._moved = 0
 
@@ -172,15 +173,14 @@ class Stopwatch:
         self._moved += ms
 
     @property
-    def first(self) -> int:
-        """The first instant that it may be now."""
-        return max(math.floor(self._passed) - RESOLUTION, 0)
+    def now(self) -> Within | None:
+        """The first and the last instant that it may be now."""
+        if not self._runs:
+            return None
+        passed = (time.monotonic() - self._began) * 1000 + self._moved
+        return max(math.floor(passed) - RESOLUTION, 0), math.ceil(passed) + RESOLUTION
 
-    @property
-    def last(self) -> int:
-        """The last instant that it may be now."""
-        return math.ceil(self._passed) + RESOLUTION
-
-    @property
-    def _passed(self) -> float:
-        return (time.monotonic() - self._began) * 1000 + self._moved
+    def since(self, began: Within | None) -> Within | None:
+        """Return between which instants all was done that began then and is over now."""
+        now = self.now
+        return began and now and (began[0], now[1])

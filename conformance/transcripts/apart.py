@@ -45,14 +45,12 @@ class Apart:
 
     def only_reads(self, call: Observed) -> bool:
         """Return whether a call changes nothing, and does not see what is due or was sent."""
-        reads = self._facts.observes(call.operation) and not call.elapsed
-        return reads and not self._facts.notices_messages(call.operation)
+        return self._facts.ignores_messages(call.operation) and not call.elapsed
 
     def _takes_no_notice(self, call: Observed) -> bool:
         """Return whether a call does not see what others do that send, but for their messages, and leaves them alone."""
         sends = bool(self._facts.sends_quietly(call.operation))
-        looks = self._facts.observes(call.operation) and not self._facts.notices_senders(call.operation)
-        return (sends or looks) and not call.elapsed
+        return (sends or self._facts.ignores_senders(call.operation)) and not call.elapsed
 
     def first(
         self, model: BaseModel, sent: Sequence[Sequence[Any]], begun: Sequence[int], left: Sequence[int]

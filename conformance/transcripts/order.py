@@ -34,8 +34,11 @@ class Unordered:
         """Whether only one order is left."""
         return all(len(places) == place for place, places in enumerate(self.before))
 
-    def orders(self, candidates: Sequence[Sequence[int]]) -> tuple[int, ...] | None:
-        """Return an order of some of them that keeps to what comes before what; `candidates` for each position; None if there is none."""
+    def order_among(self, candidates: Sequence[Sequence[int]]) -> tuple[int, ...] | None:
+        """Return an order of some of them that keeps to what comes before what; None if there is none.
+
+        candidates  for each position those that may stand there
+        """
         among = frozenset(place for places in candidates for place in places)
         known: dict[frozenset[int], tuple[int, ...]] = {frozenset(): ()}
         for places in candidates:
@@ -95,14 +98,16 @@ class Senders:
 
     def takes_none(self, model: BaseModel, stretch: Stretch, name: str, call: Observed) -> bool:
         """Return whether a call that sends would send none of the messages of a stretch if it came before them."""
+        count = sum(entry[0] == name for entry in stretch)
+        if not count:
+            return True
         earlier = model.fork()
         sent = sent_of(earlier, name)
-        first = len(sent) - sum(entry[0] == name for entry in stretch)
-        others = sent[first:]
-        del sent[first:]
+        others = sent[-count:]
+        del sent[-count:]
         due_of(earlier, name).extend(others)
-        if not others or not earlier.decide(call.operation, call.arguments).accept:
-            return not others
+        if not earlier.decide(call.operation, call.arguments).accept:
+            return False
         earlier.do(call.operation, call.arguments)
         return not any(message in sent for message in others)
 
@@ -159,7 +164,7 @@ class Transcripts:
             for item in self._shown(model, stretch.name, [message], call)
         }
         given = call.given[first : first + len(shown)]
-        order = stretch.orders(
+        order = stretch.order_among(
             [[place for place, item in shown.items() if self._may_show(call.operation, item, each)] for each in given]
         )
         if order is None or len(given) < len(shown):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import random
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from typing import Any, Final
 
 from statemachines.bounds import Bounds
@@ -87,9 +87,9 @@ def watched(compiled: Compiled, bounds: Bounds) -> type[BaseModel]:
                 return steps
             return [(index, keys, must or (index, keys) not in self.done) for index, keys, must in steps]
 
-        def settle(self) -> Any:
+        def settle(self, but: Collection[int] = ()) -> Any:
             self.done = set()
-            return super().settle()
+            return super().settle(but)
 
         def take(self, index: int, keys: tuple[Any, ...]) -> Any:
             self.count()

@@ -54,20 +54,16 @@ class MessageFacts:
         rest = self._expressions_of(replace(found, effects=others))
         return self._takes_some(send.messages) and not any(map(self._reads_messages, rest))
 
-    def observes(self, operation: str) -> bool:
-        """Return whether an operation changes nothing and gives something."""
+    def ignores_messages(self, operation: str) -> bool:
+        """Return whether an operation only looks, and what is due or was sent makes no difference to it."""
         found = self._operations.get(operation)
-        return found is not None and found.observes
+        reads = found is None or any(map(self._reads_messages, self._expressions_of(found)))
+        return found is not None and found.observes and not reads
 
-    def notices_messages(self, operation: str) -> bool:
-        """Return whether it makes a difference to an operation what is due or was sent."""
+    def ignores_senders(self, operation: str) -> bool:
+        """Return whether an operation only looks, and what those that send do beside sending makes no difference to it."""
         found = self._operations.get(operation)
-        return found is None or any(map(self._reads_messages, self._expressions_of(found)))
-
-    def notices_senders(self, operation: str) -> bool:
-        """Return whether it makes a difference to an operation what those that send do beside sending."""
-        found = self._operations.get(operation)
-        return found is None or self._reads_what_senders_write(found)
+        return found is not None and found.observes and not self._reads_what_senders_write(found)
 
     def _expressions_of(self, operation: kernel.Operation) -> Iterator[Typed]:
         """Walk what an operation reads; what it gives may be records, with all that they show."""
@@ -92,7 +88,7 @@ class MessageFacts:
             for each in self._source.operations
         )
         everything = _expressions(replace(self._source, operations=operations))
-        return any(_order_counts(each, box, counts=True) for each in everything)
+        return any(_can_tell_order(each, box, own=True) for each in everything)
 
     # ── What those that send notice of each other ──
 
@@ -212,20 +208,20 @@ def _only_send(operation: kernel.Operation) -> kernel.Send | None:
     return sends[0] if len(sends) == 1 else None
 
 
-def _order_counts(value: Typed, box: str, *, counts: bool) -> bool:
-    """Return whether the order of a list can make a difference to an expression; `counts` tells whether its own order would."""
+def _can_tell_order(value: Typed, box: str, *, own: bool) -> bool:
+    """Return whether an expression can tell the order of a list; `own`: if it is that list, its order counts."""
     match value:
         case Var():
-            return counts and _box(value) == box
+            return own and _box(value) == box
         case Each(macro="exists" | "all", over=over, body=body):
-            return _order_counts(over, box, counts=False) or _order_counts(body, box, counts=True)
+            return _can_tell_order(over, box, own=False) or _can_tell_order(body, box, own=True)
         case Each(macro="filter" | "map", over=over, body=body):
-            return _order_counts(over, box, counts=counts) or _order_counts(body, box, counts=True)
+            return _can_tell_order(over, box, own=own) or _can_tell_order(body, box, own=True)
         case Apply(function="size" | "sum" | "min" | "max" | "sameItems", arguments=arguments):
-            return any(_order_counts(each, box, counts=False) for each in arguments)
+            return any(_can_tell_order(each, box, own=False) for each in arguments)
         case Apply(function="distinct", arguments=arguments):
-            return any(_order_counts(each, box, counts=counts) for each in arguments)
+            return any(_can_tell_order(each, box, own=own) for each in arguments)
         case Operate(operator="+", left=left, right=right):
-            return any(_order_counts(each, box, counts=counts) for each in (left, right) if each is not None)
+            return any(_can_tell_order(each, box, own=own) for each in (left, right) if each is not None)
         case _:
-            return any(_order_counts(each, box, counts=True) for each in parts(value))
+            return any(_can_tell_order(each, box, own=True) for each in parts(value))

@@ -90,7 +90,8 @@ class ModelSubject:
                 outcome.value = outcome.value.options[0 if self.lenient else -1]
             if operation in model.telling:
                 self._file(outcome.value)
-            after = [*self._rest(), *model.wait(0, prompt=self.prompt)]  # what is due at this very instant
+            later = model.ENDING if self._beside else ()  # calls beside it come before what it ends with
+            after = [*model.settle(later), *model.wait(0, prompt=self.prompt)]  # what is due at this very instant
             return self._observed(operation, arguments, outcome, *after, permitted)
         if decision.idle and self.lenient:
             self.chose = True
@@ -122,15 +123,6 @@ class ModelSubject:
             self.model.settle()
         found |= {index: bodies[index]() for index in late}
         return [found[index] for index in range(len(bodies))]
-
-    def _rest(self) -> list[Outcome]:
-        """Take the steps that must follow a call; those with which it ends wait for calls beside it, where they come late."""
-        model, taken = self.model, []
-        if not self._beside:
-            return list(model.settle())
-        while steps := [step for step in model.forced() if step[0] not in model.ENDING]:
-            taken.append(model.take(*steps[0]))
-        return taken
 
     def _observed(
         self, operation: str, arguments: dict[str, Any], *outcomes: Outcome, refused: str | None = None

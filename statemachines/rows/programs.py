@@ -29,7 +29,10 @@ class RowStopped(Exception):
 
 
 class RowFailure(RowStopped):
-    """A row does not hold: an assertion is false, and which part of it, or what it builds on was refused or is not there."""
+    """A row does not hold: an assertion is false, or something it builds on was refused or is not there.
+
+    part  what of the assertion is false, if it is that
+    """
 
     def __init__(self, message: str, expr: Expr | None = None, part: Typed | None = None) -> None:
         super().__init__(message, expr)

@@ -34,6 +34,13 @@ def test_by_a_clock_that_is_said_to_stand_still_the_same_tool_is_wrong() -> None
     assert row_result(on("virtual", RunningTool), "B1", CLI_JOB, quick=True).verdict is Verdict.FAIL
 
 
+@pytest.mark.parametrize("clock", ["real", "none"])
+def test_where_nobody_moves_the_clock_a_row_that_needs_one_says_what_it_needs(clock: str) -> None:
+    found = row_result(on(clock, RunningTool), "B1", CLI_JOB, quick=True)
+    assert found.verdict is Verdict.NOT_APPLICABLE
+    assert found.reason == f"needs a clock that can be moved, and clock: {clock} is declared"
+
+
 @pytest.mark.parametrize(("program", "row"), [(EarlyTool, "B1"), (EndlessTool, "B2"), (EndlessTool, "B3")])
 def test_a_tool_that_times_out_too_early_or_never_is_found(program: type[JobTool], row: str) -> None:
     found = row_result(on("running", program), row, CLI_JOB, quick=True, shortest=False)

@@ -43,7 +43,7 @@ def test_what_a_look_tells_leaves_the_orders_that_show_it(stretch: Unordered, da
     seen = tuple(data.draw(st.permutations(range(len(stretch.before)))))[: data.draw(st.integers(0, 5))]
     orders = all_orders(stretch)
     shown = {tuple(each for each in order if each in seen) for order in orders}
-    found = stretch.orders([[each] for each in seen])
+    found = stretch.order_among([[each] for each in seen])
     assert found == (seen if seen in shown else None)
     if found is not None:
         then, places = stretch.arranged(found)
@@ -64,4 +64,4 @@ def test_what_a_look_tells_leaves_the_orders_that_show_it(stretch: Unordered, da
 def test_of_messages_that_read_the_same_each_is_shown_once(
     candidates: list[list[int]], found: tuple[int, ...] | None
 ) -> None:
-    assert unordered(3, {(0, 2)}).orders(candidates) == found
+    assert unordered(3, {(0, 2)}).order_among(candidates) == found

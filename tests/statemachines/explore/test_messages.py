@@ -85,7 +85,7 @@ def test_of_the_shipped_life_cycles() -> None:
     assert found.open == {"Completion"}
     assert not found.looks_at("Completion")
     assert found.sends_apart("drain_completed")
-    assert found.notices_messages("has_completed")
+    assert not found.ignores_messages("has_completed")
 
 
 @pytest.mark.parametrize(
@@ -147,9 +147,18 @@ def test_what_sends_is_apart_where_nothing_that_others_send_matters_to_it(
 
 
 def test_what_a_record_shows_counts_where_records_are_given() -> None:
-    assert not facts().notices_messages("jobs")
-    assert facts(SHOWN="due.Ended.exists(m, m.job_id == job.id)").notices_messages("jobs")
-    assert not facts().notices_senders("jobs")
-    assert facts(SHOWN="told_of").notices_senders("jobs")
-    assert facts().notices_messages("count")
-    assert not facts().notices_messages("start")
+    assert facts().ignores_messages("jobs")
+    assert not facts(SHOWN="due.Ended.exists(m, m.job_id == job.id)").ignores_messages("jobs")
+    assert facts().ignores_senders("jobs")
+    assert not facts(SHOWN="told_of").ignores_senders("jobs")
+
+
+@pytest.mark.parametrize("operation", ["start", "finish", "tell", "nothing"])
+def test_what_changes_something_is_no_look(operation: str) -> None:
+    assert not facts().ignores_messages(operation)
+    assert not facts().ignores_senders(operation)
+
+
+def test_a_look_may_ignore_those_that_send_and_see_what_they_send() -> None:
+    assert not facts().ignores_messages("count")
+    assert facts().ignores_senders("count")
