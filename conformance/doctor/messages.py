@@ -154,6 +154,9 @@ class _Held:
     def sent(self, party: int, call: int) -> None:
         """Let it be sent."""
 
+    def waits(self, call: int | None) -> None:
+        """Take no note: the clock is not moved here."""
+
     def came_back(self, party: int) -> None:
         """Let it come back."""
 

@@ -12,11 +12,16 @@ from conformance.refused import Refused
 from conformance.remote import protocol
 from conformance.remote.protocol import ProtocolError
 from conformance.remote.turns import CallsAtOnce, HeldCalls
-from conformance.system import Adapter, Broken, Declare, HarnessError, Signature, started, told
+from conformance.remote.waits import Waits, mover
+from conformance.system import Adapter, Broken, Clock, Declare, HarnessError, Signature, leave, started, told
 
 HELLO_LIMIT: Final = 30.0  # seconds: what is started may be compiled first
 _END_LIMIT: Final = 5.0  # seconds within which an adapter surely has been ended
 _MOST_IN_VAIN: Final = 3  # cases in which the adapter could not be asked, after which nothing is asked any more
+_TELLS: Final = (
+    "a call that waits for it tells until when by a point, and has come back or told again when that instant is there"
+)
+_CANNOT_TELL: Final = "nobody moves it during a call: over HTTP no call can tell that it waits for it"
 _PARTY = threading.local()  # which of several callers this thread is
 
 
@@ -26,6 +31,7 @@ class Link(Protocol):
     spent   whether somebody was told that it cannot be asked any more: what has not been told is told at the next request
     tells   whether an adapter that is reached so is able to tell of points
     points  whether this one may
+    waits   which calls wait for the clock
     detail  what it has printed beside its answers
     """
 
@@ -33,6 +39,7 @@ class Link(Protocol):
     tells: bool
     points: bool
     turns: CallsAtOnce | None
+    waits: Waits
 
     @property
     def detail(self) -> str: ...
@@ -223,13 +230,43 @@ class RemoteAdapter(Adapter):
             return body()
 
         threads, results = started([partial(spread, *each) for each in enumerate(bodies)], in_turn)
-        turns.run()
-        for thread in threads:
-            thread.join()
-        if link is not None:
-            link.turns = None
+        try:
+            turns.run(self._steps(lambda: turns.left))
+            for thread in threads:
+                thread.join()
+        finally:
+            for thread in threads:  # where the clock does not move, or whoever waits is interrupted
+                leave(thread)
+            if link is not None:
+                link.turns = None
         self.overlapped = len(turns.overlapped) if self.points else None
         return [each.result() for each in results]
+
+    def _answer(self, operation: str, arguments: Mapping[str, Any], lasts: int | None) -> Any:
+        try:
+            return super()._answer(operation, arguments, lasts)
+        except Broken as broken:
+            if broken.kind != "hang" or lasts is None or self._clock is None:
+                raise
+            link = self._remote.link
+            hint = _TELLS if link is None or link.tells else _CANNOT_TELL
+            said = f"{broken.message} (the clock shows {self._clock.milliseconds}; {hint})"
+            raise Broken("hang", said, broken.detail) from None
+
+    def _look(self, clock: Clock) -> Callable[[], object]:
+        return self._steps(lambda: 1) or super()._look(clock)
+
+    def _steps(self, callers: Callable[[], int]) -> Callable[[], bool] | None:
+        """Return what moves the clock while all callers wait for it, if calls may wait for one."""
+        link, clock = self._remote.link, self._clock
+        return None if link is None or clock is None else mover(clock, link.waits, callers)
+
+    def _move(self, ms: int) -> None:
+        try:
+            super()._move(ms)
+        except Broken:  # who waits for the clock would wait on, and be in the way of the next case
+            self._remote.end()
+            raise
 
     def close(self) -> None:
         """End the last case, and the adapter."""

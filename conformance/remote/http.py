@@ -16,6 +16,7 @@ from conformance.errors import UsageError
 from conformance.remote import protocol
 from conformance.remote.pipes import CHUNK
 from conformance.remote.protocol import CLOSES_WITHIN, Message, ProtocolError
+from conformance.remote.waits import Waits
 from conformance.system import Broken, HarnessError
 
 if TYPE_CHECKING:
@@ -40,6 +41,7 @@ class HttpLink:
 
     def __init__(self, url: str, overheard: Overheard | None = None) -> None:
         self.turns: CallsAtOnce | None = None
+        self.waits = Waits()  # no call can tell
         self._url = urlsplit(address_of(url))
         self._overheard = overheard
         self._numbers = itertools.count(1)

@@ -1,4 +1,7 @@
-"""An adapter as a process of its own: its lines, and its end."""
+"""An adapter as a process of its own: its lines, and its end.
+
+One idea: whatever it writes, and whenever it ends, each request has an answer or a reason why there is none.
+"""
 
 from __future__ import annotations
 
@@ -22,6 +25,7 @@ from conformance.remote.last_lines import LastLines
 from conformance.remote.pipes import Ended
 from conformance.remote.protocol import CLOSES_WITHIN, Message, ProtocolError
 from conformance.remote.turns import CallsAtOnce
+from conformance.remote.waits import Waits
 from conformance.system import Broken, HarnessError, came, end_marked, marked
 
 _LAST_WORDS: Final = 0.2  # seconds within which what an ended process has printed is read
@@ -36,6 +40,7 @@ class ProcessLink:
     spent   whether somebody was told that it cannot be asked any more
     points  whether it may tell of points
     turns   who decides which call goes on, while calls are made at once
+    waits   which calls wait for the clock
     """
 
     tells = True  # an adapter of this kind is able to tell of points
@@ -45,6 +50,7 @@ class ProcessLink:
         self.spent = False
         self.points = False
         self.turns: CallsAtOnce | None = None
+        self.waits = Waits()
         self._overheard = overheard
         self._usable = True  # it has not ended, broken the protocol, or left a call without an answer
         self._fault = ""  # how it has broken the protocol
@@ -100,7 +106,9 @@ class ProcessLink:
         if answer is None:
             self.spent = True
             self._hang()
-            raise Broken("hang", f"{method} did not come back in time{self._unfinished}", self.detail)
+            until = self.waits.until(number)
+            waited = "" if until is None else f"; it told that it waits until {until}"
+            raise Broken("hang", f"{method} did not come back in time{waited}{self._unfinished}", self.detail)
         return answer
 
     def answer_to_line(self, line: bytes, seconds: float) -> Message | None:
@@ -194,6 +202,7 @@ class ProcessLink:
             if message["id"] is not None and message["id"] in self._at_points.values():
                 raise ProtocolError(f"it answers request {message['id']}, of which it said that it waits at a point")
             answer = self._waiting.pop(message["id"], None)
+            self.waits.tell(message["id"], None)
         if answer is not None:
             answer.set_result(message)
         elif message["id"] is None:
@@ -202,8 +211,12 @@ class ProcessLink:
             raise ProtocolError(f"nobody waits for an answer to {message['id']}: {protocol.shortened(line)}")
 
     def _point(self, message: Message) -> None:
-        """Hold a call that has come to a point, or let it go on; raise ProtocolError where there can be none."""
+        """Hold a call that has come to a point, or let it go on; raise ProtocolError where there can be none.
+
+        One that tells of an instant waits there for the clock, and not for an answer.
+        """
         point, call, turns = message["id"], message["params"]["call"], self.turns
+        until = message["params"].get("until")
 
         def go() -> None:
             with self._lock:
@@ -215,15 +228,20 @@ class ProcessLink:
             except Ended:  # who reads its answers will notice
                 pass
 
-        if not self.points:
+        if not self.points and until is None:
             raise ProtocolError("it tells of a point, and did not say at hello that it does")
         if call is not None and not 0 < call <= self._asked:
             raise ProtocolError(f"it tells of a point of request {call}, and there was none of that id")
         with self._lock:
             if point in self._at_points:
                 raise ProtocolError(f"it tells of two points {point!r} at once")
-            self._at_points[point] = call
-        if turns is None:
+            if call in self._waiting:
+                self.waits.tell(call, until)
+            if until is None:
+                self._at_points[point] = call
+        if until is not None and turns is not None:
+            turns.waits(call)
+        if until is not None or turns is None:
             go()
         else:
             turns.point(call, go)

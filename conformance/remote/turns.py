@@ -24,6 +24,8 @@ class CallsAtOnce(Protocol):
 
     def point(self, call: int | None, go: Callable[[], object]) -> None: ...
 
+    def waits(self, call: int | None) -> None: ...
+
     def came_back(self, party: int) -> None: ...
 
 
@@ -75,6 +77,13 @@ class HeldCalls:
                 return
         go()
 
+    def waits(self, call: int | None) -> None:
+        """Note that a call waits for the clock: meanwhile others go on."""
+        with self._changed:
+            self._words += 1
+            self._running -= {party for party, number in self._inside.items() if number == call}
+            self._choose()
+
     def came_back(self, party: int) -> None:
         """Note that the call of a party is over."""
         with self._changed:
@@ -92,18 +101,35 @@ class HeldCalls:
             if not self._left:
                 self._changed.notify_all()
 
-    def run(self) -> None:
-        """Let calls go on until all parties have ended; those that wait for each other are passed over."""
+    @property
+    def left(self) -> int:
+        """How many parties have not ended."""
+        return self._left
+
+    def run(self, move: Callable[[], bool] | None = None) -> None:
+        """Let calls go on until all parties have ended; those that wait for each other are passed over.
+
+        `move` makes a step of the clock that calls wait for, and tells whether it made one.
+        """
         try:
-            with self._changed:
-                while self._left:
-                    words = self._words
-                    self._changed.wait(_MOMENT)
-                    if self._words == words and self._held:
-                        self._running.clear()
-                        self._choose()
+            while self._left:
+                quiet = self._passed_over()
+                while quiet and move is not None and move():
+                    pass
         finally:  # who runs may be interrupted: then nobody is to wait here for ever
             self.finish()
+
+    def _passed_over(self) -> bool:
+        """Listen for a moment; where there was no word, let somebody go on beside those that run, and return True."""
+        with self._changed:
+            words = self._words
+            if self._left:
+                self._changed.wait(_MOMENT)
+            quiet = self._words == words
+            if quiet and self._held:
+                self._running.clear()
+                self._choose()
+            return quiet
 
     def finish(self) -> None:
         """Let all go on, now and from now on."""

@@ -174,18 +174,24 @@ class Adapter:
         if operation == "wait" and clock is not None and hasattr(self._at_once, "group"):
             clock.sleep(arguments["ms"])
             return None
+        if operation == "wait" and clock is not None:
+            clock.milliseconds += arguments["ms"]
         work = partial(getattr(self._instance, operation), **arguments)
         try:
             if clock is None or lasts is None:
                 found = self._run(work, f"{operation}()")
             else:
                 with clock.during(lasts):
-                    found = self._run(work, f"{operation}()", look=Watch(clock).look)
+                    found = self._run(work, f"{operation}()", look=self._look(clock))
         except Refused:
             self.answered.add(operation)
             raise
         self.answered.add(operation)
         return found
+
+    def _look(self, clock: Clock) -> Callable[[], object]:
+        """Return what moves a clock, called again and again, during a call that may block until it has moved."""
+        return Watch(clock).look
 
     @property
     def _submitted(self) -> Callable[[], None] | None:

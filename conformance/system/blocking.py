@@ -63,6 +63,11 @@ class Clock:
         return bool(self._blocked)
 
     @property
+    def sleeping(self) -> int:
+        """How many wait for the clock itself."""
+        return sum(each.sleeps and not each.over.is_set() for each in [*self._blocked])
+
+    @property
     def begins(self) -> bool:
         """Whether a call has only just begun, and need not have come to where it blocks."""
         return any(each.began == self.milliseconds for each in [*self._blocked])

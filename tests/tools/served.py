@@ -1,6 +1,7 @@
 """A class of Python as an adapter in a process of its own: `python -m tests.tools.served MODULE:CLASS [--points]`.
 
-With `--points` each of the first lines that a call runs in the module of the class is a point.
+With `--points` each of the first lines that a call runs in the module of the class is a point. An object whose calls wait for
+its clock has a `waits_until`, which it calls with the instant before: it is replaced by what tells the kit.
 """
 
 from __future__ import annotations
@@ -53,10 +54,17 @@ class Served:
         self._system: Any = None
         self._numbers = itertools.count(1)
         self._held: dict[int, threading.Event] = {}
+        self._this = threading.local()  # the call of each thread
 
     def gone_on(self, point: int) -> None:
         """Let a call go on."""
-        self._held.pop(point).set()
+        held = self._held.pop(point, None)
+        if held is not None:  # one that waits for the clock is not held
+            held.set()
+
+    def _waits_until(self, instant: int) -> None:
+        sys.settrace(None)  # a point would tell that it goes on
+        _write({"id": next(self._numbers), "method": "point", "params": {"call": self._this.call, "until": instant}})
 
     def answer(self, message: dict[str, Any]) -> None:
         """Answer one request."""
@@ -83,12 +91,15 @@ class Served:
             with contextlib.suppress(AttributeError):
                 self._system.close()
             self._system = self._kind()
+            if hasattr(self._system, "waits_until"):
+                self._system.waits_until = self._waits_until
             return None
         if method == "signals":
             return self._system.signals() if hasattr(self._system, "signals") else []
         call: Callable[..., Any] | None = getattr(self._system, method, None)
         if call is None:
             raise NoMethod(method)
+        self._this.call = number
         if not self._points:
             return call(**params)
         sys.settrace(self._traced(number))
