@@ -1,4 +1,4 @@
-"""The kit's side of an adapter elsewhere: an object of Python whose methods are requests."""
+"""The kit's side of an adapter elsewhere: an object of Python whose methods are requests. One idea: how it asks."""
 
 from __future__ import annotations
 

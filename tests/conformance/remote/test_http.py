@@ -166,7 +166,7 @@ def point(self: Handler, body: bytes) -> None:
         (status("204 Nothing"), "", "status 204, and 200 is wanted"),
         (gibberish, "crash", "BadStatusLine"),
         (other_id, "", "this is no answer to request 1"),
-        (long, "", "this response is longer than 1048576 bytes"),
+        (long, "", "this response is longer than 4194304 bytes"),
         (point, "", "this is no answer to request 1"),
         (lambda self, body: self.give(b""), "", "this line is empty"),
     ],
