@@ -145,7 +145,8 @@ def test_each_file_is_valid_by_the_schema_that_it_names_for_editors(name: str) -
     registry: Registry[Any] = Registry().with_resources(
         (file, Resource.from_contents(content)) for file, content in files
     )
-    for path in spec_path(name).parent.rglob("*.yaml"):
+    written = (path for path in spec_path(name).parent.rglob("*.yaml") if path.parent.name != "requirements")
+    for path in written:  # what is frozen nobody edits
         first = path.read_text(encoding="utf-8").partition("\n")[0]
         named = path.parent / first.removeprefix("# yaml-language-server: $schema=")
         validator = Draft7Validator(json.loads(named.read_text(encoding="utf-8")), registry=registry)
