@@ -173,6 +173,7 @@ class _Linearization:
         while waiting:
             node = waiting.pop()
             nodes += 1
+            self.stepper.nodes += 1
             if len(node.done) == len(self.calls):
                 last = self._closed(node, model)
                 end = self._end(model.thawed(last.frozen), last.must, last.may, last.unordered)
@@ -180,10 +181,10 @@ class _Linearization:
                     ends.setdefault((end.model.freeze(), end.standing, end.unordered), end)
                 if len(ends) >= self.stepper.budget.configurations:
                     return Explained(list(ends.values()), True)
-            if nodes > self.stepper.budget.nodes:
+            if nodes > self.stepper.budget.nodes or self.stepper.nodes > self.stepper.most_nodes:
                 return Explained(list(ends.values()), True)
             for following in self._next(node, model):
-                if following not in known:
+                if following not in known and self._came(following.must):
                     known.add(following)
                     waiting.append(following)
         return Explained(list(ends.values()), False)
@@ -200,10 +201,14 @@ class _Linearization:
             found = [(each, tuple(each.done - node.done)) for each in self._next(node, model)]
             # What ended first is tried first, and so comes last: of orders alike in length that is told which is likeliest.
             for following, added in sorted(found, key=lambda each: [-self.calls[index].ended for index in each[1]]):
-                if following not in orders:
+                if following not in orders and self._came(following.must):
                     orders[following] = (*orders[node], *added)
                     waiting.append(following)
         return orders[best]
+
+    def _came(self, must: Sequence[Signal]) -> bool:
+        """Return whether signals that have to come were seen; who takes a step whose signal was not, is on no way to an end."""
+        return not must or self.stepper.signals.left(must, self.signals)[1] is None
 
     def _end(
         self, model: BaseModel, must: Sequence[Signal], may: frozenset[Signal], unordered: tuple[Unordered, ...]

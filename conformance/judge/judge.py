@@ -165,7 +165,7 @@ class Judge:
         """Judge the case again where the system need not do what a clause says; None where that explains no more."""
         try:
             loose = self._past.again(self._past.left_out, deviating=[*self.deviating, path])
-            explained = loose is not None and loose.advance(self._past.event) is None and not loose.capped
+            explained = loose is not None and self._past.explained(loose, self._past.event) is None and not loose.capped
         except Restless:
             return None
         return loose if explained else None

@@ -35,7 +35,7 @@ class Past:
     told        what replies told of the instants at which it did something; None where nobody has asked
     read        the policies that decided something
     uncertain   not every way was looked at
-    steps       how many calls were judged again, each on so many configurations
+    steps       how many calls were judged again, each on so many configurations, and the steps of searches for their orders
     """
 
     def __init__(self, compiled: Compiled, declaration: Declaration, budget: Budget) -> None:
@@ -83,16 +83,24 @@ class Past:
         compiled = self._compiled.without(left_out) if left_out else self._compiled
         deviating = self.deviating if deviating is None else deviating
         other = Lockstep(compiled, self._declaration, self._budget, self.told, deviating)
+        other.stepper.most_nodes = self._budget.explain_steps
         self._watch(other)
         for event in self.events[:-1]:
-            self.steps += len(other.configurations)
-            diverges = other.advance(event) is not None
+            diverges = self.explained(other, event) is not None
             self.uncertain = self.uncertain or other.capped
             if (diverges or other.capped) and not refuted:
                 return None
             if diverges:
                 other.go_on(event)
         return other
+
+    def explained(self, other: Lockstep, event: Event) -> Finding | None:
+        """Judge an event of the case again; take note of what that costs."""
+        self.steps += len(other.configurations) - other.stepper.nodes
+        try:
+            return other.advance(event)
+        finally:
+            self.steps += other.stepper.nodes
 
     def holds_still(self) -> bool:
         """Return whether all of it is explained, too, where no time passes but in `wait`."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import math
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from types import SimpleNamespace
@@ -49,7 +50,8 @@ class Stepper:
 
     `told` are the instants at which something may have been done that nothing told of at the time; None where nobody asks.
     `findings` are differences that only a clause of level SHOULD forbids; they do not stop a case. `partial`
-    tells that time could have passed in more ways than were looked at.
+    tells that time could have passed in more ways than were looked at. `nodes` counts the steps of searches for orders, of
+    which there are at most `most_nodes`.
     """
 
     def __init__(
@@ -69,6 +71,7 @@ class Stepper:
         self.transcripts = Transcripts(self.facts.messages, self.replies.may_show)
         self.findings: list[Finding] = []
         self.partial = False
+        self.nodes, self.most_nodes = 0, math.inf
         late = not (declaration.settles or declaration.rests)
         self._late = " (if it comes later, declare `settles`)" if late else ""
 

@@ -25,6 +25,8 @@ def inapplicable(compiled: Compiled, words: RowWords, adapter: Adapter, row: Row
             word = expr.text
             if word == "clock" and declaration.clock not in MOVED:
                 return f"needs a clock that can be moved, and clock: {declaration.clock} is declared"
+            if word == "clock" and declaration.runs_on and _waits_beside(row):
+                return f"needs a clock that stands still beside a wait, and clock: {declaration.clock} is declared"
             if word == "concurrency" and declaration.concurrency == "none":
                 return "needs concurrency, and concurrency: none is declared"
             if word in compiled.lifecycle.operations and not adapter.offers(word):
@@ -99,6 +101,12 @@ def tried_alone(compiled: Compiled, words: RowWords, adapter: Adapter, offered: 
 def makes_calls_at_once(row: Row) -> bool:
     """Return whether a row makes calls at once."""
     return "together" in _called(row)
+
+
+def _waits_beside(row: Row) -> bool:
+    """Return whether a row makes calls beside a wait: what comes first is a matter of the time between them."""
+    calls = (part for part in _nodes(row) if isinstance(part, FunctionCall) and part.name == "together")
+    return any(isinstance(part, FunctionCall) and part.name == "wait" for call in calls for part in nodes(call))
 
 
 def needs_clock(row: Row) -> bool:

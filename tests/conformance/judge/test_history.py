@@ -317,6 +317,32 @@ def test_what_no_call_made_due_is_the_end_of_none() -> None:
     assert not searched(watched, [watched.call("look", "lamp", gives={"reached": False, "burns": True})]).ends
 
 
+RINGING = """\
+lifecycle: bell
+version: 1
+about: A bell may ring by itself, as often as it likes, and whoever is near hears it each time.
+entities:
+  Bell:
+    fixed: [bell]
+    fields: {rung: {type: int, default: 0}}
+signals: {Rang: {bell: {id of: Bell}}}
+types: {}
+operations:
+  pull: {takes: {bell: Bell}, set: {bell.rung: bell.rung + 1}, signal: {Rang: {with: {bell: bell}}}}
+  look: {takes: {bell: Bell}, gives: bell.rung}
+on its own:
+  ring: {for each: {bell: Bell}, when: "true", set: {bell.rung: bell.rung + 1}, signal: {Rang: {with: {bell: bell}}}}
+"""
+
+
+@pytest.mark.parametrize(("rung", "explained"), [(1, True), (2, True), (3, False)])
+def test_a_step_that_was_not_heard_was_not_taken_however_often_it_could_be(rung: int, explained: bool) -> None:
+    watched = Watched(compile_text(RINGING, "bell.yaml"))
+    calls = [watched.call("pull", "bell", during=EARLY), watched.call("look", "bell", gives=rung, during=EARLY)]
+    found = searched(watched, calls, [("Rang", (("bell", "bell"),))] * 2)
+    assert (bool(found.ends), found.partial) == (explained, False)
+
+
 # --- beside a search that tries every order ---------------------------------------------------------------
 
 ANSWERS: list[tuple[str, tuple[Any, ...], list[dict[str, Any]]]] = [
