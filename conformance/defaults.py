@@ -8,5 +8,5 @@ FAILURES: Final = ".conformance"
 CALL_LIMIT: Final = 3.0
 """How long one call may take, in seconds."""
 
-LANGUAGES: Final = ("python", "javascript", "typescript")
+LANGUAGES: Final = ("python", "javascript", "typescript", "go", "rust", "java", "clojure")
 """In which there is a skeleton of an adapter; the first where no other is asked for."""

@@ -325,13 +325,13 @@ entities:
   Bell:
     fixed: [bell]
     fields: {rung: {type: int, default: 0}}
-signals: {Rang: {bell: {id of: Bell}}}
-types: {}
+types: {BellId: {id of: Bell}}
+signals: {Rang: {bell: BellId}}
 operations:
-  pull: {takes: {bell: Bell}, set: {bell.rung: bell.rung + 1}, signal: {Rang: {with: {bell: bell}}}}
+  pull: {takes: {bell: Bell}, set: {bell.rung: bell.rung + 1}, signal: {Rang: {with: {bell: bell.id}}}}
   look: {takes: {bell: Bell}, gives: bell.rung}
 on its own:
-  ring: {for each: {bell: Bell}, when: "true", set: {bell.rung: bell.rung + 1}, signal: {Rang: {with: {bell: bell}}}}
+  ring: {for each: {bell: Bell}, when: "true", set: {bell.rung: bell.rung + 1}, signal: {Rang: {with: {bell: bell.id}}}}
 """
 
 
