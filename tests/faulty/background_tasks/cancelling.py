@@ -318,3 +318,14 @@ class LateCancelIsNotSeen(Lie):
 
     def _begun(self, row: TaskRow) -> Reply:
         return {"task_id": row.task_id}
+
+
+class OneIsAskedAtATime(Lie):
+    """There is one place for a cancel that is not obeyed yet: while it is taken, the next one says true and is forgotten."""
+
+    row, calls = "E25", 6
+
+    def _cancel(self, row: TaskRow) -> bool:
+        others = (each for each in self._handles[0].rows.values() if each is not row)
+        taken = any(each.token.asked and each.status == "running" for each in others)
+        return row.status == "running" if taken else super()._cancel(row)

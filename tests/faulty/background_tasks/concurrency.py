@@ -115,6 +115,74 @@ class SecondCancelTrustsFirst(Lie):
         return await super().cancel_task(task)
 
 
+class CancelsShareTarget(Lie):
+    """Which task is to be asked stands in one place for all: of two cancels at once both ask the second one's."""
+
+    row, calls = "X43", 4
+
+    async def cancel_task(self, task: str) -> bool | None:
+        row = self._turn().rows.get(task)
+        if row is None or row.status != "running":
+            return None if row is None else False
+        self._target = row
+        await _pause()
+        return self._cancel(self._target)
+
+
+class CancelAsksByPlace(Lie):
+    """A cancel looks at which place its task is among those that run, and asks who stands there a little later."""
+
+    row, calls = "X43", 4
+
+    async def cancel_task(self, task: str) -> bool | None:
+        table = self._turn()
+        row = table.rows.get(task)
+        if row is None or row.status != "running":
+            return None if row is None else False
+        place = self._running(table).index(row)
+        for _ in range(3):  # as long as a body takes to end
+            await _pause()
+        for there in self._running(table)[place : place + 1]:
+            self._cancel(there)
+        return True
+
+    def _running(self, table: TaskTable) -> list[TaskRow]:
+        return [row for row in table.rows.values() if row.status == "running"]
+
+
+class CancelOfAllStopsAtEnd(Lie):
+    """A cancel of all asks one task after the other, and is through when it comes to one that has ended meanwhile."""
+
+    row, calls = "X44", 4
+
+    async def cancel_all(self) -> None:
+        table = self._turn()
+        for row in [each for each in table.rows.values() if each.status == "running"]:
+            for _ in range(3):  # as long as a body takes to end
+                await _pause()
+            if row.status != "running":
+                return
+            self._ask(row)
+        table.session.asked = True
+
+
+class CancelRewritesEnd(Lie):
+    """A cancel that saw the task run makes it canceled in the end, whether it still runs or not."""
+
+    row, calls = "X45", 5
+
+    async def cancel_task(self, task: str) -> bool | None:
+        row = self._turn().rows.get(task)
+        if row is None or row.status != "running":
+            return None if row is None else False
+        for _ in range(50):  # whoever let it end has time to look
+            await _pause()
+        if row.status != "running":
+            row.status = "canceled"
+            return True
+        return self._cancel(row)
+
+
 class EndBesideCancelIsLost(Lie):
     """An ending that finds a cancel under way leaves the delivery to it, which delivers nothing."""
 

@@ -337,3 +337,52 @@ class BothBeginAfterDispose(Lie):
         reply = await super().register_both(type, label, inner)
         self._disposed = was_disposed
         return reply
+
+
+class InnerTakesTwoSlots(Lie):
+    """A job that a body registers is counted where it is admitted, and once more when that body goes on."""
+
+    row, calls = "E81", 3
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._inner: set[str] = set()
+
+    async def register_both(self, type: str, label: str, inner: str) -> Reply:
+        reply = await super().register_both(type, label, inner)
+        self._inner.add(reply["inner_id"])
+        return reply
+
+    def running(self, owner: str | None = None) -> list[Reply]:
+        """Return those that run, as `_require_slot` counts them."""
+        found = super().running(owner)
+        return found + [each for each in found if each["job_id"] in self._inner] if self._counting_slots else found
+
+    _counting_slots = False
+
+    def _require_slot(self) -> None:
+        self._counting_slots = True
+        try:
+            super()._require_slot()
+        finally:
+            self._counting_slots = False
+
+
+class InnerIsKept(Lie):
+    """The record of a job that a body registered never leaves."""
+
+    row, calls = "E81", 5
+
+    async def register_both(self, type: str, label: str, inner: str) -> Reply:
+        reply = await super().register_both(type, label, inner)
+        if reply["inner_id"] is not None:
+            self._kept.add(reply["inner_id"])
+        return reply
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._kept: set[str] = set()
+
+    def _evict(self, job: JobRecord) -> None:
+        if job.job_id not in self._kept:
+            super()._evict(job)
