@@ -50,7 +50,8 @@ class Case:
     finding, where the spec leaves open what happens: what comes after it is nobody's fault. `trace` is all that
     was called, with what came of it as far as it is known; `looks` are the places in it where the kit only looked, of
     its own accord. `late` is how many milliseconds it took at most until what had to come was seen. `sooner` is how many
-    milliseconds less it waits than it is asked to, where that is longer; the next time it makes up for that.
+    milliseconds less it waits than it is asked to, where that is longer, but for so many such waits that come first (`after`); with
+    the next wait it is as much later than it was asked to be, then sooner again.
     """
 
     def __init__(
@@ -61,10 +62,11 @@ class Case:
         budget: Budget = USUAL,
         suspicion: Suspicion = NONE,
         sooner: int = 0,
+        after: int = 0,
     ) -> None:
         self.compiled = compiled
         self.adapter = adapter
-        self._shift = -sooner
+        self._away, self._shift, self._left_alone = sooner, -sooner, after
         self.seed = seed
         self.budget = budget
         self.judge = Judge(compiled, adapter.declaration, budget, suspicion)
@@ -112,12 +114,22 @@ class Case:
     def call(self, operation: str, arguments: Mapping[str, Any]) -> Observed:
         """Make one call and judge it; raise CallFailed when there is no proper answer."""
         call = Observed(operation, dict(arguments))
-        if operation == "wait" and self._shift and arguments["ms"] > abs(self._shift):
-            call = replace(call, arguments={"ms": arguments["ms"] + self._shift})
-            self._shift = -self._shift
+        if operation == "wait":
+            call = replace(call, arguments={"ms": self._shifted(arguments["ms"])})
         calls: list[Observed] | None = getattr(self._caller, "calls", None)
         with _blaming([call]):
             return self._alone(call) if calls is None else self._beside_others(call, calls)
+
+    def _shifted(self, ms: int) -> int:
+        """Return for how long it waits that is asked to wait for so long."""
+        if ms <= -self._shift or not self._shift:
+            return ms
+        if self._left_alone:
+            self._left_alone -= 1
+            return ms
+        ms += self._shift
+        self._shift = 2 * (self._away if self._shift < 0 else -self._away)
+        return ms
 
     def _alone(self, call: Observed) -> Observed:
         self.trace.append(call)

@@ -71,3 +71,26 @@ class KeepsForEverInRealTime(KeepsForEver, LateOfRealTime):
     """The same, by real time."""
 
     declares: ClassVar[dict[str, Any]] = LateOfRealTime.declares
+
+
+class BarelyLateJobs(LateJobs):
+    """What is due happens a few milliseconds later: what it declares costs little time."""
+
+    declares: ClassVar[dict[str, Any]] = {**LateJobs.declares, "settles": 12}
+    late = 4
+
+
+class GoesAtHalf(BarelyLateJobs):
+    """A job that has ended is kept for half of its time."""
+
+    def _end(self, serial: int, status: str) -> None:
+        super()._end(serial, status)
+        self._do("UPDATE job SET evict_at = ? WHERE serial = ?", self._now + self._retention // 2, serial)
+
+
+class GoesASecondEarly(BarelyLateJobs):
+    """A job that has ended is kept a second too short."""
+
+    def _end(self, serial: int, status: str) -> None:
+        super()._end(serial, status)
+        self._do("UPDATE job SET evict_at = evict_at - 1000 WHERE serial = ?", serial)

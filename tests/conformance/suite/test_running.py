@@ -11,9 +11,12 @@ from conformance.references.cli_program import JobTool
 from conformance.verdict import Verdict
 from statemachines.compile import load
 from tests.conformance.systems import row_result
+from tests.tools.agents import GraceIsLong, GraceIsShort, RunningAgents
+from tests.tools.late import BarelyLateJobs, GoesASecondEarly, GoesAtHalf
 from tests.tools.running import EarlyTool, EndlessTool, RunningTool
 
 CLI_JOB = load("cli-job")
+JOB, LOCAL_AGENT = load("job"), load("local-agent")
 
 
 def on(clock: str, program: type[JobTool]) -> Any:
@@ -45,3 +48,28 @@ def test_where_nobody_moves_the_clock_a_row_that_needs_one_says_what_it_needs(cl
 def test_a_tool_that_times_out_too_early_or_never_is_found(program: type[JobTool], row: str) -> None:
     found = row_result(on("running", program), row, CLI_JOB, quick=True, shortest=False)
     assert found.verdict is Verdict.FAIL, found.reason
+
+
+@pytest.mark.parametrize("row", ["B1", "B5", "B6"])
+def test_a_row_that_looks_just_before_a_deadline_and_just_after_it_is_decided_away_from_it(row: str) -> None:
+    found = row_result(RunningAgents, row, LOCAL_AGENT, quick=True)
+    assert found.verdict is Verdict.PASS, found.reason
+
+
+@pytest.mark.parametrize("system", [GraceIsShort, GraceIsLong])
+def test_a_grace_that_ends_a_second_early_or_late_is_found(system: Any) -> None:
+    """Also where what shows it is another clause than those that the row is about."""
+    found = row_result(system, "B5", LOCAL_AGENT, quick=True, shortest=False)
+    assert found.verdict is Verdict.FAIL, found.reason
+
+
+@pytest.mark.parametrize(("row", "system"), [("B3", GoesAtHalf), ("B3", GoesASecondEarly), ("B4", GoesAtHalf)])
+def test_a_job_that_goes_early_is_found_whichever_wait_of_the_row_comes_to_its_deadline(row: str, system: Any) -> None:
+    found = row_result(system, row, JOB, quick=True, shortest=False)
+    assert found.verdict is Verdict.FAIL, found.reason
+
+
+@pytest.mark.parametrize("row", ["B3", "B4", "B5"])
+def test_a_job_that_goes_when_its_time_is_over_is_not_accused(row: str) -> None:
+    found = row_result(BarelyLateJobs, row, JOB, quick=True)
+    assert found.verdict is Verdict.PASS, found.reason
