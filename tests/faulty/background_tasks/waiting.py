@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 
-from conformance.references.background_tasks import Replies, TaskTable
+from conformance.references.background_tasks import Replies, Reply, TaskTable
 from tests.faulty.background_tasks.lie import Lie
 
 
@@ -106,3 +106,24 @@ class WaitIsTooLong(Lie):
 
     async def _wait(self, table: TaskTable, ms: int) -> bool:
         return await super()._wait(table, ms + 1)
+
+
+class SpawnEndsWaits(Lie):
+    """Whoever waits is woken whenever the table changes, and gives up where nothing has completed: also when a task begins."""
+
+    row, calls = "B10", 3
+
+    async def spawn(self, label: str) -> Reply:
+        waiters = self._handles[0].waiters
+        while waiters:
+            waiters.popleft().cancel()
+        return await super().spawn(label)
+
+    async def _wait(self, table: TaskTable, ms: int) -> bool:
+        waiter = asyncio.get_running_loop().create_future()
+        table.waiters.append(waiter)
+        await asyncio.wait([waiter], timeout=ms / 1000)
+        if waiter.done():
+            return not waiter.cancelled()
+        table.waiters.remove(waiter)
+        return False
