@@ -13,7 +13,7 @@ from statemachines.compile import Compiled
 from statemachines.expression import Const
 from statemachines.model import byte_length, line_count, sized_text
 from statemachines.rows.trace import Call, CallTypes, Given, Plain, stem_of
-from statemachines.types import Enum, Id, List, RecordType, Ref, Text, Type, present
+from statemachines.types import Enum, Id, List, Optional, RecordType, Ref, Text, Type, present
 
 LONG = 40  # bytes of a text that is written out
 WIDE = 12  # signs of a piece that a long text repeats
@@ -50,6 +50,7 @@ class Names:
         self.types = CallTypes(compiled.kernel)
         self.reach: dict[int, str] = {}
         self.shared: dict[str, tuple[str, str]] = {}
+        self._operations = {call.number: call.operation for call in calls}
         self._kinds = {operation.name: self.types.takes(operation.name) for operation in compiled.kernel.operations}
         self._defaults: dict[str, dict[str, Any]] = {
             operation.name: {
@@ -119,7 +120,7 @@ class Names:
         """Write a call; `inner` names replies where a loop walks over them."""
         reach = self.reach | (inner or {})
         parts = (
-            value.of(reach[value.step])
+            self._given(value, reach[value.step], self.kind(call.operation, name))
             if isinstance(value, Given)
             else self.value(value, self.kind(call.operation, name))
             for name, value in self._without_gaps(call)
@@ -137,13 +138,21 @@ class Names:
     def value(self, value: Any, kind: Type | None) -> str:
         """Write a value of a type."""
         if isinstance(value, Given):
-            return value.of(self.reach[value.step])
+            return self._given(value, self.reach[value.step], kind)
         if isinstance(value, str):
             plain = present(kind) if kind is not None else None
             if not isinstance(plain, Enum | Ref) and value not in self.shared:
                 new = plain is not None and value not in self.plain and self._is_new(value, plain)
                 return "fresh" if new else quoted(value)
         return self.known(value, kind)
+
+    def _given(self, value: Given, reply: str, kind: Type | None) -> str:
+        """Write a part of a reply; where that may be null and is to stand for what is not, it is guarded."""
+        text = value.of(reply)
+        found = self.types.gives(self._operations[value.step]) if value.step in self._operations else None
+        if found is None or kind is None or isinstance(kind, Optional) or not isinstance(found, RecordType):
+            return text
+        return f"if {text} == null then '' else {text}" if isinstance(found.field(value.field), Optional) else text
 
     def known(self, value: Any, kind: Type | None) -> str:
         """Write a value that some reply or argument has: never `fresh`."""
