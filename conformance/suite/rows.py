@@ -284,9 +284,7 @@ class RowRunner:
         if error is not None:  # it was too long, and what was seen until then counts
             raise error
 
-    def _decided(
-        self, program: Program, values: Mapping[str, Any], tally: Tally, seed: int
-    ) -> tuple[*Ran, bool]:
+    def _decided(self, program: Program, values: Mapping[str, Any], tally: Tally, seed: int) -> tuple[*Ran, bool]:
         """Run a row once, and judge it; return what `ran` does, and whether what the row claims stays open.
 
         By a clock that runs on, a row that asks close to a deadline may come too late, and so it is run again, away from it. What
