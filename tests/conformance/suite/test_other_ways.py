@@ -120,7 +120,7 @@ MORE: dict[str, dict[type, tuple[str, ...]]] = {
     "local-agent": {local_agent.RefusesTooLate: ("X24", "B4")},
     "thread-job": {
         thread_job.IdsOutsideTheLock: ("B1", "B2", "X22"),
-        thread_job.ClaimsThenTells: ("X6", "X26", "X57", "B4"),
+        thread_job.ClaimsThenTells: ("X6", "X26", "B4"),
         thread_job.CodeOfItsOwn: ("E8", "X2"),
         thread_job.TellsItsText: ("N7", "B5", "X15", "X35", "X46"),
         thread_job.TellsPayload: ("N7", "B5", "X46"),
