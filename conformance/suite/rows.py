@@ -256,7 +256,7 @@ class RowRunner:
     def ran(self, program: Program, values: Mapping[str, Any], seed: int, sooner: int = 0, after: int = 0) -> Ran:
         """Run a row once, and judge it; return the case, and why the row did not hold or did not come to its end.
 
-        It waits `sooner` milliseconds less than the row says, `after` so many waits that it leaves alone; the next wait makes up for that.
+        It waits so many milliseconds less than the row says (`sooner`), `after` so many waits that it leaves alone.
         """
         seen = (*self.elsewhere, *(finding for finding, _ in self.strays))
         plain = tuple(finding for finding in seen if not finding.spoke_of)
@@ -338,9 +338,9 @@ class RowRunner:
     def _decided(self, program: Program, values: Mapping[str, Any], tally: Tally, seed: int) -> tuple[*Ran, bool]:
         """Run a row once, and judge it; return what `ran` does, and whether what the row claims stays open.
 
-        By a clock that runs on, a row that asks close to a deadline may come too late, and so it is run again, with waits that
-        end sooner. What it claims need not hold then, so only what the judge finds counts against the system: by a fault of any
-        clause a claim fails that was left open before.
+        By a clock that runs on, a row that asks close to a deadline may come too late, and so it is run again, away from it. What
+        it claims need not hold then: only what the judge finds counts against the system. By a fault of any clause a claim fails
+        that was open before.
         """
         case, error = self.ran(program, values, seed)
         stays_open = undecided(case, error)

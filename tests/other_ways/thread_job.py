@@ -8,6 +8,38 @@ from typing import Any, ClassVar
 
 from conformance.references.thread_job import Reply, ThreadJob, ThreadJobs
 from conformance.refused import Refused
+from tests.right.thread_job.events import Job
+from tests.right.thread_job.sharing import SharingJobs
+
+
+class ClaimsThenTells(SharingJobs):
+    """A boundary claims all that is due, and tells it message by message: those of other emitters may come in between.
+
+    "one emitter: message order = completion order", which two emitters at once are only recommended to keep.
+    """
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._claimed: set[str] = set()
+
+    def turn_boundary(self, thread: str) -> list[Reply]:
+        """Claim, and then tell."""
+        with self._lock:
+            mine = self._due(thread)
+            self._claimed |= {job.born.job_id for job in mine}
+        told: list[Reply] = []
+        for job in mine:
+            with self._lock:
+                told += self._tell(thread, [job])
+        return told
+
+    def emit(self, thread: str, job: str) -> bool:
+        """Tell what nobody has claimed."""
+        with self._lock:
+            return bool(self._tell(thread, [each for each in self._due(thread) if each.born.job_id == job]))
+
+    def _due(self, thread: str) -> list[Job]:
+        return [job for job in super()._due(thread) if job.born.job_id not in self._claimed]
 
 
 class CodeOfItsOwn(ThreadJobs):

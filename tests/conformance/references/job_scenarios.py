@@ -49,6 +49,8 @@ SCENARIOS: dict[type[Lie], str] = {
     provoked.InnerIsPartOfOuter: "a = register_both('bash', 'x', 'y'); cancel(a)",
     provoked.BodyBeginsUnderLock: "register_both('bash', 'x', 'y')",
     provoked.CountedAfterItsBody: "configure(1); register_both('bash', 'x', 'y')",
+    provoked.InnerTakesTwoSlots: "configure(3); register_both('bash', 'x', 'y'); register('bash', 'z')",
+    provoked.InnerIsKept: "configure(3, 50_000); register_both('bash', 'x', 'y'); cancel_all(); wait(50_001); list()",
     provoked.BothBeginAfterDispose: "dispose(); register_both('bash', 'x', 'y')",
     provoked.ThrowingBodyBeginsAfterDispose: "dispose(); register_with('throws', 'bash', 'x', 'broken')",
     polling.UnknownTokenAbortsAll: (

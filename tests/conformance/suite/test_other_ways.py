@@ -115,11 +115,12 @@ MORE: dict[str, dict[type, tuple[str, ...]]] = {
         background_tasks.KeepsAll: ("N1", "X33", MACHINE),
         background_tasks.EndsLate: ("X9",),
         background_tasks.IdsOutsideTheLock: ("X22", MACHINE),
-        background_tasks.LooksThenAsks: ("E2", "E12", "B6", "X4", "X42", MACHINE),
+        background_tasks.LooksThenAsks: ("E2", "E12", "B6", "X4", "X42", "X43", "X44", "X45", MACHINE),
     },
     "local-agent": {local_agent.RefusesTooLate: ("X24", "B4")},
     "thread-job": {
         thread_job.IdsOutsideTheLock: ("B1", "B2", "X22"),
+        thread_job.ClaimsThenTells: ("X6", "X26", "B4"),
         thread_job.CodeOfItsOwn: ("E8", "X2"),
         thread_job.TellsItsText: ("N7", "B5", "X15", "X35", "X46"),
         thread_job.TellsPayload: ("N7", "B5", "X46"),
