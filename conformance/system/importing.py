@@ -80,17 +80,19 @@ def _place_of(error: BaseException) -> str:
 def _interruptible() -> Iterator[list[int]]:
     """Yield a list that is not empty once somebody pressed Ctrl-C, and raise _Late where the body takes too long.
 
-    Signals come to the main thread only: on another one neither happens. What the body does to their handlers is undone.
+    Signals come to the main thread only: on another one neither happens. Where Ctrl-C is ignored, as in the background of a
+    shell, it still is. What the body does to their handlers is undone.
     """
     pressed: list[int] = []
     pressing = signal.getsignal(signal.SIGINT)
-    if threading.current_thread() is not threading.main_thread() or not callable(pressing):
+    if threading.current_thread() is not threading.main_thread() or pressing is None:
         yield pressed
         return
 
     def press(number: int, frame: FrameType | None) -> None:
-        pressed.append(number)
-        pressing(number, frame)
+        if callable(pressing):
+            pressed.append(number)
+            pressing(number, frame)
 
     def late(number: int, frame: FrameType | None) -> None:
         raise _Late

@@ -116,6 +116,17 @@ def test_a_module_that_does_not_come_back_from_its_import_is_told(
     assert signal.getitimer(signal.ITIMER_REAL)[0] == 0
 
 
+def test_an_import_is_limited_and_ctrl_c_stays_ignored_where_it_is(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(importing, "IMPORT_LIMIT", 0.05)
+    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        with pytest.raises(HarnessError, match=r"it did not come back within 0\.05 s"):
+            resolve(written("import signal, time; signal.raise_signal(signal.SIGINT); time.sleep(1000)"))
+        assert signal.getsignal(signal.SIGINT) is signal.SIG_IGN
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+
 @pytest.mark.parametrize("after", ["", "import time; time.sleep(1000)", "raise ValueError"])
 def test_an_interruption_of_an_import_is_none_of_its_faults(after: str) -> None:
     swallowed = "try: signal.raise_signal(signal.SIGINT)\nexcept KeyboardInterrupt: pass"
