@@ -151,7 +151,7 @@ def test_a_call_that_blocks_and_does_not_tell_hangs(tasks: Compiled, name: str, 
             adapter.call("wait_for_completion", {"timeout": 20}, 20)
         assert broken.value.kind == "hang"
         adapter.reset()
-        with pytest.raises(Broken, match=said):
+        with pytest.raises(Broken, match=f"({said}|another call had not come back)"):  # either is the first to be told
             adapter.together([lambda: adapter.call("wait_for_completion", {"timeout": 20}, 20)] * 2, 0)
         adapter.reset()
         assert adapter.call("spawn", {"label": "x"})["task_id"]
