@@ -12,7 +12,7 @@ from conformance.judge import Case
 from conformance.refused import Refused
 from conformance.remote import RemoteAdapter
 from conformance.suite import RowRunner, tried_alone
-from conformance.system import Adapter, Broken, told
+from conformance.system import MOVED, Adapter, Broken, told
 from conformance.targets import link_of, open_system
 from statemachines.compile import Compiled
 from statemachines.rows import Observed, RowCompiler
@@ -61,7 +61,7 @@ def _examine_system(
     calls = _examine_operations(compiled, adapter, exchange, seconds, steps)
     _examine_refusal(compiled, adapter, calls, exchange, steps)
     declaration = adapter.declaration
-    if declaration.clock == "virtual":
+    if declaration.clock in MOVED:
         with Trying("clock", exchange, steps) as say:
             adapter.reset()
             adapter.call("wait", {"ms": _HOUR})

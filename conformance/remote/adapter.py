@@ -13,7 +13,7 @@ from conformance.remote import protocol
 from conformance.remote.protocol import ProtocolError
 from conformance.remote.turns import CallsAtOnce, HeldCalls
 from conformance.remote.waits import Waits, mover
-from conformance.system import Adapter, Broken, Clock, Declare, HarnessError, Signature, leave, started, told
+from conformance.system import MOVED, Adapter, Broken, Clock, Declare, HarnessError, Signature, leave, started, told
 
 HELLO_LIMIT: Final = 30.0  # seconds: what is started may be compiled first
 _END_LIMIT: Final = 5.0  # seconds within which an adapter surely has been ended
@@ -288,7 +288,7 @@ def _class_of(remote: Remote, operations: Mapping[str, Signature]) -> type[Remot
             raise HarnessError(f"the adapter says of {each} that it lacks it, and that it is there")
     if declares.get("concurrency") == "async":  # elsewhere it makes no difference
         declares["concurrency"] = "threads"
-    clock = ["wait"] if declares.get("clock") == "virtual" else []
+    clock = ["wait"] if declares.get("clock") in MOVED else []
     methods = {name: _method(name) for name in (*(operations if offered is None else offered), *clock)}
     its_own = {"declares": declares, "remote": remote, "__module__": ""}  # it stands in no file
     return type("RemoteSystem", (RemoteObject,), {**methods, **its_own})

@@ -152,3 +152,10 @@ def test_ctrl_c_ends_a_run_within_a_second_and_leaves_nothing(way: str, tmp_path
     # A process that has not ended by itself after most of a second is ended, and then what it has started is left.
     assert process.returncode == EXIT_INTERRUPTED, out
     assert running(mark) == []
+
+
+def test_a_clock_that_runs_on_elsewhere_is_moved_by_wait_too() -> None:
+    with nothing_left(), opened(loaded("local-agent"), served("tests.tools.agents:RunningAgents"), PATIENT) as adapter:
+        assert adapter.declaration.clock == "running"
+        adapter.reset()
+        adapter.call("wait", {"ms": 1000})
