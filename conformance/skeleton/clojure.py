@@ -22,7 +22,7 @@ _TEMPLATE: Final = """\
    "policies" $policies
    "lacks" $lacks ; optional operations, those that only look, test controls, and signals: "signal NAME"$parts
    "deviates" {} ; known failures, by row or clause: {"N1" {"reason" "…"}}
-   "clock" "none" ; "virtual" with "wait" below, which moves it; "real" when only time moves it
+   "clock" "none" ; "virtual" with "wait" below, which moves it; "running": time does, too; "real": only time does
    "concurrency" "none" ; "threads" when several calls may come at once: each is made on a thread of its own
    "settles" 0}) ; milliseconds until all that a call causes can be seen, signals included; 0: when it is answered
 (def points false) ; true when calls tell of points, below

@@ -25,7 +25,7 @@ public class Adapter {
         .put("policies", $policies)
         .put("lacks", $lacks) // optional operations, those that only look, test controls, and signals: "signal NAME"$parts
         .put("deviates", new JSONObject()) // known failures, by row or clause: {"N1": {"reason": "…"}}
-        .put("clock", "none") // "virtual" with "wait" below, which moves it; "real" when only time moves it
+        .put("clock", "none") // "virtual" with "wait" below, which moves it; "running": time does, too; "real": only time does
         .put("concurrency", "none") // "threads" when several calls may come at once: each is made on a thread of its own
         .put("settles", 0); // milliseconds until all that a call causes can be seen, signals included; 0: when it is answered
     static final boolean POINTS = false; // true when calls tell of points, below

@@ -24,7 +24,7 @@ const declares = {{
   policies: {policies},
   lacks: {lacks}, // optional operations, those that only look, test controls, and signals: "signal NAME"{parts}
   deviates: {{}}, // known failures, by row or clause: {{"N1": {{"reason": "…"}}}}
-  clock: "none", // "virtual" with the wait below, which moves it; "real" when only time moves it
+  clock: "none", // "virtual" with the wait below, which moves it; "running": time does, too; "real": only time does
   concurrency: "none", // "async" when a call may come before the last one is answered: keep nothing of one call in the object
   settles: 0, // milliseconds until all that a call causes can be seen, signals included; 0: when it is answered
 }};

@@ -12,7 +12,7 @@ var declares = object{
 	"policies": object{"synthetic_counts": "counted"},
 	"lacks": []string{}, // optional operations, those that only look, test controls, and signals: "signal NAME"
 	"deviates": object{}, // known failures, by row or clause: {"N1": {"reason": "…"}}
-	"clock": "none", // "virtual" with "wait" below, which moves it; "real" when only time moves it
+	"clock": "none", // "virtual" with "wait" below, which moves it; "running": time does, too; "real": only time does
 	"concurrency": "none", // "threads" when several calls may come at once: each is made in a goroutine of its own
 	"settles": 0, // milliseconds until all that a call causes can be seen, signals included; 0: when it is answered
 }

@@ -11,7 +11,7 @@ const declares = {
   policies: { synthetic_counts: "counted" },
   lacks: [], // optional operations, those that only look, test controls, and signals: "signal NAME"
   deviates: {}, // known failures, by row or clause: {"N1": {"reason": "…"}}
-  clock: "none", // "virtual" with the wait below, which moves it; "real" when only time moves it
+  clock: "none", // "virtual" with the wait below, which moves it; "running": time does, too; "real": only time does
   concurrency: "none", // "async" when a call may come before the last one is answered: keep nothing of one call in the object
   settles: 0, // milliseconds until all that a call causes can be seen, signals included; 0: when it is answered
 };
