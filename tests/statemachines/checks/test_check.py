@@ -32,6 +32,10 @@ WITHOUT_A_FILE = {
     "file-too-large": "a file of a megabyte",
     "unread-rows": "a folder",
     "file-not-utf8": "every file of this repository can be read as a text",
+    **dict.fromkeys(
+        ("frozen-again", "frozen-changed", "frozen-later", "frozen-level", "frozen-removed", "wrong-file"),
+        "a spec beside a set that was frozen before it changed: test_requirements makes both",
+    ),
 }
 """Codes that no file in tests/invalid_specs can show, each with the reason."""
 
