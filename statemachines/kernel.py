@@ -268,12 +268,21 @@ class Reply:
 
 
 @dataclass(frozen=True, slots=True)
+class Wait:
+    """A call that may block, for `lasts` milliseconds at most; no longer than `until` holds, where `clause` says so."""
+
+    lasts: Typed
+    until: Typed | None = None
+    clause: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class Operation:
     """One operation: its guards, what it reads before its effects, those, and its reply.
 
     copies   the clause that what it gave stays as it was
     control  it belongs to whoever tests, and not to the system
-    waits    the milliseconds for which a call may block
+    waits    how a call may block for a time
     """
 
     name: str
@@ -285,7 +294,7 @@ class Operation:
     parameters: tuple[Parameter, ...]
     requires: tuple[Require, ...]
     reads: tuple[tuple[str, Typed], ...]
-    waits: Typed | None
+    waits: Wait | None
     effects: tuple[Effect, ...]
     reply: Reply | None
 

@@ -21,6 +21,7 @@ from statemachines.kernel import (
     Set,
     Spontaneous,
     Timer,
+    Wait,
     walk,
 )
 
@@ -56,7 +57,10 @@ def without(source: Kernel, paths: frozenset[str]) -> Kernel:
             for each in operation.effects
         )
         kept = tuple(each for each in operation.requires if each not in gone)
-        return replace(operation, requires=kept, effects=effects)
+        wait = operation.waits
+        if wait is not None and wait.clause in paths:
+            wait = Wait(wait.lasts)
+        return replace(operation, requires=kept, effects=effects, waits=wait)
 
     return replace(
         source,

@@ -485,6 +485,11 @@ class BaseModel:
         found: int = getattr(self, f"blocks_for_{operation}")(**arguments)
         return found
 
+    def ends_wait(self, operation: str, arguments: Mapping[str, Any]) -> bool:
+        """Return whether a call of an operation that `waits` for a time has no more reason to, so that it comes back now."""
+        found: bool = getattr(self, f"ends_wait_{operation}")(**arguments)
+        return found
+
     def do(self, operation: str, arguments: Mapping[str, Any], mint: Callable[..., str] | None = None) -> Outcome:
         """Carry an operation out, with `mint` to choose the ids of new records; raise Impossible where one does not fit."""
         before, self.mint = self.mint, mint or self.mint

@@ -188,7 +188,9 @@ class Case:
             reply, elapsed = None, 0
             self._stopwatch.move(call.arguments["ms"])
             within = self._stopwatch.now
-        return replace(call, reply=reply, refused=refused, began=began, ended=ended, elapsed=elapsed, within=within)
+        return replace(
+            call, reply=reply, refused=refused, began=began, ended=ended, at=before, elapsed=elapsed, within=within
+        )
 
     def _until_now(self, call: Observed) -> Observed:
         """Return a call that is over now, and all that came of it was seen."""
@@ -295,7 +297,7 @@ class Case:
     def _beside_others(self, call: Observed, calls: list[Observed]) -> Observed:
         """Make a call at once with others; whether its reply is compared, the order decides that explains it."""
         calls.append(call)  # before the answer: a call that never comes back was made as well
-        call = self._observation.call(self._made(call))
+        call = self._until_now(self._observation.call(self._made(call)))
         calls[-1] = call
         return call
 

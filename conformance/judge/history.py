@@ -16,8 +16,9 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from conformance.judge.matching import Sending, comparable, permitted, required
+from conformance.judge.passing import AT_ONCE, Moment
 from conformance.judge.step import Configuration, Stepper
-from conformance.system import Within
+from conformance.system import Within, earliest
 from conformance.transcripts import Apart, Senders, Stretch, Unordered, sent_of
 from statemachines.model import BaseModel, Outcome, Signal
 from statemachines.quiescence import Ending, made_due, still_due, telling, unasked
@@ -44,7 +45,10 @@ class History:
     def summary(self) -> str:
         """What each call gave, in one line."""
         gave = (f"refused {each.refused}" if each.refused else repr(each.given) for each in self.calls)
-        text = "; ".join(f"{each.operation} → {given}" for each, given in zip(self.calls, gave, strict=True))
+        took = (f" after {each.elapsed} ms" if each.elapsed else "" for each in self.calls)
+        text = "; ".join(
+            f"{each.operation} → {given}{ms}" for each, given, ms in zip(self.calls, gave, took, strict=True)
+        )
         return text if len(text) <= 400 else f"{text[:397]}…"
 
     @property
@@ -79,7 +83,7 @@ class Explained:
 
 def explanations(stepper: Stepper, start: Configuration, history: History) -> Explained:
     """Search for orders of the calls that explain every reply and all signals."""
-    search = _Linearization(stepper, history, start.standing)
+    search = _Linearization(stepper, history, start)
     if search.gives_an_id_twice():
         return Explained([], False)
     budget, callers = stepper.budget, sum(map(bool, history.callers))
@@ -94,7 +98,7 @@ def explanations(stepper: Stepper, start: Configuration, history: History) -> Ex
 
 def longest(stepper: Stepper, start: Configuration, history: History) -> tuple[int, ...]:
     """Return the most calls, by their places among all, that some order explains one after the other, in that order."""
-    return _Linearization(stepper, history, start.standing).longest(start)
+    return _Linearization(stepper, history, start).longest(start)
 
 
 _MessageKey = tuple[Any, Any]  # a message: what it is about, and where it stands in the order
@@ -122,12 +126,14 @@ class _SearchPoint:
 class _Linearization:
     """A search for the orders that explain one history."""
 
-    def __init__(self, stepper: Stepper, history: History, standing: frozenset[Signal]) -> None:
+    def __init__(self, stepper: Stepper, history: History, start: Configuration) -> None:
         self.calls = history.calls
+        self._ahead = earliest(start.model.now) - min((call.span[0] for call in self.calls), default=0)
+        self._timed = any(call.elapsed for call in self.calls)
         self.signals = history.signals
         self.stepper = stepper
         self.facts = stepper.facts
-        self.standing = standing
+        self.standing = start.standing
         self.sending = [stepper.sending(call) for call in self.calls]
         self._shortens = True
         self._apart = Apart(self.facts.messages, self.calls, self.sending)
@@ -145,9 +151,11 @@ class _Linearization:
         """
         model, unordered = start.model, start.unordered
         outcomes = [*passed]
-        for call in sorted(self.calls, key=lambda call: call.ended):
+        node = _SearchPoint(frozenset(), (), None)
+        for index, call in sorted(enumerate(self.calls), key=lambda each: each[1].ended):
             model, unordered = self.stepper.transcripts.bound(model, unordered, call)
-            way = next(self.stepper.ways(model, call, self.signals, []), None)
+            way = next(self.stepper.ways(model, call, self.signals, [], self._moment(node, call)), None)
+            node = replace(node, done=node.done | {index})
             if way is None:
                 return Explained([], True)
             model, taken = way
@@ -248,10 +256,14 @@ class _Linearization:
     def _since(self, call: Observed) -> int:
         """Return the earliest instant at which a call can have taken its step: one that waited for a time took it at its end.
 
-        By a real clock it may have given up before, and come back late.
+        By a clock that runs on it may have come back late: then only what was over long before is over for sure.
         """
-        waited = self.facts.waits(call.operation) and self.stepper.declaration.clock == "virtual"
-        return call.ended if waited else call.began
+        if self.facts.wait(call.operation) is None:
+            return call.began
+        if self.stepper.declaration.clock == "virtual":
+            return call.ended
+        over = (each.ended for each in self.calls if each.span[1] + AT_ONCE <= call.span[1])
+        return max([call.began, *(ended + 1 for ended in over)])
 
     def _until(self, call: Observed) -> float:
         """Return the latest instant at which a call can have taken its step: its end.
@@ -270,10 +282,16 @@ class _Linearization:
             node = self._closed(node, like)
         before = len(sent_of(model, name)) if name else 0
         model, unordered = self.stepper.transcripts.bound(model, node.unordered, call)
-        for then, outcomes in self.stepper.ways(model, call, self.signals, []):
+        for then, outcomes in self.stepper.ways(model, call, self.signals, [], self._moment(node, call)):
             sent = len(sent_of(then, name)) - before if name else 0
             stretch = self._senders.sent(then, node.stretch, name, index, sent) if name else node.stretch
             yield self._after(node, then, outcomes, index, stretch=stretch, unordered=unordered)
+
+    def _moment(self, node: _SearchPoint, call: Observed) -> Moment | None:
+        """Return when a call was made before which others are done; None where no clock was moved meanwhile."""
+        if not (self._timed or call.within):
+            return None
+        return Moment(self._ahead, max([call.span[0], *(self.calls[each].span[1] for each in node.done)]))
 
     def _closed(self, node: _SearchPoint, like: BaseModel) -> _SearchPoint:
         """Return a node at which what was sent so far comes before all that will be."""
@@ -327,9 +345,10 @@ class _Linearization:
 
     def _made_due(self, node: _SearchPoint, model: BaseModel, call: Observed) -> Ending:
         """Return with what calls still have to end when one more was made."""
+        moment = self._moment(node, call)
 
         def again(other: BaseModel) -> Iterator[BaseModel]:
-            return (then for then, _ in self.stepper.ways(other, call, self.signals, []))
+            return (then for then, _ in self.stepper.ways(other, call, self.signals, [], moment))
 
         return made_due(node.ending, node.frozen, model, self._until(call), again)
 

@@ -163,10 +163,10 @@ class Facts(CallTypes):
             or (isinstance(effect, kernel.Move) and effect.entity == entity.name and shown.name == "state")
         )
 
-    def waits(self, operation: str) -> bool:
-        """Return whether a call may block for a time; it takes its step at its end."""
+    def wait(self, operation: str) -> kernel.Wait | None:
+        """Return how a call may block for a time, after which it takes its step; None where it does not."""
         found = self._operations.get(operation)
-        return found is not None and found.waits is not None
+        return found.waits if found is not None else None
 
     def reply_of(self, operation: str) -> str:
         """Return the clause of what an operation gives; the operation itself where it gives nothing."""

@@ -104,7 +104,7 @@ class Lockstep:
 
     def blocks_for(self, operation: str, arguments: Mapping[str, Any]) -> int | None:
         """Return the milliseconds for which a call may block now, by the first explanation; None for one that may not."""
-        return self.model.fork().blocks_for(operation, arguments) if self.stepper.facts.waits(operation) else None
+        return self.model.fork().blocks_for(operation, arguments) if self.stepper.facts.wait(operation) else None
 
     def rests(self, model: BaseModel) -> Iterator[BaseModel]:
         """Walk the model as it is, then all that it may be after what the system may do unasked; it witnesses nothing."""

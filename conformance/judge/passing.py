@@ -1,4 +1,4 @@
-"""Time that passes on a model, in every way in which a right system may have spent it.
+"""Time that passes on a model, in every way in which a right system may have spent it; and calls that took too much of it.
 
 Timers due at one instant fire in any order, each to rest; one whose window is open fires when the system
 says that it did, or when the window closes. A step that it may take unasked it takes at once or when a signal comes.
@@ -12,10 +12,49 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from conformance.judge.finding import Finding
+from conformance.judge.kernel_facts import Facts
 from conformance.judge.matching import Signals, comparable, required
 from conformance.system import Instant, earliest, latest
 from statemachines.model import BaseModel, Outcome, Signal, Timer
 from statemachines.quiescence import settled, telling
+from statemachines.rows import Observed
+
+AT_ONCE = 500
+"""Milliseconds within which a call comes back that nothing keeps any more, also from one that looks now and then, or of a busy machine."""
+
+
+@dataclass(frozen=True, slots=True)
+class Moment:
+    """When one of calls made at once was made.
+
+    ahead  milliseconds by which the model's clock is ahead of the one by which calls are observed
+    since  the last instant by the latter at which what was done before it can have been done
+    """
+
+    ahead: int
+    since: int
+
+
+def too_long(facts: Facts, model: BaseModel, call: Observed, since: int) -> Finding | None:
+    """Tell of a call that blocked for longer than it may, or to the end of its time although nothing kept it any more.
+
+    `since` is the last instant since which the system can be as the model is. Who comes back late is right as long as the
+    time that the call may take is not over.
+    """
+    wait = facts.wait(call.operation)
+    other = model.fork()
+    lasts = other.blocks_for(call.operation, call.arguments) if wait is not None else None
+    if wait is None or lasts is None:
+        return None
+    if call.elapsed > lasts:
+        expected, seen = f"it comes back within {lasts} ms", f"it came back after {call.elapsed} ms"
+        return Finding("late", facts.reply_of(call.operation), call.operation, expected, seen)
+    began, ended = call.span
+    if ended - began < lasts or ended - since < AT_ONCE or not other.ends_wait(call.operation, call.arguments):
+        return None
+    seen = f"it came back when its {lasts} ms were over, {ended - since} ms after nothing kept it any more"
+    return Finding("late", wait.clause, call.operation, "what ends its wait wakes it", seen)
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,7 +14,7 @@ from conformance.judge import kernel_facts
 from conformance.judge.differences import Times
 from conformance.judge.finding import NO_SIGNAL, WELL_FORMED, Finding, said, short
 from conformance.judge.matching import Replies, Sending, Signals, instants_in
-from conformance.judge.passing import Passing
+from conformance.judge.passing import Moment, Passing, too_long
 from conformance.system import Declaration, Instant, Within, earliest, latest
 from conformance.transcripts import Transcripts, Unordered
 from statemachines.compile import Compiled
@@ -105,28 +105,37 @@ class Stepper:
         return SimpleNamespace(**{**dict(kernel.policies), **undeclared, **self.declaration.policies})
 
     def ways(
-        self, model: BaseModel, call: Observed, signals: Sequence[Signal], reasons: list[Finding]
+        self,
+        model: BaseModel,
+        call: Observed,
+        signals: Sequence[Signal],
+        reasons: list[Finding],
+        moment: Moment | None = None,
     ) -> Iterator[tuple[BaseModel, list[Outcome]]]:
         """Walk what a call leads to, each way with what was done on it; gather why there are no others.
 
-        `signals` are those that were seen meanwhile. A call that waited took its step at its end.
+        `signals` are those that were seen meanwhile, `moment` is when one of calls at once was made. A call that waited took
+        its step at its end.
         """
+        began, ended = call.span
+        end = model.now + (ended - began) if moment is None else max(model.now, moment.ahead + ended)
         if call.operation == "wait":
             if call.within:  # it has passed on the way to it
                 yield model, []
                 return
-            yield from self._passed(model, call, model.now + call.arguments["ms"], signals, reasons)
+            yield from self._passed(model, call, end, signals, reasons)
+            return
+        since = (began if moment is None else moment.since) + self.declaration.settles
+        if (late := too_long(self.facts, model, call, since)) is not None:
+            reasons.append(late)
         elif not call.elapsed:
             yield from ((model, taken) for taken in self._tried(model, call, reasons))
-        elif self.facts.waits(call.operation):
-            if (late := self._late_by(model, call)) is not None:
-                reasons.append(late)
-                return
-            for then, passed in self._passed(model, call, model.now + call.elapsed, signals, reasons):
+        elif self.facts.wait(call.operation) is not None:
+            for then, passed in self._passed(model, call, end, signals, reasons):
                 yield from ((then, [*passed, *taken]) for taken in self._tried(then, call, reasons))
         else:
             for taken in self._tried(model, call, reasons):
-                for then, passed in self._passed(model, call, model.now + call.elapsed, signals, reasons):
+                for then, passed in self._passed(model, call, end, signals, reasons):
                     yield then, [*taken, *passed]
 
     def arrived(
@@ -149,14 +158,6 @@ class Stepper:
         except Contradiction as contradiction:
             reasons.append(contradiction.finding)
             return []
-
-    def _late_by(self, model: BaseModel, call: Observed) -> Finding | None:
-        """Tell of a call that blocked for longer than it may."""
-        lasts = model.fork().blocks_for(call.operation, call.arguments)
-        if lasts is None or call.elapsed <= lasts:
-            return None
-        expected, seen = f"it comes back within {lasts} ms", f"it came back after {call.elapsed} ms"
-        return Finding("late", self.facts.reply_of(call.operation), call.operation, expected, seen)
 
     def _passed(
         self, model: BaseModel, call: Observed, end: int, signals: Sequence[Signal], reasons: list[Finding]

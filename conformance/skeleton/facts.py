@@ -151,13 +151,17 @@ def _emitted(effects: tuple[kernel.Effect, ...]) -> set[str]:
 
 
 def _method(compiled: Compiled, operation: kernel.Operation) -> Method:
-    until = compiled.lifecycle.operations[operation.name].until
+    declared = compiled.lifecycle.operations[operation.name]
+    ends = [declared.until] if declared.until is not None else []
+    until = [" ".join(each.text.split()) for each in ends]
+    if declared.waits is not None and until:
+        until.insert(0, f"{declared.waits.text} ms are over")
     return Method(
         name=operation.name,
         about=" ".join(operation.about.split()) or "…",
         asked=tuple(_asked(compiled, operation, each) for each in operation.parameters),
         gives=operation.reply.type if operation.reply is not None else NULL,
-        until=" ".join(until.text.split()) if until is not None else "",
+        until=", or ".join(until),
         refuses=tuple(refusals(operation)),
         control=operation.control,
     )

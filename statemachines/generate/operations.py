@@ -16,7 +16,7 @@ _HOW: Final = {"avoided": "idle=True, avoid=True", "awaited": "blocks=True", "un
 
 
 def operation(page: Page, source: kernel.Operation) -> None:
-    """Write the three methods of an operation, and a fourth of one that may block for a time."""
+    """Write the three methods of an operation, and two more of one that may block for a time."""
     arguments = _declared(source)
     names = ", ".join(python_name(parameter.name) for parameter in source.parameters)
     told = [python_name(effect.variable) for effect in source.effects if isinstance(effect, kernel.Send)]
@@ -25,7 +25,10 @@ def operation(page: Page, source: kernel.Operation) -> None:
     if source.waits is not None:
         with page.method(f"blocks_for_{source.name}", arguments, "int"):
             _looked_up(page, source)
-            page.line(f"return {emit(source.waits)}")
+            page.line(f"return {emit(source.waits.lasts)}")
+        with page.method(f"ends_wait_{source.name}", arguments, "bool"):
+            _looked_up(page, source)
+            page.line(f"return {emit(source.waits.until) if source.waits.until else False}")
     extended = ", ".join([*([arguments] if arguments else []), *(f"{name}: Any = None" for name in told)])
     with page.method(f"do_{source.name}", extended, "Outcome"):
         _does(page, source)
@@ -49,6 +52,9 @@ def _does(page: Page, operation: kernel.Operation) -> None:
     _looked_up(page, operation, witness=True)
     page.saw(operation.loses_files)
     page.saw(operation.copies)
+    if operation.waits is not None and operation.waits.until is not None:
+        with page.block(f"if {emit(operation.waits.until)}:"):
+            page.saw(operation.waits.clause)
     for name, value in operation.reads:
         page.line(f"{python_name(name)} = {emit(value)}")
     lists = lists_of(page.source, operation.effects)

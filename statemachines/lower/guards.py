@@ -112,7 +112,7 @@ def guards(low: Lowering, operation: OperationSpec, scope: Scope, path: str) -> 
         expr = operation.unsaid
         clause = low.clause(f"{path}.unsaid", low.place(f"{path}.unsaid", operation.name), f"unsaid where {expr.text}")
         found.append(kernel.Require(clause, negated(low.typed(expr, scope, BOOL)), "avoided"))
-    if operation.until is not None:
+    if operation.until is not None and operation.waits is None:
         expr = operation.until
         clause = low.clause(f"{path}.waits", low.place(f"{path}.waits", operation.name), f"waits until {expr.text}")
         found.append(kernel.Require(clause, low.typed(expr, scope, BOOL), "awaited"))

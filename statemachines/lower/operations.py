@@ -10,7 +10,7 @@ from statemachines.lifecycle import Gives, OperationSpec, TypeUse
 from statemachines.lower.context import Lowering, local
 from statemachines.lower.effects import creations, loops, removal, sendings, sets, signals
 from statemachines.lower.guards import Parameters, guards, lookups, move, unique
-from statemachines.types import INT, Ref, present
+from statemachines.types import BOOL, INT, Ref, present
 
 
 def operation(low: Lowering, declared: OperationSpec) -> kernel.Operation:
@@ -32,10 +32,22 @@ def operation(low: Lowering, declared: OperationSpec) -> kernel.Operation:
         parameters=parameters,
         requires=tuple(requires),
         reads=tuple(_reads(low, declared, before)),
-        waits=low.typed(declared.waits, before, INT) if declared.waits else None,
+        waits=_wait(low, declared, before, path),
         effects=tuple(effects),
         reply=_reply(low, declared, scope, path),
     )
+
+
+def _wait(low: Lowering, operation: OperationSpec, scope: Scope, path: str) -> kernel.Wait | None:
+    """Lower `waits` with a bound, and what ends it before."""
+    if operation.waits is None:
+        return None
+    lasts = low.typed(operation.waits, scope, INT)
+    if operation.until is None:
+        return kernel.Wait(lasts)
+    text = f"waits no longer than until {operation.until.text}"
+    clause = low.clause(f"{path}.waits", low.place(f"{path}.waits", operation.name), text)
+    return kernel.Wait(lasts, low.typed(operation.until, scope, BOOL), clause)
 
 
 def _reads(low: Lowering, operation: OperationSpec, scope: Scope) -> Iterator[tuple[str, Typed]]:

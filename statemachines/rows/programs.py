@@ -74,7 +74,7 @@ class Observed:
     compared   False where nothing follows from the reply: a row does not see it, and only what leaves out a
                sentence that is recommended may ask for it
     began, ended  when, in steps of a clock that only counts: they order calls that were made at once
-    elapsed    milliseconds of the system's own clock that passed meanwhile
+    at, elapsed  when it was made, in milliseconds of the system's own clock, and how many passed meanwhile
     within     between which instants of a clock that runs on it was made; None where that stands still
     """
 
@@ -87,8 +87,14 @@ class Observed:
     malformed: str = ""
     began: int = 0
     ended: int = 0
+    at: int = 0
     elapsed: int = 0
     within: tuple[int, int] | None = None
+
+    @property
+    def span(self) -> tuple[int, int]:
+        """Between which instants of the clock it was made."""
+        return self.within or (self.at, self.at + (self.arguments["ms"] if self.operation == "wait" else self.elapsed))
 
     @property
     def given(self) -> Any:

@@ -27,7 +27,7 @@ def operation(reader: Reader, name: Word, body: Mapping) -> OperationSpec:
     """Read one entry of `operations`."""
     optional, loses, copy = body.key("optional"), body.key("may lose"), body.key("copy")
     waits = body.get("waits")
-    until = waits.get("until") if isinstance(waits, Mapping) else None
+    lasts, until = (waits.get("for"), waits.get("until")) if isinstance(waits, Mapping) else (waits, None)
     return OperationSpec(
         name,
         uses(reader, body.get("takes")),
@@ -50,7 +50,7 @@ def operation(reader: Reader, name: Word, body: Mapping) -> OperationSpec:
         removes=reader.words(body.get("remove")),
         loops=_loops(reader, body.get("for each")),
         reads=reader.pairs(body.get("reads")),
-        waits=None if until else reader.expr_or_none(waits),
+        waits=reader.expr_or_none(lasts),
         until=reader.expr_or_none(until),
         sends=tuple(SendingSpec(key, expr) for key, expr in reader.pairs(body.get("sends"))),
         signals=_signals(reader, body),

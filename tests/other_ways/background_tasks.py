@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import itertools
 import threading
+import time
 from typing import Any, ClassVar
 
 from conformance.references.background_tasks import BackgroundTasks
+from tests.right.background_tasks.blocking import BlockingTasks, Waiter
 from tests.right.background_tasks.condition import ConditionTasks, Handle, Table, Task, number_of
 
 
@@ -115,3 +117,60 @@ class LooksThenAsks(ConditionTasks):
         status = outcome if found is None else table.returned(found, outcome)
         with table.changed:
             table.end(number_of(task), (status, text))
+
+
+class _Polled(Table):
+    """Who waits looks every 100 ms; nobody is woken."""
+
+    def await_news(self, seconds: float) -> bool:
+        end = time.monotonic() + seconds
+        while len(self.endings) == self.seen and (left := end - time.monotonic()) > 0:
+            self.changed.wait(min(0.1, left))
+        news, self.seen = len(self.endings) > self.seen, len(self.endings)
+        return news
+
+
+class LooksNowAndThen(ConditionTasks):
+    """The description does not say how soon a wait ends: this one looks every tenth of a second of real time."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._handles = [Handle(_Polled())]
+
+
+class LooksByTheClock(BlockingTasks):
+    """The same by a virtual clock."""
+
+    def _block(self, waiter: Waiter) -> None:
+        look = self._now
+        while not (waiter.woken and self._now >= look) and self._now < waiter.until:
+            look = max(look, self._now + 100 if self._now >= look else look)
+            self._moved.wait()
+
+
+class _Forgetful(Table):
+    """Who waits looks before and when its time is over, and is never woken."""
+
+    def await_news(self, seconds: float) -> bool:
+        if len(self.endings) == self.seen:
+            end = time.monotonic() + seconds
+            while (left := end - time.monotonic()) > 0:
+                self.changed.wait(left)
+        news, self.seen = len(self.endings) > self.seen, len(self.endings)
+        return news
+
+
+class WakesNobody(ConditionTasks):
+    """A wrong one: what completes is told to who waits only when the time of that is over, a real second later."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._handles = [Handle(_Forgetful())]
+
+
+class WakesNobodyByTheClock(BlockingTasks):
+    """A wrong one: the same by a virtual clock."""
+
+    def _block(self, waiter: Waiter) -> None:
+        while self._now < waiter.until:
+            self._moved.wait()

@@ -7,11 +7,12 @@ from dataclasses import replace
 import pytest
 
 from conformance.budget import USUAL
+from conformance.judge.history import History
 from statemachines.checks.spec import check_compiled
 from statemachines.compile import load
 from statemachines.model import Signal
 from tests.checking import compile_text
-from tests.conformance.systems import Watched, signal
+from tests.conformance.systems import Watched, at_once, signal
 
 TEXT = """
 lifecycle: passing
@@ -273,3 +274,40 @@ def test_timers_that_are_held_against_each_other_are_bounded(most: int, unsure: 
         watching.must("wind")
     watching.must("wait", 5, signals=[signal("Ticked", at=4)] * 5)
     assert watching.judge.unsure is unsure
+
+
+# ── Calls that may block for a time ──────────────────────────────────────────────────────────────────
+
+
+def table() -> Watched:
+    """Background tasks, of which one runs."""
+    watched = Watched(load("background-tasks"), concurrency="async")
+    watched.must("spawn", "x", gives={"task_id": "a"})
+    return watched
+
+
+@pytest.mark.parametrize(("lasts", "took", "right"), [(1000, 999, True), (1000, 1000, False), (499, 499, True)])
+def test_who_waits_though_nothing_keeps_it_need_not_come_back_at_once_but_before_its_time_is_over(
+    lasts: int, took: int, right: bool
+) -> None:
+    watched = table()
+    watched.must("finish", "a", "completed", "x")
+    finding = watched.step(replace(watched.call("wait_for_completion", lasts, gives=True), elapsed=took))
+    assert (finding is None) == right
+    assert finding is None or finding.clause == "operations.wait_for_completion.waits"
+
+
+@pytest.mark.parametrize(("finished", "right"), [(500, False), (501, True), (1000, True)])
+def test_what_ends_a_wait_in_its_last_half_second_may_be_told_at_its_end(finished: int, right: bool) -> None:
+    watched = table()
+    finish = replace(watched.call("finish", "a", "completed", "x", during=(2, 3)), at=finished)
+    waits = replace(watched.call("wait_for_completion", 1000, gives=True, during=(1, 4)), elapsed=1000)
+    pause = watched.call("wait", finished, during=(1, 2))
+    assert (watched.step(History(((waits,), (pause, finish)))) is None) == right
+
+
+def test_time_passes_once_for_all_who_wait_at_once() -> None:
+    watched = table()
+    waits = [replace(watched.call("wait_for_completion", 10, gives=False, during=(1, 4)), elapsed=10) for _ in "ab"]
+    assert watched.step(at_once(waits)) is None
+    assert watched.judge.model.now == 10

@@ -132,6 +132,8 @@ SCRIPTS: dict[str, Sequence[Step]] = {
     "CloneHasItsOwnPermit": [CLONE, SPAWN, END, SOON],
     "CloneDoesNotHearCancel": [CLONE, ALL, SPAWN, END, LIST],
     "WaitersAreNotWoken": [SPAWN, [WAIT, END]],
+    "WaitersFindThePermitAtTheEnd": [SPAWN, [WAIT, END]],
+    "StoredPermitIsTakenAtTheEnd": [SPAWN, END, WAIT],
     "WakeUpIsLost": [SPAWN, [WAIT, END]],
     "TwoWaitersAreNone": [SPAWN, [WAIT, WAIT, END]],
     "DrainedTwice": [SPAWN, END, [DRAIN, DRAIN]],
@@ -209,7 +211,7 @@ otherwise."""
 def test_a_lie_differs_from_the_reference_in_as_many_calls_as_it_says(lie: type[Lie]) -> None:
     script = SCRIPTS[lie.__name__]
     with Driver(BackgroundTasks) as right, Driver(lie) as wrong:
-        assert wrong.run(script) != right.run(script)
+        assert (wrong.run(script), wrong.instant()) != (right.run(script), right.instant())
     assert length(script) == lie.calls
 
 

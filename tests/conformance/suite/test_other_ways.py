@@ -115,6 +115,8 @@ MORE: dict[str, dict[type, tuple[str, ...]]] = {
         background_tasks.KeepsAll: ("N1", "X33", MACHINE),
         background_tasks.EndsLate: ("X9",),
         background_tasks.IdsOutsideTheLock: ("X22", MACHINE),
+        background_tasks.LooksNowAndThen: ("N5", "B4", "X9", "X18", MACHINE),
+        background_tasks.LooksByTheClock: ("N5", "B4", "X9", "X18", MACHINE),
         background_tasks.LooksThenAsks: ("E2", "E12", "B6", "X4", "X42", "X43", "X44", "X45", MACHINE),
     },
     "local-agent": {local_agent.RefusesTooLate: ("X24", "B4")},
@@ -154,6 +156,14 @@ def test_who_has_no_limit_is_not_counted_up_to_it_and_is_held_to_that() -> None:
     }
     _, (machine,) = whole_run(background_tasks.SaysThatItKeepsAll, compiled, budget=BRIEF, only=(MACHINE,))
     assert machine.verdict is Verdict.FAIL
+
+
+@pytest.mark.parametrize("system", [background_tasks.WakesNobody, background_tasks.WakesNobodyByTheClock])
+def test_who_is_told_only_when_its_time_is_over_was_not_woken(system: type) -> None:
+    _, (row,) = whole_run(system, load("background-tasks"), budget=BRIEF, only=("N5",))
+    assert row.verdict is Verdict.FAIL
+    assert row.counterexample is not None
+    assert row.counterexample.clause == "operations.wait_for_completion.waits"
 
 
 def test_who_measures_its_texts_otherwise_than_it_declares_is_found() -> None:

@@ -17,6 +17,34 @@ class WaitersAreNotWoken(Lie):
         table.permit = True
 
 
+class WaitersFindThePermitAtTheEnd(Lie):
+    """A completion leaves a permit, and who waits already looks for one only when its time is over."""
+
+    row, calls = "N5", 3
+
+    async def _wait(self, table: TaskTable, ms: int) -> bool:
+        await asyncio.sleep(ms / 1000)
+        return self._take_permit(table)
+
+    def _wake(self, table: TaskTable) -> None:
+        table.permit = True
+
+
+class StoredPermitIsTakenAtTheEnd(Lie):
+    """Who waits though a completion is stored takes it only when its time is over."""
+
+    row, calls = "B4", 3
+
+    def _take_permit(self, table: TaskTable) -> bool:
+        return False
+
+    async def _wait(self, table: TaskTable, ms: int) -> bool:
+        if not table.permit:
+            return await super()._wait(table, ms)
+        await asyncio.sleep(ms / 1000)
+        return super()._take_permit(table)
+
+
 class PermitIsNotStored(Lie):
     """A completion wakes those who wait, and is forgotten when nobody does."""
 

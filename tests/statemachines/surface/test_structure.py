@@ -126,6 +126,7 @@ operations:
   jobs_of: {copy: true, gives: {unordered: jobs}}
   rest: {takes: {ms: int}, reads: {idle: disposed}, waits: ms, gives: {any of: [idle, disposed]}}
   outcome: {takes: {job: Job}, waits: {until: job.terminal}, gives: job}
+  outcome_soon: {takes: {job: Job}, waits: {for: 1000, until: job.terminal}, gives: job}
 parts: {jobs: [start, finish, pause, note, restart, jobs_of, outcome], clock: [tell, rest]}
 on its own:
   wake: {for each: {thread: Thread}, when: thread.idle, must: disposed, does: tell(thread)}
