@@ -5,7 +5,7 @@ BIN := .venv/bin
 TESTS := pytest -n 2 --dist worksteal
 SETUP := .venv/.set-up
 
-.PHONY: run check test lint types fast pytest format soak bench clean
+.PHONY: run check test lint types fast pytest format soak bench reports clean
 .NOTPARALLEL:
 
 run: $(SETUP)     ## every row of one lifecycle against the embedded reference
@@ -39,6 +39,9 @@ format: $(SETUP)
 soak: $(SETUP)    ## many seeds and all cases, where `make test` takes one seed and a choice
 	$(BIN)/$(TESTS) -m soak
 	$(BIN)/python -m tests.soak
+
+reports: $(SETUP) ## the reports of the references and of the examples in other languages, as whole runs
+	$(BIN)/python -m reports.make
 
 bench: $(SETUP)
 	$(BIN)/python -m benchmarks
