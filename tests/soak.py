@@ -1,4 +1,4 @@
-"""Long: every right and every wrong system under many seeds (`python -m tests.soak --seeds 50`)."""
+"""Long: every right and every wrong system under many seeds (`python -m tests.soak --seeds 50 --of right`)."""
 
 from __future__ import annotations
 
@@ -18,30 +18,37 @@ from conformance.system.adapter import Adapter
 from conformance.targets import open_system
 from conformance.verdict import EXIT_CONFORMS, Verdict
 from tests.conformance.lifecycles import SUITES, Lie, Suite, named
+from tests.conformance.suite.test_other_ways import MORE
 from tests.conformance.systems import explained, row_result
 
 TOOL = f"cli:{Path(__file__).parent / 'tools' / 'reference.yaml'}"
+KINDS = ("right", "faulty", "dead")
 LIMIT = 1.0  # seconds for a call: some of the lies are deadlocks
 Trial = tuple[str, str, int, int]  # a lifecycle, what kind of system, which one of them, the seed
 
 
 def main() -> int:
-    """Run everything on both cores; give 1 when a verdict is wrong."""
+    """Run everything; give 1 when a verdict is wrong."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("lifecycles", nargs="*", metavar="LIFECYCLE", help="which of them; all by default")
     parser.add_argument("--seeds", type=int, default=50)
+    parser.add_argument("--first", type=int, default=0, help="the first of the seeds (default: 0)")
+    parser.add_argument("--of", nargs="+", choices=KINDS, default=KINDS, help="the kinds of systems; all by default")
+    parser.add_argument("--workers", type=int, default=2, help="processes (default: 2)")
     options = parser.parse_args()
+    seeds = range(options.first, options.first + options.seeds)
     wrong = 0
-    with ProcessPoolExecutor(2, mp_context=get_context("spawn")) as pool:
+    with ProcessPoolExecutor(options.workers, mp_context=get_context("spawn")) as pool:
         for name in options.lifecycles or SUITES:
             counts: Counter[str] = Counter()
-            for kind, said in pool.map(verdict, trials(name, range(options.seeds)), chunksize=4):
+            wanted = [each for each in trials(name, seeds) if each[1] in options.of]
+            for kind, said in pool.map(verdict, wanted, chunksize=4):
                 counts[kind] += 1
                 if said:
                     wrong += 1
                     print(said, flush=True)
             told = ", ".join(f"{count} runs of {kind} systems" for kind, count in counts.items())
-            print(f"{name}, {options.seeds} seeds: {told}", flush=True)
+            print(f"{name}, seeds {seeds.start} to {seeds.stop - 1}: {told}", flush=True)
     print(f"{wrong} wrong verdicts")
     return 1 if wrong else 0
 
@@ -49,10 +56,10 @@ def main() -> int:
 def trials(name: str, seeds: range) -> list[Trial]:
     """List what is run of a lifecycle: dead systems once, for they do the same whatever comes."""
     suite = SUITES[name]
-    right = [(name, "right", index, seed) for index in range(len(suite.right)) for seed in seeds]
+    right = [(name, "right", index, seed) for index in range(len(_right(suite))) for seed in seeds]
     faulty = [(name, "faulty", index, seed) for index in range(len(suite.faulty)) for seed in seeds]
     dead = [(name, "dead", index, 0) for index in range(len(suite.dead))]
-    tools = [(name, "right", len(suite.right), seed) for seed in seeds[:2]] if name == "cli-job" else []
+    tools = [(name, "right", len(_right(suite)), seed) for seed in seeds[:2]] if name == "cli-job" else []
     return [*right, *faulty, *dead, *tools]
 
 
@@ -62,7 +69,7 @@ def verdict(trial: Trial) -> tuple[str, str]:
     suite = SUITES[lifecycle]
     if kind == "faulty":
         return kind, _missed(suite, suite.faulty[index], seed)
-    systems = [*suite.right, TOOL] if kind == "right" else list(suite.dead.values())
+    systems = [*_right(suite), TOOL] if kind == "right" else list(suite.dead.values())
     with closing(_opened(suite, systems[index])) as adapter:
         run = Run(suite.compiled, adapter, seed=seed, budget=USUAL.quick() if kind == "right" else USUAL)
         code = run.go().exit
@@ -74,6 +81,11 @@ def verdict(trial: Trial) -> tuple[str, str]:
     fine = (Verdict.FAIL, Verdict.NOT_APPLICABLE)  # some rows need a policy that is not the default
     alive = [each.id for each in run.results if each.level == "must" and each.verdict not in fine]
     return kind, f"{said}: {', '.join(alive)} do not fail" if alive else ""
+
+
+def _right(suite: Suite) -> list[Any]:
+    """List the right systems, those that do otherwise what is left to them included."""
+    return [*suite.right, *MORE.get(suite.name, ())]
 
 
 def _missed(suite: Suite, lie: type[Lie], seed: int) -> str:
