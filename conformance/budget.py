@@ -45,6 +45,7 @@ class Budget:
     linearized: int = 12  # calls at once whose every order is searched; more are followed in the order of their ends
     few_callers: int = 3  # whose orders are few
     linearized_of_few: int = 60  # calls at once of so few callers whose every order is searched
+    few_told: int = 4  # messages of which a step of the system's own may tell any first, beside another one
     nodes: int = 20_000  # steps of such a search before it gives up
     explain_steps: int = (
         10_000  # calls on configurations, judged again to find a clause without which a divergence is explained

@@ -410,6 +410,12 @@ class Kernel:
         """Return the operation of this name."""
         return next(operation for operation in self.operations if operation.name == name)
 
+    def sending(self, step: Spontaneous) -> Send | None:
+        """Return how a step of its own sends messages; None where it sends none, or in more than one way."""
+        found = next((each for each in self.operations if each.name == step.operation), None)
+        sends = [each for each in walk(found.effects if found else ()) if isinstance(each, Send)]
+        return sends[0] if len(sends) == 1 else None
+
     def clause(self, path: str) -> Clause:
         """Return the clause of this path."""
         return next(clause for clause in self.clauses if clause.path == path)

@@ -503,8 +503,8 @@ class BaseModel:
         """List the steps that may be taken unasked: number, keys of the records, and whether it must be."""
         raise NotImplementedError
 
-    def take(self, index: int, keys: tuple[Any, ...]) -> Outcome:
-        """Take one of them."""
+    def take(self, index: int, keys: tuple[Any, ...], already: Any = None) -> Outcome:
+        """Take one of them; `already` are the messages that it has sent one by one, None where it sends them now."""
         raise NotImplementedError
 
     def deadlines(self) -> list[Timer]:

@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Container, Iterable, Iterator
 from typing import Any
 
 from statemachines.model import BaseModel, Outcome
@@ -62,14 +62,14 @@ def _in_each_others_way(model: BaseModel, frozen: Any, steps: list[tuple[int, tu
     return False
 
 
-def unasked(frozen: Any, like: BaseModel) -> Iterator[tuple[BaseModel, list[Outcome]]]:
+def unasked(frozen: Any, like: BaseModel, but: Container[int] = ()) -> Iterator[tuple[BaseModel, list[Outcome]]]:
     """Walk what may be done unasked: one step of its own, or a timer that is due and all that follows, to rest.
 
-    Steps that only tell something are not among it: they change nothing.
+    Steps that only tell something are not among it: they change nothing. Nor are those whose number is in `but`.
     """
     here = like.thawed(frozen)
     for index, keys, _ in here.own_steps():
-        if index not in like.TELLING:
+        if index not in like.TELLING and index not in but:
             other = like.thawed(frozen)
             yield other, [other.take(index, keys)]
     for _, _, index, key in here.due():

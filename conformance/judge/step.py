@@ -266,11 +266,11 @@ class Stepper:
 
     # ── What only a recommendation forbids ──
 
-    def sending(self, call: Observed) -> Sending | None:
-        """Return a call as one that gave the messages which it sent; None where it did not."""
+    def sending(self, call: Observed, *, listed: bool = True) -> Sending | None:
+        """Return a call as one that gave the messages which it sent, or that may have sent some and did not; None for another."""
         send = self.facts.sends(call.operation)
-        gave = call.refused is None and isinstance(call.given, list)
-        return Sending(call, send, self.replies) if send is not None and gave else None
+        fits = call.refused is None and isinstance(call.given, list) == listed
+        return Sending(call, send, self.replies) if send is not None and fits else None
 
     def note_sent(self, model: BaseModel, call: Observed) -> None:
         """Note what only a recommendation forbids about the messages that a call gave, and about their order."""

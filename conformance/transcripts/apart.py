@@ -15,9 +15,10 @@ from statemachines.rows import Observed
 
 
 class Sender(Protocol):
-    """A call that gave the messages which it sent, one by one."""
+    """A call that sends messages, one by one: its name of them is that of the spec."""
 
     call: Observed
+    name: str
 
     def owed(self, model: BaseModel) -> list[Any]:
         """Return the messages that the call would send now."""

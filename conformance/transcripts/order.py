@@ -66,35 +66,41 @@ class Unordered:
         return Unordered(self.name, self.start, places), tuple(then)
 
 
-Stretch = tuple[tuple[str, int], ...]
-"""The messages sent last of which the order is open, as the model has them: each as its kind and the rank of its call."""
+@dataclass(frozen=True, slots=True, order=True)
+class Teller:
+    """One that sends, among calls at once: the first and the last instant at which it can have sent something.
+
+    Senders are in the order in which they began, so that the messages of an open stretch stand in one of their orders;
+    `number` tells those apart that began together.
+    """
+
+    began: float
+    number: int
+    until: float
+
+
+Stretch = tuple[tuple[str, Teller], ...]
+"""The messages sent last of which the order is open, as the model has them: each as its kind and who sent it."""
 
 
 class Senders:
-    """Calls at once that send: whose messages may come in which order.
+    """Those at once that send: whose messages may come in which order."""
 
-    `spans` are the first and the last instant at which each of them can have sent one. A call's rank is its place among
-    those in the order in which they began, so that the messages of an open stretch stand in one of their orders.
-    """
-
-    def __init__(self, facts: MessageFacts, spans: Sequence[tuple[float, float]]) -> None:
+    def __init__(self, facts: MessageFacts) -> None:
         self._facts = facts
-        ranked = sorted(range(len(spans)), key=lambda index: spans[index][0])
-        self._rank = {index: rank for rank, index in enumerate(ranked)}
-        self._spans = [spans[index] for index in ranked]
 
-    def sent(self, model: BaseModel, stretch: Stretch, name: str, index: int, count: int = 1) -> Stretch:
-        """Put the last messages that a model sent, which a call has sent, in their place; return the stretch with them.
+    def sent(self, model: BaseModel, stretch: Stretch, name: str, sender: Teller, count: int = 1) -> Stretch:
+        """Put the last messages that a model sent, which one has sent, in their place; return the stretch with them.
 
         Where other things than looks can tell their order they stay where they are, and belong to no stretch.
         """
         if name not in self._facts.open:
             return stretch
-        sent, rank = sent_of(model, name), self._rank[index]
-        later = sum(entry[0] == name and entry[1] > rank for entry in stretch)
+        sent = sent_of(model, name)
+        later = sum(entry[0] == name and entry[1] > sender for entry in stretch)
         first = len(sent) - count - later
         sent[first:] = [*sent[len(sent) - count :], *sent[first : len(sent) - count]]
-        return tuple(sorted((*stretch, *[(name, rank)] * count)))
+        return tuple(sorted((*stretch, *[(name, sender)] * count)))
 
     def takes_none(self, model: BaseModel, stretch: Stretch, name: str, call: Observed) -> bool:
         """Return whether a call that sends would send none of the messages of a stretch if it came before them."""
@@ -115,17 +121,18 @@ class Senders:
         """Return what stays open of a stretch that is over, until somebody looks."""
         found = []
         for name in sorted({entry[0] for entry in stretch if self._facts.looks_at(entry[0])}):
-            ranks = [rank for each, rank in stretch if each == name]
+            senders = [sender for each, sender in stretch if each == name]
             before = tuple(
-                frozenset(place for place, other in enumerate(ranks) if self._precedes(place, other, number, rank))
-                for number, rank in enumerate(ranks)
+                frozenset(place for place, other in enumerate(senders) if _precedes(place, other, number, sender))
+                for number, sender in enumerate(senders)
             )
-            found.append(Unordered(name, len(sent_of(model, name)) - len(ranks), before))
+            found.append(Unordered(name, len(sent_of(model, name)) - len(senders), before))
         return tuple(each for each in found if not each.settled)
 
-    def _precedes(self, place: int, rank: int, other_place: int, other: int) -> bool:
-        """Return whether a message was sent before another one: by the same call, or by one that was over."""
-        return place < other_place if rank == other else self._spans[rank][1] < self._spans[other][0]
+
+def _precedes(place: int, sender: Teller, other_place: int, other: Teller) -> bool:
+    """Return whether a message was sent before another one: by the same sender, or by one that was over."""
+    return place < other_place if sender == other else sender.until < other.began
 
 
 class Transcripts:

@@ -91,10 +91,10 @@ def watched(compiled: Compiled, bounds: Bounds) -> type[BaseModel]:
             self.done = set()
             return super().settle(but)
 
-        def take(self, index: int, keys: tuple[Any, ...]) -> Any:
+        def take(self, index: int, keys: tuple[Any, ...], already: Any = None) -> Any:
             self.count()
             self.done.add((index, keys))
-            return super().take(index, keys)
+            return super().take(index, keys, already)
 
         def fire(self, index: int, key: Any) -> Any:
             self.fired = True

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import fields, is_dataclass, replace
 from typing import Any
 
@@ -40,6 +40,24 @@ class MessageFacts:
     def sends_quietly(self, operation: str) -> str:
         """Return the message that an operation sends, doing nothing else that one that sends could notice; '' if it does not."""
         return self._sends[operation].message if self._quiet and operation in self._sends else ""
+
+    def told_unasked(self) -> Mapping[int, kernel.Send]:
+        """Return how steps of its own send quietly, by the number of each: those whose signals do not say what was told."""
+        found = {}
+        for number, step in enumerate(self._source.spontaneous):
+            beside = all(isinstance(effect, kernel.Emit) for effect in step.effects)
+            send = self._source.sending(step)
+            if send is not None and beside and self.signals_alike(step.operation):
+                found[number] = send
+        return found
+
+    def signals_alike(self, operation: str) -> bool:
+        """Return whether an operation sends quietly, and its signals are the same whatever it has sent, unless that is nothing."""
+        if not self.sends_quietly(operation):
+            return False
+        variable = self._sends[operation].variable
+        signals = (effect for effect in self._operations[operation].effects if isinstance(effect, kernel.Emit))
+        return not any(_says_what_was_told(each, variable) for each in signals)
 
     def sends_apart(self, operation: str) -> bool:
         """Return whether an operation sends quietly, what is due and what was sent are all the same to it, but for what it sends.
@@ -200,6 +218,25 @@ def _listed(operation: kernel.Operation) -> tuple[str, tuple[Typed, ...]]:
         value = value.over
     name = _box(value).removeprefix("sent.") if guard is None and _box(value).startswith("sent.") else ""
     return name, tuple(conditions)
+
+
+def _says_what_was_told(signal: kernel.Emit, variable: str) -> bool:
+    """Return whether a signal says more of messages told than whether there were any."""
+    match signal.when:
+        case Operate(operator=">", left=Apply(function="size", arguments=(Var(),)), right=Const(value=0)):
+            asked: tuple[Typed, ...] = ()
+        case None:
+            asked = ()
+        case condition:
+            asked = (condition,)
+    said = (*asked, *(value for _, value in signal.fields))
+    return any(isinstance(node, Var) and node.name == variable for each in said for node in _nodes(each))
+
+
+def _nodes(value: Typed) -> Iterator[Typed]:
+    yield value
+    for part in parts(value):
+        yield from _nodes(part)
 
 
 def _only_send(operation: kernel.Operation) -> kernel.Send | None:

@@ -21,7 +21,7 @@ def own_steps(page: Page) -> None:
         for index, each in enumerate(steps):
             _enabled(page, index, each)
         page.line("return found" if steps else "return []")
-    with page.method("take", "index: int, keys: tuple[Any, ...]", "Outcome"):
+    with page.method("take", "index: int, keys: tuple[Any, ...], already: Any = None", "Outcome"):
         used = {name for each in steps for name in lists_of(page.source, each.effects)}
         begin_lists(page, [name for name in LISTS.values() if name in used])
         for index, each in enumerate(steps):
@@ -46,7 +46,10 @@ def _taken(page: Page, own: kernel.Spontaneous) -> None:
     if not own.operation:
         page.line(returned("None", lists))
         return
-    call = f"self.do_{own.operation}({', '.join(passed(page, argument) for argument in own.arguments)})"
+    arguments = [passed(page, argument) for argument in own.arguments]
+    if (send := page.source.sending(own)) is not None:
+        arguments.append(f"{python_name(send.variable)}=already")
+    call = f"self.do_{own.operation}({', '.join(arguments)})"
     if not lists:
         page.line(f"return {call}")
         return

@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 
 from conformance.references.thread_job import Reply, ThreadJob, ThreadJobs
 from conformance.refused import Refused
-from tests.right.thread_job.events import Job
+from tests.right.thread_job.events import Job, Started
 from tests.right.thread_job.sharing import SharingJobs
 
 
@@ -20,13 +20,13 @@ class ClaimsThenTells(SharingJobs):
 
     def __init__(self) -> None:
         super().__init__()
-        self._claimed: set[str] = set()
+        self._claimed: set[Started] = set()
 
     def turn_boundary(self, thread: str) -> list[Reply]:
         """Claim, and then tell."""
         with self._lock:
             mine = self._due(thread)
-            self._claimed |= {job.born.job_id for job in mine}
+            self._claimed |= {job.born for job in mine}
         told: list[Reply] = []
         for job in mine:
             with self._lock:
@@ -39,7 +39,7 @@ class ClaimsThenTells(SharingJobs):
             return bool(self._tell(thread, [each for each in self._due(thread) if each.born.job_id == job]))
 
     def _due(self, thread: str) -> list[Job]:
-        return [job for job in super()._due(thread) if job.born.job_id not in self._claimed]
+        return [job for job in super()._due(thread) if job.born not in self._claimed]
 
 
 class CodeOfItsOwn(ThreadJobs):

@@ -381,7 +381,7 @@ class Lamp(BaseModel):
     def own_steps(self) -> list[tuple[int, tuple[Any, ...], bool]]:
         return [(0, (), False), *((1, (name,), True) for name in self.uncounted)]
 
-    def take(self, index: int, keys: tuple[Any, ...]) -> Outcome:
+    def take(self, index: int, keys: tuple[Any, ...], already: Any = None) -> Outcome:
         (name,) = keys
         self.seen[2] = 1
         self.uncounted.remove(name)

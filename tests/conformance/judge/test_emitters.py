@@ -257,12 +257,48 @@ def test_an_attempt_in_vain_comes_after_whoever_told_and_before_what_began_later
     afterwards(watched, {"bac": True, "bca": True, "abc": False, "acb": False, "cba": False})
 
 
-def test_what_is_told_unasked_comes_after_all_that_was_told_before() -> None:
+def told_beside(*told: str, turns: int, idle: bool = True) -> Watched | None:
+    """Three endings in a thread that has become idle, and boundaries at once that told these; None if nothing explains it."""
     watched = three_ended()
-    watched.must("set_idle", "t1", True)
-    calls = [watched.call("turn_boundary", "t1", gives=[message(job)], during=ALL) for job in "ab"]
-    assert watched.group(*calls, signals=[turn(), turn(), turn()]) is None
-    afterwards(watched, {"abc": True, "bac": True, "acb": False, "cab": False, "ab": False})
+    watched.must("set_idle", "t1", idle)
+    calls = [watched.call("turn_boundary", "t1", gives=list(map(message, jobs)), during=ALL) for jobs in told]
+    found = watched.group(*calls, signals=[turn()] * turns)
+    assert not watched.judge.unsure
+    return watched if found is None else None
+
+
+def test_what_is_told_unasked_comes_anywhere_among_what_others_tell() -> None:
+    watched = told_beside("a", "b", turns=3)
+    assert watched is not None
+    orders = {"".join(order): True for order in itertools.permutations("abc")}
+    afterwards(watched, {**orders, "ab": False, "abcc": False})
+
+
+def test_one_who_tells_unasked_keeps_the_order_and_of_several_it_is_open() -> None:
+    one, two = told_beside("b", "", turns=2), told_beside("b", "", turns=3)
+    assert one is not None
+    assert two is not None
+    afterwards(one, {"abc": True, "bac": True, "acb": True, "cab": False, "cba": False, "bca": False, "ab": False})
+    afterwards(two, {"".join(order): True for order in itertools.permutations("abc")})
+
+
+def test_who_leaves_a_message_unasked_has_to_be_another_who_was_able_to_tell_it() -> None:
+    assert told_beside("b", "c", turns=2, idle=False) is None
+    assert told_beside("b", "c", turns=2) is None  # nobody triggered a turn for it
+    assert told_beside("b", "c", turns=3) is not None
+    assert told_beside("ab", "bc", turns=3) is None
+
+
+@pytest.mark.parametrize(("turns", "unsure", "most"), [(2, False, 1000), (3, True, 4000)])
+def test_of_many_messages_one_who_tells_unasked_is_followed_and_of_several_it_is_said_that_they_are_not(
+    turns: int, unsure: bool, most: int
+) -> None:
+    watched, calls, _ = emitting([["job 03"]], 12)
+    become_idle = watched.call("set_idle", "t1", True, during=ALL)
+    found = searched(watched, [*calls, become_idle], [turn()] * turns)
+    assert found.ends
+    assert found.partial == unsure
+    assert watched.judge.lockstep.stepper.nodes < most
 
 
 # --- systems ----------------------------------------------------------------------------------------------

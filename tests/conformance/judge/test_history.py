@@ -14,9 +14,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from conformance.budget import USUAL, Budget
-from conformance.judge import history
 from conformance.judge.case import Case
 from conformance.judge.history import Explained, explanations
+from conformance.transcripts import with_keys
 from statemachines.model import Document, Signal
 from statemachines.rows import Observed
 from tests.checking import compile_text
@@ -557,6 +557,6 @@ def test_of_two_messages_that_read_the_same_each_is_sent_once() -> None:
         SimpleNamespace(about=1, key=(2,)),
         SimpleNamespace(about=3, key=(1,)),
     )
-    found = history._messages([one, other, same], [(1, (2,)), (3, (1,))])
+    found = with_keys([one, other, same], [(1, (2,)), (3, (1,))])
     assert [id(each) for each in found] == [id(one), id(other)]
-    assert history._messages([one, same], [(1, (2,)), (1, (2,)), (4, (0,))]) == [one, same]
+    assert with_keys([one, same], [(1, (2,)), (1, (2,)), (4, (0,))]) == [one, same]

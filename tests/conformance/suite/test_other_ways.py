@@ -11,10 +11,10 @@ from conformance.references.job import Jobs
 from conformance.references.job_delivery import Completion, call_at, now
 from conformance.references.task_progress import TaskProgress
 from conformance.suite.machine import MACHINE
-from conformance.verdict import EXIT_CONFORMS, Verdict
+from conformance.verdict import EXIT_CONFORMS, EXIT_VIOLATES, Verdict
 from statemachines.compile import load
 from tests.conformance.systems import BRIEF, explained, whole_run
-from tests.other_ways import background_tasks, job, local_agent, thread_job
+from tests.other_ways import background_tasks, job, local_agent, telling, thread_job
 
 pytestmark = pytest.mark.thorough
 
@@ -122,7 +122,11 @@ MORE: dict[str, dict[type, tuple[str, ...]]] = {
     "local-agent": {local_agent.RefusesTooLate: ("X24", "B4")},
     "thread-job": {
         thread_job.IdsOutsideTheLock: ("B1", "B2", "X22"),
-        thread_job.ClaimsThenTells: ("X6", "X26", "B4"),
+        thread_job.ClaimsThenTells: ("X6", "X26", "X57", "B4"),
+        telling.ClaimsInFinish: ("X30", "X57", "B4"),
+        telling.TellsInAThreadOfItsOwn: ("X30", "X57"),
+        telling.AllClaim: ("X6", "X26", "X27", "X57"),
+        telling.AllShare: ("X30", "X57", "B4"),
         thread_job.CodeOfItsOwn: ("E8", "X2"),
         thread_job.TellsItsText: ("N7", "B5", "X15", "X35", "X46"),
         thread_job.TellsPayload: ("N7", "B5", "X46"),
@@ -146,6 +150,12 @@ def test_what_is_open_or_declared_accuses_nobody(lifecycle: str, system: type, r
     held = (Verdict.PASS, Verdict.NOT_APPLICABLE) if rows is None else (Verdict.PASS,)
     assert [explained(each) for each in results if each.verdict not in held] == []
     assert code == EXIT_CONFORMS
+
+
+@pytest.mark.parametrize("system", [telling.ForgetsSome, telling.TellsTwice, telling.TellsBackwards])
+def test_who_claims_and_then_does_not_tell_it_once_and_in_order_is_found_beside_a_boundary(system: type) -> None:
+    code, _ = whole_run(system, load("thread-job"), only=("X57",))
+    assert code == EXIT_VIOLATES
 
 
 def test_who_has_no_limit_is_not_counted_up_to_it_and_is_held_to_that() -> None:
