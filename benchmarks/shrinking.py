@@ -11,7 +11,7 @@ from conformance.budget import USUAL
 from conformance.counterexample.play import Played, play, symbolic
 from conformance.counterexample.shrink import shrink
 from conformance.demo import EvictsFirstStarted
-from conformance.judge.broken_calls import BrokenCalls
+from conformance.judge.avoided import BrokenCalls
 from conformance.search.faults import Faults
 from conformance.search.stateful import search
 from conformance.targets import open_system

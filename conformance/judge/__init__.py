@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 from conformance.judge import kernel_facts
-from conformance.judge.broken_calls import BrokenCalls
+from conformance.judge.avoided import BrokenCalls, endless
 from conformance.judge.case import CallFailed, Case, case_seed
 from conformance.judge.differences import InOrder, Listed, Times, part
 from conformance.judge.finding import BESIDE, Finding, said, short
@@ -14,4 +14,3 @@ from conformance.judge.history import Event, History, calls_of, longest
 from conformance.judge.judge import Judge, Suspicion
 from conformance.judge.lockstep import Lockstep
 from conformance.judge.matching import comparable
-from conformance.judge.waiting import endless

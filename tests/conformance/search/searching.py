@@ -7,7 +7,7 @@ from typing import Any
 
 from conformance.budget import Budget
 from conformance.counterexample.play import symbolic
-from conformance.judge.broken_calls import BrokenCalls
+from conformance.judge.avoided import BrokenCalls
 from conformance.judge.case import Case
 from conformance.search.faults import Diverged, Faults
 from statemachines.rows import Trace

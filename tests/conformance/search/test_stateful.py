@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from conformance import suite as kit_suite
 from conformance.budget import USUAL
 from conformance.counterexample.play import symbolic
-from conformance.judge.broken_calls import BrokenCalls
+from conformance.judge.avoided import BrokenCalls
 from conformance.references.thread_job import ACTIVE, Reply, ThreadJobs
 from conformance.search import prefill, stateful
 from conformance.search.faults import Diverged, Faults

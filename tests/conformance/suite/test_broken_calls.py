@@ -10,7 +10,7 @@ import pytest
 
 from conformance.budget import USUAL
 from conformance.judge import BrokenCalls, Finding
-from conformance.judge.broken_calls import SELDOM
+from conformance.judge.avoided import SELDOM
 from conformance.suite.run import Run
 from conformance.system import Broken
 from conformance.system.worker import Worker

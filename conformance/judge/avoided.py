@@ -1,4 +1,7 @@
-"""Calls that hang, crash or answer what nobody can read: when a run has seen enough of them."""
+"""Calls that are not made: those that may wait for ever, and those that broke, when a run has seen enough of them.
+
+A call is broken that hangs, crashes or answers what nobody can read.
+"""
 
 from __future__ import annotations
 
@@ -6,10 +9,12 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import ClassVar, Final, NamedTuple
+from typing import Any, ClassVar, Final, NamedTuple
 
 from conformance.judge.finding import BESIDE, Finding
+from conformance.judge.lockstep import Lockstep
 from conformance.system import Adapter
+from statemachines.model import BaseModel
 
 SELDOM: Final = (
     8  # a search makes a call that ended a case once in so many times, and such a look in one of so many cases
@@ -117,3 +122,54 @@ class BrokenCalls:
             return self._cases % SELDOM > 0
         self._asked[operation] += bool(ended)
         return self._asked[operation] % SELDOM > 0
+
+
+# ── Calls that may wait for ever ──
+
+MOST_SITUATIONS = 500  # of calls at once are looked at; beyond that they might wait for ever
+
+Wanted = Sequence[tuple[str, Mapping[str, Any]]]
+"""The calls of one caller in their order: the operation of each, and its arguments."""
+
+
+def endless(lockstep: Lockstep, callers: Sequence[Wanted]) -> bool:
+    """Return whether calls made at once may end with one that waits for ever: in some order nobody ends its wait."""
+    calls = [operation for wanted in callers for operation, _ in wanted]
+    if not any(map(lockstep.stepper.facts.blocks, calls)):
+        return False
+    start = tuple(len(wanted) for wanted in callers)
+    waiting = [(start, rested.freeze()) for each in lockstep.configurations for rested in lockstep.rests(each.model)]
+    known = set(waiting)
+    while waiting:
+        left, frozen = waiting.pop()
+        following = [
+            (then, rested.freeze())
+            for then, after in _made(lockstep.model.thawed(frozen), callers, left)
+            for rested in lockstep.rests(after)
+        ]
+        if (any(left) and not following) or len(known) > MOST_SITUATIONS:
+            return True
+        new = [each for each in following if each not in known]
+        known.update(new)
+        waiting += new
+    return False
+
+
+def _made(
+    model: BaseModel, callers: Sequence[Wanted], left: tuple[int, ...]
+) -> Iterator[tuple[tuple[int, ...], BaseModel]]:
+    """Walk what comes of the next call of each caller that comes back, as a right system may answer it."""
+    for caller, count in enumerate(left):
+        if not count:
+            continue
+        operation, arguments = callers[caller][-count]
+        then = (*left[:caller], count - 1, *left[caller + 1 :])
+        here = model.fork()
+        decision = here.decide(operation, arguments)
+        if decision.accept:
+            after = here.fork()
+            after.do(operation, arguments)
+            after.settle()
+            yield then, after
+        if not decision.blocks and (decision.refuse or not decision.accept):
+            yield then, here
