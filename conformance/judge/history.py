@@ -16,9 +16,7 @@ from conformance.judge.matching import permitted, required
 from conformance.judge.next_steps import NextSteps, SearchPoint
 from conformance.judge.step import Configuration, Stepper
 from conformance.system import Within
-from conformance.transcripts import (
-    Unordered,
-)
+from conformance.transcripts import Unordered
 from statemachines.model import BaseModel, Outcome, Signal
 from statemachines.rows import Observed
 
