@@ -10,8 +10,9 @@ from conformance.judge.broken_calls import BrokenCalls
 from conformance.judge.case import CallFailed, Case, case_seed
 from conformance.judge.differences import InOrder, Listed, Times, part
 from conformance.judge.finding import BESIDE, Finding, said, short
-from conformance.judge.history import Event, History, calls_of, longest
+from conformance.judge.history import Event, History, calls_of
 from conformance.judge.judge import Judge, Suspicion
 from conformance.judge.lockstep import Lockstep
 from conformance.judge.matching import comparable
+from conformance.judge.orders import longest
 from conformance.judge.waiting import endless

@@ -14,9 +14,10 @@ from typing import Any, TypeVar
 from conformance.budget import Budget
 from conformance.judge.differences import Difference
 from conformance.judge.finding import BESIDE, Finding, either, said
-from conformance.judge.history import Event, History, calls_of, explanations
+from conformance.judge.history import Event, History, calls_of
 from conformance.judge.matching import comparable, permitted, required
 from conformance.judge.observation import files
+from conformance.judge.orders import explanations
 from conformance.judge.step import Configuration, Stepper
 from conformance.system import Declaration, each_answer, ordered_by_completion
 from statemachines.compile import Compiled

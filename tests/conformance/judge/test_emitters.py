@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from conformance.budget import USUAL, Budget
 from conformance.judge.case import Case
-from conformance.judge.history import Explained, explanations
+from conformance.judge.orders import Explained, explanations
 from statemachines.explore import MessageFacts
 from statemachines.model import Signal
 from statemachines.rows import Observed

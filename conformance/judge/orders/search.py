@@ -1,0 +1,144 @@
+"""Calls made at once: whether an order, one after the other, explains what they gave.
+
+Linearizability after Wing and Gong, with states seen before cut off. Of messages sent one after the other by several calls
+the order stays open until a look tells it, so that all their orders are one state; and where nothing but calls that send
+is left, a step that makes no difference to the others is the only one tried.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from conformance.judge.history import History
+from conformance.judge.matching import permitted, required
+from conformance.judge.orders.steps import SearchPoint, Steps
+from conformance.judge.step import Configuration, Stepper
+from conformance.transcripts import (
+    Unordered,
+)
+from statemachines.model import BaseModel, Outcome, Signal
+from statemachines.rows import Observed
+
+
+@dataclass(slots=True)
+class Explained:
+    """The configurations that a history can end in; `partial` when not all of them were looked for."""
+
+    ends: list[Configuration]
+    partial: bool
+
+
+def explanations(stepper: Stepper, start: Configuration, history: History) -> Explained:
+    """Search for orders of the calls that explain every reply and all signals."""
+    search = _Linearization(stepper, history, start)
+    if search.gives_an_id_twice():
+        return Explained([], False)
+    budget, callers = stepper.budget, sum(map(bool, history.callers))
+    searched = budget.linearized_of_few if callers <= budget.few_callers else budget.linearized
+    follow = search.follow if len(history.calls) > searched and search.meet else search.all
+    first = next(iter(history.calls), Observed(""))
+    arrived = stepper.arrived(start.model, history.within, first, history.signals, [])
+    found = [follow(replace(start, model=model), passed) for model, passed in arrived]
+    ends = [end for each in found for end in each.ends]
+    return Explained(ends, stepper.partial or any(each.partial for each in found))
+
+
+def longest(stepper: Stepper, start: Configuration, history: History) -> tuple[int, ...]:
+    """Return the most calls, by their places among all, that some order explains one after the other, in that order."""
+    return _Linearization(stepper, history, start).longest(start)
+
+
+class _Linearization(Steps):
+    """A search for the orders that explain one history."""
+
+    @property
+    def meet(self) -> bool:
+        """Whether there are calls of which every order has to be tried."""
+        return not self._apart.all
+
+    def follow(self, start: Configuration, passed: Sequence[Outcome]) -> Explained:
+        """Take the calls in the order in which they ended; enough for long histories whose calls commute.
+
+        `passed` is what was done before them.
+        """
+        model, unordered = start.model, start.unordered
+        outcomes = [*passed]
+        node = SearchPoint(frozenset(), (), None)
+        for index, call in sorted(enumerate(self.calls), key=lambda each: each[1].ended):
+            model, unordered = self.stepper.transcripts.bound(model, unordered, call)
+            way = next(self.stepper.ways(model, call, self.signals, [], self.moment(node, call)), None)
+            node = replace(node, done=node.done | {index})
+            if way is None:
+                return Explained([], True)
+            model, taken = way
+            outcomes += [*taken, *model.settle()]
+        end = self._end(model, required(outcomes), permitted(outcomes), unordered)
+        return Explained([] if end is None else [end], True)
+
+    def gives_an_id_twice(self) -> bool:
+        """Return whether two records were given one id while none could leave, which no order explains."""
+        minted = [
+            (call.operation, *each) for call in self.calls for each in enumerate(self.facts.minted(call, shared=False))
+        ]
+        twice = len(set(minted)) < len(minted)
+        return twice and all(self.facts.only_adds(call.operation) for call in self.calls)
+
+    def all(self, start: Configuration, passed: list[Outcome]) -> Explained:
+        """Search every order, depth first, cutting off states seen before."""
+        model = start.model
+        root = SearchPoint(frozenset(), ((),) * len(self.calls), None, unordered=start.unordered)
+        root = self.after(root, model, passed)
+        waiting, known, nodes = [root], {root}, 0
+        ends: dict[Any, Configuration] = {}
+        while waiting:
+            node = waiting.pop()
+            nodes += 1
+            self.stepper.nodes += 1
+            if len(node.done) == len(self.calls) and not node.own.claimed:
+                last = self.closed(node, model)
+                end = self._end(model.thawed(last.frozen), last.must, last.may, last.unordered)
+                if end is not None:
+                    ends.setdefault((end.model.freeze(), end.standing, end.unordered), end)
+                if len(ends) >= self.stepper.budget.configurations:
+                    return Explained(list(ends.values()), True)
+            if nodes > self.stepper.budget.nodes or self.stepper.nodes > self.stepper.most_nodes:
+                return Explained(list(ends.values()), True)
+            for following in self.next(node, model):
+                if following not in known and self.came(following.must):
+                    known.add(following)
+                    waiting.append(following)
+        return Explained(list(ends.values()), self._partial)
+
+    def longest(self, start: Configuration) -> tuple[int, ...]:
+        """Search for the order that explains most calls; of those alike in length the first one."""
+        model, self._shortens = start.model, False  # who only asks whether all are explained may try fewer
+        root = SearchPoint(frozenset(), ((),) * len(self.calls), model.freeze(), unordered=start.unordered)
+        orders: dict[SearchPoint, tuple[int, ...]] = {root: ()}
+        waiting, best = [root], root
+        while waiting and len(orders) <= self.stepper.budget.nodes:
+            node = waiting.pop()
+            best = max(best, node, key=lambda each: len(each.done))
+            found = [(each, tuple(each.done - node.done)) for each in self.next(node, model)]
+            # What ended first is tried first, and so comes last: of orders alike in length that is told which is likeliest.
+            for following, added in sorted(found, key=lambda each: [-self.calls[index].ended for index in each[1]]):
+                if following not in orders and self.came(following.must):
+                    orders[following] = (*orders[node], *added)
+                    waiting.append(following)
+        return orders[best]
+
+    def _end(
+        self, model: BaseModel, must: Sequence[Signal], may: frozenset[Signal], unordered: tuple[Unordered, ...]
+    ) -> Configuration | None:
+        """Let a model come to rest when all calls are done; None where the signals of all of them do not fit.
+
+        Order and number of those that may come do not count.
+        """
+        if any(index in self._own.numbers for index, _ in model.forced()):
+            return None  # it has not been told yet
+        rested, signals = model.settle(), self.stepper.signals
+        rest, missing = signals.left([*must, *required(rested)], self.signals)
+        standing = self.standing | may | permitted(rested)
+        fits = missing is None and signals.stranger(rest, standing) is None
+        return Configuration(model, standing, unordered) if fits else None
