@@ -14,5 +14,7 @@ from conformance.judge.history import Event, History, calls_of
 from conformance.judge.judge import Judge, Suspicion
 from conformance.judge.lockstep import Lockstep
 from conformance.judge.matching import comparable
+from conformance.judge.observation import Observation, WrongShape, observe
 from conformance.judge.orders import longest
+from conformance.judge.step import Configuration, Stepper
 from conformance.judge.waiting import endless
