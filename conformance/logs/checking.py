@@ -234,7 +234,7 @@ def _by_number(item: LoggedCall | LoggedSignal) -> int:
 
 # ── Several ways through a log ──
 
-MOST_WAYS = 24  # through a log, each without something that is only recommended
+MOST_WAYS = 12  # through a log, each without something that is only recommended
 
 
 @dataclass(frozen=True, slots=True)

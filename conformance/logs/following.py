@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -64,11 +64,11 @@ class Following:
         compiled = compiled.without(declaration.unsent) if declaration.unsent else compiled
         self._map = log_map
         self._exact = declaration.clock == "virtual"
-        self._timeless = declaration.clock == "none" and any(each.timers for each in compiled.kernel.entities)
         self.lockstep = Lockstep(compiled, declaration, budget, told)
         self._hidden = HiddenCalls(compiled, log_map.hidden, self.lockstep)
         self.points: list[Point] = [Point(each) for each in self.lockstep.configurations]
         self.doubt = ""
+        self._count = 0  # of instants at which calls began or ended
 
     @property
     def unsure(self) -> bool:
@@ -76,16 +76,16 @@ class Following:
         return self.lockstep.unsure or bool(self.doubt)
 
     def take(self, moment: Moment) -> Unexplained | None:
-        """Take a moment; where nothing explains it, everything stays as it was before."""
+        """Take a moment; where nothing explains it, everything stays as it was before, but that time has passed until then."""
         if moment.unended is not None:
             self.doubt = f"a call of {moment.unended.operation} began at {moment.unended.line.place}, and no end is logged"
         if moment.crowded:
             self.doubt = f"at {moment.calls[0].line.place} more calls overlap than are looked at together"
         if self._exact:
-            before = self._waited(moment)
-            if isinstance(before, Unexplained):
-                return before
-            self.points = before
+            before = self.points
+            if (unexplained := self._waited(moment)) is not None:
+                self.points = before
+                return unexplained
         event = self._event(moment)
         found = self._stepped(moment, event, moment.must, moment.may)
         if isinstance(found, Unexplained):
@@ -98,7 +98,9 @@ class Following:
         return None
 
     def skip(self, moment: Moment) -> None:
-        """Leave out a moment that is not judged."""
+        """Leave out a moment that is not judged; what its signals came of, nobody knows then."""
+        if moment.must:
+            self.doubt = self.doubt or f"signals at {moment.must[0].line.place} are about what was forgotten"
         over = {each.number for each in moment.must}
         self.points = [replace(each, ahead=each.ahead - over) for each in self.points]
 
@@ -113,34 +115,43 @@ class Following:
 
     # ── Events ──
 
-    def _waited(self, moment: Moment) -> list[Point] | Unexplained:
-        """Return the points when all time has passed until a moment begins."""
-        now = int(self.points[0].configuration.model.now)
-        ms = (moment.began if moment.calls else moment.ended) // MS - now
-        if ms <= 0:
-            return self.points
-        due = [each for each in moment.must if each.began // MS < now + ms]
-        also = [each for each in moment.must if each not in due]
-        return self._stepped(moment, Observed(WAIT, {"ms": ms}), due, also)
+    def _waited(self, moment: Moment) -> Unexplained | None:
+        """Let all time pass until a moment begins, from signal to signal; where that is not explained, return it."""
+        end = (moment.began if moment.calls else moment.ended) // MS
+        instants = sorted({each.began // MS for each in moment.must if each.began // MS < end})
+        for instant in (*instants, end):
+            ms = instant - int(self.points[0].configuration.model.now)
+            if ms <= 0:
+                continue
+            due = [each for each in moment.must if each.began // MS < instant]
+            also = [each for each in moment.must if each.began // MS == instant]
+            found = self._stepped(moment, Observed(WAIT, {"ms": ms}), due, also)
+            if isinstance(found, Unexplained):
+                return found
+            self.points = found
+        return None
 
     def _event(self, moment: Moment) -> Event:
-        calls = [self._observed(each) for each in moment.calls]
+        """Return what is judged, its calls numbered in the order in which they began and ended."""
+        instants = sorted({instant for each in moment.calls for instant in (each.began, each.ended)})
+        places = {instant: self._count + place for place, instant in enumerate(instants, start=1)}
+        self._count += len(places) + 1
+        calls = [self._observed(each, places[each.began], places[each.ended]) for each in moment.calls]
         if not calls:
-            return Observed(WAIT, {"ms": 0}, began=moment.ended, ended=moment.ended, within=self._within(moment))
+            return Observed(WAIT, {"ms": 0}, began=self._count, ended=self._count, within=self._within(moment))
         if len(calls) == 1:
             return calls[0]
         return History(tuple((each,) for each in calls), within=self._within(moment))
 
-    def _observed(self, logged: LoggedCall) -> Observed:
+    def _observed(self, logged: LoggedCall, began: int, ended: int) -> Observed:
         elapsed = (logged.ended - logged.began) // MS if self._exact else 0
-        within = self._within(logged)
-        return replace(logged.call, began=logged.began, ended=logged.ended, elapsed=elapsed, within=within)
+        return replace(logged.call, began=began, ended=ended, elapsed=elapsed, within=self._within(logged))
 
     def _within(self, of: LoggedCall | Moment) -> Within | None:
         if self._exact:
             return None
         if self._map.clock == "none":
-            return (0, UNKNOWN) if self._timeless else None
+            return 0, UNKNOWN
         return max(of.began // MS - RESOLVED, 0), max(math.ceil(of.ended / MS) + RESOLVED, 0)
 
     # ── One event on every point ──
@@ -188,7 +199,9 @@ def _choices(signals: Sequence[LoggedSignal]) -> Iterator[tuple[LoggedSignal, ..
         yield from (tuple(signals[:count]) for count in range(len(signals) + 1))
 
 
-def _distinct(points: Iterable[Point]) -> list[Point]:
+def _distinct(points: Sequence[Point]) -> list[Point]:
+    if len(points) == 1:
+        return list(points)
     found: dict[Any, Point] = {}
     for each in points:
         one = each.configuration

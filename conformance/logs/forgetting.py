@@ -63,7 +63,7 @@ class Forgetting:
 
     def full(self, model: BaseModel) -> bool:
         """Return whether there is more than should be remembered."""
-        return any(len(each) > 2 * self._most for each in self._all(model))
+        return any(len(each) > self._most + self._most // 4 for each in self._all(model))
 
     def _all(self, model: BaseModel) -> Iterator[Any]:
         for entity in self._kernel.entities:
@@ -153,7 +153,7 @@ class Forgetting:
     def _issued(self, model: BaseModel, entity: kernel.Entity) -> None:
         """Forget which ids were given, but for those of records that are there."""
         issued: set[str] = getattr(model, f"issued_{python_name(entity.collection)}")
-        if len(issued) > 2 * self._most:
+        if len(issued) > self._most:
             here = {each.id for each in getattr(model, python_name(entity.collection)).values()}
             self._forget(entity.name, issued - here)
             issued &= here

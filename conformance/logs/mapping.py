@@ -14,7 +14,7 @@ from statemachines.kernel import Operation
 Kind = Literal["call", "begins", "ends", "signal"]
 KINDS: tuple[Kind, ...] = ("call", "begins", "ends", "signal")
 OTLP = "otlp"
-USUALLY_REMEMBERED = 200  # ended records and messages sent, of each kind
+USUALLY_REMEMBERED = 100  # ended records and messages sent, of each kind
 
 
 @dataclass(frozen=True, slots=True)

@@ -34,8 +34,8 @@ class Moment:
 
     @property
     def began(self) -> int:
-        """The instant at which it began."""
-        return min(each.began for each in (self.calls or self.must))
+        """The instant at which it began; without calls, that at which it was over."""
+        return min((each.began for each in self.calls), default=self.ended)
 
     @property
     def ended(self) -> int:

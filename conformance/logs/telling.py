@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from conformance.judge import Event, Finding, calls_of, said, short
+from conformance.judge import Event, Finding, calls_of, comparable, said, short
 from conformance.logs.following import Following, Unexplained
 from conformance.logs.items import LoggedCall, LoggedSignal, called
 from statemachines.compile import Compiled
@@ -103,7 +103,10 @@ def refusal(
 
 def _blamed(found: Unexplained) -> Sequence[LoggedCall | LoggedSignal]:
     """Return the entries that are not explained: a signal that was not due, else the calls."""
-    named = [each for each in found.moment.must if each.signal[0] == found.finding.path]
+    ahead = frozenset[int]().union(*(each.ahead for each in found.points))
+    rest = [each for each in found.moment.must if each.number not in ahead]
+    named = [each for each in rest if each.signal[0] == found.finding.path]
+    named = [each for each in named if said(comparable(each.signal)) == found.finding.seen] or named
     if found.finding.kind == "signal" and named and found.finding.seen.startswith("signal "):
         return named[:1]
     return found.moment.calls or found.moment.must
