@@ -32,8 +32,9 @@ class Line:
 
     @property
     def shown(self) -> str:
-        """The line, or its beginning if it is long."""
-        return self.text if len(self.text) <= SHOWN else f"{self.text[:SHOWN]}…"
+        """The line, or its beginning if it is long; what cannot be printed is a dot."""
+        text = "".join(each if each.isprintable() else "·" for each in self.text[:SHOWN])
+        return text if len(self.text) <= SHOWN else f"{text}…"
 
 
 class BadLine(Exception):

@@ -89,12 +89,12 @@ def _refusal(refused: Refusal) -> Iterator[str]:
     yield f"  {'expected':<11}{finding.expected}"
     yield f"  {'seen':<11}{finding.seen}"
     yield f"  {'clause':<11}{finding.clause}" + (f": {refused.sentence}" if refused.sentence else "")
-    yield f"  {'before it':<11}" + ("" if refused.before else "nothing")
+    yield "  before it" if refused.before else f"  {'before it':<11}nothing"
     yield from (f"    {each.place}  {each.text}" for each in refused.before)
-    yield f"  {'state':<11}"
+    yield "  state"
     yield from (f"    {each}" for each in refused.states)
     if refused.instead:
-        yield f"  {'instead':<11}"
+        yield "  instead"
         yield from (f"    {each}" for each in refused.instead)
     if refused.uncertain:
         yield f"  {'but':<11}{refused.uncertain}"
