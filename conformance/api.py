@@ -19,7 +19,7 @@ from statemachines.compile import Compiled, load
 from statemachines.lifecycle import Level
 
 if TYPE_CHECKING:  # who only loads a spec does not wait for the judge and the searches
-    from conformance.logs import Checked
+    from conformance.logs import LogResult
     from conformance.report import Report
     from conformance.suite import Known, Pace, Replay, Run
     from conformance.system import Adapter
@@ -114,7 +114,7 @@ def replay(file: str | Path, system: System, *, call_limit: float = CALL_LIMIT) 
 OTEL = "otel"  # in place of a map: spans that are called as the operations are
 
 
-def trace(lifecycle: str | Path, log: str | Path, log_map: str | Path | None = None) -> Checked:
+def trace(lifecycle: str | Path, log: str | Path, log_map: str | Path | None = None) -> LogResult:
     """Return what comes of a log: how many of its entries the life cycle explains, and the first that it does not.
 
     log      a file of JSON Lines, or "-" for standard input
@@ -126,10 +126,8 @@ def trace(lifecycle: str | Path, log: str | Path, log_map: str | Path | None = N
 
     compiled = loaded(lifecycle)
     with faults_told("map"):
-        if log_map is None:
-            found = usual(compiled)
-        else:
-            found = of_spans(compiled) if str(log_map) == OTEL else read_map(compiled, str(log_map))
+        spans = of_spans(compiled) if str(log_map) == OTEL else None
+        found = spans or (usual(compiled) if log_map is None else read_map(compiled, str(log_map)))
     return checked(compiled, str(log), found)
 
 

@@ -6,7 +6,6 @@ for OpenTelemetry; `written` and `plain` tell of it.
 
 from __future__ import annotations
 
-from conformance.logs.checking import Checked, checked
-from conformance.logs.map_file import read_map
-from conformance.logs.mapping import LogMap, of_spans, usual
+from conformance.logs.reading import LogMap, of_spans, read_map, usual
 from conformance.logs.text import exit_of, plain, written
+from conformance.logs.ways import LogResult, checked

@@ -4,20 +4,16 @@ from __future__ import annotations
 
 from collections import Counter, OrderedDict, deque
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 from conformance.budget import USUAL, Budget
 from conformance.errors import UsageError
 from conformance.judge import Finding, kernel_facts
 from conformance.logs.following import Following, Unexplained
 from conformance.logs.forgetting import Faded, Forgetting
-from conformance.logs.items import Item, LoggedCall, LoggedSignal
-from conformance.logs.lines import BadLine, Line, Source, parsed
-from conformance.logs.mapping import LogMap
 from conformance.logs.moments import Gathering, Moment
-from conformance.logs.order import InOrder
-from conformance.logs.reading import FIRST_SHOWN, Reading
-from conformance.logs.telling import Explained, Refusal, refusal
+from conformance.logs.reading import FIRST_SHOWN, BadLine, EntryReader, Item, LogLine, LogMap, Ordering, Source, parsed
+from conformance.logs.telling import Refusal, ToldEntry, refusal
 from statemachines.compile import Compiled
 from statemachines.rows import parts
 
@@ -34,14 +30,14 @@ class _System:
     gathering: Gathering
     following: Following
     forgetting: Forgetting
-    last: deque[Explained] = field(default_factory=lambda: deque(maxlen=LAST_SHOWN))
+    last: deque[ToldEntry] = field(default_factory=lambda: deque(maxlen=LAST_SHOWN))
     moments: int = 0
     gave_up: bool = False
 
 
 @dataclass(slots=True)
-class Tally:
-    """What a log came to; see `Checked` for what is told of it.
+class LogTally:
+    """What a log came to; `text` says how it is told.
 
     not_judged  entries about what was forgotten
     doubts      why what follows them need not be a fault, each once
@@ -53,10 +49,10 @@ class Tally:
     systems: int = 0
     not_judged: int = 0
     forgotten: int = 0
-    bad: list[tuple[Line, BadLine]] = field(default_factory=list)
+    bad: list[tuple[LogLine, BadLine]] = field(default_factory=list)
     bad_lines: int = 0
     unmatched: int = 0
-    unmatched_first: tuple[Line, ...] = ()
+    unmatched_first: tuple[LogLine, ...] = ()
     ignored: int = 0
     unended: int = 0
     witnessed: frozenset[str] = frozenset()
@@ -82,7 +78,7 @@ class Check:
         told: frozenset[int] | None = None,
     ) -> None:
         self.compiled = compiled.without(left_out) if left_out else compiled
-        self.tally = Tally()
+        self.tally = LogTally()
         self.refused: Refusal | None = None
         self.number = 0  # of the entry that is not explained, in the order of the log
         self.told: set[int] = set()
@@ -93,8 +89,8 @@ class Check:
         self._instants = told
         self._systems: OrderedDict[str, _System] = OrderedDict()
         self._left = Faded()
-        self._reading = Reading(compiled, log_map)
-        self._order = InOrder(log_map, lambda: self._reading.oldest_open, self._reading.give_up)
+        self._reading = EntryReader(compiled, log_map)
+        self._order = Ordering(log_map, lambda: self._reading.oldest_open, self._reading.give_up)
 
     def go(self) -> None:
         """Go through the log, to its end or to an entry that nothing explains. Raises UsageError for a bad line."""
@@ -121,7 +117,7 @@ class Check:
 
     # ── Lines and items ──
 
-    def _items(self, line: Line, raw: bytes | None) -> Iterator[Item]:
+    def _items(self, line: LogLine, raw: bytes | None) -> Iterator[Item]:
         try:
             data = parsed(raw)
             for item in self._reading.items(line, data) if data is not None else ():
@@ -192,7 +188,7 @@ class Check:
             system.gave_up = True
             return True
         self.refused = refusal(self.compiled, system.following, found, list(system.last), name)
-        self.number = max(each.number for each in (*found.moment.calls, *found.moment.must))
+        self.number = max(each.number for each in found.moment.items)
         return False
 
     def _need_not_refuse(self, clause: str) -> bool:
@@ -205,7 +201,7 @@ class Check:
             if self._facts.chooses_instants and self._map.clock == "virtual" and len(self.told) < MOST_TOLD:
                 self.told.update(system.following.lockstep.stepper.instants(call.call))
         self.tally.signals.update(each.signal[0] for each in moment.must)
-        system.last += [Explained.of(each) for each in sorted((*moment.calls, *moment.must), key=_by_number)]
+        system.last += [ToldEntry.of(each) for each in moment.items]
         system.moments += 1
         if system.moments % LOOK_AFTER == 0:
             self._shorten(system)
@@ -226,79 +222,3 @@ class Check:
         texts += [text for each in (*moment.must, *moment.may) for _, value in each.signal[1] for text in parts(value)]
         operations = [each.call.operation for each in moment.calls]
         return system.forgetting.about((each for each in texts if isinstance(each, str)), operations)
-
-
-def _by_number(item: LoggedCall | LoggedSignal) -> int:
-    return item.number
-
-
-# ── Several ways through a log ──
-
-MOST_WAYS = 12  # through a log, each without something that is only recommended
-
-
-@dataclass(frozen=True, slots=True)
-class Checked:
-    """What is known of a log when it was checked.
-
-    refused      the entry that nothing explains
-    uncertain    that need not be a fault: why
-    not_followed what is recommended, and without which it is explained
-    """
-
-    lifecycle: str
-    log: str
-    tally: Tally
-    refused: Refusal | None
-    uncertain: str = ""
-    not_followed: tuple[str, ...] = ()
-    clauses: int = 0
-
-
-def checked(compiled: Compiled, path: str, log_map: LogMap, budget: Budget = USUAL) -> Checked:
-    """Return what comes of a log. Raises UsageError where it cannot be read, or a line of it.
-
-    Where an entry is not explained, the log is read again without what is only recommended, or by what replies told of earlier
-    instants; whatever explains more of it is right.
-    """
-    source = Source(path)
-    best = Check(compiled, source, log_map, budget)
-    best.go()
-    left_out: tuple[str, ...] = ()
-    ways = 0
-    if best.refused is not None and best.told:
-        other = Check(compiled, source, log_map, budget, told=frozenset(best.told))
-        other.go()
-        best = _farther(best, other)
-    facts, declared = kernel_facts.of(compiled), log_map.declaration.policies
-    while best.refused is not None and ways < MOST_WAYS:
-        at_work = [each for each in facts.recommended_effects if each in best.tally.witnessed]
-        at_work += [each for each in facts.recommended_policies if each.removeprefix("policies.") not in declared]
-        candidates = [(*left_out, each) for each in at_work if each not in left_out]
-        candidates += [(*left_out, *(each for each in at_work if each not in left_out))] if len(candidates) > 1 else []
-        before = best
-        for candidate in candidates[: MOST_WAYS - ways]:
-            ways += 1
-            other = Check(compiled, source, log_map, budget, candidate)
-            other.go()
-            if _farther(best, other) is other:
-                best, left_out = other, candidate
-                break
-        if best is before:
-            break
-    return Checked(
-        compiled.lifecycle.name,
-        source.name,
-        best.tally,
-        best.refused,
-        best.refused.uncertain if best.refused is not None else "",
-        left_out,
-        len(compiled.kernel.clauses),
-    )
-
-
-def _farther(one: Check, other: Check) -> Check:
-    """Return the way that explains more of the log, the first of two that explain as much."""
-    if other.refused is None:
-        return other
-    return other if one.refused is not None and other.number > one.number else one

@@ -14,11 +14,9 @@ from typing import Any
 
 from conformance.budget import Budget
 from conformance.judge import Configuration, Event, Finding, History, Lockstep
-from conformance.logs.fields import MS
 from conformance.logs.hidden import HiddenCalls
-from conformance.logs.items import LoggedCall, LoggedSignal
-from conformance.logs.mapping import LogMap
 from conformance.logs.moments import Moment
+from conformance.logs.reading import MS, LoggedCall, LoggedSignal, LogMap
 from conformance.system import Within
 from statemachines.compile import Compiled
 from statemachines.rows import Observed
@@ -30,7 +28,7 @@ WAIT = "wait"
 
 
 @dataclass(frozen=True, slots=True)
-class Point:
+class Followed:
     """An explanation of the log so far; `ahead` are the signals that it has explained before their turn, by number."""
 
     configuration: Configuration
@@ -44,7 +42,7 @@ class Unexplained:
     moment: Moment
     event: Event
     finding: Finding
-    points: tuple[Point, ...]
+    points: tuple[Followed, ...]
 
 
 class Following:
@@ -66,7 +64,7 @@ class Following:
         self._exact = declaration.clock == "virtual"
         self.lockstep = Lockstep(compiled, declaration, budget, told)
         self._hidden = HiddenCalls(compiled, log_map.hidden, self.lockstep)
-        self.points: list[Point] = [Point(each) for each in self.lockstep.configurations]
+        self.points: list[Followed] = [Followed(each) for each in self.lockstep.configurations]
         self.doubt = ""
         self._count = 0  # of instants at which calls began or ended
 
@@ -78,7 +76,9 @@ class Following:
     def take(self, moment: Moment) -> Unexplained | None:
         """Take a moment; where nothing explains it, everything stays as it was before, but that time has passed until then."""
         if moment.unended is not None:
-            self.doubt = f"a call of {moment.unended.operation} began at {moment.unended.line.place}, and no end is logged"
+            self.doubt = (
+                f"a call of {moment.unended.operation} began at {moment.unended.line.place}, and no end is logged"
+            )
         if moment.crowded:
             self.doubt = f"at {moment.calls[0].line.place} more calls overlap than are looked at together"
         if self._exact:
@@ -158,25 +158,22 @@ class Following:
 
     def _stepped(
         self, moment: Moment, event: Event, must: Sequence[LoggedSignal], may: Sequence[LoggedSignal]
-    ) -> list[Point] | Unexplained:
+    ) -> list[Followed] | Unexplained:
         """Return the points that an event leads to, whichever of the signals it explains, those that it must among them."""
         reasons: list[Finding] = []
-        found: list[Point] = []
+        found: list[Followed] = []
         for ahead, configurations in self._by_signals():
             needed = [each for each in must if each.number not in ahead]
             free = [each for each in may if each.number not in ahead]
             choices = list(_choices(free))
             frozen = [each.model.freeze() for each in configurations] if len(choices) > 1 or self._hidden.any else []
             for chosen in choices:
-                fresh = [
-                    replace(each, model=each.model.thawed(state))
-                    for each, state in zip(configurations, frozen, strict=True)
-                ] if frozen else configurations  # fmt: skip
+                fresh = _thawed(configurations, frozen) if frozen else configurations
                 signals = tuple(each.signal for each in (*needed, *chosen))
                 also = ahead | {each.number for each in chosen}
                 for one, starts in self._hidden.before(fresh, replace(event, signals=signals)):
                     after, reason = self.lockstep.led_to(starts, one)
-                    found += [Point(each, also) for each in after]
+                    found += [Followed(each, also) for each in after]
                     reasons += [reason] if reason is not None and not after else []
         if found:
             return _distinct(found)
@@ -190,6 +187,12 @@ class Following:
         yield from groups.items()
 
 
+def _thawed(configurations: Sequence[Configuration], frozen: Sequence[Any]) -> list[Configuration]:
+    """Return the same configurations with models of their own, in these states."""
+    pairs = zip(configurations, frozen, strict=True)
+    return [replace(each, model=each.model.thawed(state)) for each, state in pairs]
+
+
 def _choices(signals: Sequence[LoggedSignal]) -> Iterator[tuple[LoggedSignal, ...]]:
     """Walk what an event may have caused of some signals, nothing first."""
     if len(signals) <= FEW_SIGNALS:
@@ -199,10 +202,10 @@ def _choices(signals: Sequence[LoggedSignal]) -> Iterator[tuple[LoggedSignal, ..
         yield from (tuple(signals[:count]) for count in range(len(signals) + 1))
 
 
-def _distinct(points: Sequence[Point]) -> list[Point]:
+def _distinct(points: Sequence[Followed]) -> list[Followed]:
     if len(points) == 1:
         return list(points)
-    found: dict[Any, Point] = {}
+    found: dict[Any, Followed] = {}
     for each in points:
         one = each.configuration
         key = type(one.model), one.model.freeze(), one.standing, one.unordered, each.ahead

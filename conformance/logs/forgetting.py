@@ -100,8 +100,7 @@ class Forgetting:
         over = [
             (key, each)
             for key, each in collection.items()
-            if (not entity.states or each.state in entity.terminal)
-            and not needed & {each.serial, key}
+            if (not entity.states or each.state in entity.terminal) and not needed & {each.serial, key}
         ]
         over.sort(key=lambda pair: (getattr(pair[1], "completion", 0), pair[1].serial))
         for key, record in over[: max(len(collection) - self._most, 0)]:

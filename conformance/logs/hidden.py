@@ -57,6 +57,7 @@ class HiddenCalls:
         if not self._operations:
             return [(event, list(configurations))]
         shown = list(dict.fromkeys(_texts(event)))
+        seen = bytes(self._lockstep.seen)
         latest = [_Start(each, event.signals) for each in configurations]
         found, known = list(latest), {each.key for each in latest}
         for _ in range(MOST_BETWEEN):
@@ -65,6 +66,7 @@ class HiddenCalls:
             if len(found) > MOST_STARTS:
                 self._lockstep.unsure = True
                 break
+        self._lockstep.seen[:] = seen  # what is only tried has not come to pass
         left: dict[tuple[Any, ...], list[Configuration]] = {}
         for each in found[:MOST_STARTS]:
             left.setdefault(each.signals, []).append(each.configuration)
@@ -80,9 +82,7 @@ class HiddenCalls:
                     if not model.fork().decide(call.operation, call.arguments).accept:
                         continue
                     for taken in ((), *((each,) for each in start.signals)):
-                        made = replace(
-                            call, began=first.began, ended=first.began, within=first.within, signals=taken
-                        )
+                        made = replace(call, began=first.began, ended=first.began, within=first.within, signals=taken)
                         one = replace(start.configuration, model=model.thawed(state))
                         left = tuple(each for each in start.signals if each not in taken)
                         yield from (_Start(each, left) for each in self._lockstep.led_to([one], made)[0])
@@ -97,9 +97,7 @@ class HiddenCalls:
         ]
         names = [each.name for each in operation.parameters]
         for arguments in itertools.islice(itertools.product(*columns), MOST_ARGUMENTS):
-            given = {
-                name: value for name, value in zip(names, arguments, strict=True) if value is not ABSENT
-            }
+            given = {name: value for name, value in zip(names, arguments, strict=True) if value is not ABSENT}
             for reply in self._replies(operation.name, shown):
                 yield Observed(operation.name, given, reply=reply)
 
@@ -122,7 +120,9 @@ def _worth(kind: Type, values: list[Any], shown: Sequence[str]) -> list[Any]:
         case Bool() | Enum() | Ref() | List() | RecordType():
             return values
         case Text() | Id():
-            return list(dict.fromkeys([*shown, *(each for each in values if each is ABSENT or each is None), *values[-1:]]))
+            return list(
+                dict.fromkeys([*shown, *(each for each in values if each is ABSENT or each is None), *values[-1:]])
+            )
         case _:
             return values
 

@@ -9,9 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from conformance.logs.fields import MS
-from conformance.logs.items import Item, LoggedCall, LoggedSignal, Unended
-from conformance.logs.mapping import LogMap
+from conformance.logs.reading import MS, Item, LoggedCall, LoggedSignal, LogMap, Unended
 
 MOST_AT_ONCE = 60  # calls that overlap one another; of more the orders are not searched
 
@@ -31,6 +29,12 @@ class Moment:
     may: list[LoggedSignal] = field(default_factory=list)
     crowded: bool = False
     unended: Unended | None = None
+
+    @property
+    def items(self) -> list[LoggedCall | LoggedSignal]:
+        """All that is explained with it, in the order of the log."""
+        found: list[LoggedCall | LoggedSignal] = [*self.calls, *self.must]
+        return sorted(found, key=lambda each: each.number)
 
     @property
     def began(self) -> int:

@@ -8,7 +8,7 @@ from typing import Any
 
 from conformance.judge import Event, Finding, calls_of, comparable, said, short
 from conformance.logs.following import Following, Unexplained
-from conformance.logs.items import LoggedCall, LoggedSignal, called
+from conformance.logs.reading import LoggedCall, LoggedSignal, called
 from statemachines.compile import Compiled
 from statemachines.expression import python_name
 from statemachines.kernel import ANY_CODE
@@ -21,14 +21,14 @@ LOOKED_AT = 16  # explanations, of which it is told what each allows
 
 
 @dataclass(frozen=True, slots=True)
-class Explained:
+class ToldEntry:
     """An entry in words: where it stands, and what it is."""
 
     place: str
     text: str
 
     @classmethod
-    def of(cls, item: LoggedCall | LoggedSignal) -> Explained:
+    def of(cls, item: LoggedCall | LoggedSignal) -> ToldEntry:
         """Return an entry in words."""
         text = said(item.signal) if isinstance(item, LoggedSignal) else answered(item.call)
         return cls(item.line.place, text)
@@ -49,9 +49,9 @@ class Refusal:
 
     place: str
     raw: str
-    entries: tuple[Explained, ...]
+    entries: tuple[ToldEntry, ...]
     finding: Finding
-    before: tuple[Explained, ...]
+    before: tuple[ToldEntry, ...]
     states: tuple[str, ...]
     instead: tuple[str, ...]
     sentence: str
@@ -77,20 +77,20 @@ def _shown(value: Any) -> str:
 
 
 def refusal(
-    compiled: Compiled, following: Following, found: Unexplained, before: Sequence[Explained], system: str
+    compiled: Compiled, following: Following, found: Unexplained, before: Sequence[ToldEntry], system: str
 ) -> Refusal:
     """Return what is told of a moment that nothing explains."""
     finding, moment = found.finding, found.moment
     culprits: list[LoggedCall | LoggedSignal] = [*_blamed(found)]
     clause = next((each.text for each in compiled.kernel.clauses if each.path == finding.clause), "")
     models = [each.configuration.model for each in found.points[:LOOKED_AT]]
-    texts = {each for item in (*moment.calls, *moment.must) for each in _texts_of(item)}
+    texts = {each for item in moment.items for each in _texts_of(item)}
     unsure = following.unsure
     why = following.doubt or "there were more ways than were looked at, or instants that nobody can see"
     return Refusal(
         culprits[0].line.place,
         culprits[0].line.shown,
-        tuple(map(Explained.of, culprits)),
+        tuple(map(ToldEntry.of, culprits)),
         finding,
         tuple(before),
         tuple(_records(compiled, models[0], texts)),

@@ -6,13 +6,13 @@ from collections import Counter
 from collections.abc import Iterator
 from typing import Any
 
-from conformance.logs.checking import Checked
-from conformance.logs.lines import Line
+from conformance.logs.reading import LogLine
 from conformance.logs.telling import Refusal
+from conformance.logs.ways import LogResult
 from conformance.verdict import EXIT_CONFORMS, EXIT_UNKNOWN, EXIT_VIOLATES
 
 
-def verdict(found: Checked) -> str:
+def verdict(found: LogResult) -> str:
     """Return `held`, `refused`, `could not tell`, or `nothing consumed` where no entry was about the life cycle."""
     if found.refused is not None:
         return "could not tell" if found.uncertain else "refused"
@@ -21,13 +21,13 @@ def verdict(found: Checked) -> str:
     return "could not tell" if found.tally.doubts and found.tally.not_judged else "held"
 
 
-def exit_of(found: Checked) -> int:
+def exit_of(found: LogResult) -> int:
     """Return the exit code: 0 held, 1 refused or nothing consumed, 4 could not tell."""
     codes = {"held": EXIT_CONFORMS, "could not tell": EXIT_UNKNOWN}
     return codes.get(verdict(found), EXIT_VIOLATES)
 
 
-def written(found: Checked) -> Iterator[str]:
+def written(found: LogResult) -> Iterator[str]:
     """Walk the lines that tell of a log."""
     tally = found.tally
     if found.refused is not None:
@@ -46,13 +46,14 @@ def written(found: Checked) -> Iterator[str]:
         yield f"  {'should':<11}{finding.clause}: expected {finding.expected}, seen {finding.seen}"
     yield from _left_out(found)
     yield _summed_up(found)
+    yield f"exit {exit_of(found)}"
 
 
 def _counted(counts: Counter[str]) -> str:
     return ", ".join(f"{name} {count}" for name, count in sorted(counts.items()))
 
 
-def _left_out(found: Checked) -> Iterator[str]:
+def _left_out(found: LogResult) -> Iterator[str]:
     """Walk what was not judged, and why."""
     tally = found.tally
     if tally.ignored:
@@ -69,7 +70,7 @@ def _left_out(found: Checked) -> Iterator[str]:
         yield from (f"    {line.place}: {bad.message}" for line, bad in tally.bad)
 
 
-def _line(line: Line) -> str:
+def _line(line: LogLine) -> str:
     return f"{line.place}  {line.shown}"
 
 
@@ -100,7 +101,7 @@ def _refusal(refused: Refusal) -> Iterator[str]:
         yield f"  {'but':<11}{refused.uncertain}"
 
 
-def _summed_up(found: Checked) -> str:
+def _summed_up(found: LogResult) -> str:
     entries, name = _entries(found.tally.explained), found.lifecycle
     match verdict(found):
         case "held":
@@ -117,7 +118,7 @@ def _summed_up(found: Checked) -> str:
 # ── As JSON ──
 
 
-def plain(found: Checked) -> dict[str, Any]:
+def plain(found: LogResult) -> dict[str, Any]:
     """Return all of it as one JSON object."""
     tally = found.tally
     return {

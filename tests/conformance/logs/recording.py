@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from conformance.budget import USUAL
-from conformance.logs import Checked, LogMap, checked
+from conformance.logs import LogMap, LogResult, checked
 from conformance.suite.row_facts import inapplicable, makes_calls_at_once
 from conformance.suite.rows import RowRunner
 from conformance.system.adapter import Adapter
@@ -72,7 +72,11 @@ def row_logs(
     programs = RowCompiler(compiled.lifecycle)
     runner = RowRunner(compiled, programs, adapter, number=0, budget=USUAL.quick())
     for name, row in compiled.lifecycle.rows.items():
-        if (rows is not None and name not in rows) or makes_calls_at_once(row) or inapplicable(compiled, programs.words, adapter, row):
+        if (
+            (rows is not None and name not in rows)
+            or makes_calls_at_once(row)
+            or inapplicable(compiled, programs.words, adapter, row)
+        ):
             continue
         program = programs.program(row)
         for values in runner.fixed_values(program)[:most]:
@@ -90,7 +94,7 @@ def written(entries: Entries, path: Path) -> Path:
     return path
 
 
-def outcome(compiled: Compiled, entries: Entries, path: Path, found: LogMap) -> Checked:
+def outcome(compiled: Compiled, entries: Entries, path: Path, found: LogMap) -> LogResult:
     """What comes of a log."""
     return checked(compiled, str(written(entries, path)), found)
 

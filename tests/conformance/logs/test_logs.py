@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import random
-from collections.abc import Callable
+import re
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from conformance.errors import UsageError
-from conformance.logs import Checked, LogMap, checked, of_spans, plain, read_map, usual
+from conformance.judge import kernel_facts
+from conformance.logs import LogMap, LogResult, checked, of_spans, plain, read_map, usual
 from conformance.logs.text import exit_of, verdict
 from statemachines.compile import load
 from statemachines.diagnostics import SpecError
@@ -37,26 +39,17 @@ def mapped(tmp_path: Path, text: str) -> LogMap:
     return read_map(TASKS, str(path))
 
 
-def traced(tmp_path: Path, entries: Entries, found: LogMap | None = None) -> Checked:
+def traced(tmp_path: Path, entries: Entries, found: LogMap | None = None) -> LogResult:
     """What comes of a log of tasks."""
     return outcome(TASKS, entries, tmp_path / "log.jsonl", found or usual(TASKS))
 
 
-def line(found: Checked) -> int:
+def line(found: LogResult) -> int:
     """The line that is refused; 0 where none is."""
     return int(found.refused.place.rpartition(":")[2]) if found.refused is not None else 0
 
 
 # ── Systems ──
-
-A_ROW = {
-    "thread-job": "N1",
-    "task-progress": "N1",
-    "background-tasks": "N1",
-    "local-agent": "N1",
-    "job": "N1",
-    "cli-job": "N1",
-}
 
 
 def some_logs(suite: Suite, rows: list[str] | None = None, most: int = 6) -> tuple[list[Entries], Any]:
@@ -78,12 +71,6 @@ def test_logs_of_a_reference_are_explained(name: str, clock: str, tmp_path: Path
         assert found.tally.explained == len(log)
 
 
-WRONG: dict[str, Callable[[dict[str, Any]], Any]] = {
-    "thread-job": lambda entry: {"operation": "get_job", "refused": "no_such_code"},
-    "task-progress": lambda entry: None,
-}
-
-
 @pytest.mark.parametrize("name", shipped())
 def test_an_impossible_entry_is_refused_there(name: str, tmp_path: Path) -> None:
     """The first call that makes a record is logged a second time: the same id cannot be given twice."""
@@ -95,8 +82,7 @@ def test_an_impossible_entry_is_refused_there(name: str, tmp_path: Path) -> None
         if new is None:
             continue
         made += 1
-        after = [each for each in log[new + 1 :] if "signal" not in each][:0]
-        twice = [*log[: new + 1], log[new], *after]
+        twice = [*log[: new + 1], log[new]]
         found = outcome(suite.compiled, twice, tmp_path / "log.jsonl", log_map(declaration))
         assert verdict(found) == "refused"
         assert line(found) == new + 2
@@ -108,8 +94,6 @@ def test_an_impossible_entry_is_refused_there(name: str, tmp_path: Path) -> None
 
 def made_one(suite: Suite, entry: dict[str, Any]) -> bool:
     """Whether an entry gave an id to a new record."""
-    from conformance.judge import kernel_facts
-
     fields = kernel_facts.of(suite.compiled).minted_in(entry["call"])
     gives = entry.get("gives")
     return bool(fields) and (gives.get(next(iter(fields))) if isinstance(gives, dict) else gives) is not None
@@ -185,7 +169,7 @@ def test_times_that_are_a_little_wrong_accuse_nobody(tmp_path: Path) -> None:
         for log in logs:
             late = [each | {"at": each["at"] * 1000 + chance.randrange(400)} for each in log]
             late.sort(key=lambda each: each["at"] // 1000)
-            for before, each in zip(late, late[1:], strict=False):
+            for before, each in itertools.pairwise(late):
                 each["at"] = max(each["at"], before["at"])
             found = log_map(declaration, "real", unit="us")
             assert verdict(outcome(SUITES[name].compiled, late, tmp_path / "log.jsonl", found)) == "held"
@@ -247,7 +231,10 @@ def test_systems_apart_are_followed_apart(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "told"),
     [
-        ("entries:\n  - {when: {a: b}, call: strat}\nclock: none\n", r"map.yaml:2:\d+: error \[unknown-operation\].*\n.*'start'"),
+        (
+            "entries:\n  - {when: {a: b}, call: strat}\nclock: none\n",
+            r"map.yaml:2:\d+: error \[unknown-operation\].*\n.*'start'",
+        ),
         ("entries:\n  - {when: {a: b}, call: create_task}\nclock: none\n", "nothing says which id it has"),
         ("entries:\n  - {when: {a: b}}\nclock: none\n", "it is not said what it is"),
         ("entries:\n  - {when: {a: b}, call: start, with: {tsk: a}}\nclock: none\n", "unknown-field"),
@@ -264,8 +251,6 @@ def test_systems_apart_are_followed_apart(tmp_path: Path) -> None:
 def test_a_map_with_faults_is_told_with_its_places(tmp_path: Path, text: str, told: str) -> None:
     with pytest.raises(SpecError) as raised:
         mapped(tmp_path, text)
-    import re
-
     assert re.search(told, str(raised.value)), str(raised.value)
 
 
@@ -276,7 +261,12 @@ def span(name: str, at: int, **values: str) -> dict[str, Any]:
     """A line of OTLP JSON with one span."""
     attributes = [{"key": key.replace("__", "."), "value": {"stringValue": each}} for key, each in values.items()]
     nano = 10**18 + at * 10**6
-    inner = {"name": name, "startTimeUnixNano": f"{nano}", "endTimeUnixNano": f"{nano + 1000}", "attributes": attributes}
+    inner = {
+        "name": name,
+        "startTimeUnixNano": f"{nano}",
+        "endTimeUnixNano": f"{nano + 1000}",
+        "attributes": attributes,
+    }
     return {"resourceSpans": [{"scopeSpans": [{"spans": [inner]}]}]}
 
 
@@ -304,7 +294,10 @@ def test_spans_are_read_by_the_names_of_the_operations(tmp_path: Path) -> None:
         ('{"at": 1, "call": "start"}\n', "does not say 'task'"),
         ('{"call": "start", "with": {"task": "a"}}\n', "it has no time"),
         ('{"at": 1, "call": "create_task", "with": {"label": "a"}}\n', "`gives` does not say its id"),
-        ('{"at": 1, "call": "finish", "with": {"task": "a", "outcome": "well"}}\n', "one of completed, failed, aborted"),
+        (
+            '{"at": 1, "call": "finish", "with": {"task": "a", "outcome": "well"}}\n',
+            "one of completed, failed, aborted",
+        ),
     ],
 )
 def test_a_line_that_cannot_be_read_is_told_or_skipped(tmp_path: Path, text: str, told: str) -> None:
@@ -337,7 +330,12 @@ def many(count: int) -> Entries:
     for number in range(count):
         name = {"task": f"t{number}"}
         found += [
-            {"at": number, "call": "create_task", "with": {"label": "a"}, "gives": {"task_id": f"t{number}", "status": "pending"}},
+            {
+                "at": number,
+                "call": "create_task",
+                "with": {"label": "a"},
+                "gives": {"task_id": f"t{number}", "status": "pending"},
+            },
             {"at": number, "call": "start", "with": name},
             {"at": number, "call": "finish", "with": name | {"outcome": "completed"}},
         ]

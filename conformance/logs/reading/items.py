@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from conformance.logs.lines import Line
+from conformance.logs.reading.lines import LogLine
 from statemachines.model import Signal
 from statemachines.rows import Observed
 
@@ -20,7 +20,7 @@ class LoggedCall:
     number  of the entry, in the order of the log
     """
 
-    line: Line
+    line: LogLine
     call: Observed
     began: int
     ended: int
@@ -37,7 +37,7 @@ class LoggedCall:
 class LoggedSignal:
     """A signal, and when it was logged."""
 
-    line: Line
+    line: LogLine
     signal: Signal
     began: int
     system: str
@@ -53,7 +53,7 @@ class LoggedSignal:
 class Unended:
     """A call of which only the beginning was logged: nobody knows what became of it."""
 
-    line: Line
+    line: LogLine
     operation: str
     began: int
     system: str

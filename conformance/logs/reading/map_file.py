@@ -7,8 +7,8 @@ from collections.abc import Collection, Iterator, Mapping
 from typing import Any
 
 from conformance.judge import kernel_facts
-from conformance.logs.fields import UNITS
-from conformance.logs.mapping import KINDS, OTLP, SPANS_LATE, USUALLY_REMEMBERED, LogMap, Rule, declaring
+from conformance.logs.reading.fields import UNITS
+from conformance.logs.reading.mapping import KINDS, OTLP, SPANS_LATE, USUALLY_REMEMBERED, LogMap, Rule, declaring
 from conformance.system import SIGNAL, DeclarationError
 from statemachines.compile import Compiled
 from statemachines.diagnostics import Diagnostic, SpecError, unknown
@@ -26,14 +26,14 @@ def read_map(compiled: Compiled, path: str) -> LogMap:
     tree = read_file(path)
     check_structure(tree, "log-map")
     words: dict[str, Any] = {key.text: to_plain(node) for key, node in tree.entries} if isinstance(tree, Tree) else {}
-    reader = _Reader(compiled, tree, words)
+    reader = _MapReader(compiled, tree, words)
     faults = list(reader.faults())
     if faults:
         raise SpecError(faults)
     return reader.map()
 
 
-class _Reader:
+class _MapReader:
     """What one file says, beside what a schema can tell of it."""
 
     def __init__(self, compiled: Compiled, tree: Node, words: Mapping[str, Any]) -> None:

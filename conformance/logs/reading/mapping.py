@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from conformance.logs.fields import MS
+from conformance.logs.reading.fields import MS
 from conformance.system import Declaration, declared
 from statemachines.compile import Compiled
 from statemachines.kernel import Operation

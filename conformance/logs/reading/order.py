@@ -5,14 +5,14 @@ from __future__ import annotations
 import heapq
 from collections.abc import Callable, Iterator
 
-from conformance.logs.items import Item
-from conformance.logs.lines import BadLine
-from conformance.logs.mapping import LogMap
+from conformance.logs.reading.items import Item
+from conformance.logs.reading.lines import BadLine
+from conformance.logs.reading.mapping import LogMap
 
 MOST_HELD = 50_000  # entries that wait for an end, or for those that may stand before them
 
 
-class InOrder:
+class Ordering:
     """Puts items in the order in which they began.
 
     oldest_open  the instant at which the first call began of which no end was read
@@ -51,7 +51,9 @@ class InOrder:
         last = self._last
         if last is not None and item.began < last.began:
             behind = f"{(last.began - item.began) / 10**6:g} ms before {last.line.place}, which stands above it"
-            raise BadLine(f"it was {behind}", "say in a map how far entries may be from their place: `out of order: 1 s`")
+            raise BadLine(
+                f"it was {behind}", "say in a map how far entries may be from their place: `out of order: 1 s`"
+            )
         heapq.heappush(self._held, (item.began, item.number, item))
 
     def _popped(self) -> Item:

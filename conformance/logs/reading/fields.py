@@ -8,7 +8,7 @@ from datetime import datetime, timezone
 from decimal import Decimal, InvalidOperation
 from typing import Any
 
-from conformance.logs.lines import BadLine
+from conformance.logs.reading.lines import BadLine
 from statemachines.types import Enum, List, Optional, RecordType, Time, Type
 
 ANY = "*"  # in a condition: there is a value, whatever it is
@@ -92,10 +92,7 @@ def nanoseconds(raw: Any, unit: str) -> int:
     if unit == ISO:
         return _iso(raw)
     try:
-        if isinstance(raw, bool) or not isinstance(raw, int | float | str):
-            raise InvalidOperation
-        number = Decimal(str(raw)) * UNITS[unit]
-        return int(number)
+        return int(Decimal(str(None if isinstance(raw, bool) else raw)) * UNITS[unit])
     except (InvalidOperation, OverflowError, ValueError):
         raise BadLine(f"{raw!r} is no number of {unit}", "say the `unit` of `time`: ms, s, us, ns or iso") from None
 
@@ -106,8 +103,7 @@ _FRACTION = re.compile(r"\.([0-9]+)")
 def _iso(raw: Any) -> int:
     """Return an instant that is written as ISO 8601 has it; without an offset it is UTC."""
     try:
-        if not isinstance(raw, str):
-            raise ValueError
+        raw = str(raw)
         fraction = _FRACTION.search(raw)
         whole = datetime.fromisoformat(_FRACTION.sub("", raw, count=1))
         whole = whole if whole.tzinfo is not None else whole.replace(tzinfo=timezone.utc)  # noqa: UP017 - 3.11 has both

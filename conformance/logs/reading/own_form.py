@@ -1,7 +1,7 @@
 """The kit's own form of a log: what an entry is whose fields are called as the spec has them.
 
-    {"at": 0, "call": "start", "with": {"task": "t1"}, "gives": …}      or "refused": code; "until": its end, if it took time
-    {"at": 5, "signal": "announced", "task": "t1", …}                   or its fields under "with"
+{"at": 0, "call": "start", "with": {"task": "t1"}, "gives": …}      or "refused": code; "until": its end, if it took time
+{"at": 5, "signal": "announced", "task": "t1", …}                   or its fields under "with"
 """
 
 from __future__ import annotations
@@ -10,8 +10,8 @@ from collections.abc import Collection, Mapping
 from typing import Any
 
 from conformance.judge import kernel_facts
-from conformance.logs.lines import BadLine
-from conformance.logs.mapping import Rule
+from conformance.logs.reading.lines import BadLine
+from conformance.logs.reading.mapping import Rule
 from statemachines.diagnostics import did_you_mean
 
 _FORM = 'an entry is {"at": ms, "call": operation, "with": {…}, "gives": …} or {"at": ms, "signal": name, …}'

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from conformance.logs.lines import BadLine
+from conformance.logs.reading.lines import BadLine
 
 _STATUS = {0: "unset", 1: "ok", 2: "error"}
 _PLAIN = ("stringValue", "boolValue", "doubleValue", "bytesValue")

@@ -8,12 +8,12 @@ from dataclasses import replace
 from typing import Any
 
 from conformance.judge import Observation, WrongShape, kernel_facts, observe
-from conformance.logs import otlp
-from conformance.logs.fields import MS, meets, nanoseconds, there, translated
-from conformance.logs.items import Item, LoggedCall, LoggedSignal, Unended
-from conformance.logs.lines import BadLine, Line
-from conformance.logs.mapping import OTLP, LogMap, Rule
-from conformance.logs.plain import plain_rule
+from conformance.logs.reading import otlp
+from conformance.logs.reading.fields import MS, meets, nanoseconds, there, translated
+from conformance.logs.reading.items import Item, LoggedCall, LoggedSignal, Unended
+from conformance.logs.reading.lines import BadLine, LogLine
+from conformance.logs.reading.mapping import OTLP, LogMap, Rule
+from conformance.logs.reading.own_form import plain_rule
 from statemachines.compile import Compiled
 from statemachines.model import ANYTHING
 from statemachines.rows import Observed
@@ -22,7 +22,7 @@ from statemachines.types import NULL, Optional, RecordType, Type
 FIRST_SHOWN = 3  # entries of a kind that are shown where they say nothing
 
 
-class Reading:
+class EntryReader:
     """Reads the entries of one log; what they come to is counted.
 
     unmatched  the entries that no rule is about: their number, and the first lines
@@ -34,21 +34,21 @@ class Reading:
         self._facts = kernel_facts.of(compiled)
         self._operations = {each.name: each for each in compiled.kernel.operations}
         self._observation = Observation(compiled, log_map.declaration.silent, lost=True)
-        self._open: dict[tuple[str, str, Any], tuple[Line, Rule, dict[str, Any], int, int]] = {}
+        self._open: dict[tuple[str, str, Any], tuple[LogLine, Rule, dict[str, Any], int, int]] = {}
         self._origin: int | None = 0 if log_map.clock == "virtual" else None
         self._number = 0
-        self.unmatched: list[Line] = []
+        self.unmatched: list[LogLine] = []
         self.counts: Counter[str] = Counter()
 
     # ── Entries ──
 
-    def items(self, line: Line, data: dict[str, Any]) -> Iterator[Item]:
+    def items(self, line: LogLine, data: dict[str, Any]) -> Iterator[Item]:
         """Walk what a line comes to. Raises BadLine."""
         for entry in otlp.entries(data) if self._map.form == OTLP else (data,):
             self._number += 1
             yield from self._items(line, entry)
 
-    def _items(self, line: Line, entry: dict[str, Any]) -> Iterator[Item]:
+    def _items(self, line: LogLine, entry: dict[str, Any]) -> Iterator[Item]:
         if any(meets(entry, each) for each in self._map.ignore):
             self.counts["ignored"] += 1
             return
@@ -75,7 +75,7 @@ class Reading:
             return plain_rule(entry, self._operations, self._facts, self._map.words)
         return next((each for each in self._map.rules if meets(entry, each.when)), None)
 
-    def _made(self, line: Line, call: Observed, began: int, ended: int, system: str) -> LoggedCall:
+    def _made(self, line: LogLine, call: Observed, began: int, ended: int, system: str) -> LoggedCall:
         slack = self._map.slack
         return LoggedCall(line, call, began - slack, ended + slack, system, self._number)
 
@@ -86,7 +86,7 @@ class Reading:
         """The instant at which the first call began of those whose end was not read so far."""
         return next((began - self._map.slack for *_, began, _ in self._open.values()), None)
 
-    def _half(self, line: Line, rule: Rule, entry: dict[str, Any], at: int, system: str) -> Iterator[Item]:
+    def _half(self, line: LogLine, rule: Rule, entry: dict[str, Any], at: int, system: str) -> Iterator[Item]:
         name = there(entry, self._map.correlation)
         if name is None:
             raise BadLine(f"it has no {self._map.correlation}", "each entry that `begins` or `ends` a call has it")

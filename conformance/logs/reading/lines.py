@@ -13,12 +13,12 @@ from typing import IO, Any, NoReturn
 from conformance.errors import UsageError
 
 STANDARD_INPUT = "-"
-LONGEST_LINE = 1 << 20  # bytes
-SHOWN = 240  # characters of a line that are shown
+LONGEST_ENTRY = 1 << 20  # bytes
+BEGINNING = 240  # characters of a line that are shown
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class LogLine:
     """A line of a log: where it stands, and how it begins."""
 
     file: str
@@ -33,8 +33,8 @@ class Line:
     @property
     def shown(self) -> str:
         """The line, or its beginning if it is long; what cannot be printed is a dot."""
-        text = "".join(each if each.isprintable() else "·" for each in self.text[:SHOWN])
-        return text if len(self.text) <= SHOWN else f"{text}…"
+        text = "".join(each if each.isprintable() else "·" for each in self.text[:BEGINNING])
+        return text if len(self.text) <= BEGINNING else f"{text}…"
 
 
 class BadLine(Exception):
@@ -54,13 +54,11 @@ class Source:
         self._path = path
         self._kept: IO[bytes] | None = None
 
-    def lines(self) -> Iterator[tuple[Line, bytes | None]]:
+    def lines(self) -> Iterator[tuple[LogLine, bytes | None]]:
         """Walk all lines from the first on; None in place of one that is too long. Raises UsageError."""
-        number = 0
-        for raw in self._raw():
-            number += 1
-            text = raw[: 4 * SHOWN].decode("utf-8", "replace").rstrip("\r\n")
-            yield Line(self.name, number, text[: SHOWN + 1]), raw if len(raw) <= LONGEST_LINE else None
+        for number, raw in enumerate(self._raw(), start=1):
+            text = raw[: 4 * BEGINNING].decode("utf-8", "replace").rstrip("\r\n")
+            yield LogLine(self.name, number, text[: BEGINNING + 1]), raw if len(raw) <= LONGEST_ENTRY else None
 
     def _raw(self) -> Iterator[bytes]:
         try:
@@ -81,9 +79,9 @@ class Source:
 
 def _cut(file: IO[bytes]) -> Iterator[bytes]:
     """Walk the lines of a file; of one that is too long as much as shows it."""
-    while raw := file.readline(LONGEST_LINE + 1):
-        if len(raw) > LONGEST_LINE and not raw.endswith(b"\n"):
-            while (rest := file.readline(LONGEST_LINE)) and not rest.endswith(b"\n"):
+    while raw := file.readline(LONGEST_ENTRY + 1):
+        if len(raw) > LONGEST_ENTRY and not raw.endswith(b"\n"):
+            while (rest := file.readline(LONGEST_ENTRY)) and not rest.endswith(b"\n"):
                 pass
             raw = raw[:-1] + b"x\n"  # it ends as a line does, and is as long as one that is too long
         yield raw
@@ -92,7 +90,7 @@ def _cut(file: IO[bytes]) -> Iterator[bytes]:
 def parsed(raw: bytes | None) -> dict[str, Any] | None:
     """Return the object on a line; None where nothing is on it. Raises BadLine."""
     if raw is None:
-        raise BadLine(f"the line is longer than {LONGEST_LINE} bytes", "log less in one entry, or one entry a line")
+        raise BadLine(f"the line is longer than {LONGEST_ENTRY} bytes", "log less in one entry, or one entry a line")
     try:
         text = raw.decode("utf-8-sig").strip()
     except UnicodeDecodeError as error:
