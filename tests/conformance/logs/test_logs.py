@@ -112,8 +112,11 @@ def test_logs_of_right_systems_are_explained(name: str, tmp_path: Path) -> None:
                     assert verdict(found) in ("held", "could not tell"), (system, row, clock, found.refused)
 
 
-LEAST = {"thread-job": 145, "task-progress": 78, "background-tasks": 118, "local-agent": 140, "cli-job": 45, "job": 150}
-"""How many wrong systems are refused by the log of the row that names their lie, at least."""
+LEAST = 0.85
+"""Of the wrong systems that one caller can show, the part that the log of the row which names the lie has to show.
+
+A log shows no crash, and no reply that changes after it was given.
+"""
 
 
 @pytest.mark.soak
@@ -132,7 +135,7 @@ def test_logs_of_wrong_systems_are_refused(name: str, tmp_path: Path) -> None:
         all_of += bool(logs)
         refused += "refused" in verdicts
     print(f"{name}: the logs of {refused} of {all_of} wrong systems are refused")
-    assert refused >= LEAST[name]
+    assert refused >= LEAST * all_of > 0
 
 
 # ── Time and order ──
