@@ -11,7 +11,7 @@ from conformance.errors import UsageError
 from conformance.judge import Finding, kernel_facts
 from conformance.logs.following import Following, Unexplained
 from conformance.logs.forgetting import Faded, Forgetting
-from conformance.logs.moments import Gathering, Moment
+from conformance.logs.moments import Gathering, LogMoment
 from conformance.logs.reading import FIRST_SHOWN, BadLine, EntryReader, Item, LogLine, LogMap, Ordering, Source, parsed
 from conformance.logs.telling import Refusal, ToldEntry, refusal
 from statemachines.compile import Compiled
@@ -167,7 +167,7 @@ class Check:
 
     # ── Moments ──
 
-    def _judged(self, name: str, system: _System, moment: Moment) -> bool:
+    def _judged(self, name: str, system: _System, moment: LogMoment) -> bool:
         """Judge a moment; return whether it is explained, or is not to be."""
         following = system.following
         unexplained = None if system.gave_up else following.take(moment)
@@ -195,7 +195,7 @@ class Check:
         declared = any(each in self._map.declaration.policies for each in self._facts.policies_of(clause))
         return self._facts.recommended(clause) and not declared and not clause.endswith((".missing", ".private to"))
 
-    def _took(self, system: _System, moment: Moment) -> None:
+    def _took(self, system: _System, moment: LogMoment) -> None:
         for call in moment.calls:
             self.tally.calls[call.call.operation] += 1
             if self._facts.chooses_instants and self._map.clock == "virtual" and len(self.told) < MOST_TOLD:
@@ -212,7 +212,7 @@ class Check:
         if any(forgetting.full(each.configuration.model) for each in following.points):
             following.change(forgetting.shortened)
 
-    def _is_forgotten(self, system: _System, moment: Moment) -> bool:
+    def _is_forgotten(self, system: _System, moment: LogMoment) -> bool:
         texts = [
             text
             for call in moment.calls

@@ -15,9 +15,9 @@ from typing import Any
 from conformance.budget import Budget
 from conformance.judge import Configuration, Event, Finding, History, Lockstep
 from conformance.logs.hidden import HiddenCalls
-from conformance.logs.moments import Moment
+from conformance.logs.moments import LogMoment
 from conformance.logs.reading import MS, LoggedCall, LoggedSignal, LogMap
-from conformance.system import Within
+from conformance.system import Declaration, Within
 from statemachines.compile import Compiled
 from statemachines.rows import Observed
 
@@ -39,7 +39,7 @@ class Followed:
 class Unexplained:
     """A moment that nothing explains, and why; `points` are the explanations of all before it."""
 
-    moment: Moment
+    moment: LogMoment
     event: Event
     finding: Finding
     points: tuple[Followed, ...]
@@ -58,7 +58,7 @@ class Following:
         budget: Budget,
         told: frozenset[int] | None = None,
     ) -> None:
-        declaration = log_map.declaration
+        declaration = _as_late_as_may_be(log_map)
         compiled = compiled.without(declaration.unsent) if declaration.unsent else compiled
         self._map = log_map
         self._exact = declaration.clock == "virtual"
@@ -73,7 +73,7 @@ class Following:
         """Whether something unexplained need not be a fault."""
         return self.lockstep.unsure or bool(self.doubt)
 
-    def take(self, moment: Moment) -> Unexplained | None:
+    def take(self, moment: LogMoment) -> Unexplained | None:
         """Take a moment; where nothing explains it, everything stays as it was before, but that time has passed until then."""
         if moment.unended is not None:
             self.doubt = (
@@ -97,7 +97,7 @@ class Following:
             self.points, self.lockstep.unsure = self.points[:most], True
         return None
 
-    def skip(self, moment: Moment) -> None:
+    def skip(self, moment: LogMoment) -> None:
         """Leave out a moment that is not judged; what its signals came of, nobody knows then."""
         if moment.must:
             self.doubt = self.doubt or f"signals at {moment.must[0].line.place} are about what was forgotten"
@@ -115,7 +115,7 @@ class Following:
 
     # ── Events ──
 
-    def _waited(self, moment: Moment) -> Unexplained | None:
+    def _waited(self, moment: LogMoment) -> Unexplained | None:
         """Let all time pass until a moment begins, from signal to signal; where that is not explained, return it."""
         end = (moment.began if moment.calls else moment.ended) // MS
         instants = sorted({each.began // MS for each in moment.must if each.began // MS < end})
@@ -131,7 +131,7 @@ class Following:
             self.points = found
         return None
 
-    def _event(self, moment: Moment) -> Event:
+    def _event(self, moment: LogMoment) -> Event:
         """Return what is judged, its calls numbered in the order in which they began and ended."""
         instants = sorted({instant for each in moment.calls for instant in (each.began, each.ended)})
         places = {instant: self._count + place for place, instant in enumerate(instants, start=1)}
@@ -144,10 +144,11 @@ class Following:
         return History(tuple((each,) for each in calls), within=self._within(moment))
 
     def _observed(self, logged: LoggedCall, began: int, ended: int) -> Observed:
-        elapsed = (logged.ended - logged.began) // MS if self._exact else 0
-        return replace(logged.call, began=began, ended=ended, elapsed=elapsed, within=self._within(logged))
+        at, elapsed = (logged.began // MS, (logged.ended - logged.began) // MS) if self._exact else (0, 0)
+        within = self._within(logged)
+        return replace(logged.call, began=began, ended=ended, at=at, elapsed=elapsed, within=within)
 
-    def _within(self, of: LoggedCall | Moment) -> Within | None:
+    def _within(self, of: LoggedCall | LogMoment) -> Within | None:
         if self._exact:
             return None
         if self._map.clock == "none":
@@ -157,7 +158,7 @@ class Following:
     # ── One event on every point ──
 
     def _stepped(
-        self, moment: Moment, event: Event, must: Sequence[LoggedSignal], may: Sequence[LoggedSignal]
+        self, moment: LogMoment, event: Event, must: Sequence[LoggedSignal], may: Sequence[LoggedSignal]
     ) -> list[Followed] | Unexplained:
         """Return the points that an event leads to, whichever of the signals it explains, those that it must among them."""
         reasons: list[Finding] = []
@@ -185,6 +186,13 @@ class Following:
         for each in self.points:
             groups.setdefault(each.ahead, []).append(each.configuration)
         yield from groups.items()
+
+
+def _as_late_as_may_be(log_map: LogMap) -> Declaration:
+    """Return what a system declares, where what comes of a call may come as late as the times of its log may be wrong."""
+    declaration = log_map.declaration
+    settles = UNKNOWN if declaration.clock == "none" else declaration.settles + 2 * math.ceil(log_map.slack / MS)
+    return replace(declaration, settles=settles)
 
 
 def _thawed(configurations: Sequence[Configuration], frozen: Sequence[Any]) -> list[Configuration]:

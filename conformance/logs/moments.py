@@ -15,7 +15,7 @@ MOST_AT_ONCE = 60  # calls that overlap one another; of more the orders are not 
 
 
 @dataclass(slots=True)
-class Moment:
+class LogMoment:
     """What is judged as one: no calls stand for the time until the last of the signals.
 
     must     the signals that come of it, or of something before it
@@ -53,13 +53,13 @@ class Gathering:
     def __init__(self, log_map: LogMap) -> None:
         self._settles = log_map.declaration.settles * MS
         self._exact = log_map.clock == "virtual"
-        self._waiting: list[Moment] = []  # that are over, and may have caused what comes yet
+        self._waiting: list[LogMoment] = []  # that are over, and may have caused what comes yet
         self._group: list[LoggedCall] = []
         self._before: list[LoggedSignal] = []
         self._after: list[LoggedSignal] = []
         self._unended: Unended | None = None
 
-    def put(self, item: Item) -> Iterator[Moment]:
+    def put(self, item: Item) -> Iterator[LogMoment]:
         """Walk the moments that are complete, now that one more item is known."""
         if isinstance(item, Unended):
             self._unended = item
@@ -78,14 +78,14 @@ class Gathering:
         while self._waiting and (not self._settles or item.began > self._waiting[0].ended + self._settles):
             yield self._waiting.pop(0)
 
-    def end(self) -> Iterator[Moment]:
+    def end(self) -> Iterator[LogMoment]:
         """Walk the moments that are left when nothing more comes."""
         if self._group:
             self._close()
         yield from self._waiting
         left, self._waiting = self._before, []
         if left:
-            yield Moment([], left)
+            yield LogMoment([], left)
 
     def _overlaps(self, call: LoggedCall) -> bool:
         ended = max(each.ended for each in self._group)
@@ -99,6 +99,6 @@ class Gathering:
         within = [each for each in self._after if (each.began, each.number) < (ended, last)]
         later = [each for each in self._after if each not in within]
         may = [each for each in later if not self._exact or each.began <= ended + self._settles]
-        moment = Moment(self._group, [*self._before, *within], may, crowded=crowded, unended=self._unended)
+        moment = LogMoment(self._group, [*self._before, *within], may, crowded=crowded, unended=self._unended)
         self._waiting.append(moment)
         self._group, self._before, self._after = [], later, []
