@@ -19,6 +19,7 @@ from statemachines.compile import Compiled, load
 from statemachines.lifecycle import Level
 
 if TYPE_CHECKING:  # who only loads a spec does not wait for the judge and the searches
+    from conformance.logs import LogResult
     from conformance.report import Report
     from conformance.suite import Known, Pace, Replay, Run
     from conformance.system import Adapter
@@ -110,7 +111,27 @@ def replay(file: str | Path, system: System, *, call_limit: float = CALL_LIMIT) 
                 raise UsageError(f"{where}{error.message}; a shorter row does") from None
 
 
-# ── What stands behind both ──
+OTEL = "otel"  # in place of a map: spans that are called as the operations are
+
+
+def trace(lifecycle: str | Path, log: str | Path, log_map: str | Path | None = None) -> LogResult:
+    """Return what comes of a log: how many of its entries the life cycle explains, and the first that it does not.
+
+    log      a file of JSON Lines, or "-" for standard input
+    log_map  the file of a map, or "otel"; None: the log is in the kit's own form
+
+    Raises UsageError for a life cycle or a file that there is not, and for a map or a line with faults.
+    """
+    from conformance.logs import checked, of_spans, read_map, usual
+
+    compiled = loaded(lifecycle)
+    with faults_told("map"):
+        spans = of_spans(compiled) if str(log_map) == OTEL else None
+        found = spans or (usual(compiled) if log_map is None else read_map(compiled, str(log_map)))
+    return checked(compiled, str(log), found)
+
+
+# ── What stands behind all of it ──
 
 
 LONGEST_LIMIT = 3600  # seconds

@@ -117,6 +117,13 @@ def _parser() -> argparse.ArgumentParser:
     _lifecycle(doctor)
     _against(doctor)
     doctor.add_argument("--verbose", action="store_true", help="show all that passes, not only what went wrong")
+    trace = _command(commands, "trace", "check what a system logged, without calling it")
+    _lifecycle(trace)
+    trace.add_argument("log", metavar="LOG", help="a file of JSON Lines, or - for standard input")
+    trace.add_argument(
+        "--map", metavar="MAP", help="how the log is read (YAML), or otel; else it is in the kit's own form"
+    )
+    trace.add_argument("--json", action="store_true", help="write it as one JSON object instead of text")
     replay = _command(commands, "replay", "run a saved counterexample again")
     replay.add_argument("counterexample", metavar="FILE", help=f"a file that `run` wrote under {FAILURES}/")
     _against(replay)

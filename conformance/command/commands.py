@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import json
 import sys
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager, redirect_stdout
@@ -153,6 +154,19 @@ def doctor(options: argparse.Namespace) -> int:
     for line in written(steps, verbose=options.verbose):
         print(line)
     return exit_of(steps)
+
+
+def trace(options: argparse.Namespace) -> int:
+    """Check a log: 0 it holds, 1 it does not or says nothing, 4 could not tell. Raises UsageError."""
+    from conformance.logs import exit_of, plain, written
+
+    utf8_output()
+    found = api.trace(options.lifecycle, options.log, options.map)
+    if options.json:
+        print(json.dumps(plain(found), ensure_ascii=False, indent=2))
+    for line in () if options.json else written(found):
+        print(line)
+    return exit_of(found)
 
 
 # ── What is known of a lifecycle ─────────────────────────────────────────────────────────────────

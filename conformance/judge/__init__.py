@@ -14,3 +14,5 @@ from conformance.judge.history import Event, History, calls_of, longest
 from conformance.judge.judge import Judge, Suspicion
 from conformance.judge.lockstep import Lockstep
 from conformance.judge.matching import comparable
+from conformance.judge.observation import Observation, WrongShape, observe
+from conformance.judge.step import Configuration, Stepper

@@ -79,20 +79,22 @@ class Facts(CallTypes):
 
         Without those that are `shared`: of records that are one record when they are alike.
         """
-        found = self._operations.get(call.operation)
         given = call.reply if isinstance(call.reply, dict) else {"": call.reply}
-        if found is None:
-            return ()
-        minted = {
-            effect.entity
-            for effect in found.effects
-            if isinstance(effect, kernel.Create) and effect.mints and self._kernel.entity(effect.entity).minted
-        }
-        named = self.identified(call.operation).items()
+        ids = ((entity, given.get(name)) for name, entity in self.minted_in(call.operation, shared=shared).items())
+        return tuple((entity, each) for entity, each in ids if isinstance(each, str))
+
+    def minted_in(self, operation: str, *, shared: bool = True) -> dict[str, str]:
+        """Return the fields of a reply in which a system may tell the id that it chose for a new record, each with its entity.
+
+        The name is empty where the reply is that id.
+        """
+        found = self._operations.get(operation)
+        effects = found.effects if found is not None else ()
+        created = {each.entity for each in effects if isinstance(each, kernel.Create) and each.mints}
+        minted = {name for name in created if self._kernel.entity(name).minted}
         if not shared:
             minted -= {each.name for each in self._kernel.entities if each.by_content}
-        ids = ((entity, given.get(name)) for name, entity in named if entity in minted)
-        return tuple((entity, each) for entity, each in ids if isinstance(each, str))
+        return {name: entity for name, entity in self.identified(operation).items() if entity in minted}
 
     def minting(self, call: Observed, otherwise: Callable[..., str]) -> Callable[..., str]:
         """Return what chooses ids as the system did in a reply, each once; `otherwise` chooses those that it lacks."""

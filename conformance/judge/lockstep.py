@@ -139,20 +139,32 @@ class Lockstep:
 
     def advance(self, event: Event) -> Finding | None:
         """Judge one call, or calls that were made at once; after a finding the configurations are those before."""
-        shared = next((found for call in calls_of(event) if (found := self._shared_file(call)) is not None), None)
-        if shared is not None:
-            return shared
-        after, reason = self._explanations(self.configurations, event)
-        if not after and len(self._kinds) > 1:
-            after, _ = self._explanations(self._each_way(self.configurations), event)
-            after = self._each_way(after)
+        after, reason = self.led_to(self.configurations, event)
         if not after:
             return reason
-        self.configurations = _distinct(after)
+        self.configurations = after
         if len(self.configurations) > self.budget.configurations:
             self.configurations = self.configurations[: self.budget.configurations]
             self.unsure = True
         return None
+
+    def led_to(
+        self, configurations: Sequence[Configuration], event: Event
+    ) -> tuple[list[Configuration], Finding | None]:
+        """Return what an event leads to from some configurations; or, with why none explains it, none: they stay as they are."""
+        shared = next((found for call in calls_of(event) if (found := self._shared_file(call)) is not None), None)
+        if shared is not None:
+            return [], shared
+        after, reason = self._explanations(configurations, event)
+        if not after and len(self._kinds) > 1:
+            after, _ = self._explanations(self._each_way(configurations), event)
+            after = self._each_way(after)
+        return _distinct(after), reason
+
+    def forget_files(self, most: int) -> None:
+        """Forget for which records files were told, but for the last so many."""
+        for file in list(self._files)[: max(len(self._files) - most, 0)]:
+            del self._files[file]
 
     def _each_way(self, configurations: Sequence[Configuration]) -> list[Configuration]:
         """Let each configuration go on as the model that follows everything, and as those without what is deviated from."""

@@ -64,17 +64,23 @@ class Observation:
 
     silent    the signals that the system says it does not send
     measured  what it makes of a text; it may tell that as well as the text
+    lost      its files need not be there from the start: it is looked at afterwards, or from elsewhere
     """
 
     def __init__(
-        self, compiled: Compiled, silent: Collection[str] = (), measured: Callable[[str], str] | None = None
+        self,
+        compiled: Compiled,
+        silent: Collection[str] = (),
+        measured: Callable[[str], str] | None = None,
+        *,
+        lost: bool = False,
     ) -> None:
         self._silent = silent
         self._measured = measured
         self._texts: dict[str, str] = {}  # that were given, by what the system makes of them
         self._facts = kernel_facts.of(compiled)
         self._losing = {operation.name for operation in compiled.kernel.operations if operation.loses_files}
-        self._lost = False
+        self._lost = lost
 
     def given(self, arguments: Mapping[str, Any]) -> None:
         """Take note of the texts that a call is about to give."""

@@ -11,6 +11,7 @@ from conformance.system.broken import Broken, HarnessError
 from conformance.system.concurrent import overlapping
 from conformance.system.declaration import (
     MOVED,
+    SIGNAL,
     UNLIMITED,
     Declaration,
     DeclarationError,

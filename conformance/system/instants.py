@@ -133,7 +133,8 @@ def _before(one: int, other: int) -> bool:
     answers = _answers.get()
     one, other = (each if isinstance(each, Instant) else Instant((each, each), "known") for each in (one, other))
     if answers is None or not (one.shift or other.shift):
-        return int(one) < int(other)
+        both_counted = isinstance(one.mark, int) and isinstance(other.mark, int)
+        return int(one) < int(other) or (both_counted and int(one) == int(other) and one.mark < other.mark)
     return answers.before(one, other)
 
 
