@@ -97,7 +97,13 @@ class Answers:
 
     def asked(self, calls: Iterable[Call]) -> list[Asked]:
         """Return what each of some calls may be answered. Raises Inexpressible."""
-        return [self.ask(*call) for call in calls]
+        found: list[Asked] = []
+        for call in calls:
+            try:
+                found.append(self.ask(*call))
+            except Inexpressible as error:
+                raise Inexpressible(str(error), len(found)) from None
+        return found
 
     def ask(self, operation: str, arguments: Arguments) -> Asked:
         """Return what a call may be answered, and go on from there. Raises Inexpressible."""

@@ -44,22 +44,25 @@ def whatever_ids(variants: Sequence[Sequence[Asked]]) -> list[Asked]:
     Inexpressible where more than that depends on it.
     """
     first, *others = variants
-    return [_alike([each, *(other[step] for other in others)]) for step, each in enumerate(first)]
+    found: list[Asked] = []
+    for step in zip(first, *others, strict=True):
+        try:
+            found.append(_alike(step))
+        except ValueError:
+            raise Inexpressible("what depends on the order of ids that the system chooses", len(found)) from None
+    return found
 
 
 def _alike(variants: Sequence[Asked]) -> Asked:
+    """Return one step for several that differ in the order of lists alone. Raises ValueError for others."""
     first, *others = variants
     if all(other.answers == first.answers for other in others):
         return first
-    try:
-        orders = [sorted(each.answers, key=_loosely) for each in variants]
-        found = []
-        for alike in zip(*orders, strict=True):
-            if len({(each.at, each.to) for each in alike}) > 1:
-                raise ValueError
-            found.append(Answer(_in_any_order([each.told for each in alike]), alike[0].at, alike[0].to))
-    except ValueError:
-        raise Inexpressible("what depends on the order of ids that the system chooses") from None
+    found = []
+    for alike in zip(*(sorted(each.answers, key=_loosely) for each in variants), strict=True):
+        if len({(each.at, each.to) for each in alike}) > 1:
+            raise ValueError
+        found.append(Answer(_in_any_order([each.told for each in alike]), alike[0].at, alike[0].to))
     return Asked(found, first.recommended)
 
 

@@ -27,7 +27,14 @@ Place = tuple[int, tuple[str, ...]]
 
 
 class Inexpressible(Exception):
-    """What a vector cannot say in a few answers, or a plain runner cannot do; the message is the reason."""
+    """What a vector cannot say in a few answers, or a plain runner cannot do; the message is the reason.
+
+    step  the number of the call, where all before it can be said
+    """
+
+    def __init__(self, reason: str, step: int = 0) -> None:
+        super().__init__(reason)
+        self.step = step
 
 
 class Ids:

@@ -38,7 +38,7 @@ class Recorder(ModelSubject):
         """Make one call, and record it. Raises Inexpressible for one that is not for a vector, and RowFailure."""
         if len(self.calls) >= self._most:
             raise Inexpressible(f"more than {self._most} calls")
-        arguments = self.at_once(operation, arguments)
+        arguments = self.without_time(operation, arguments)
         call = operation, {name: self._ids.written(value) for name, value in arguments.items()}
         self._ids.minted = 0
         found = super().call(operation, arguments)
@@ -47,7 +47,7 @@ class Recorder(ModelSubject):
         self.calls.append(call)
         return found
 
-    def at_once(self, operation: str, arguments: Mapping[str, Any]) -> dict[str, Any]:
+    def without_time(self, operation: str, arguments: Mapping[str, Any]) -> dict[str, Any]:
         """Return the arguments with which a call does not block until the clock has moved."""
         times = self._times.get(operation, ())
         return {name: 0 if name in times else value for name, value in arguments.items()}

@@ -12,6 +12,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Final
 
 from conformance.judge import kernel_facts
+from conformance.vectors.answers import Asked
 from conformance.vectors.patterns import Inexpressible
 from conformance.vectors.recording import Recorder
 from conformance.vectors.vector import Author, Vector
@@ -22,7 +23,7 @@ from statemachines.model import ABSENT, BaseModel, Restless
 from statemachines.rows import RowFailure
 from statemachines.types import Bool, Enum, present
 
-WALKS: Final = 60
+WALKS: Final = 40
 STEPS: Final = 24  # of a walk, beside the looks
 IDLE: Final = 4  # steps that come to nothing new, after which a walk ends
 TRIED: Final = 8  # arguments of an operation at each step
@@ -30,6 +31,7 @@ LOOKS: Final = 2  # of each operation that only looks, after a step
 WAITS: Final = (1, 1000, 60_000)  # milliseconds
 Goal = tuple[str, ...]
 Step = tuple[str, dict[str, Any]]
+CARRIED_OUT: Final = ("carried out",)
 
 
 class Tour:
@@ -46,14 +48,23 @@ class Tour:
             walk = _Walk(self._author, random.Random(f"tour {number}"), self._reached)
             try:
                 walk.go()
-                asked = self._author.asked(walk.recorder.calls) if walk.found else ()
+                asked = self._asked(walk)
             except Inexpressible as error:
                 self.left_out[f"walk: {error}"] += 1
                 continue
             if walk.found:
-                self._reached |= walk.found
-                clauses = tuple(sorted(path for kind, path, *_ in walk.found if kind == "clause"))
+                self._reached |= walk.found.keys()
+                clauses = tuple(sorted(goal[1] for goal in walk.found if goal[0] == "clause"))
                 yield Vector(f"tour/{number}", (), clauses, "must", {}, tuple(walk.recorder.calls), asked)
+
+    def _asked(self, walk: _Walk) -> tuple[Asked, ...]:
+        """Return what the calls of a walk may be answered; it ends before the first of which that cannot be said."""
+        while walk.found:
+            try:
+                return self._author.asked(walk.recorder.calls)
+            except Inexpressible as error:
+                walk.cut(error.step)
+        return ()
 
     @property
     def not_covered(self) -> list[str]:
@@ -68,7 +79,7 @@ class _Walk:
     def __init__(self, author: Author, chooser: random.Random, reached: set[Goal]) -> None:
         compiled = author.compiled
         self.recorder = Recorder(compiled, author.declaration, STEPS * 20)
-        self.found: set[Goal] = set()
+        self.found: dict[Goal, int] = {}  # each with the number of calls after which it is reached
         self._compiled = compiled
         self._chooser = chooser
         self._reached = reached
@@ -83,28 +94,33 @@ class _Walk:
 
     def go(self) -> None:
         """Walk until nothing new comes, and leave out what came after the last that was new. Raises Inexpressible."""
-        idle, end = 0, 0
+        idle = 0
         for _ in range(STEPS):
             step = self._next()
-            if step is None:
+            if step is None or idle > IDLE:
                 break
-            new = self._goals(*step) - self._reached - self.found
+            new = self._new(step)
             self._take(*step)
-            self.found |= new
+            self.found.update(dict.fromkeys(new, len(self.recorder.calls)))
             idle = 0 if new else idle + 1
-            end = len(self.recorder.calls) if new else end
-            if idle > IDLE:
-                break
-        del self.recorder.calls[end:]
+        self.cut(len(self.recorder.calls))
+
+    def cut(self, calls: int) -> None:
+        """Keep no more than so many calls, and none after the last that was new."""
+        self.found = {goal: number for goal, number in self.found.items() if number <= calls}
+        del self.recorder.calls[max(self.found.values(), default=0) :]
+
+    def _new(self, step: Step) -> set[Goal]:
+        return self._goals(*step) - self._reached - self.found.keys() - {CARRIED_OUT}
 
     def _next(self) -> Step | None:
         """Return the step that comes to most that is new; where none does, any that is carried out."""
         steps = [*self._steps()]
         self._chooser.shuffle(steps)
-        gains = [len(self._goals(*step) - self._reached - self.found) for step in steps]
+        gains = [len(self._new(step)) for step in steps]
         if steps and max(gains):
             return steps[gains.index(max(gains))]
-        return next((step for step in steps if ("carried out",) in self._goals(*step)), None)
+        return next((step for step in steps if CARRIED_OUT in self._goals(*step)), None)
 
     def _steps(self) -> Iterator[Step]:
         for ms in WAITS:
@@ -144,8 +160,8 @@ class _Walk:
         model = self._copy()
         if name == "wait":
             model.wait(given["ms"])
-            return {("carried out",), *(("clause", path) for path in model.witnessed())}
-        given = self.recorder.at_once(name, given)
+            return {CARRIED_OUT, *(("clause", path) for path in model.witnessed())}
+        given = self.recorder.without_time(name, given)
         decision = model.decide(name, given)
         if decision.avoid or decision.blocks:
             return set()
@@ -156,10 +172,10 @@ class _Walk:
                 model.settle()
         except Restless:
             return set()
-        done = "carried out" if decision.accept else f"refused {' '.join(decision.refuse)}"
+        done = CARRIED_OUT[0] if decision.accept else f"refused {' '.join(decision.refuse)}"
         clauses = {("clause", path) for path in model.witnessed()}
         pair = ("pair", self._last, name, done)
-        return {("situation", *situation, done), pair, *clauses, *({(done,)} if decision.accept else ())}
+        return {("situation", *situation, done), pair, *clauses, *({CARRIED_OUT} if decision.accept else ())}
 
     def _copy(self) -> BaseModel:
         """Return a model as it is now that witnesses nothing here, nor takes an id away."""
