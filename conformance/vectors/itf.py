@@ -20,7 +20,7 @@ _LARGEST: Final = 2**53 - 1
 
 def as_itf(export: Export) -> str:
     """Write vectors as one trace."""
-    meta = {"format": "ITF", "description": f"test vectors of {export.lifecycle}", **header(export)}
+    meta = {**header(export), "format": "ITF", "description": f"test vectors of {export.lifecycle}"}
     lines = ",\n".join(
         f"    {json.dumps({'#meta': {'index': index}, **state}, ensure_ascii=False)}"
         for index, state in enumerate(_states(export))

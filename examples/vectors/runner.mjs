@@ -51,8 +51,8 @@ async function ended(system, steps, run = { clock: "wait" in system, replies: []
 }
 const [{ default: Adapter }, counts] = [await import(pathToFileURL(resolve(process.argv[3]))), {}];
 for (const { name, steps } of JSON.parse(readFileSync(process.argv[2], "utf8")).vectors) {
-  const offered = steps.every(({ call }) => call in new Adapter());
-  const [verdict, told] = offered ? await ended(new Adapter(), steps) : ["left out", "an operation is not there"];
+  const system = new Adapter();
+  const [verdict, told] = steps.every(({ call }) => call in system) ? await ended(system, steps) : ["left out", "it lacks an operation"];
   counts[verdict] = (counts[verdict] ?? 0) + 1;
   if (told) console.log(`${name} ${verdict}: ${told}`);
 }

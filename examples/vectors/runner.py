@@ -1,13 +1,14 @@
 """Runs test vectors against an adapter: python runner.py VECTORS.json MODULE:CLASS. See docs/vectors.md."""
-import collections, functools, importlib, json, operator, re, sys  # noqa: E401 - it is short, to be copied
+import collections, functools, importlib, json, operator, pathlib, re, sys  # noqa: E401 - it is short, to be copied
 KINDS = {"string": str, "number": int, "boolean": bool, "null": type(None), "array": list, "object": dict}
 SPECIAL = {
     "$any": lambda run, kinds, seen: any(isinstance(seen, KINDS[kind]) for kind in kinds),
     "$one_of": lambda run, some, seen: seen in some,
     "$time": lambda run, ends, seen: isinstance(seen, int) and (not run.clock or ends[0] <= seen <= ends[1]),
     "$unordered": lambda run, items, seen: isinstance(seen, list) and run.paired(items, [], seen),
-    "$file": lambda run, text, seen: isinstance(seen, dict) and open(seen["file"], "rb").read() == text.encode(),
+    "$file": lambda run, text, seen: isinstance(seen, dict) and read(seen["file"]) == text.encode(),
     "$id": lambda run, it, seen: isinstance(seen, str) and re.fullmatch(it[1], seen) and run.is_new(it[0], seen)}
+def read(file): return pathlib.Path(file).read_bytes()
 def joined(it): return "".join(piece * count for piece, count in it["$text"]) if "$text" in it else it
 class Run:
     def __init__(self, it): self.system, self.clock, self.replies, self.ids = it, hasattr(it, "wait"), [], {}
@@ -18,8 +19,7 @@ class Run:
         if "$ref" in it: return functools.reduce(operator.getitem, it["$ref"][1:], self.replies[it["$ref"][0]])
         return {name: self.filled(part) for name, part in it.items()}
     def fits(self, it, seen):
-        name = next(iter(it), "") if isinstance(it, dict) else ""
-        if name in SPECIAL: return SPECIAL[name](self, it[name], seen)
+        if isinstance(it, dict) and next(iter(it), "") in SPECIAL: return SPECIAL[next(iter(it))](self, *it.values(), seen)
         if isinstance(it, dict): return isinstance(seen, dict) and all(self.fits(it[key], seen.get(key)) for key in it)
         if isinstance(it, list): return isinstance(seen, list) and len(it) == len(seen) and all(map(self.fits, it, seen))
         return it == seen and isinstance(it, bool) == isinstance(seen, bool)
@@ -51,7 +51,7 @@ class Run:
         return "not as recommended" if noted else "passed", noted
 sys.path.insert(0, "")
 counts, (module, name) = collections.Counter(), sys.argv[2].split(":")
-for vector in json.load(open(sys.argv[1], "rb"), object_hook=joined)["vectors"]:
+for vector in json.loads(read(sys.argv[1]), object_hook=joined)["vectors"]:
     system = getattr(importlib.import_module(module), name)()
     offered = all(hasattr(system, step["call"]) for step in vector["steps"])
     verdict, told = Run(system).ended(vector["steps"]) if offered else ("left out", "an operation is not there")

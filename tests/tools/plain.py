@@ -7,7 +7,7 @@ from functools import cache
 from typing import Any
 
 from conformance.system import Adapter
-from conformance.targets import open_system
+from conformance.targets import REFERENCES, open_system
 from statemachines.compile import load
 
 
@@ -34,3 +34,10 @@ def plain(lifecycle: str, system: Callable[[], Any] | str, limit: float = 1.0) -
 
 def _method(adapter: Adapter, name: str) -> Callable[..., Any]:
     return lambda self, **arguments: adapter.call(name, arguments)
+
+
+def __getattr__(name: str) -> Callable[[], Any]:  # noqa: N807 - so that a process can be told `tests.tools.plain:job`
+    """Return what makes the reference of a life cycle by its name."""
+    if name not in REFERENCES:
+        raise AttributeError(name)
+    return plain(name, "reference")

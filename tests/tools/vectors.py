@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import contextlib
 import io
+import json
 import runpy
 import sys
+import tempfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from types import ModuleType
@@ -46,3 +48,13 @@ def _arguments(*given: str) -> Iterator[None]:
         yield
     finally:
         sys.argv, sys.path[:] = before, path
+
+
+def fails(file: Path, system: Callable[[], Any], row: str = "") -> bool:
+    """Return whether some vector fails: those of a row are tried first, for they are few."""
+    said = json.loads(file.read_text(encoding="utf-8"))
+    first = [vector for vector in said["vectors"] if row in vector["rows"]]
+    with tempfile.TemporaryDirectory() as folder:
+        few = Path(folder) / "few.json"
+        few.write_text(json.dumps({**said, "vectors": first}), encoding="utf-8")
+        return any(run_vectors(each, system)[0] == 1 for each in ([few] if first else []) + [file])
