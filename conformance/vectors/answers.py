@@ -13,7 +13,8 @@ from typing import Any, Final
 from conformance.budget import USUAL
 from conformance.judge import Lockstep, Passing, Signals, comparable, kernel_facts, permitted, required
 from conformance.system import Declaration
-from conformance.vectors.patterns import TEXTS, Given, Ids, Inexpressible, Patterns, canonical, hull, timeless
+from conformance.vectors.patterns import TEXTS, Given, Ids, Inexpressible, Patterns, canonical
+from conformance.vectors.resolved import hull, timeless
 from statemachines.compile import Compiled
 from statemachines.expression import python_name
 from statemachines.kernel import ANY_CODE
@@ -43,7 +44,7 @@ class Answer:
 
 
 @dataclass(slots=True)
-class Asked:
+class Answered:
     """What a call may be answered, and the clauses, only recommended, that a system need not follow in its answer."""
 
     answers: list[Answer] = field(default_factory=list)
@@ -64,7 +65,7 @@ class EverySignal(Signals):
 
 
 @dataclass(slots=True)
-class _Configuration:
+class _Explanation:
     model: BaseModel
     standing: frozenset[Signal] = frozenset()
 
@@ -73,14 +74,16 @@ class _Configuration:
         return self.model.freeze(), self.standing, tuple(vars(self.model.policies).values())
 
 
-class Answers:
+class AllAnswers:
     """Makes the calls of one vector on all configurations, and lists what they may be answered.
 
     seen  1 for each clause that some of them witnessed
     read  the policies that made, or could have made, a difference
     """
 
-    def __init__(self, compiled: Compiled, declaration: Declaration, given: Given | None = None, order: int = 0) -> None:
+    def __init__(
+        self, compiled: Compiled, declaration: Declaration, given: Given | None = None, order: int = 0
+    ) -> None:
         """Begin a vector whose calls give some ids; `order` is that of those that the system chooses."""
         self.ids = Ids(given, order)
         self._facts = kernel_facts.of(compiled)
@@ -90,14 +93,16 @@ class Answers:
         self.seen = lockstep.seen
         self._clauses = compiled.kernel.clauses
         self.read: set[str] = set()
-        self._configurations = [_Configuration(each.model) for each in lockstep.configurations]
+        self._configurations = [_Explanation(each.model) for each in lockstep.configurations]
         for each in self._configurations:
             each.model.policies = Watched(vars(each.model.policies), self.read)
+        self._losing = {each.name for each in compiled.kernel.operations if each.loses_files}
+        self._lost = False  # files that were told before may be gone
         self._windows = any(t.within is not None for entity in compiled.kernel.entities for t in entity.timers)
 
-    def asked(self, calls: Iterable[Call]) -> list[Asked]:
+    def asked(self, calls: Iterable[Call]) -> list[Answered]:
         """Return what each of some calls may be answered. Raises Inexpressible."""
-        found: list[Asked] = []
+        found: list[Answered] = []
         for call in calls:
             try:
                 found.append(self.ask(*call))
@@ -105,11 +110,11 @@ class Answers:
                 raise Inexpressible(str(error), len(found)) from None
         return found
 
-    def ask(self, operation: str, arguments: Arguments) -> Asked:
+    def ask(self, operation: str, arguments: Arguments) -> Answered:
         """Return what a call may be answered, and go on from there. Raises Inexpressible."""
-        found = Asked()
+        found = Answered()
         given = self.ids.read(dict(arguments))
-        after: dict[Any, tuple[int, _Configuration]] = {}
+        after: dict[Any, tuple[int, _Explanation]] = {}
         told: dict[tuple[int, str], tuple[list[Told], set[int]]] = {}
         for at, configuration in enumerate(self._configurations):
             for answer, then in self._answers(configuration, operation, given, found):
@@ -123,11 +128,12 @@ class Answers:
         self._configurations = [each for _, each in after.values()]
         found.answers = [Answer(hull(alike), at, tuple(sorted(to))) for (at, _), (alike, to) in told.items()]
         self.ids.step += 1
+        self._lost = self._lost or operation in self._losing
         return found
 
     def _answers(
-        self, configuration: _Configuration, operation: str, given: dict[str, Any], asked: Asked
-    ) -> Iterator[tuple[Told, _Configuration]]:
+        self, configuration: _Explanation, operation: str, given: dict[str, Any], asked: Answered
+    ) -> Iterator[tuple[Told, _Explanation]]:
         """Walk the answers that one configuration allows, each with what it leads to. Raises Inexpressible."""
         try:
             for before, taken in self._own_steps(configuration.model):
@@ -137,7 +143,7 @@ class Answers:
                             came = [*taken, *done, *forced, *followed]
                             again = {comparable(signal) for outcome in came for signal in outcome.again}
                             said = {**told, **self._signalled(came, configuration.standing)}
-                            yield said, _Configuration(after, configuration.standing | again)
+                            yield said, _Explanation(after, configuration.standing | again)
         except Restless:
             raise Inexpressible("no rest") from None
 
@@ -146,7 +152,7 @@ class Answers:
         if capped:
             raise Inexpressible("more ways than a vector lists")
 
-    def _ways(self, model: BaseModel, operation: str, given: dict[str, Any], asked: Asked) -> Iterator[Way]:
+    def _ways(self, model: BaseModel, operation: str, given: dict[str, Any], asked: Answered) -> Iterator[Way]:
         if operation == WAIT:
             passing = Passing(self._signals, model, (), USUAL.ways_of_time, told=frozenset())
             yield from ((then, done, {}) for then, done in passing.ways(model.now + given["ms"]))
@@ -173,7 +179,7 @@ class Answers:
         if decision.accept:
             yield from self._carried_out(model, operation, given, asked)
 
-    def _carried_out(self, model: BaseModel, operation: str, given: dict[str, Any], asked: Asked) -> Iterator[Way]:
+    def _carried_out(self, model: BaseModel, operation: str, given: dict[str, Any], asked: Answered) -> Iterator[Way]:
         kind, carried_out = self._facts.gives(operation), model.thawed(model.freeze())
         live = {name: [*getattr(model, collection)] for name, collection in self._collections.items()}
         self.ids.minted = 0
@@ -182,7 +188,8 @@ class Answers:
         self._note_reply(operation, options, asked)
         for option in options:
             self.ids.told(option)
-            told = {"reply": Patterns(self.ids, self._facts.recommended, live.__getitem__).of(kind, option)}
+            patterns = Patterns(self.ids, self._facts.recommended, live.__getitem__, lost=self._lost)
+            told = {"reply": patterns.of(kind, option)}
             yield carried_out.thawed(carried_out.freeze()), [outcome], {} if kind == NULL else told
 
     # ── Signals ──
@@ -201,12 +208,12 @@ class Answers:
 
     # ── What is only recommended ──
 
-    def _note_refusal(self, decision: Decision, asked: Asked) -> None:
+    def _note_refusal(self, decision: Decision, asked: Answered) -> None:
         paths = [self._clauses[number].path for number in decision.clauses]
         if paths and all(map(self._facts.recommended, paths)):
             asked.recommended.update(paths)
 
-    def _note_reply(self, operation: str, options: Iterable[Any], asked: Asked) -> None:
+    def _note_reply(self, operation: str, options: Iterable[Any], asked: Answered) -> None:
         kind = self._facts.gives(operation)
         order = f"messages.{getattr(getattr(kind, 'item', kind), 'name', '')}.order"
         lists = isinstance(kind, List) and any(isinstance(each, list) and len(each) > 1 for each in options)

@@ -8,13 +8,13 @@ from typing import Any, Final
 from conformance.vectors.export import Export
 from conformance.vectors.vector import Vector
 
-FORMAT: Final = 1
+FORMAT_OF_VECTORS: Final = 1
 
 
 def header(export: Export) -> dict[str, Any]:
     """Return what a document says before its vectors."""
     return {
-        "format": FORMAT,
+        "format": FORMAT_OF_VECTORS,
         "lifecycle": export.lifecycle,
         "revision": export.revision,
         "rules": export.rules,

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from conformance.system import declared
-from conformance.vectors.rows import Rows
+from conformance.vectors.rows import RowVectors
 from conformance.vectors.tour import Tour
 from conformance.vectors.vector import Author, Vector
 from statemachines.compile import Compiled
@@ -41,7 +41,7 @@ def exported(compiled: Compiled, limits: Mapping[str, int | None], policies: Map
     """
     words = {"limits": limits, "policies": policies, "clock": "virtual"}
     author = Author(compiled, declared(compiled, words, has_wait=True, asynchronous=False))
-    rows = Rows(author)
+    rows = RowVectors(author)
     vectors = [*rows.vectors()]
     tour = Tour(author, rows.witnessed)
     vectors += tour.vectors()

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from conformance.vectors.answers import Answer, Asked
+from conformance.vectors.answers import Answer, Answered
 from conformance.vectors.patterns import Inexpressible, canonical
 
 
-def minimal(asked: Sequence[Asked]) -> list[Asked]:
+def minimal(asked: Sequence[Answered]) -> list[Answered]:
     """Return the same answers, with the configurations before each call numbered anew, in one order."""
-    found: list[Asked] = []
+    found: list[Answered] = []
     classes: dict[int, int] = {}  # of the configurations after a call; after the last one all are alike
     for each in reversed(asked):
         told = {canonical(answer.told): answer.told for answer in each.answers}
@@ -23,28 +23,28 @@ def minimal(asked: Sequence[Asked]) -> list[Asked]:
         kinds = {kind: number for number, kind in enumerate(sorted(set(what.values())))}
         classes = {at: kinds[kind] for at, kind in what.items()}
         answers = [Answer(told[key], number, to) for kind, number in kinds.items() for key, to in kind]
-        found.append(Asked(answers, each.recommended))
+        found.append(Answered(answers, each.recommended))
     return _from_the_first(found[::-1], set(classes.values()))
 
 
-def _from_the_first(asked: list[Asked], first: set[int]) -> list[Asked]:
+def _from_the_first(asked: list[Answered], first: set[int]) -> list[Answered]:
     """Let the configurations before the first call be one: its answers are those of all of them."""
     if len(first) > 1:
         merged: dict[str, tuple[Any, set[int]]] = {}
         for each in asked[0].answers:
             merged.setdefault(canonical(each.told), (each.told, set()))[1].update(each.to)
-        asked[0] = Asked([Answer(told, 0, tuple(sorted(to))) for told, to in merged.values()], asked[0].recommended)
+        asked[0] = Answered([Answer(told, 0, tuple(sorted(to))) for told, to in merged.values()], asked[0].recommended)
     return asked
 
 
-def whatever_ids(variants: Sequence[Sequence[Asked]]) -> list[Asked]:
+def whatever_ids(variants: Sequence[Sequence[Answered]]) -> list[Answered]:
     """Return what calls may be answered whatever the order of the ids that a system chooses.
 
     Each variant has another order of them. Lists that come in the order of ids are compared without their order. Raises
     Inexpressible where more than that depends on it.
     """
     first, *others = variants
-    found: list[Asked] = []
+    found: list[Answered] = []
     for step in zip(first, *others, strict=True):
         try:
             found.append(_alike(step))
@@ -53,7 +53,7 @@ def whatever_ids(variants: Sequence[Sequence[Asked]]) -> list[Asked]:
     return found
 
 
-def _alike(variants: Sequence[Asked]) -> Asked:
+def _alike(variants: Sequence[Answered]) -> Answered:
     """Return one step for several that differ in the order of lists alone. Raises ValueError for others."""
     first, *others = variants
     if all(other.answers == first.answers for other in others):
@@ -63,7 +63,7 @@ def _alike(variants: Sequence[Asked]) -> Asked:
         if len({(each.at, each.to) for each in alike}) > 1:
             raise ValueError
         found.append(Answer(_in_any_order([each.told for each in alike]), alike[0].at, alike[0].to))
-    return Asked(found, first.recommended)
+    return Answered(found, first.recommended)
 
 
 def _loosely(answer: Answer) -> tuple[int, tuple[int, ...], str]:

@@ -5,13 +5,12 @@ A pattern is a JSON value; an object whose one key begins with `$` stands for so
 
 from __future__ import annotations
 
-import itertools
 import json
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, Final
 
-from conformance.vectors.texts import LONG, in_pieces, of_pieces
+from conformance.vectors.texts import WRITTEN_OUT, in_pieces, of_pieces
 from statemachines.model import ANYTHING, Document, SuchAs
 from statemachines.types import Bool, DocumentType, Id, Int, List, Null, Optional, RecordType, Time, Type
 
@@ -123,7 +122,7 @@ class Ids:
             return {"$ref": [step, *way]}
         if any(each in value for each in self._entities):
             raise Inexpressible("a text that is made of an id")
-        return {"$text": in_pieces(value)} if len(value) > LONG else value
+        return {"$text": in_pieces(value)} if len(value) > WRITTEN_OUT else value
 
 
 class Patterns:
@@ -131,9 +130,13 @@ class Patterns:
 
     recommended  whether a clause is only recommended
     live         the ids of the records of an entity, as a model has them now
+    lost         files need not be there any more
     """
 
-    def __init__(self, ids: Ids, recommended: Callable[[str], bool], live: Callable[[str], Iterable[str]]) -> None:
+    def __init__(
+        self, ids: Ids, recommended: Callable[[str], bool], live: Callable[[str], Iterable[str]], *, lost: bool = False
+    ) -> None:
+        self._lost = lost
         self._ids = ids
         self._recommended = recommended
         self._live = live
@@ -155,7 +158,8 @@ class Patterns:
                 return {"$time": [int(value), int(value)]}
             case DocumentType() if isinstance(value, Document):
                 text = self._ids.written(value.text)
-                return {"text": text, "file": None} if value.inline else {"$file": text}
+                lost = {"text": None, "file": {"$any": TEXTS}}
+                return {"text": text, "file": None} if value.inline else lost if self._lost else {"$file": text}
             case Id() if isinstance(value, str) and self._ids.entity(value):
                 return self._id(value)
             case _:
@@ -202,83 +206,6 @@ def json_types(kind: Type) -> list[str]:
             return ["object"]
         case _:
             return TEXTS
-
-
-def hull(patterns: Sequence[Any]) -> Any:
-    """Return one pattern for several that differ in instants alone."""
-    first = patterns[0]
-    match first:
-        case {"$time": _}:
-            bounds = [each["$time"] for each in patterns]
-            return {"$time": [min(low for low, _ in bounds), max(high for _, high in bounds)]}
-        case dict():
-            return {name: hull([each[name] for each in patterns]) for name in first}
-        case list():
-            return [hull(parts) for parts in zip(*patterns, strict=True)]
-        case _:
-            return first
-
-
-def timeless(pattern: Any) -> Any:
-    """Return a pattern without its instants: those that are the same without them have a hull."""
-    match pattern:
-        case {"$time": _}:
-            return {"$time": None}
-        case dict():
-            return {name: timeless(part) for name, part in pattern.items()}
-        case list():
-            return list(map(timeless, pattern))
-        case _:
-            return pattern
-
-
-def strict(pattern: Any) -> Any:
-    """Return a pattern with all that is recommended as it is, and with new ids that none had before."""
-    return _resolved(pattern, lambda mark, parts: parts[0])
-
-
-def loose(pattern: Any) -> tuple[Any, list[str]]:
-    """Return a pattern with whatever may be where something is recommended, and the clauses that recommend it."""
-    clauses: list[str] = []
-
-    def other(mark: str, parts: list[Any]) -> Any:
-        clauses.extend(parts[2:])
-        return parts[mark == RECOMMENDED]
-
-    return _resolved(pattern, other), clauses
-
-
-def undecided(pattern: Any) -> list[Any]:
-    """Return the pattern once for each new id that may be one which is known: nobody can go on then."""
-    found: list[Any] = []
-    for place in range(_count(pattern)):
-        places = itertools.count()
-
-        def other(mark: str, parts: list[Any], here: Iterator[int] = places, place: int = place) -> Any:
-            if mark != MAYBE:
-                return parts[1]
-            return {"$one_of": parts[1]} if next(here) == place else {"$any": TEXTS}
-
-        found.append(_resolved(pattern, other))
-    return found
-
-
-def _count(pattern: Any) -> int:
-    return canonical(pattern).count(f'"{MAYBE}"')
-
-
-def _resolved(pattern: Any, chosen: Callable[[str, list[Any]], Any]) -> Any:
-    match pattern:
-        case {"$recommended": parts}:
-            return chosen(RECOMMENDED, parts)
-        case {"$maybe": parts}:
-            return chosen(MAYBE, parts)
-        case dict():
-            return {name: _resolved(part, chosen) for name, part in pattern.items()}
-        case list():
-            return [_resolved(part, chosen) for part in pattern]
-        case _:
-            return pattern
 
 
 def _named(reply: Any, way: tuple[str, ...] = ()) -> Iterable[tuple[tuple[str, ...], str]]:

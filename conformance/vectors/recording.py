@@ -12,11 +12,11 @@ from statemachines.bounds import USUAL
 from statemachines.checks import watched
 from statemachines.compile import Compiled
 from statemachines.expression import Var, every_part
-from statemachines.rows import ModelSubject, Observed, RowFailure
+from statemachines.rows import ModelSubject, Observed
 
 
 class Recorder(ModelSubject):
-    """Answers calls as a right system may, and records them; `calls` are those of a vector.
+    """AllAnswers calls as a right system may, and records them; `calls` are those of a vector.
 
     A call that may block until the clock has moved is made with no time to wait.
     """

@@ -17,7 +17,7 @@ from statemachines.rows import RowCompiler, RowFailure, RowTooLong, enumerated, 
 MOST_CALLS: Final = 400  # of a vector
 
 
-class Rows:
+class RowVectors:
     """Makes vectors of rows. `left_out` counts the cases that are none, by reason; `witnessed` are the clauses of the others."""
 
     def __init__(self, author: Author) -> None:

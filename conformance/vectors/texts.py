@@ -6,8 +6,8 @@ import itertools
 from collections.abc import Sequence
 from typing import Final
 
-LONG: Final = 200  # signs of a text that is written out
-WIDEST: Final = 8  # signs of a piece that is repeated
+WRITTEN_OUT: Final = 200  # signs of a text that is written out
+WIDEST_PIECE: Final = 8  # signs of a piece that is repeated
 OFTEN: Final = 8  # how often it is, for its count to be shorter
 Pieces = list[list[str | int]]
 
@@ -21,11 +21,11 @@ def in_pieces(text: str) -> Pieces:
         count = len([*same])
         found += [[line, count]] if count > 1 else _repeated(line)
     joined: Pieces = []
-    for piece, count in found:
-        if joined and joined[-1][1] == count == 1:
-            joined[-1][0] = f"{joined[-1][0]}{piece}"
+    for part in found:
+        if joined and joined[-1][1] == part[1] == 1:
+            joined[-1][0] = f"{joined[-1][0]}{part[0]}"
         else:
-            joined.append([piece, count])
+            joined.append(part)
     return joined
 
 
@@ -36,7 +36,7 @@ def of_pieces(pieces: Sequence[Sequence[str | int]]) -> str:
 
 def _repeated(text: str) -> Pieces:
     """Return a text as a short piece that it repeats from its beginning, and the rest."""
-    for width in range(1, WIDEST + 1):
+    for width in range(1, WIDEST_PIECE + 1):
         piece, count = text[:width], 1
         while piece and text.startswith(piece, count * width):
             count += 1

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Final
 
 from conformance.judge import kernel_facts
-from conformance.vectors.answers import Asked
+from conformance.vectors.answers import Answered
 from conformance.vectors.patterns import Inexpressible
 from conformance.vectors.recording import Recorder
 from conformance.vectors.vector import Author, Vector
@@ -24,11 +24,11 @@ from statemachines.rows import RowFailure
 from statemachines.types import Bool, Enum, present
 
 WALKS: Final = 16
-STEPS: Final = 24  # of a walk, beside the looks
+LONGEST_TOUR: Final = 24  # of a walk, beside the looks
 IDLE: Final = 4  # steps that come to nothing new, after which a walk ends
-TRIED: Final = 8  # arguments of an operation at each step
-LOOKS: Final = 1  # of each operation that only looks, after a step
-WAITS: Final = (1, 1000, 60_000)  # milliseconds
+TRIED_EACH: Final = 8  # arguments of an operation at each step
+LOOKS_EACH: Final = 1  # of each operation that only looks, after a step
+PASSING: Final = (1, 1000, 60_000)  # milliseconds
 Goal = tuple[str, ...]
 Step = tuple[str, dict[str, Any]]
 CARRIED_OUT: Final = ("carried out",)
@@ -57,7 +57,7 @@ class Tour:
                 clauses = tuple(sorted(goal[1] for goal in walk.found if goal[0] == "clause"))
                 yield Vector(f"tour/{number}", (), clauses, "must", {}, tuple(walk.recorder.calls), asked)
 
-    def _asked(self, walk: _Walk) -> tuple[Asked, ...]:
+    def _asked(self, walk: _Walk) -> tuple[Answered, ...]:
         """Return what the calls of a walk may be answered; it ends before the first of which that cannot be said."""
         while walk.found:
             try:
@@ -70,7 +70,9 @@ class Tour:
     def not_covered(self) -> list[str]:
         """The clauses that no vector comes to, in the order of the spec: but for what always holds, and what nobody asks."""
         source = self._author.compiled.kernel
-        open_ = {each.clause for operation in source.operations for each in operation.requires if each.answer == "avoided"}
+        open_ = {
+            each.clause for operation in source.operations for each in operation.requires if each.answer == "avoided"
+        }
         paths = (each.path for each in source.clauses if each.path not in open_)
         return [each for each in paths if ("clause", each) not in self._reached and not each.startswith("invariants.")]
 
@@ -80,7 +82,7 @@ class _Walk:
 
     def __init__(self, author: Author, chooser: random.Random, reached: set[Goal]) -> None:
         compiled = author.compiled
-        self.recorder = Recorder(compiled, author.declaration, STEPS * 20)
+        self.recorder = Recorder(compiled, author.declaration, LONGEST_TOUR * 20)
         self.found: dict[Goal, int] = {}  # each with the number of calls after which it is reached
         self._compiled = compiled
         self._chooser = chooser
@@ -97,7 +99,7 @@ class _Walk:
     def go(self) -> None:
         """Walk until nothing new comes, and leave out what came after the last that was new. Raises Inexpressible."""
         idle = 0
-        for _ in range(STEPS):
+        for _ in range(LONGEST_TOUR):
             step = self._next()
             if step is None or idle > IDLE:
                 break
@@ -120,15 +122,16 @@ class _Walk:
         steps = [*self._steps()]
         self._chooser.shuffle(steps)
         gains = [len(self._new(step)) for step in steps]
-        if steps and max(gains):
-            return steps[gains.index(max(gains))]
+        most = max(gains, default=0)
+        if most:
+            return steps[gains.index(most)]
         return next((step for step in steps if CARRIED_OUT in self._goals(*step)), None)
 
     def _steps(self) -> Iterator[Step]:
-        for ms in WAITS:
+        for ms in PASSING:
             yield "wait", {"ms": ms}
         for name in self._operations:
-            yield from ((name, given) for given in self._given(name, TRIED))
+            yield from ((name, given) for given in self._given(name, TRIED_EACH))
 
     def _given(self, name: str, most: int) -> list[dict[str, Any]]:
         """Return some arguments worth a try, each of them once."""
@@ -146,7 +149,9 @@ class _Walk:
         self._last = name
         for look in self._looks if name not in self._looks else ():
             about = [*given.values()]
-            for chosen in sorted(self._given(look, TRIED), key=lambda each: -sum(it in about for it in each.values()))[:LOOKS]:
+            for chosen in sorted(
+                self._given(look, TRIED_EACH), key=lambda each: -sum(it in about for it in each.values())
+            )[:LOOKS_EACH]:
                 if self._goals(look, chosen):
                     self._make(look, chosen)
 

@@ -10,9 +10,10 @@ from typing import Any
 
 from conformance.judge import kernel_facts
 from conformance.system import Declaration
-from conformance.vectors.answers import ANYTHING_AT_ALL, Answer, Answers, Asked, Call
+from conformance.vectors.answers import ANYTHING_AT_ALL, AllAnswers, Answer, Answered, Call
 from conformance.vectors.minimal import minimal, whatever_ids
-from conformance.vectors.patterns import FACTORS, Given, Inexpressible, canonical, loose, strict, undecided
+from conformance.vectors.patterns import FACTORS, Given, Inexpressible, canonical
+from conformance.vectors.resolved import loose, strict, undecided
 from statemachines.compile import Compiled
 from statemachines.explore import may_name
 from statemachines.lifecycle import Level
@@ -34,7 +35,7 @@ class Vector:
     level: Level
     values: Mapping[str, Any]
     calls: tuple[Call, ...]
-    asked: tuple[Asked, ...]
+    asked: tuple[Answered, ...]
 
     @property
     def steps(self) -> Iterator[dict[str, Any]]:
@@ -43,7 +44,7 @@ class Vector:
             yield {"call": operation, "arguments": dict(arguments), "answers": [*_written(asked)]}
 
 
-def _written(asked: Asked) -> Iterator[dict[str, Any]]:
+def _written(asked: Answered) -> Iterator[dict[str, Any]]:
     """Walk answers as a file has them: first those after which nobody can go on, last those that only a recommendation forbids."""
     lines: dict[str, tuple[int, dict[str, Any], set[int]]] = {}
 
@@ -73,29 +74,28 @@ class Author:
         self.declaration = declaration
         self._facts = kernel_facts.of(compiled)
 
-    def asked(self, calls: Sequence[Call]) -> tuple[Asked, ...]:
+    def asked(self, calls: Sequence[Call]) -> tuple[Answered, ...]:
         """Return what each of some calls may be answered. Raises Inexpressible."""
         given = self._given(calls)
         declaration, answers, raw = self._choosing(calls, given)
-        variants = [minimal(raw)]
-        for order in range(1, len(FACTORS)):
-            variants.append(minimal(Answers(self.compiled, declaration, given, order).asked(calls)))
-        found = whatever_ids(variants)
+        orders = (AllAnswers(self.compiled, declaration, given, order) for order in range(1, len(FACTORS)))
+        found = whatever_ids([minimal(raw), *(minimal(each.asked(calls)) for each in orders)])
         witnessed = {each.path for each, hit in zip(self.compiled.kernel.clauses, answers.seen, strict=True) if hit}
         for clause, compiled, other in self._without_what_is_recommended(witnessed, declaration, answers.read):
-            for each, strict, loose in zip(found, raw, _told(Answers(compiled, other, given), calls), strict=True):
-                if strict.all_told != loose:
+            told = _told(AllAnswers(compiled, other, given), calls)
+            for each, as_recommended, otherwise in zip(found, raw, told, strict=True):
+                if as_recommended.all_told != otherwise:
                     each.recommended.add(clause)
         return tuple(found)
 
-    def _choosing(self, calls: Sequence[Call], given: Given) -> tuple[Declaration, Answers, list[Asked]]:
+    def _choosing(self, calls: Sequence[Call], given: Given) -> tuple[Declaration, AllAnswers, list[Answered]]:
         """Return what calls may be answered, where what the system need not declare is open if it makes a difference."""
         kernel, chosen = self.compiled.kernel, self.declaration.policies
         free: set[str] = set()
         while True:
             firsts = {name: self._choices(name)[0] for name in kernel.undeclared if name not in free}
             declaration = replace(self.declaration, policies={**firsts, **chosen})
-            answers = Answers(self.compiled, declaration, given)
+            answers = AllAnswers(self.compiled, declaration, given)
             asked = answers.asked(calls)
             if answers.read & {*kernel.undeclared} <= {*free, *chosen}:
                 return declaration, answers, asked
@@ -108,8 +108,8 @@ class Author:
             for name, kind in self._facts.takes(operation).items():
                 value = arguments.get(name)
                 texts = [each for each in (value if isinstance(value, list) else [value]) if isinstance(each, str)]
-                for entity in filter(lambda each, kind=kind: self._may_be_id(kind, each), found):
-                    found[entity].update(dict.fromkeys(texts))
+                for entity, known in found.items():
+                    known.update(dict.fromkeys(texts if self._may_be_id(kind, entity) else ()))
         return {entity: [*texts] for entity, texts in found.items()}
 
     def _may_be_id(self, kind: Type, name: str) -> bool:
@@ -136,10 +136,10 @@ class Author:
                     yield f"policies.{name}", self.compiled, other
 
 
-def _told(answers: Answers, calls: Sequence[Call]) -> list[frozenset[str] | None]:
+def _told(answers: AllAnswers, calls: Sequence[Call]) -> list[frozenset[str] | None]:
     """Return what each of some calls may be answered, without configurations; None from where that cannot be said."""
-    found: list[frozenset[str] | None] = []
+    found: list[frozenset[str] | None] = [None] * len(calls)
     with suppress(Inexpressible):
-        for call in calls:
-            found.append(answers.ask(*call).all_told)
-    return [*found, *[None] * (len(calls) - len(found))]
+        for place, call in enumerate(calls):
+            found[place] = answers.ask(*call).all_told
+    return found

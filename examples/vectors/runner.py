@@ -1,5 +1,5 @@
 """Runs test vectors against an adapter: python runner.py VECTORS.json MODULE:CLASS. See docs/vectors.md."""
-import collections, functools, importlib, json, operator, pathlib, re, sys  # noqa: E401 - it is short, to be copied
+import collections, functools, importlib, json, operator, pathlib, re, sys
 KINDS = {"string": str, "number": int, "boolean": bool, "null": type(None), "array": list, "object": dict}
 SPECIAL = {
     "$any": lambda run, kinds, seen: any(isinstance(seen, KINDS[kind]) for kind in kinds),

@@ -36,7 +36,7 @@ def _method(adapter: Adapter, name: str) -> Callable[..., Any]:
     return lambda self, **arguments: adapter.call(name, arguments)
 
 
-def __getattr__(name: str) -> Callable[[], Any]:  # noqa: N807 - so that a process can be told `tests.tools.plain:job`
+def __getattr__(name: str) -> Callable[[], Any]:
     """Return what makes the reference of a life cycle by its name."""
     if name not in REFERENCES:
         raise AttributeError(name)

@@ -126,21 +126,21 @@ class Small:
 class WrongAnswer(Small):
     """It shows another label."""
 
-    def inspect(self, job: str) -> Any:  # noqa: D102 - what is wrong says the class
+    def inspect(self, job: str) -> Any:
         return {**super().inspect(job), "label": "other"}
 
 
 class MissingAnswer(Small):
     """It gives nothing."""
 
-    def inspect(self, job: str) -> Any:  # noqa: D102 - what is wrong says the class
+    def inspect(self, job: str) -> Any:
         super().inspect(job)
 
 
 class ExtraSignal(Small):
     """It tells of an end twice."""
 
-    def finish(self, job: str) -> Any:  # noqa: D102 - what is wrong says the class
+    def finish(self, job: str) -> Any:
         super().finish(job)
         self.sent *= 2
 
@@ -148,21 +148,21 @@ class ExtraSignal(Small):
 class MissingSignal(Small):
     """It tells of no end."""
 
-    def signals(self) -> Any:  # noqa: D102 - what is wrong says the class
+    def signals(self) -> Any:
         return []
 
 
 class Refuses(Small):
     """It refuses what it has to do."""
 
-    def inspect(self, job: str) -> Any:  # noqa: D102 - what is wrong says the class
+    def inspect(self, job: str) -> Any:
         raise Refused("not_found")
 
 
 class Accepts(Small):
     """It does what it has to refuse."""
 
-    def start(self, label: str) -> Any:  # noqa: D102 - what is wrong says the class
+    def start(self, label: str) -> Any:
         try:
             return super().start(label)
         except Refused:
@@ -172,7 +172,7 @@ class Accepts(Small):
 class SameId(Small):
     """It gives all jobs one id."""
 
-    def start(self, label: str) -> Any:  # noqa: D102 - what is wrong says the class
+    def start(self, label: str) -> Any:
         job = super().start(label)["job_id"]
         self.jobs["job"] = {**self.jobs.pop(job), "job_id": "job"}
         return {"job_id": "job"}
@@ -181,7 +181,7 @@ class SameId(Small):
 class Crashes(Small):
     """It breaks."""
 
-    def finish(self, job: str) -> Any:  # noqa: D102 - what is wrong says the class
+    def finish(self, job: str) -> Any:
         raise ZeroDivisionError
 
 
@@ -192,7 +192,7 @@ class Wavers(Small):
         super().__init__()
         self.asked = 0
 
-    def echo(self) -> Any:  # noqa: D102 - what is wrong says the class
+    def echo(self) -> Any:
         self.asked += 1
         return "loud" if self.asked % 2 else "quiet"
 
