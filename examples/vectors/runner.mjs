@@ -54,7 +54,7 @@ for (const { name, steps } of JSON.parse(readFileSync(process.argv[2], "utf8")).
   const system = new Adapter();
   const [verdict, told] = steps.every(({ call }) => call in system) ? await ended(system, steps) : ["left out", "it lacks an operation"];
   counts[verdict] = (counts[verdict] ?? 0) + 1;
-  if (told) console.log(`${name} ${verdict}: ${told}`);
+  if (told) console.log(`${name} ${verdict}: ${told}`.slice(0, 2000));
 }
 console.log(Object.entries(counts).map(([verdict, count]) => `${count} ${verdict}`).join(", "));
 process.exitCode = counts.failed ? 1 : 0;

@@ -56,5 +56,5 @@ for vector in json.loads(read(sys.argv[1]), object_hook=joined)["vectors"]:
     offered = all(hasattr(system, step["call"]) for step in vector["steps"])
     verdict, told = Run(system).ended(vector["steps"]) if offered else ("left out", "an operation is not there")
     counts[verdict] += 1
-    if told: print(f"{vector['name']} {verdict}: {told}")
+    if told: print(f"{vector['name']} {verdict}: {told}"[:2000])
 sys.exit(print(", ".join(f"{count} {verdict}" for verdict, count in counts.items())) or counts["failed"] > 0)
