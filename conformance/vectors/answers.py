@@ -13,8 +13,8 @@ from typing import Any, Final
 from conformance.budget import USUAL
 from conformance.judge import Lockstep, Passing, Signals, comparable, kernel_facts, permitted, required
 from conformance.system import Declaration
-from conformance.vectors.patterns import TEXTS, Given, Ids, Inexpressible, Patterns, canonical
-from conformance.vectors.resolved import hull, timeless
+from conformance.vectors.patterns import TEXTS, Given, Ids, Inexpressible, Patterns, canonical, timeless, whenever
+from conformance.vectors.resolved import hull
 from statemachines.compile import Compiled
 from statemachines.expression import python_name
 from statemachines.kernel import ANY_CODE
@@ -196,7 +196,7 @@ class AllAnswers:
 
     def _signalled(self, came: list[Outcome], standing: frozenset[Signal]) -> Told:
         """Return the signals that have to come, and those that may, as often as anybody likes."""
-        due = sorted((self._signal(each) for each in required(came)), key=canonical)
+        due = sorted((self._signal(each) for each in required(came)), key=whenever)
         may = {canonical(told): told for told in map(self._signal, standing | permitted(came))}
         optional = [may[key] for key in sorted(may)]
         return {**({"signals": due} if due else {}), **({"may_signal": optional} if optional else {})}

@@ -153,7 +153,7 @@ class Patterns:
                 return {each: self._part(f"messages.{name}.carries.{each}", part, value[each]) for each, part in fields}
             case List(item=item, unordered=unordered) if value is not None:
                 items = [self.of(item, each) for each in value]
-                return {"$unordered": sorted(items, key=canonical)} if unordered and len(items) > 1 else items
+                return {"$unordered": sorted(items, key=whenever)} if unordered and len(items) > 1 else items
             case Time() if isinstance(value, int):
                 return {"$time": [int(value), int(value)]}
             case DocumentType() if isinstance(value, Document):
@@ -187,6 +187,24 @@ class Patterns:
 def canonical(value: Any) -> str:
     """Return a JSON value as one text, the same for the same value."""
     return json.dumps(value, sort_keys=True)
+
+
+def timeless(pattern: Any) -> Any:
+    """Return a pattern without its instants: those that are the same without them have a hull."""
+    match pattern:
+        case {"$time": _}:
+            return {"$time": None}
+        case dict():
+            return {name: timeless(part) for name, part in pattern.items()}
+        case list():
+            return list(map(timeless, pattern))
+        case _:
+            return pattern
+
+
+def whenever(pattern: Any) -> tuple[str, str]:
+    """Return what to sort patterns by, so that those which differ in instants alone stand in one order."""
+    return canonical(timeless(pattern)), canonical(pattern)
 
 
 def json_types(kind: Type) -> list[str]:

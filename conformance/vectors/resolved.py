@@ -24,19 +24,6 @@ def hull(patterns: Sequence[Any]) -> Any:
             return first
 
 
-def timeless(pattern: Any) -> Any:
-    """Return a pattern without its instants: those that are the same without them have a hull."""
-    match pattern:
-        case {"$time": _}:
-            return {"$time": None}
-        case dict():
-            return {name: timeless(part) for name, part in pattern.items()}
-        case list():
-            return list(map(timeless, pattern))
-        case _:
-            return pattern
-
-
 def strict(pattern: Any) -> Any:
     """Return a pattern with all that is recommended as it is, and with new ids that none had before."""
     return _resolved(pattern, lambda mark, parts: parts[0])
