@@ -24,9 +24,9 @@ const fits = (run, it, seen, special = kind(it) === "object" ? SPECIAL[Object.ke
   : kind(it) === "object" ? Object.keys(it).every((key) => fits(run, it[key], seen[key] ?? null))
   : kind(it) === "array" ? it.length === seen.length && it.every((part, at) => fits(run, part, seen[at]))
   : it === seen;
-const paired = (run, [first, ...due], may, seen) => // all that are due came, and of the rest each is one that may come
-  first === undefined ? seen.every((one) => may.some((each) => fits(run, each, one)))
-  : seen.some((one, at) => fits(run, first, one) && paired(run, due, may, seen.toSpliced(at, 1)));
+const paired = (run, due, may, seen) => // all that are due came, and of the rest each is one that may come
+  due.length <= seen.length && (may.length > 0 || due.length === seen.length) && due.every((it) => seen.some((one) => fits(run, it, one))) && seen.every((one) => [...due, ...may].some((it) => fits(run, it, one)))
+  && (due.length === 0 || seen.some((one, at) => fits(run, due[0], one) && paired(run, due.slice(1), may, seen.toSpliced(at, 1))));
 const allows = (run, answer, seen) => {
   try {
     const it = { refused: null, reply: { $any: [kind(seen.reply)] }, signals: [], may_signal: [], ...filled(run, answer) };

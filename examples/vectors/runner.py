@@ -6,9 +6,8 @@ SPECIAL = {
     "$one_of": lambda run, some, seen: seen in some,
     "$time": lambda run, ends, seen: isinstance(seen, int) and (not run.clock or ends[0] <= seen <= ends[1]),
     "$unordered": lambda run, items, seen: isinstance(seen, list) and run.paired(items, [], seen),
-    "$file": lambda run, text, seen: isinstance(seen, dict) and read(seen["file"]) == text.encode(),
+    "$file": lambda run, text, seen: isinstance(seen, dict) and pathlib.Path(seen["file"]).read_bytes() == text.encode(),
     "$id": lambda run, it, seen: isinstance(seen, str) and re.fullmatch(it[1], seen) and run.is_new(it[0], seen)}
-def read(file): return pathlib.Path(file).read_bytes()
 def joined(it): return "".join(piece * count for piece, count in it["$text"]) if "$text" in it else it
 class Run:
     def __init__(self, it): self.system, self.clock, self.replies, self.ids = it, hasattr(it, "wait"), [], {}
@@ -24,9 +23,11 @@ class Run:
         if isinstance(it, list): return isinstance(seen, list) and len(it) == len(seen) and all(map(self.fits, it, seen))
         return it == seen and isinstance(it, bool) == isinstance(seen, bool)
     def paired(self, due, may, seen):  # all that are due came, and of the rest each is one that may come
-        if not due: return all(any(self.fits(each, one) for each in may) for one in seen)
+        if len(due) > len(seen) or not (may or len(due) == len(seen)): return False
+        if not all(any(self.fits(it, one) for one in seen) for it in due): return False
+        if not all(any(self.fits(it, one) for it in due + may) for one in seen): return False
         rest = ((one, seen[:at] + seen[at + 1:]) for at, one in enumerate(seen))
-        return any(self.fits(due[0], one) and self.paired(due[1:], may, left) for one, left in rest)
+        return not due or any(self.fits(due[0], one) and self.paired(due[1:], may, left) for one, left in rest)
     def allows(self, answer, seen):
         try:
             it = {"refused": None, "reply": {"$any": KINDS}, "signals": [], "may_signal": [], **self.filled(answer)}
@@ -49,9 +50,8 @@ class Run:
             self.replies.append(seen["reply"])
             states = {to for it in fitting for to in it.get("to", [0])}
         return "not as recommended" if noted else "passed", noted
-sys.path.insert(0, "")
-counts, (module, name) = collections.Counter(), sys.argv[2].split(":")
-for vector in json.loads(read(sys.argv[1]), object_hook=joined)["vectors"]:
+counts, (module, name), sys.path[:0] = collections.Counter(), sys.argv[2].split(":"), [""]
+for vector in json.loads(pathlib.Path(sys.argv[1]).read_bytes(), object_hook=joined)["vectors"]:
     system = getattr(importlib.import_module(module), name)()
     offered = all(hasattr(system, step["call"]) for step in vector["steps"])
     verdict, told = Run(system).ended(vector["steps"]) if offered else ("left out", "an operation is not there")
