@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Container, Iterable, Iterator
+from collections.abc import Callable, Container, Generator, Iterable, Iterator
 from typing import Any
 
 from statemachines.model import BaseModel, Outcome
@@ -85,6 +85,32 @@ def telling(frozen: Any, like: BaseModel) -> list[Outcome]:
     here = like.thawed(frozen)
     told = [here.take(index, keys) for index, keys, _ in here.own_steps() if index in like.TELLING]
     return [Outcome(may=(*each.may, *each.signals, *each.again)) for each in told]
+
+
+def of_its_own(
+    model: BaseModel, most: int, never: Callable[[list[Outcome]], bool] = lambda steps: False
+) -> Generator[tuple[BaseModel, list[Outcome]], None, bool]:
+    """Walk the model as it is, then every result of what may be done unasked, timers that are due included.
+
+    What was done so far is told to `never`: it says where that cannot have been so. A step that changes nothing, and only
+    permits signals, is taken wherever it can be. Gives whether there were more results than `most`, which were not looked at.
+    """
+    if not (model.own_steps() or model.due()):
+        yield model, []
+        return False
+    start = model.freeze()
+    known = {start}
+    waiting: list[tuple[Any, list[Outcome]]] = [(start, [])]
+    while waiting:
+        frozen, taken = waiting.pop(0)
+        taken = [*taken, *telling(frozen, model)]
+        yield model.thawed(frozen), taken
+        for other, outcomes in unasked(frozen, model):
+            result, steps = other.freeze(), [*taken, *outcomes]
+            if result not in known and not never(steps) and len(known) < most:
+                known.add(result)
+                waiting.append((result, steps))
+    return len(known) >= most
 
 
 _Step = tuple[int, tuple[Any, ...]]  # a step of its own: its number, and the keys of its records

@@ -165,6 +165,7 @@ def run(command: str, folder: Path) -> subprocess.CompletedProcess[str]:
         **{name: value for name, value in os.environ.items() if name not in PIPELINE},
         "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ.get('PATH', '')}",
         "PYTHONPATH": str(ROOT),
+        "CHECKOUT": str(ROOT),
         "PYTHONDONTWRITEBYTECODE": "1",  # an edit in the same second would be taken for the compiled file
         "COLUMNS": "120",
     }

@@ -113,6 +113,9 @@ def _parser() -> argparse.ArgumentParser:
     )
     generate.add_argument("--output", metavar="FILE", help="where to write it (default: standard output)")
     _lifecycle(_command(commands, "draw", "draw a lifecycle as a Mermaid state diagram"))
+    vectors = _command(commands, "vectors", "write what rows call, with every allowed answer: test vectors as JSON")
+    _lifecycle(vectors)
+    _vectors(vectors)
     doctor = _command(commands, "doctor", "try an adapter alone: what to mend before a run can tell anything")
     _lifecycle(doctor)
     _against(doctor)
@@ -164,6 +167,26 @@ def _render(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--output", metavar="FILE", help="where to write it (default: standard output)")
     parser.add_argument("--since", metavar="REPORT", help="an earlier report: Markdown says what has changed since")
+
+
+def _vectors(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--as",
+        dest="form",
+        choices=["json", "itf"],
+        default="json",
+        help="the format of docs/vectors.md, or a trace in the Informal Trace Format of Apalache (default: json)",
+    )
+    parser.add_argument("--output", metavar="FILE", help="where to write it (default: standard output)")
+    for word, value in ("limit", "NUMBER"), ("policy", "CHOICE"):
+        parser.add_argument(
+            f"--{word}",
+            dest=word,
+            action="append",
+            default=[],
+            metavar=f"NAME={value}",
+            help=f"a {word} of the system that is not the default; may be given again",
+        )
 
 
 def _lifecycle(parser: argparse.ArgumentParser, *, optional: bool = False) -> None:

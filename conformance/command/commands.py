@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TextIO
 
 from conformance import api
-from conformance.command import gates
+from conformance.command import exports, gates
 from conformance.command.process import utf8_output
 from conformance.defaults import FAILURES
 from conformance.errors import UsageError
@@ -116,7 +116,7 @@ def show(options: argparse.Namespace) -> int:
     return EXIT_CONFORMS if report.finished else EXIT_UNKNOWN
 
 
-compare, freeze = gates.compare, gates.freeze
+compare, freeze, vectors = gates.compare, gates.freeze, exports.vectors
 
 
 def render(options: argparse.Namespace) -> int:

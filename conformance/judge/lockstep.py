@@ -21,7 +21,7 @@ from conformance.judge.step import Configuration, Stepper
 from conformance.system import Declaration, each_answer, ordered_by_completion
 from statemachines.compile import Compiled
 from statemachines.model import BaseModel, Decision, Outcome, Signal
-from statemachines.quiescence import settled, telling, unasked
+from statemachines.quiescence import of_its_own, settled
 from statemachines.rows import Observed
 from statemachines.types import holds_documents
 
@@ -267,26 +267,12 @@ class Lockstep:
         Beside a call it has done nothing of which a signal would have been seen. A step that changes nothing, and only
         permits signals, is taken wherever it can be.
         """
-        if not (model.own_steps() or model.due()):
-            yield model, []
-            return
-        start = model.freeze()
-        known = {start}
-        waiting: list[tuple[Any, list[Outcome]]] = [(start, [])]
-        while waiting:
-            frozen, taken = waiting.pop(0)
-            taken = [*taken, *telling(frozen, model)]
-            yield model.thawed(frozen), taken
-            for other, outcomes in unasked(frozen, model):
-                result, steps = other.freeze(), [*taken, *outcomes]
-                if result in known or (
-                    call is not None and self.stepper.signals.left(required(steps), call.signals)[1]
-                ):
-                    continue
-                if len(known) < self.budget.own_steps:
-                    known.add(result)
-                    waiting.append((result, steps))
-        self.unsure = self.unsure or len(known) >= self.budget.own_steps
+
+        def unseen(steps: list[Outcome]) -> bool:
+            return call is not None and self.stepper.signals.left(required(steps), call.signals)[1] is not None
+
+        capped = yield from of_its_own(model, self.budget.own_steps, unseen)
+        self.unsure = self.unsure or capped
 
     # ── Signals and files ──
 

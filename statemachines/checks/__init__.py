@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+from statemachines.checks.choices import watched
 from statemachines.checks.coverage import avoided
-from statemachines.checks.rows import holds
+from statemachines.checks.rows import Needs, holds
 from statemachines.checks.spec import Checked, check, check_compiled

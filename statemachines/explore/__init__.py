@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from statemachines.explore.candidates import Chooser, Gone, choosers, worth_trying
+from statemachines.explore.candidates import Chooser, Gone, choosers, may_name, worth_trying
 from statemachines.explore.explorer import Exploration, Violation, explore
 from statemachines.explore.messages import MessageFacts
 from statemachines.explore.sentences import walked

@@ -174,7 +174,7 @@ class Gone:
             kind.name: entity.name
             for kind in map(present, texts)
             for entity in entities
-            if isinstance(kind, Text) and _names(source, kind, entity)
+            if isinstance(kind, Text) and may_name(source, kind, entity)
         }
 
     def look(self, model: Any) -> None:
@@ -255,7 +255,7 @@ def _used(source: kernel.Kernel, kind: Type) -> Chooser:
         collection = attrgetter(f"{python_name(entity.collection)}.values")
         fields = [field.name for field in entity.fields if _holds(field.type, kind)]
         is_id = kind == Id(entity.name) and (entity.minted or entity.fixed)
-        fields += ["id"] if is_id or _names(source, kind, entity) else []
+        fields += ["id"] if is_id or may_name(source, kind, entity) else []
         places += [(collection, attrgetter(python_name(name))) for name in fields]
     for message in source.messages:
         carried = [key for key, value in message.carries if _holds(value.type, kind)]
@@ -270,7 +270,7 @@ def _used(source: kernel.Kernel, kind: Type) -> Chooser:
     return values
 
 
-def _names(source: kernel.Kernel, kind: Type, entity: kernel.Entity) -> bool:
+def may_name(source: kernel.Kernel, kind: Type, entity: kernel.Entity) -> bool:
     """Return whether what a caller gives as a value of a type may become the id of a new record."""
     for operation in source.operations:
         given = {each.name for each in operation.parameters if _holds(each.type, kind)}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Iterable, Sequence
 from typing import Any, ClassVar
 
@@ -71,16 +72,23 @@ class LeavesOutWhatItCancels(ListsWhatItCancels):
 
 
 class DrainsAtDispose(Jobs):
-    """Open: "completions waiting at dispose are delivered or dropped": each is attempted once more."""
+    """Open: "completions waiting at dispose are delivered or dropped": each is attempted once more.
+
+    Whoever disposes need not wait for that: a sink may take as long as it likes.
+    """
 
     async def dispose(self) -> None:
         self._disposed = True
         waiting = [*self._queue]
         self._stop_delivering()
         self._queue.extend(waiting)
+        self._last = asyncio.ensure_future(self._drain(waiting))
+        await asyncio.sleep(0)
+        await self.cancel_all()
+
+    async def _drain(self, waiting: Iterable[Completion]) -> None:
         for completion in waiting:
             await self._attempt(completion)
-        await self.cancel_all()
 
     def _failed(self, completion: Completion) -> None:
         if not self._disposed:

@@ -1,0 +1,70 @@
+"""The command `vectors`: what somebody chose, the vectors for it, and what is said of those that there are not."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from conformance import api
+from conformance.command.process import utf8_output
+from conformance.errors import UsageError
+from conformance.verdict import EXIT_CONFORMS
+
+
+def vectors(options: argparse.Namespace) -> int:
+    """Write the test vectors of a lifecycle; what is left out is told on the error stream. Raises UsageError."""
+    from conformance.system import DeclarationError
+    from conformance.vectors import as_itf, as_json, exported
+
+    compiled = api.loaded(options.lifecycle)
+    try:
+        found = exported(compiled, _limits(options.limit), _chosen(options.policy, "policy"))
+    except DeclarationError as error:
+        raise UsageError(str(error)) from None
+    text = as_itf(found) if options.form == "itf" else as_json(found)
+    if options.output is None:
+        utf8_output()
+        print(text, end="")
+    else:
+        try:
+            Path(options.output).write_text(text, encoding="utf-8")
+        except OSError as error:
+            raise UsageError(f"{options.output} cannot be written: {error.strerror}") from None
+    calls = sum(len(each.calls) for each in found.vectors)
+    print(f"{found.lifecycle}: {len(found.vectors)} vectors, {calls} calls", file=sys.stderr)
+    for reason, count in sorted(found.left_out.items()):
+        print(f"left out: {count}, {reason}", file=sys.stderr)
+    return EXIT_CONFORMS
+
+
+def _limits(words: Sequence[str]) -> dict[str, int | None]:
+    """Return limits by name; raise UsageError for what is no number."""
+    found: dict[str, int | None] = {}
+    for name, value in _chosen(words, "limit").items():
+        if value != "null" and not value.isdecimal():
+            raise UsageError(f"limit {name} is a whole number from 0 on, or null, and this is {value}")
+        found[name] = None if value == "null" else int(value)
+    return found
+
+
+def _chosen(words: Sequence[str], kind: str) -> dict[str, Any]:
+    """Return what was chosen by name; a list of fields is given as JSON. Raises UsageError for what has no name."""
+    found: dict[str, Any] = {}
+    for word in words:
+        name, is_there, value = word.partition("=")
+        if not is_there:
+            raise UsageError(f"--{kind} is NAME=VALUE, and this is {word}")
+        found[name] = _listed(value) if value.startswith("[") else value
+    return found
+
+
+def _listed(text: str) -> list[str]:
+    try:
+        found = json.loads(text)
+    except ValueError:
+        raise UsageError(f"a list of fields is JSON, and this is {text}") from None
+    return [str(each) for each in found]
