@@ -43,9 +43,11 @@ def too_long(facts: Facts, model: BaseModel, call: Observed, since: int) -> Find
     time that the call may take is not over.
     """
     wait = facts.wait(call.operation)
+    if wait is None:
+        return None
     other = model.fork()
-    lasts = other.blocks_for(call.operation, call.arguments) if wait is not None else None
-    if wait is None or lasts is None:
+    lasts = other.blocks_for(call.operation, call.arguments)
+    if lasts is None:
         return None
     if call.elapsed > lasts:
         expected, seen = f"it comes back within {lasts} ms", f"it came back after {call.elapsed} ms"
