@@ -28,6 +28,11 @@ class MessageFacts:
         self._unasked = any(map(self._unasked_notices, source.spontaneous)) or any(
             map(self._timer_notices, _timers(source))
         )
+        # A search asks for each call again and again.
+        self._alike, self._apart, self._blind, self._incurious = (
+            frozenset(filter(asked, self._operations))
+            for asked in (self._emits_alike, self._is_apart, self._sees_no_message, self._sees_no_sender)
+        )
 
     def looked_at(self, operation: str) -> str:
         """Return the message whose transcript an operation shows, as far as it was sent; '' if it shows none."""
@@ -53,35 +58,45 @@ class MessageFacts:
 
     def signals_alike(self, operation: str) -> bool:
         """Return whether an operation sends quietly, and its signals are the same whatever it has sent, unless that is nothing."""
-        if not self.sends_quietly(operation):
-            return False
-        variable = self._sends[operation].variable
-        signals = (effect for effect in self._operations[operation].effects if isinstance(effect, kernel.Emit))
-        return not any(_says_what_was_told(each, variable) for each in signals)
+        return operation in self._alike
 
     def sends_apart(self, operation: str) -> bool:
         """Return whether an operation sends quietly, what is due and what was sent are all the same to it, but for what it sends.
 
         Nor does anything come of that unasked.
         """
-        found = self._operations.get(operation)
-        if found is None or not self.sends_quietly(operation) or self._unasked:
+        return operation in self._apart
+
+    def ignores_messages(self, operation: str) -> bool:
+        """Return whether an operation only looks, and what is due or was sent makes no difference to it."""
+        return operation in self._blind
+
+    def ignores_senders(self, operation: str) -> bool:
+        """Return whether an operation only looks, and what those that send do beside sending makes no difference to it."""
+        return operation in self._incurious
+
+    def _emits_alike(self, operation: str) -> bool:
+        if not self.sends_quietly(operation):
             return False
-        send = self._sends[operation]
+        variable = self._sends[operation].variable
+        signals = (effect for effect in self._operations[operation].effects if isinstance(effect, kernel.Emit))
+        return not any(_says_what_was_told(each, variable) for each in signals)
+
+    def _is_apart(self, operation: str) -> bool:
+        if not self.sends_quietly(operation) or self._unasked:
+            return False
+        found, send = self._operations[operation], self._sends[operation]
         others = tuple(effect for effect in found.effects if effect is not send)
         rest = self._expressions_of(replace(found, effects=others))
         return self._takes_some(send.messages) and not any(map(self._reads_messages, rest))
 
-    def ignores_messages(self, operation: str) -> bool:
-        """Return whether an operation only looks, and what is due or was sent makes no difference to it."""
-        found = self._operations.get(operation)
-        reads = found is None or any(map(self._reads_messages, self._expressions_of(found)))
-        return found is not None and found.observes and not reads
+    def _sees_no_message(self, operation: str) -> bool:
+        found = self._operations[operation]
+        return found.observes and not any(map(self._reads_messages, self._expressions_of(found)))
 
-    def ignores_senders(self, operation: str) -> bool:
-        """Return whether an operation only looks, and what those that send do beside sending makes no difference to it."""
-        found = self._operations.get(operation)
-        return found is not None and found.observes and not self._reads_what_senders_write(found)
+    def _sees_no_sender(self, operation: str) -> bool:
+        found = self._operations[operation]
+        return found.observes and not self._reads_what_senders_write(found)
 
     def _expressions_of(self, operation: kernel.Operation) -> Iterator[Typed]:
         """Walk what an operation reads; what it gives may be records, with all that they show."""
