@@ -12,10 +12,21 @@ from conformance.judge import Finding, kernel_facts
 from conformance.logs.following import Following, Unexplained
 from conformance.logs.forgetting import Faded, Forgetting
 from conformance.logs.moments import Gathering, LogMoment
-from conformance.logs.reading import FIRST_SHOWN, BadLine, EntryReader, Item, LogLine, LogMap, Ordering, Source, parsed
+from conformance.logs.reading import (
+    FIRST_SHOWN,
+    BadLine,
+    EntryReader,
+    Item,
+    LoggedCall,
+    LoggedSignal,
+    LogLine,
+    LogMap,
+    Ordering,
+    Source,
+    parsed,
+)
 from conformance.logs.telling import Refusal, ToldEntry, refusal
 from statemachines.compile import Compiled
-from statemachines.rows import parts
 
 LAST_SHOWN = 5  # entries before one that is not explained
 MOST_SYSTEMS = 500  # that are followed side by side; the one that was quiet for longest is let go
@@ -213,12 +224,6 @@ class Check:
             following.change(forgetting.shortened)
 
     def _is_forgotten(self, system: _System, moment: LogMoment) -> bool:
-        texts = [
-            text
-            for call in moment.calls
-            for value in (dict(call.call.arguments), call.call.reply)
-            for text in parts(value)
-        ]
-        texts += [text for each in (*moment.must, *moment.may) for _, value in each.signal[1] for text in parts(value)]
-        operations = [each.call.operation for each in moment.calls]
-        return system.forgetting.about((each for each in texts if isinstance(each, str)), operations)
+        told: list[LoggedCall | LoggedSignal] = [*moment.items, *moment.may]
+        texts = (text for each in told for text in each.texts)
+        return system.forgetting.about(texts, [each.call.operation for each in moment.calls])

@@ -13,18 +13,17 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from conformance.budget import Budget
-from conformance.judge import Configuration, Event, Finding, History, Lockstep
+from conformance.judge import Configuration, Event, Finding, History, Lockstep, calls_of
 from conformance.logs.hidden import HiddenCalls
 from conformance.logs.moments import LogMoment
 from conformance.logs.reading import MS, LoggedCall, LoggedSignal, LogMap
 from conformance.system import Declaration, Within
 from statemachines.compile import Compiled
-from statemachines.rows import Observed
+from statemachines.rows import WAIT, Observed
 
 FEW_SIGNALS = 4  # of which every choice is tried; of more, the first ones
 UNKNOWN = 10**12  # milliseconds: an instant that nobody knows is before this one
 RESOLVED = 1  # milliseconds by which whole ones may differ from the instant itself
-WAIT = "wait"
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +47,7 @@ class Unexplained:
 class Following:
     """Follows the log of one system; `take` returns what is not explained.
 
-    unsure  not every way was looked at, or there was more than one can know
+    doubt  why what is not explained from here on need not be a fault; empty where it is one
     """
 
     def __init__(
@@ -223,8 +222,6 @@ def _distinct(points: Sequence[Followed]) -> list[Followed]:
 
 def _likeliest(reasons: Sequence[Finding], event: Event) -> Finding:
     """Return what is told of an event: that it is wrong by itself, before that a signal is."""
-    first = next((each for each in reasons if each.kind != "signal"), None)
-    if first is not None or reasons:
-        return first or reasons[0]
-    operation = event.operation if isinstance(event, Observed) else event.clause
-    return Finding("order", f"operations.{operation}", operation, "something that can follow", "nothing explains it")
+    operation = calls_of(event)[0].operation
+    unsaid = Finding("order", f"operations.{operation}", operation, "something that can follow", "nothing explains it")
+    return next((each for each in reasons if each.kind != "signal"), reasons[0] if reasons else unsaid)

@@ -8,10 +8,11 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from conformance.judge import Configuration, Event, Lockstep, calls_of, comparable, kernel_facts
+from conformance.logs.reading import texts_of
 from statemachines import kernel
 from statemachines.compile import Compiled
 from statemachines.explore import choosers
-from statemachines.model import ABSENT, ANYTHING, BaseModel, Signal
+from statemachines.model import ABSENT, ANYTHING, BaseModel, Document, Signal
 from statemachines.rows import Observed, parts
 from statemachines.types import NULL, Bool, Enum, Id, List, RecordType, Ref, Text, Type, present
 
@@ -130,9 +131,9 @@ def _worth(kind: Type, values: list[Any], shown: Sequence[str]) -> list[Any]:
 def _texts(event: Event) -> Iterator[str]:
     """Walk the texts that an event tells of."""
     for call in calls_of(event):
-        for value in (dict(call.arguments), call.reply, [list(fields) for _, fields in event.signals]):
-            yield from (each for each in parts(value) if isinstance(each, str))
-            yield from (each.text for each in parts(value) if hasattr(each, "inline"))
+        values = dict(call.arguments), call.reply, [dict(fields) for _, fields in event.signals]
+        yield from texts_of(*values)
+        yield from (each.text for each in parts(values) if isinstance(each, Document))
 
 
 def _added(known: set[Any], key: Any) -> bool:

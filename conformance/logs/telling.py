@@ -13,7 +13,7 @@ from statemachines.compile import Compiled
 from statemachines.expression import python_name
 from statemachines.kernel import ANY_CODE
 from statemachines.model import ANYTHING, AnyOf, BaseModel, Impossible, SuchAs
-from statemachines.rows import Observed, parts
+from statemachines.rows import WAIT, Observed
 
 MOST_RECORDS = 8  # that are shown, those that the entry speaks of first
 MOST_INSTEAD = 6
@@ -84,7 +84,7 @@ def refusal(
     culprits: list[LoggedCall | LoggedSignal] = [*_blamed(found)]
     clause = next((each.text for each in compiled.kernel.clauses if each.path == finding.clause), "")
     models = [each.configuration.model for each in found.points[:LOOKED_AT]]
-    texts = {each for item in moment.items for each in _texts_of(item)}
+    texts = {each for item in moment.items for each in item.texts}
     unsure = following.unsure
     why = following.doubt or "there were more ways than were looked at, or instants that nobody can see"
     return Refusal(
@@ -112,15 +112,6 @@ def _blamed(found: Unexplained) -> Sequence[LoggedCall | LoggedSignal]:
     return found.moment.calls or found.moment.must
 
 
-def _texts_of(item: LoggedCall | LoggedSignal) -> Iterator[str]:
-    values: Any = (
-        [value for _, value in item.signal[1]]
-        if isinstance(item, LoggedSignal)
-        else [dict(item.call.arguments), item.call.reply]
-    )
-    yield from (each for value in values for each in parts(value) if isinstance(each, str))
-
-
 def _records(compiled: Compiled, model: BaseModel, texts: set[str]) -> Iterator[str]:
     """Walk the records in words: those that an entry speaks of first, then the newest."""
     found: list[tuple[bool, int, str]] = []
@@ -129,10 +120,10 @@ def _records(compiled: Compiled, model: BaseModel, texts: set[str]) -> Iterator[
             continue
         for key, record in getattr(model, python_name(entity.collection)).items():
             named = str(getattr(record, "id", key))
-            state = f" {record.state}" if entity.states else ""
-            found.append((named in texts or key in texts, record.serial if isinstance(record.serial, int) else 0, ""))
-            found[-1] = (*found[-1][:2], f"{entity.name} {named}:{state or ' there'}")
-    found.sort(key=lambda each: (not each[0], -each[1]))
+            state = record.state if entity.states else "there"
+            newness = record.serial if isinstance(record.serial, int) else 0
+            found.append((named in texts or key in texts, newness, f"{entity.name} {named}: {state}"))
+    found.sort(key=lambda each: each[:2], reverse=True)
     yield from (text for *_, text in found[:MOST_RECORDS])
     if len(found) > MOST_RECORDS:
         yield f"and {len(found) - MOST_RECORDS} more"
@@ -143,7 +134,7 @@ def _records(compiled: Compiled, model: BaseModel, texts: set[str]) -> Iterator[
 def _instead(following: Following, models: Sequence[BaseModel], event: Event) -> Iterator[str]:
     """Walk what the calls of an event could have been answered, by each explanation of what was before."""
     for call in calls_of(event):
-        if call.operation == "wait":
+        if call.operation == WAIT:
             continue
         for model in models:
             yield from (f"{call.operation}: {each}" for each in _answers(following, model, call))

@@ -20,11 +20,11 @@ from statemachines.expression import python_name
 from statemachines.kernel import ANY_CODE
 from statemachines.model import AnyOf, BaseModel, Decision, Outcome, Restless, Signal, Watched
 from statemachines.quiescence import of_its_own, settled
+from statemachines.rows import WAIT
 from statemachines.types import NULL, List
 
 MOST_CONFIGURATIONS: Final = 64
 MOST_ANSWERS: Final = 48
-WAIT: Final = "wait"
 ANYTHING_AT_ALL: Final = {"refused": {"$any": ["string", "null"]}}
 Arguments = Mapping[str, Any]
 Call = tuple[str, Arguments]

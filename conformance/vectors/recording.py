@@ -16,7 +16,7 @@ from statemachines.rows import ModelSubject, Observed
 
 
 class Recorder(ModelSubject):
-    """AllAnswers calls as a right system may, and records them; `calls` are those of a vector.
+    """Answers calls as a right system may, and records them; `calls` are those of a vector.
 
     A call that may block until the clock has moved is made with no time to wait.
     """

@@ -20,7 +20,7 @@ from statemachines import kernel
 from statemachines.explore import Gone, choosers, worth_trying
 from statemachines.expression import python_name
 from statemachines.model import ABSENT, BaseModel, Restless
-from statemachines.rows import RowFailure
+from statemachines.rows import WAIT, RowFailure
 from statemachines.types import Bool, Enum, present
 
 WALKS: Final = 16
@@ -129,7 +129,7 @@ class _Walk:
 
     def _steps(self) -> Iterator[Step]:
         for ms in PASSING:
-            yield "wait", {"ms": ms}
+            yield WAIT, {"ms": ms}
         for name in self._operations:
             yield from ((name, given) for given in self._given(name, TRIED_EACH))
 
@@ -165,7 +165,7 @@ class _Walk:
     def _goals(self, name: str, given: Mapping[str, Any]) -> set[Goal]:
         """Return what a step comes to; nothing where the spec leaves open what it does."""
         model = self._copy()
-        if name == "wait":
+        if name == WAIT:
             model.wait(given["ms"])
             return {CARRIED_OUT, *(("clause", path) for path in model.witnessed())}
         given = self.recorder.without_time(name, given)

@@ -26,4 +26,4 @@ from statemachines.rows.trace import (
     without,
     without_last_argument,
 )
-from statemachines.rows.words import RowWords
+from statemachines.rows.words import WAIT, RowWords

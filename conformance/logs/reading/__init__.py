@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from conformance.logs.reading.entries import FIRST_SHOWN, EntryReader
 from conformance.logs.reading.fields import MS
-from conformance.logs.reading.items import Item, LoggedCall, LoggedSignal, Unended, called
+from conformance.logs.reading.items import Item, LoggedCall, LoggedSignal, Unended, called, texts_of
 from conformance.logs.reading.lines import BadLine, LogLine, Source, parsed
 from conformance.logs.reading.map_file import read_map
 from conformance.logs.reading.mapping import LogMap, of_spans, usual

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
 from conformance.logs.reading.lines import LogLine
 from statemachines.model import Signal
-from statemachines.rows import Observed
-
-BEGUN = "begun"  # what is said of a call of which the log shows no end
+from statemachines.rows import Observed, parts
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,6 +31,11 @@ class LoggedCall:
         """Whether it is known as one instant."""
         return self.began == self.ended
 
+    @property
+    def texts(self) -> Iterator[str]:
+        """The texts in its arguments and in its reply."""
+        return texts_of(dict(self.call.arguments), self.call.reply)
+
 
 @dataclass(frozen=True, slots=True)
 class LoggedSignal:
@@ -47,6 +51,11 @@ class LoggedSignal:
     def ended(self) -> int:
         """The same instant."""
         return self.began
+
+    @property
+    def texts(self) -> Iterator[str]:
+        """The texts in its fields."""
+        return texts_of(dict(self.signal[1]))
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,6 +77,11 @@ class Unended:
 Item = LoggedCall | LoggedSignal | Unended
 
 
+def texts_of(*values: Any) -> Iterator[str]:
+    """Walk the texts that some values are made of."""
+    return (each for value in values for each in parts(value) if isinstance(each, str))
+
+
 def called(operation: str, arguments: dict[str, Any]) -> str:
-    """Write a call as a row does."""
+    """Write a call with its arguments by name."""
     return f"{operation}({', '.join(f'{name}: {value!r}' for name, value in arguments.items())})"
