@@ -181,7 +181,6 @@ def _vectors(parser: argparse.ArgumentParser) -> None:
     for word, value in ("limit", "NUMBER"), ("policy", "CHOICE"):
         parser.add_argument(
             f"--{word}",
-            dest=word,
             action="append",
             default=[],
             metavar=f"NAME={value}",

@@ -5,32 +5,16 @@ from __future__ import annotations
 import argparse
 import json
 import sys
-from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager, redirect_stdout
+from contextlib import ExitStack, redirect_stdout
 from pathlib import Path
-from typing import TextIO
 
 from conformance import api
 from conformance.command import exports, gates
-from conformance.command.process import utf8_output
+from conformance.command.process import utf8_output, writable, write_out, writing
 from conformance.defaults import FAILURES
 from conformance.errors import UsageError
 from conformance.verdict import EXIT_CONFORMS, EXIT_HARNESS, EXIT_UNKNOWN, EXIT_USAGE, EXIT_VIOLATES
 from statemachines.specs import shipped
-
-
-@contextmanager
-def _writing(path: Path) -> Iterator[None]:
-    try:
-        yield
-    except OSError as error:
-        raise UsageError(f"{path} cannot be written: {error.strerror}") from None
-
-
-def _writable(path: Path) -> TextIO:
-    with _writing(path):
-        return path.open("w", encoding="utf-8")
-
 
 # ── Runs ─────────────────────────────────────────────────────────────────────────────────────────
 
@@ -61,10 +45,10 @@ def run(options: argparse.Namespace) -> int:
         whole = stack.enter_context(chosen)
         watchers: list[Watcher] = [saver]
         if options.report is not None:
-            file = stack.enter_context(_writable(options.report))
+            file = stack.enter_context(writable(options.report))
             watchers.append(Stream(file.write, file.flush))
         if options.junit is not None:
-            with _writing(options.junit):
+            with writing(options.junit):
                 tests = JUnitFile(options.junit)
             watchers.append(stack.enter_context(tests))
         if options.json:
@@ -129,12 +113,7 @@ def render(options: argparse.Namespace) -> int:
     text = rendered(
         report, options.form, None if options.since is None else gates.saved_report(options.since, "compared")
     )
-    if options.output is None:
-        utf8_output()
-        print(text, end="")
-    else:
-        with _writable(Path(options.output)) as file:
-            file.write(text)
+    write_out(text, options.output)
     return EXIT_CONFORMS if report.finished else EXIT_UNKNOWN
 
 
@@ -162,9 +141,8 @@ def trace(options: argparse.Namespace) -> int:
 
     utf8_output()
     found = api.trace(options.lifecycle, options.log, options.map)
-    if options.json:
-        print(json.dumps(plain(found), ensure_ascii=False, indent=2))
-    for line in () if options.json else written(found):
+    lines = [json.dumps(plain(found), ensure_ascii=False, indent=2)] if options.json else written(found)
+    for line in lines:
         print(line)
     return exit_of(found)
 
@@ -238,12 +216,7 @@ def generate(options: argparse.Namespace) -> int:
             text = machine_module(compiled)
         except LookupError as error:
             raise UsageError(str(error)) from None
-    if options.output is None:
-        utf8_output()
-        print(text, end="")
-        return EXIT_CONFORMS
-    with _writable(Path(options.output)) as file:
-        file.write(text)
+    write_out(text, options.output)
     return EXIT_CONFORMS
 
 

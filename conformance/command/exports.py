@@ -6,11 +6,10 @@ import argparse
 import json
 import sys
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Any
 
 from conformance import api
-from conformance.command.process import utf8_output
+from conformance.command.process import write_out
 from conformance.errors import UsageError
 from conformance.verdict import EXIT_CONFORMS
 
@@ -26,14 +25,7 @@ def vectors(options: argparse.Namespace) -> int:
     except DeclarationError as error:
         raise UsageError(str(error)) from None
     text = as_itf(found) if options.form == "itf" else as_json(found)
-    if options.output is None:
-        utf8_output()
-        print(text, end="")
-    else:
-        try:
-            Path(options.output).write_text(text, encoding="utf-8")
-        except OSError as error:
-            raise UsageError(f"{options.output} cannot be written: {error.strerror}") from None
+    write_out(text, options.output)
     calls = sum(len(each.calls) for each in found.vectors)
     print(f"{found.lifecycle}: {len(found.vectors)} vectors, {calls} calls", file=sys.stderr)
     for reason, count in sorted(found.left_out.items()):

@@ -14,6 +14,7 @@ from pathlib import Path
 from types import FrameType
 from typing import Final, TextIO
 
+from conformance.errors import UsageError
 from conformance.verdict import EXIT_INTERRUPTED
 
 INTERRUPTED_WITHIN: Final = 0.9  # seconds from Ctrl-C to the end
@@ -39,6 +40,31 @@ def utf8_output() -> None:
     """Let the output be UTF-8, as a file of what is written would be, wherever it goes."""
     if isinstance(sys.stdout, io.TextIOWrapper):
         sys.stdout.reconfigure(encoding="utf-8")
+
+
+@contextmanager
+def writing(path: Path) -> Iterator[None]:
+    """Raise UsageError where a file cannot be written."""
+    try:
+        yield
+    except OSError as error:
+        raise UsageError(f"{path} cannot be written: {error.strerror}") from None
+
+
+def writable(path: Path) -> TextIO:
+    """Return a file to write to. Raises UsageError."""
+    with writing(path):
+        return path.open("w", encoding="utf-8")
+
+
+def write_out(text: str, path: str | None) -> None:
+    """Write a text to a file, or to the output where none is named. Raises UsageError."""
+    if path is None:
+        utf8_output()
+        print(text, end="")
+        return
+    with writing(Path(path)), writable(Path(path)) as file:
+        file.write(text)
 
 
 def no_output() -> None:
