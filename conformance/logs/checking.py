@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter, OrderedDict, deque
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from conformance.budget import USUAL, Budget
@@ -77,7 +77,12 @@ class LogTally:
 
 
 class Check:
-    """One way through a log, from its first line on: `refused` tells of the first entry that nothing explains."""
+    """One way through a log, from its first line on: `refused` tells of the first entry that nothing explains.
+
+    left_out  clauses that are only recommended, and that the system is taken not to follow
+    instants  when something was done that replies told of later on; None as long as nobody has looked for them
+    told      those that the replies of this way told of
+    """
 
     def __init__(
         self,
@@ -85,19 +90,20 @@ class Check:
         source: Source,
         log_map: LogMap,
         budget: Budget = USUAL,
-        left_out: Sequence[str] = (),
-        told: frozenset[int] | None = None,
+        left_out: tuple[str, ...] = (),
+        instants: frozenset[int] | None = None,
     ) -> None:
         self.compiled = compiled.without(left_out) if left_out else compiled
+        self.facts = kernel_facts.of(compiled)
+        self.left_out = left_out
+        self.instants = instants
         self.tally = LogTally()
         self.refused: Refusal | None = None
         self.number = 0  # of the entry that is not explained, in the order of the log
         self.told: set[int] = set()
-        self._facts = kernel_facts.of(compiled)
         self._source = source
         self._map = log_map
         self._budget = budget
-        self._instants = told
         self._systems: OrderedDict[str, _System] = OrderedDict()
         self._left = Faded()
         self._reading = EntryReader(compiled, log_map)
@@ -153,7 +159,7 @@ class Check:
         return all(self._judged(item.system, system, moment) for moment in system.gathering.put(item))
 
     def _new(self, name: str) -> _System:
-        following = Following(self.compiled, self._map, self._budget, self._instants)
+        following = Following(self.compiled, self._map, self._budget, self.instants)
         forgetting = Forgetting(self.compiled, self._map.remember)
         system = self._systems[name] = _System(Gathering(self._map), following, forgetting)
         self.tally.systems += 1
@@ -203,13 +209,13 @@ class Check:
         return False
 
     def _need_not_refuse(self, clause: str) -> bool:
-        declared = any(each in self._map.declaration.policies for each in self._facts.policies_of(clause))
-        return self._facts.recommended(clause) and not declared and not clause.endswith((".missing", ".private to"))
+        declared = any(each in self._map.declaration.policies for each in self.facts.policies_of(clause))
+        return self.facts.recommended(clause) and not declared and not clause.endswith((".missing", ".private to"))
 
     def _took(self, system: _System, moment: LogMoment) -> None:
         for call in moment.calls:
             self.tally.calls[call.call.operation] += 1
-            if self._facts.chooses_instants and self._map.clock == "virtual" and len(self.told) < MOST_TOLD:
+            if self.facts.chooses_instants and self._map.clock == "virtual" and len(self.told) < MOST_TOLD:
                 self.told.update(system.following.lockstep.stepper.instants(call.call))
         self.tally.signals.update(each.signal[0] for each in moment.must)
         system.last += [ToldEntry.of(each) for each in moment.items]

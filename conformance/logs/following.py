@@ -55,13 +55,13 @@ class Following:
         compiled: Compiled,
         log_map: LogMap,
         budget: Budget,
-        told: frozenset[int] | None = None,
+        instants: frozenset[int] | None = None,
     ) -> None:
         declaration = _as_late_as_may_be(log_map)
         compiled = compiled.without(declaration.unsent) if declaration.unsent else compiled
         self._map = log_map
         self._exact = declaration.clock == "virtual"
-        self.lockstep = Lockstep(compiled, declaration, budget, told)
+        self.lockstep = Lockstep(compiled, declaration, budget, instants)
         self._hidden = HiddenCalls(compiled, log_map.hidden, self.lockstep)
         self.points: list[Followed] = [Followed(each) for each in self.lockstep.configurations]
         self.doubt = ""

@@ -69,9 +69,9 @@ class Gathering:
                 if item.began <= moment.ended + self._settles:
                     moment.may.append(item)
         elif not self._group or self._overlaps(item):
-            self._group.append(item)
-            if len(self._group) >= MOST_AT_ONCE:
+            if len(self._group) == MOST_AT_ONCE:
                 self._close(crowded=True)
+            self._group.append(item)
         else:
             self._close()
             self._group.append(item)

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass
 
 from conformance.budget import USUAL, Budget
-from conformance.judge import kernel_facts
 from conformance.logs.checking import Check, LogTally
 from conformance.logs.reading import LogMap, Source
 from conformance.logs.telling import Refusal
@@ -39,39 +39,41 @@ def checked(compiled: Compiled, path: str, log_map: LogMap, budget: Budget = USU
     instants; whatever explains more of it is right.
     """
     source = Source(path)
-    best = Check(compiled, source, log_map, budget)
-    best.go()
-    left_out: tuple[str, ...] = ()
-    ways = 0
+
+    def way(left_out: tuple[str, ...] = (), instants: frozenset[int] | None = None) -> Check:
+        found = Check(compiled, source, log_map, budget, left_out, instants)
+        found.go()
+        return found
+
+    best = way()
     if best.refused is not None and best.told:
-        other = Check(compiled, source, log_map, budget, told=frozenset(best.told))
-        other.go()
-        best = _farther(best, other)
-    facts, declared = kernel_facts.of(compiled), log_map.declaration.policies
-    while best.refused is not None and ways < MOST_WAYS:
-        at_work = [each for each in facts.recommended_effects if each in best.tally.witnessed]
-        at_work += [each for each in facts.recommended_policies if each.removeprefix("policies.") not in declared]
-        candidates = [(*left_out, each) for each in at_work if each not in left_out]
-        candidates += [(*left_out, *(each for each in at_work if each not in left_out))] if len(candidates) > 1 else []
-        before = best
-        for candidate in candidates[: MOST_WAYS - ways]:
-            ways += 1
-            other = Check(compiled, source, log_map, budget, candidate)
-            other.go()
-            if _farther(best, other) is other:
-                best, left_out = other, candidate
-                break
-        if best is before:
+        best = _farther(best, way(instants=frozenset(best.told)))
+    tries = iter(range(MOST_WAYS))
+    while best.refused is not None:
+        candidates = zip(_leaving_out_more(best, log_map.declaration.policies), tries, strict=False)
+        others = (way(left_out, best.instants) for left_out, _ in candidates)
+        better = next((other for other in others if _farther(best, other) is other), None)
+        if better is None:
             break
+        best = better
     return LogResult(
         compiled.lifecycle.name,
         source.name,
         best.tally,
         best.refused,
         best.refused.uncertain if best.refused is not None else "",
-        left_out,
+        best.left_out,
         len(compiled.kernel.clauses),
     )
+
+
+def _leaving_out_more(way: Check, declared: Collection[str]) -> list[tuple[str, ...]]:
+    """Return what else may be left out of what is only recommended and was at work: one clause more, then all of them."""
+    at_work = [each for each in way.facts.recommended_effects if each in way.tally.witnessed]
+    at_work += [each for each in way.facts.recommended_policies if each.removeprefix("policies.") not in declared]
+    more = [each for each in at_work if each not in way.left_out]
+    one_more = [(*way.left_out, each) for each in more]
+    return [*one_more, (*way.left_out, *more)] if len(more) > 1 else one_more
 
 
 def _farther(one: Check, other: Check) -> Check:

@@ -61,10 +61,8 @@ def _count(pattern: Any) -> int:
 
 def _resolved(pattern: Any, chosen: Callable[[str, list[Any]], Any]) -> Any:
     match pattern:
-        case {"$recommended": parts}:
-            return chosen(RECOMMENDED, parts)
-        case {"$maybe": parts}:
-            return chosen(MAYBE, parts)
+        case dict() if (mark := next(iter(pattern), "")) in (RECOMMENDED, MAYBE):
+            return chosen(mark, pattern[mark])
         case dict():
             return {name: _resolved(part, chosen) for name, part in pattern.items()}
         case list():

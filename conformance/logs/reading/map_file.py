@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterator, Mapping
 from typing import Any
 
 from conformance.judge import kernel_facts
-from conformance.logs.reading.fields import UNITS
+from conformance.logs.reading.fields import MS, UNITS
 from conformance.logs.reading.mapping import KINDS, OTLP, SPANS_LATE, USUALLY_REMEMBERED, LogMap, Rule, declaring
 from conformance.system import SIGNAL, DeclarationError
 from statemachines.compile import Compiled
@@ -128,7 +128,7 @@ class _MapReader:
     def _declaration(self) -> Any:
         signals = [each for each in self._words.get("hidden", ()) if each.startswith(SIGNAL)]
         said = {word: self._words[word] for word in _DECLARED if word in self._words}
-        settles = _milliseconds(self._words.get("settles", "0 ms"))
+        settles = _amount(self._words.get("settles", "0 ms"))[0] // MS
         clock = self._words.get("clock", "real")
         return declaring(self._compiled, {**said, "lacks": signals, "settles": settles, "clock": clock})
 
@@ -139,9 +139,8 @@ class _MapReader:
         plain = "entries" not in words
         usual |= {"until": "until"} if plain else {}
         time = words.get("time", usual)
-        order = _AMOUNT.fullmatch(words.get("out of order", ""))
-        by_place = order is not None and order[2] == "entries"
         late = SPANS_LATE if time.get("until") and not plain else 0
+        window, places = _amount(words["out of order"]) if "out of order" in words else (late, 0)
         return LogMap(
             self._declaration(),
             tuple(_rule(each, words.get("words", {})) for each in words.get("entries", ())),
@@ -153,9 +152,9 @@ class _MapReader:
             unit=time.get("unit", "ms"),
             split=words.get("split", ""),
             correlation=words.get("correlation", ""),
-            window=int(order[1]) * UNITS[order[2]] if order is not None and not by_place else late,
-            places=int(order[1]) if order is not None and by_place else 0,
-            slack=_milliseconds(words.get("slack", "0 ms")) * UNITS["ms"],
+            window=window,
+            places=places,
+            slack=_amount(words.get("slack", "0 ms"))[0],
             hidden=tuple(each for each in words.get("hidden", ()) if not each.startswith(SIGNAL)),
             words=words.get("words", {}),
             remember=words.get("remember", USUALLY_REMEMBERED),
@@ -178,6 +177,8 @@ def _rule(entry: Mapping[str, Any], words: Mapping[str, str]) -> Rule:
     )
 
 
-def _milliseconds(text: str) -> int:
+def _amount(text: str) -> tuple[int, int]:
+    """Return the nanoseconds that a text says, and the entries."""
     amount = _AMOUNT.fullmatch(text)
-    return int(amount[1]) * (1000 if amount[2] == "s" else 1) if amount is not None else 0
+    number, unit = (int(amount[1]), amount[2]) if amount is not None else (0, "ms")
+    return (0, number) if unit == "entries" else (number * UNITS[unit], 0)
