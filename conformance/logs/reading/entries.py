@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 from conformance.judge import Observation, WrongShape, kernel_facts, observe
@@ -22,6 +22,17 @@ from statemachines.types import NULL, Optional, RecordType, Type
 FIRST_SHOWN = 3  # entries of a kind that are shown where they say nothing
 
 
+@dataclass(frozen=True, slots=True)
+class _Begun:
+    """A call that has begun in one entry and is to end in another; `number` is that of the first."""
+
+    line: LogLine
+    operation: str
+    arguments: dict[str, Any]
+    at: int
+    number: int
+
+
 class EntryReader:
     """Reads the entries of one log; what they come to is counted.
 
@@ -34,7 +45,7 @@ class EntryReader:
         self._facts = kernel_facts.of(compiled)
         self._operations = {each.name: each for each in compiled.kernel.operations}
         self._observation = Observation(compiled, log_map.declaration.silent, lost=True)
-        self._open: dict[tuple[str, str, Any], tuple[LogLine, Rule, dict[str, Any], int, int]] = {}
+        self._open: dict[tuple[str, str, str], _Begun] = {}
         self._origin: int | None = 0 if log_map.clock == "virtual" else None
         self._number = 0
         self.unmatched: list[LogLine] = []
@@ -84,7 +95,8 @@ class EntryReader:
     @property
     def oldest_open(self) -> int | None:
         """The instant at which the first call began of those whose end was not read so far."""
-        return next((began - self._map.slack for *_, began, _ in self._open.values()), None)
+        first = min((each.at for each in self._open.values()), default=None)
+        return None if first is None else first - self._map.slack
 
     def _half(self, line: LogLine, rule: Rule, entry: dict[str, Any], at: int, system: str) -> Iterator[Item]:
         name = there(entry, self._map.correlation)
@@ -95,19 +107,19 @@ class EntryReader:
             if key in self._open:
                 yield self._unended(key)
             arguments = self._arguments(rule, entry, partly=True)
-            self._open[key] = (line, rule, arguments, at, self._number)
+            self._open[key] = _Begun(line, rule.name, arguments, at, self._number)
             return
         begun = self._open.pop(key, None)
         if begun is None:
             raise BadLine(f"the {rule.name} with {self._map.correlation} {name!r} ends, and it never began", _WHOLE)
-        arguments = {**begun[2], **self._arguments(rule, entry, partly=True)}
+        arguments = {**begun.arguments, **self._arguments(rule, entry, partly=True)}
         call = self._call(rule, entry, self._complete(rule.name, arguments))
-        yield self._made(line, call, begun[3], max(at, begun[3]), system)
+        yield self._made(line, call, begun.at, max(at, begun.at), system)
 
-    def _unended(self, key: tuple[str, str, Any]) -> Unended:
-        line, rule, _, at, number = self._open.pop(key)
+    def _unended(self, key: tuple[str, str, str]) -> Unended:
+        begun = self._open.pop(key)
         self.counts["unended"] += 1
-        return Unended(line, rule.name, at - self._map.slack, key[0], number)
+        return Unended(begun.line, begun.operation, begun.at - self._map.slack, key[0], begun.number)
 
     def give_up(self) -> Iterator[Item]:
         """Walk the calls whose end was not read so far: it will not come."""

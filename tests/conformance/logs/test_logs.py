@@ -211,6 +211,20 @@ def test_a_call_may_begin_in_one_entry_and_end_in_another(tmp_path: Path) -> Non
     assert verdict(traced(tmp_path, both_ends("RUNS", "WAITS"), found)) == "refused"
 
 
+def test_calls_whose_beginnings_are_out_of_order_wait_for_the_end_of_the_first_of_them(tmp_path: Path) -> None:
+    new: Entries = [
+        {"ts": 0.1 * number, "is": "new", "name": "a", "id": f"t{number}", "state": "WAITS"} for number in (1, 2)
+    ]
+    begun: Entries = [
+        {"ts": 1.2, "is": "begin", "id": "t2", "request": 2},
+        {"ts": 1.0, "is": "begin", "id": "t1", "request": 1},
+    ]
+    looks: Entries = [{"ts": ts, "is": "look", "id": "t1", "state": "WAITS"} for ts in (1.1, 3.0)]
+    ended: Entries = [{"ts": 5.0 + request, "is": "end", "request": request} for request in (1, 2)]
+    found = traced(tmp_path, [*new, *begun, *looks, *ended], mapped(tmp_path, BOTH_ENDS + "out of order: 1 s\n"))
+    assert (verdict(found), found.tally.explained) == ("held", 6)
+
+
 def test_a_call_that_never_ends_leaves_in_doubt_what_follows(tmp_path: Path) -> None:
     found = traced(tmp_path, both_ends("WAITS", "RUNS")[:-1], mapped(tmp_path, BOTH_ENDS))
     assert verdict(found) == "could not tell"
