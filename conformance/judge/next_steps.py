@@ -193,32 +193,37 @@ class NextSteps:
         model = like.thawed(node.frozen)
         if not model.decide(call.operation, call.arguments).accept:
             return
+        before = node if self.facts.messages.sends_quietly(call.operation) else self.closed(node, like)
+        if len(node.sent[index]) < len(call.given):
+            yield from self._next_sent(before, index, sending, model)
+        else:
+            yield from self._all_sent(before, index, sending, model)
+
+    def _next_sent(self, node: SearchPoint, index: int, sending: Sending, model: BaseModel) -> Iterator[SearchPoint]:
+        """Walk the next message that a call sends, by what its reply shows."""
         sent = node.sent[index]
-        quietly = self.facts.messages.sends_quietly(call.operation)
         with self._own.without_claimed(node.own, model, sending.name):
-            if len(sent) < len(call.given):
-                message = sending.due_like(model, call.given[len(sent)])
-            else:
-                owed = self._to_come.left_owed(node.done, node.sent, model, sending.owed(model), call.ended)
-        if len(sent) < len(call.given):
-            # The order binds each sender, unless it is only recommended.
-            bound = bool(sent) and not self.facts.recommended(sending.order)
-            overtaken = bound and message is not None and message.key < sent[-1][1]
-            if message is not None and not overtaken:
-                before = node if quietly else self.closed(node, like)
-                sending.send(model, message)
-                shown = (*sent, key_of(message))
-                stretch = self._senders.sent(model, before.stretch, sending.name, self._tellers[index])
-                changed = (*node.sent[:index], shown, *node.sent[index + 1 :])
-                yield self.after(before, model, [], sent=changed, stretch=stretch)
+            message = sending.due_like(model, self.calls[index].given[len(sent)])
+        # The order binds each sender, unless it is only recommended.
+        bound = bool(sent) and not self.facts.recommended(sending.order)
+        if message is None or (bound and message.key < sent[-1][1]):
             return
+        sending.send(model, message)
+        stretch = self._senders.sent(model, node.stretch, sending.name, self._tellers[index])
+        changed = (*node.sent[:index], (*sent, key_of(message)), *node.sent[index + 1 :])
+        yield self.after(node, model, [], sent=changed, stretch=stretch)
+
+    def _all_sent(self, node: SearchPoint, index: int, sending: Sending, model: BaseModel) -> Iterator[SearchPoint]:
+        """Walk the end of a call that has sent all its messages; what else it would send has to be claimed."""
+        call = self.calls[index]
+        with self._own.without_claimed(node.own, model, sending.name):
+            owed = self._to_come.left_owed(node.done, node.sent, model, sending.owed(model), call.ended)
         own = self._own.claimed(node.own, model, sending.name, owed)
         if own is None:
             return
-        told = with_keys(sending.sent(model), sent)
+        told = with_keys(sending.sent(model), node.sent[index])
         outcome = model.do(call.operation, {**call.arguments, sending.variable: told})
-        before = node if quietly else self.closed(node, like)
-        yield self.after(before, model, [outcome], index, own=own)
+        yield self.after(node, model, [outcome], index, own=own)
 
     # ── What steps of its own tell ──
 

@@ -9,7 +9,7 @@ from typing import Any
 from conformance.system import declared
 from conformance.vectors.rows import RowVectors
 from conformance.vectors.tour import Tour
-from conformance.vectors.vector import Author, Vector
+from conformance.vectors.vector import Oracle, Vector
 from statemachines.compile import Compiled
 from statemachines.requirements import requirements_of
 
@@ -40,10 +40,10 @@ def exported(compiled: Compiled, limits: Mapping[str, int | None], policies: Map
     Raises DeclarationError for what the life cycle does not have.
     """
     words = {"limits": limits, "policies": policies, "clock": "virtual"}
-    author = Author(compiled, declared(compiled, words, has_wait=True, asynchronous=False))
-    rows = RowVectors(author)
+    oracle = Oracle(compiled, declared(compiled, words, has_wait=True, asynchronous=False))
+    rows = RowVectors(oracle)
     vectors = [*rows.vectors()]
-    tour = Tour(author, rows.witnessed)
+    tour = Tour(oracle, rows.witnessed)
     vectors += tour.vectors()
     spec = compiled.lifecycle
     free = dict.fromkeys(compiled.kernel.undeclared, "any")

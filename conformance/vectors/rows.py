@@ -9,7 +9,7 @@ from typing import Any, Final
 from conformance.system import Declaration
 from conformance.vectors.patterns import Inexpressible
 from conformance.vectors.recording import Recorder
-from conformance.vectors.vector import Author, Vector
+from conformance.vectors.vector import Oracle, Vector
 from statemachines.checks import Needs
 from statemachines.lifecycle import Row
 from statemachines.rows import RowCompiler, RowFailure, RowTooLong, enumerated, witnesses
@@ -20,22 +20,22 @@ MOST_CALLS: Final = 400  # of a vector
 class RowVectors:
     """Makes vectors of rows. `left_out` counts the cases that are none, by reason; `witnessed` are the clauses of the others."""
 
-    def __init__(self, author: Author) -> None:
-        self._author = author
-        self._rows = RowCompiler(author.compiled.lifecycle)
+    def __init__(self, oracle: Oracle) -> None:
+        self._oracle = oracle
+        self._rows = RowCompiler(oracle.compiled.lifecycle)
         self._needs = Needs(self._rows.words)
         self.left_out: Counter[str] = Counter()
         self.witnessed: set[str] = set()
 
     def vectors(self) -> Iterator[Vector]:
         """Walk the vectors of all rows, in the order of the spec."""
-        declaration: Declaration = self._author.declaration
-        declared = self._author.compiled.model(declaration.limits, declaration.policies)
-        for name, row in self._author.compiled.lifecycle.rows.items():
+        declaration: Declaration = self._oracle.declaration
+        declared = self._oracle.compiled.model(declaration.limits, declaration.policies)
+        for name, row in self._oracle.compiled.lifecycle.rows.items():
             if self._needs.unmet(row, declared) is not None:
                 self.left_out["other limits or choices"] += 1
                 continue
-            values = [*enumerated(self._author.compiled.lifecycle, self._rows.program(row))]
+            values = [*enumerated(self._oracle.compiled.lifecycle, self._rows.program(row))]
             for number, named in enumerate(values, 1):
                 found = self._vector(f"{name}/{number}" if len(values) > 1 else name, row, named, declared)
                 if found is not None:
@@ -44,9 +44,9 @@ class RowVectors:
     def _vector(self, name: str, row: Row, named: dict[str, Any], declared: Any) -> Vector | None:
         try:
             values = {**named, **witnesses(self._rows.words, row, declared)}
-            recorder = Recorder(self._author.compiled, self._author.declaration, MOST_CALLS)
+            recorder = Recorder(self._oracle.compiled, self._oracle.declaration, MOST_CALLS)
             self._rows.program(row).run(recorder, values)
-            asked = self._author.asked(recorder.calls)
+            asked = self._oracle.asked(recorder.calls)
         except Inexpressible as error:
             self.left_out[str(error)] += 1
             return None

@@ -15,7 +15,7 @@ from conformance.judge import kernel_facts
 from conformance.vectors.answers import Answered
 from conformance.vectors.patterns import Inexpressible
 from conformance.vectors.recording import Recorder
-from conformance.vectors.vector import Author, Vector
+from conformance.vectors.vector import Oracle, Vector
 from statemachines import kernel
 from statemachines.explore import Gone, choosers, worth_trying
 from statemachines.expression import python_name
@@ -24,7 +24,8 @@ from statemachines.rows import WAIT, RowFailure
 from statemachines.types import Bool, Enum, present
 
 WALKS: Final = 16
-LONGEST_TOUR: Final = 24  # of a walk, beside the looks
+STEPS_EACH: Final = 24  # of a walk, beside the looks
+MOST_WITH_LOOKS: Final = 20 * STEPS_EACH  # calls of a walk
 IDLE: Final = 4  # steps that come to nothing new, after which a walk ends
 TRIED_EACH: Final = 8  # arguments of an operation at each step
 LOOKS_EACH: Final = 1  # of each operation that only looks, after a step
@@ -37,15 +38,15 @@ CARRIED_OUT: Final = ("carried out",)
 class Tour:
     """Makes vectors of walks. `covered` are clauses that were witnessed before; `left_out` counts walks that are none."""
 
-    def __init__(self, author: Author, covered: Iterable[str]) -> None:
+    def __init__(self, oracle: Oracle, covered: Iterable[str]) -> None:
         self.left_out: Counter[str] = Counter()
-        self._author = author
+        self._oracle = oracle
         self._reached: set[Goal] = {("clause", each) for each in covered}
 
     def vectors(self) -> Iterator[Vector]:
         """Walk the vectors: each comes to something that none before it came to."""
         for number in range(1, WALKS + 1):
-            walk = _Walk(self._author, random.Random(f"tour {number}"), self._reached)
+            walk = _Walk(self._oracle, random.Random(f"tour {number}"), self._reached)
             try:
                 walk.go()
                 asked = self._asked(walk)
@@ -61,7 +62,7 @@ class Tour:
         """Return what the calls of a walk may be answered; it ends before the first of which that cannot be said."""
         while walk.found:
             try:
-                return self._author.asked(walk.recorder.calls)
+                return self._oracle.asked(walk.recorder.calls)
             except Inexpressible as error:
                 walk.cut(error.step)
         return ()
@@ -69,7 +70,7 @@ class Tour:
     @property
     def not_covered(self) -> list[str]:
         """The clauses that no vector comes to, in the order of the spec: but for what always holds, and what nobody asks."""
-        source = self._author.compiled.kernel
+        source = self._oracle.compiled.kernel
         open_ = {
             each.clause for operation in source.operations for each in operation.requires if each.answer == "avoided"
         }
@@ -80,9 +81,9 @@ class Tour:
 class _Walk:
     """One walk from the start of a case. `found` are the goals that it reached first."""
 
-    def __init__(self, author: Author, chooser: random.Random, reached: set[Goal]) -> None:
-        compiled = author.compiled
-        self.recorder = Recorder(compiled, author.declaration, LONGEST_TOUR * 20)
+    def __init__(self, oracle: Oracle, chooser: random.Random, reached: set[Goal]) -> None:
+        compiled = oracle.compiled
+        self.recorder = Recorder(compiled, oracle.declaration, MOST_WITH_LOOKS)
         self.found: dict[Goal, int] = {}  # each with the number of calls after which it is reached
         self._compiled = compiled
         self._chooser = chooser
@@ -99,7 +100,7 @@ class _Walk:
     def go(self) -> None:
         """Walk until nothing new comes, and leave out what came after the last that was new. Raises Inexpressible."""
         idle = 0
-        for _ in range(LONGEST_TOUR):
+        for _ in range(STEPS_EACH):
             step = self._next()
             if step is None or idle > IDLE:
                 break

@@ -66,8 +66,8 @@ def _written(asked: Answered) -> Iterator[dict[str, Any]]:
         yield {**({"in": sorted(before)} if before != {0} else {}), **said}
 
 
-class Author:
-    """Finds what calls may be answered, for one life cycle with some limits and choices."""
+class Oracle:
+    """The test oracle: finds what calls may be answered, for one life cycle with some limits and choices."""
 
     def __init__(self, compiled: Compiled, declaration: Declaration) -> None:
         self.compiled = compiled
