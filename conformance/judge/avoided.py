@@ -16,9 +16,7 @@ from conformance.judge.lockstep import Lockstep
 from conformance.system import Adapter
 from statemachines.model import BaseModel
 
-SELDOM: Final = (
-    8  # a search makes a call that ended a case once in so many times, and such a look in one of so many cases
-)
+SELDOM: Final = 8  # of so many times a search makes a call that ended a case once; such a look in one of so many cases
 
 
 class Hopeless(NamedTuple):

@@ -144,10 +144,10 @@ def test_logs_of_wrong_systems_are_refused(name: str, tmp_path: Path) -> None:
 # ── Time and order ──
 
 
-@pytest.mark.parametrize(("order", "held"), [("20 ms", True), ("3 entries", True)])
-def test_entries_may_stand_out_of_their_order_as_far_as_the_map_says(tmp_path: Path, order: str, held: bool) -> None:
+@pytest.mark.parametrize("order", ["20 ms", "3 entries"])
+def test_entries_may_stand_out_of_their_order_as_far_as_the_map_says(tmp_path: Path, order: str) -> None:
     entries = [CREATED, DONE, STARTED, asked(30, "completed")]
-    assert (verdict(traced(tmp_path, entries, mapped(tmp_path, f"out of order: {order}\n"))) == "held") is held
+    assert verdict(traced(tmp_path, entries, mapped(tmp_path, f"out of order: {order}\n"))) == "held"
 
 
 def test_an_entry_that_is_further_out_of_order_is_told(tmp_path: Path) -> None:
