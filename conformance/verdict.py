@@ -25,6 +25,7 @@ class Verdict(StrEnum):
 
 UNSURE = "there are more explanations than were looked at, or the order depends on instants that nobody sees"
 FROM_OUTSIDE = "a weak pass: that calls overlapped was only seen outside the system"
+ONE_STEP = "a weak pass: the calls at once told of no point, so that each was one step of the system"
 NO_ANSWER = "no answer"  # what a call gave that did not come back
 EXIT_CONFORMS, EXIT_VIOLATES, EXIT_USAGE, EXIT_HARNESS, EXIT_UNKNOWN = 0, 1, 2, 3, 4
 EXIT_INTERRUPTED = 130  # as if SIGINT (2) had ended us

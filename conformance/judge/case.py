@@ -77,6 +77,7 @@ class Case:
         self.trace: list[Event] = []
         self.looks: set[int] = set()
         self.overlaps = 0
+        self.one_step = 0
         self.groups = 0
         self.late = 0
         self._facts = kernel_facts.of(compiled)
@@ -279,6 +280,7 @@ class Case:
         told = self.adapter.overlapped
         seen = [(call.began, call.ended, caller) for caller, calls in enumerate(history.callers) for call in calls]
         self.overlaps += overlapping(seen) if told is None else told
+        self.one_step += self.adapter.one_step
         if self.adapter.declaration.settles:
             time.sleep(self.adapter.declaration.settles / 1000)  # what settles later belongs to these calls
         first = next((call.operation for call in history.calls), "")

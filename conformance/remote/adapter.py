@@ -240,6 +240,7 @@ class RemoteAdapter(Adapter):
             if link is not None:
                 link.turns = None
         self.overlapped = len(turns.overlapped) if self.points else None
+        self.one_step = self.points and not turns.pointed
         return [each.result() for each in results]
 
     def _answer(self, operation: str, arguments: Mapping[str, Any], lasts: int | None) -> Any:

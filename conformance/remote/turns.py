@@ -33,10 +33,12 @@ class HeldCalls:
     """One group of calls at once.
 
     overlapped  the calls in the midst of which another call went on, by their numbers
+    pointed     whether one of its calls came to a point
     """
 
     def __init__(self, parties: int, seed: int, seconds: float) -> None:
         self.overlapped: set[int] = set()
+        self.pointed = False
         self._seed = seed
         self._choice = random.Random(seed)
         self._spread = self._choice.choice(_SPREADS)
@@ -72,6 +74,7 @@ class HeldCalls:
         with self._changed:
             party = next((each for each, number in self._inside.items() if number == call), None)
             if party is not None:
+                self.pointed = True
                 self._midst.add(party)
                 self._hold(party, go)
                 return

@@ -77,10 +77,10 @@ function fault(error{as_any}) {{
   return {{ error: {{ code: error instanceof NotThere ? -32601 : 1, message: String(error), data }} }};
 }}
 createInterface({{ input: process.stdin }}).on("line", async (line) => {{
-  const {{ id, method, params = {{}} }} = JSON.parse(line);
+  let asked{as_any}; try {{ asked = JSON.parse(line); }} catch {{ return write({{ id: null, error: {{ code: -32700, message: "no JSON" }} }}); }}
+  const {{ id, method, params = {{}} }} = asked;
   if (method === undefined) return held.get(id)?.(); // a call may go on from its point
-  const asked = calls.run(id, () => result(method, params));
-  write({{ id, ...(await asked.then((given) => ({{ result: given ?? null }}), fault)) }});
+  write({{ id, ...(await calls.run(id, () => result(method, params)).then((given) => ({{ result: given ?? null }}), fault)) }});
 }});
 """
 # What stands for a type in the template: only TypeScript has it.

@@ -66,7 +66,7 @@ fn tell(id: i64, params: Value) { println!("{}", json!({"jsonrpc": "2.0", "id": 
 
 // ── Lines
 fn answer(id: i64, result: Value) { println!("{}", json!({"jsonrpc": "2.0", "id": id, "result": result})) }
-fn fault(id: i64, code: i64, message: &str, data: Value) {
+fn fault(id: Option<i64>, code: i64, message: &str, data: Value) {
     println!("{}", json!({"jsonrpc": "2.0", "id": id, "error": {"code": code, "message": message, "data": data}}));
 }
 fn call(jobs: Arc<MyJobs>, id: i64, message: Value) {
@@ -74,15 +74,18 @@ fn call(jobs: Arc<MyJobs>, id: i64, message: Value) {
     let method = message["method"].as_str().unwrap();
     match panic::catch_unwind(panic::AssertUnwindSafe(|| jobs.result(method, &message["params"]))) {
         Ok(Ok(given)) => answer(id, given),
-        Ok(Err(Refused(code))) => fault(id, 1, code, json!({"refused": code})),
-        Ok(Err(Missing)) => fault(id, -32601, "this is not written yet", json!({})),
-        Err(_) => fault(id, 1, "it panicked", json!({})),
+        Ok(Err(Refused(code))) => fault(Some(id), 1, code, json!({"refused": code})),
+        Ok(Err(Missing)) => fault(Some(id), -32601, "this is not written yet", json!({})),
+        Err(_) => fault(Some(id), 1, "it panicked", json!({})),
     }
 }
 fn main() {
     let mut jobs = Arc::<MyJobs>::default();
     for line in std::io::stdin().lines() {
-        let message: Value = serde_json::from_str(&line.unwrap()).unwrap();
+        let Ok::<Value, _>(message) = serde_json::from_str(&line.unwrap()) else {
+            fault(None, -32700, "no JSON", json!({}));
+            continue;
+        };
         let (id, of_jobs) = (message["id"].as_i64().unwrap_or_default(), jobs.clone());
         match message["method"].as_str() {
             None => drop(HELD.lock().unwrap().as_mut().and_then(|held| held.remove(&id)).map(|go| go.send(()))),

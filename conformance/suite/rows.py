@@ -29,7 +29,7 @@ from conformance.suite.row_facts import (
     reads_instants,
 )
 from conformance.system import Adapter, HarnessError
-from conformance.verdict import FROM_OUTSIDE, UNSURE, Counterexample, Judged, RowResult, Verdict
+from conformance.verdict import FROM_OUTSIDE, ONE_STEP, UNSURE, Counterexample, Judged, RowResult, Verdict
 from statemachines.checks import holds
 from statemachines.compile import Compiled
 from statemachines.kernel import within
@@ -66,6 +66,7 @@ class Tally:
     witnesses: Counter[str] = field(default_factory=Counter)
     overlaps: int = 0
     groups: int = 0
+    one_step: int = 0
     at_once: int = 0
     undecided: int = 0
     unsure: bool = False
@@ -189,6 +190,8 @@ class RowRunner:
             return Judged(Verdict.NOT_EXERCISED, idle)
         if tally.unsure:
             return Judged(Verdict.COULD_NOT_TELL, UNSURE)
+        if tally.groups and tally.groups == tally.one_step:
+            return Judged(Verdict.PASS, ONE_STEP)
         return Judged(Verdict.PASS, "" if self.adapter.seen_inside or not tally.groups else FROM_OUTSIDE)
 
     def _failed(self, program: Program, failed: Fails) -> FailedRow:
@@ -234,7 +237,8 @@ class RowRunner:
 
     def _idle(self, row: Row, tally: Tally) -> str:
         """Say what of a row has not happened yet; an empty text when it was exercised."""
-        if tally.groups and not tally.overlaps and self.adapter.declaration.concurrency != "none":
+        apart = tally.groups > tally.one_step and not tally.overlaps
+        if apart and self.adapter.declaration.concurrency != "none":
             return "the calls made at once never overlapped"
         left_open = {path.rpartition(".open.")[0] for path in tally.witnesses if ".open." in path and covers(row, path)}
         unseen = [word.text for word in row.covers if not _count(tally.witnesses, word.text)]
@@ -319,6 +323,7 @@ class RowRunner:
         tally.undecided += stays_open
         tally.overlaps += case.overlaps
         tally.groups += case.groups
+        tally.one_step += case.one_step
         tally.at_once = max(tally.at_once, *(len(each.calls) for each in case.trace if isinstance(each, History)), 0)
         tally.witnesses.update(case.judge.lockstep.witnessed())
         row, faults = program.row, case.faults

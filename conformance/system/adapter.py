@@ -43,11 +43,13 @@ class Adapter:
     costly  a call takes so long that a few well-chosen ones have to do
     seen_inside  whether it is seen inside the system that calls at once overlap, and not only outside
     overlapped   how many calls of the last group did, where the system itself tells
+    one_step     whether none of those came to a point, though the system tells of points
     """
 
     costly = False
     seen_inside = True
     overlapped: int | None = None
+    one_step = False
 
     def __init__(
         self, factory: Callable[[], Any], name: str, operations: Mapping[str, Signature], declare: Declare, limit: float

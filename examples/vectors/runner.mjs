@@ -1,6 +1,5 @@
 // Runs test vectors against an adapter: node runner.mjs VECTORS.json ADAPTER.mjs. See docs/vectors.md.
 import { readFileSync } from "node:fs";
-import { resolve } from "node:path";
 import { pathToFileURL } from "node:url";
 const kind = (it) => (it === null ? "null" : Array.isArray(it) ? "array" : typeof it);
 const SPECIAL = {
@@ -49,8 +48,9 @@ async function ended(system, steps, run = { clock: "wait" in system, replies: []
   }
   return verdict;
 }
-const [{ default: Adapter }, counts] = [await import(pathToFileURL(resolve(process.argv[3]))), {}];
-for (const { name, steps } of JSON.parse(readFileSync(process.argv[2], "utf8")).vectors) {
+let [{ default: Adapter }, counts, name, steps] = [await import(new URL(process.argv[3], pathToFileURL("./"))), {}];
+process.on("exit", (code) => code === 13 && console.log(`${name} failed: a call of it never came back`));
+for ({ name, steps } of JSON.parse(readFileSync(process.argv[2], "utf8")).vectors) {
   const system = new Adapter();
   const [verdict, told] = steps.every(({ call }) => call in system) ? await ended(system, steps) : ["left out", "it lacks an operation"];
   counts[verdict] = (counts[verdict] ?? 0) + 1;

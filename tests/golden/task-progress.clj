@@ -69,9 +69,10 @@
           {"id" id "error" {"code" (if missing -32601 1) "message" (str error) "data" (if refused {"refused" refused} {})}})))))
 (loop [jobs (make)]
   (when-let [line (read-line)]
-    (let [{:strs [id method params]} (json/read-str line)
+    (let [{:strs [id method params]} (try (json/read-str line) (catch Exception _ {"method" "no JSON"}))
           done (fn [result] (write {"id" id "result" result}))]
       (case method
+        "no JSON" (do (write {"id" nil "error" {"code" -32700 "message" method}}) (recur jobs))
         nil (do (when-let [going (get @held id)] (swap! held dissoc id) (deliver going true)) (recur jobs))
         "hello" (do (done {"protocol" 1 "declares" declares "points" points}) (recur jobs))
         "reset" (do (close jobs) (done nil) (recur (make)))

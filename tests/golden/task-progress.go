@@ -82,7 +82,9 @@ func main() {
 		line, err := lines.ReadBytes('\n')
 		if err != nil { return }
 		asked.Method, asked.Params = "", nil
-		if err := json.Unmarshal(line, &asked); err != nil { panic(err) }
+		if err := json.Unmarshal(line, &asked); err != nil { // no JSON
+			write(object{"id": nil, "error": object{"code": -32700, "message": err.Error()}}); continue
+		}
 		id, _ := asked.ID.(float64)
 		call := Call{jobs, int(id), asked.Params}
 		switch asked.Method {

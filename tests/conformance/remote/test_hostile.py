@@ -14,7 +14,7 @@ from conformance.budget import USUAL
 from conformance.remote import adapter
 from conformance.suite import Run
 from conformance.system import HarnessError
-from conformance.verdict import EXIT_VIOLATES, Verdict
+from conformance.verdict import EXIT_VIOLATES, ONE_STEP, Verdict
 from tests.conformance.remote.leftovers import nothing_left, resident
 from tests.tools import hostile_adapter
 
@@ -33,7 +33,7 @@ class Ends(NamedTuple):
     limit: float = PATIENT
 
 
-FAIL, ERROR, PASS, IDLE = Verdict.FAIL, Verdict.HARNESS_ERROR, Verdict.PASS, Verdict.NOT_EXERCISED
+FAIL, ERROR, PASS = Verdict.FAIL, Verdict.HARNESS_ERROR, Verdict.PASS
 SOON = hostile_adapter.LIMIT
 WAYS: dict[str, Ends] = {
     # right, if unusual
@@ -81,7 +81,7 @@ WAYS: dict[str, Ends] = {
     "crash_after_reset": Ends(ERROR, "reset was not answered: the process ended with exit code 4", FAIL),
     "changes_its_mind": Ends(FAIL, "the process ended with exit code 1", ERROR),
     # points
-    "tells_no_points": Ends(PASS, "", IDLE),
+    "tells_no_points": Ends(PASS, "", PASS),
     "tells_points_unasked": Ends(ERROR, "did not say at hello that it does", ERROR),
     "tells_points_and_goes_on": Ends(PASS, "", ERROR),
     "tells_points_of_no_call": Ends(ERROR, "and there was none of that id", ERROR),
@@ -146,6 +146,12 @@ def test_an_adapter_that_cannot_be_asked_is_a_harness_error_and_leaves_nothing(
         verdicts(way, SOON if way.startswith("silent") else PATIENT)
     assert UNUSABLE[way] in str(error.value)
     assert "adapter.py" not in str(error.value).replace("hostile_adapter.py", "")
+
+
+def test_a_row_whose_calls_at_once_come_to_no_point_passes_weakly() -> None:
+    with nothing_left():
+        found = verdicts("tells_no_points", PATIENT)
+    assert found["X10"] == (Verdict.PASS, ONE_STEP)
 
 
 def test_a_refusal_by_a_code_that_there_is_not_is_a_fault_beside_the_row() -> None:
