@@ -170,8 +170,9 @@ class Case:
         """Make a call; return it with its reply as it came."""
         wait, clock = call.operation == "wait", self.adapter.declaration.clock
         if wait and clock not in MOVED:
+            began = next(self._clock)
             time.sleep(call.arguments["ms"] / 1000 if clock == "real" else 0)
-            return replace(call, began=next(self._clock), within=self._stopwatch.now)
+            return replace(call, began=began, ended=next(self._clock), within=self._stopwatch.now)
         reply, refused = None, None
         self._observation.given(call.arguments)
         self.adapter.turn()

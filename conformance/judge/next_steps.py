@@ -115,13 +115,13 @@ class NextSteps:
     def _since(self, call: Observed) -> int:
         """Return the earliest instant at which a call can have taken its step: one that waited for a time took it at its end.
 
+        That is when its last millisecond began: what is done within it may come after, though the call comes back later.
         By a clock that runs on it may have come back late: then only what was over long before is over for sure.
         """
         if self.facts.wait(call.operation) is None:
             return call.began
-        if self.stepper.declaration.clock == "virtual":
-            return call.ended
-        over = (each.ended for each in self.calls if each.span[1] + AT_ONCE <= call.span[1])
+        last = 1 if self.stepper.declaration.clock == "virtual" else AT_ONCE
+        over = (each.ended for each in self.calls if each.span[1] + last <= call.span[1])
         return max([call.began, *(ended + 1 for ended in over)])
 
     def _until(self, call: Observed) -> float:

@@ -53,6 +53,7 @@ class Gathering:
     def __init__(self, log_map: LogMap) -> None:
         self._settles = log_map.declaration.settles * MS
         self._exact = log_map.clock == "virtual"
+        self._in_place = not (log_map.window or log_map.places)
         self._waiting: list[LogMoment] = []  # that are over, and may have caused what comes yet
         self._group: list[LoggedCall] = []
         self._before: list[LoggedSignal] = []
@@ -89,8 +90,8 @@ class Gathering:
 
     def _overlaps(self, call: LoggedCall) -> bool:
         ended = max(each.ended for each in self._group)
-        touches = call.began == ended and not (call.at_once and all(each.at_once for each in self._group))
-        return call.began < ended or touches
+        known = self._in_place and call.at_once and all(each.at_once for each in self._group)
+        return call.began < ended or (call.began == ended and not known)
 
     def _close(self, *, crowded: bool = False) -> None:
         """End the moment: what was logged while its calls went on is theirs at the latest."""

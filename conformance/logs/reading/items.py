@@ -13,7 +13,9 @@ from statemachines.rows import Observed, parts
 
 @dataclass(frozen=True, slots=True)
 class LoggedCall:
-    """A call: between which instants it was, in nanoseconds; where both are the same, its place in the log tells its order.
+    """A call: between which instants it was, in nanoseconds.
+
+    Where both are the same, its place in the log tells its order, unless entries may stand out of their place.
 
     system  which of the systems made it that have nothing to do with each other
     number  of the entry, in the order of the log

@@ -533,6 +533,22 @@ def test_by_a_real_clock_a_wait_may_have_given_up_before_it_came_back() -> None:
         assert case.finding is None
 
 
+@pytest.mark.parametrize("clock", ["real", "none"])
+def test_where_nobody_moves_the_clock_a_pause_beside_other_calls_is_over_when_it_is(clock: str) -> None:
+    compiled = SUITES["background-tasks"].compiled
+    system = type("Timed", (ConditionTasks,), {"declares": {**ConditionTasks.declares, "clock": clock}})
+    with adapted(system, compiled) as adapter:
+        case = Case(compiled, adapter)
+        task = case.call("spawn", {"label": "x"}).given["task_id"]
+
+        def ends() -> None:
+            case.call("wait", {"ms": 1})
+            case.call("finish", {"task": task, "outcome": "completed", "text": "x"})
+
+        case.together([lambda: case.call("wait_for_completion", {"timeout": 1000}), ends])
+        assert case.finding is None
+
+
 @pytest.mark.parametrize(("clock", "explained"), [("real", True), ("virtual", False)])
 def test_instants_in_signals_count_only_where_they_can_be_compared(clock: str, explained: bool) -> None:
     """Of a task that started at 5000 by the system's own clock, a summary is announced beside the subscription."""

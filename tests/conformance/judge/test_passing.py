@@ -311,3 +311,14 @@ def test_time_passes_once_for_all_who_wait_at_once() -> None:
     waits = [replace(watched.call("wait_for_completion", 10, gives=False, during=(1, 4)), elapsed=10) for _ in "ab"]
     assert watched.step(at_once(waits)) is None
     assert watched.judge.model.now == 10
+
+
+@pytest.mark.parametrize(("finished", "right"), [(1000, True), (999, False)])
+def test_what_ends_in_the_last_millisecond_of_a_wait_may_come_after_it_though_the_wait_comes_back_later(
+    finished: int, right: bool
+) -> None:
+    watched = table()
+    finish = replace(watched.call("finish", "a", "completed", "x", during=(2, 3)), at=finished)
+    waits = replace(watched.call("wait_for_completion", 1000, gives=False, during=(1, 4)), elapsed=1000)
+    pause = watched.call("wait", finished, during=(1, 2))
+    assert (watched.step(History(((waits,), (pause, finish)))) is None) == right

@@ -150,6 +150,15 @@ def test_entries_may_stand_out_of_their_order_as_far_as_the_map_says(tmp_path: P
     assert verdict(traced(tmp_path, entries, mapped(tmp_path, f"out of order: {order}\n"))) == "held"
 
 
+@pytest.mark.parametrize(("order", "held"), [("20 ms", True), ("3 entries", True), ("", False)])
+def test_of_entries_of_one_instant_the_place_tells_no_order_where_it_need_not_be_theirs(
+    tmp_path: Path, order: str, held: bool
+) -> None:
+    entries = [CREATED, asked(10, "running"), STARTED]
+    text = f"out of order: {order}\n" if order else "clock: real\n"
+    assert (verdict(traced(tmp_path, entries, mapped(tmp_path, text))) == "held") is held
+
+
 def test_an_entry_that_is_further_out_of_order_is_told(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match=r"log.jsonl:3: it was 10 ms before .*log.jsonl:2[\s\S]*out of order"):
         traced(tmp_path, [CREATED, DONE, STARTED])

@@ -155,3 +155,42 @@ class SpawnEndsWaits(Lie):
             return not waiter.cancelled()
         table.waiters.remove(waiter)
         return False
+
+
+class DrainEndsNoWait(Lie):
+    """Who is woken looks a millisecond later whether there is an outcome, and waits on where another has drained it."""
+
+    row, calls = "X46", 4
+
+    async def _wait(self, table: TaskTable, ms: int) -> bool:
+        loop = asyncio.get_running_loop()
+        end = loop.time() + ms / 1000
+        while await super()._wait(table, round(1000 * (end - loop.time()))):
+            await asyncio.sleep(0.001)
+            if table.queue:
+                return True
+        return False
+
+
+class SecondWaiterIsNotWoken(Lie):
+    """Who comes while another waits looks for a permit only when its time is over."""
+
+    row, calls = "X47", 6
+
+    async def _wait(self, table: TaskTable, ms: int) -> bool:
+        if not table.waiters:
+            return await super()._wait(table, ms)
+        await asyncio.sleep(ms / 1000)
+        return self._take_permit(table)
+
+
+class QueueKeepsFromWaking(Lie):
+    """Who begins to wait while there is something to drain looks for a permit only when its time is over."""
+
+    row, calls = "X48", 6
+
+    async def _wait(self, table: TaskTable, ms: int) -> bool:
+        if not table.queue:
+            return await super()._wait(table, ms)
+        await asyncio.sleep(ms / 1000)
+        return self._take_permit(table)
