@@ -82,10 +82,7 @@ fn call(jobs: Arc<MyJobs>, id: i64, message: Value) {
 fn main() {
     let mut jobs = Arc::<MyJobs>::default();
     for line in std::io::stdin().lines() {
-        let Ok::<Value, _>(message) = serde_json::from_str(&line.unwrap()) else {
-            fault(None, -32700, "no JSON", json!({}));
-            continue;
-        };
+        let Ok::<Value, _>(message) = serde_json::from_str(&line.unwrap()) else { fault(None, -32700, "no JSON", json!({})); continue };
         let (id, of_jobs) = (message["id"].as_i64().unwrap_or_default(), jobs.clone());
         match message["method"].as_str() {
             None => drop(HELD.lock().unwrap().as_mut().and_then(|held| held.remove(&id)).map(|go| go.send(()))),
