@@ -82,7 +82,7 @@ func main() {
 		line, err := lines.ReadBytes('\\n')
 		if err != nil { return }
 		asked.Method, asked.Params = "", nil
-		if err := json.Unmarshal(line, &asked); err != nil { write(object{"id": nil, "error": object{"code": -32700, "message": "no JSON"}}); continue }
+		if json.Unmarshal(line, &asked) != nil { write(object{"id": nil, "error": object{"code": -32700, "message": "no JSON"}}); continue }
 		id, _ := asked.ID.(float64)
 		call := Call{jobs, int(id), asked.Params}
 		switch asked.Method {
