@@ -67,7 +67,7 @@ def _has(value: Any, wanted: Any) -> bool:
 
 
 def translated(kind: Type, raw: Any, words: Mapping[str, str], instant: Callable[[Any], Any]) -> Any:
-    """Return a value in the words of the life cycle: those of its enumerations, and instants in milliseconds."""
+    """Return a value in the words of the life cycle: those of its enumerations, names of fields, and instants in milliseconds."""
     match kind:
         case Optional(item=item):
             return None if raw is None else translated(item, raw, words, instant)
@@ -79,9 +79,10 @@ def translated(kind: Type, raw: Any, words: Mapping[str, str], instant: Callable
             return [translated(item, each, words, instant) for each in raw]
         case RecordType(fields=fields) if isinstance(raw, dict):
             kinds = dict(fields)
+            named = {name if name in kinds else words.get(name, name): each for name, each in raw.items()}
             return {
                 name: translated(kinds[name], each, words, instant) if name in kinds else each
-                for name, each in raw.items()
+                for name, each in named.items()
             }
         case _:
             return raw

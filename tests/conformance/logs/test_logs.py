@@ -241,6 +241,33 @@ def test_a_call_that_never_ends_leaves_in_doubt_what_follows(tmp_path: Path) -> 
     assert "no end is logged" in found.refused.uncertain
 
 
+DRAINED = """
+time: {field: ts}
+words: {taskId: task_id, OK: completed, kind: status}
+entries:
+  - {when: {is: new}, call: spawn, with: {label: name}, gives: {task_id: id}}
+  - {when: {is: end}, call: finish, with: {task: id, outcome: how, text: said}}
+  - {when: {is: drain}, call: drain_completed, reply: taken}
+"""
+
+
+def test_fields_of_records_in_a_list_have_words_too(tmp_path: Path) -> None:
+    tasks = SUITES["background-tasks"].compiled
+    path = tmp_path / "drained.yaml"
+    path.write_text(DRAINED, encoding="utf-8")
+
+    def drained(task: str) -> str:
+        taken = [{"taskId": task, "label": "a", "result": {"kind": "OK", "text": "x"}}]
+        entries: Entries = [
+            {"ts": 1, "is": "new", "name": "a", "id": "t1"},
+            {"ts": 2, "is": "end", "id": "t1", "how": "OK", "said": "x"},
+            {"ts": 3, "is": "drain", "taken": taken},
+        ]
+        return verdict(outcome(tasks, entries, tmp_path / "log.jsonl", read_map(tasks, str(path))))
+
+    assert [drained("t1"), drained("t2")] == ["held", "refused"]
+
+
 def test_hidden_calls_may_have_been_made_at_any_time(tmp_path: Path) -> None:
     entries = [CREATED, asked(30, "completed")]
     assert line(traced(tmp_path, entries)) == 2
