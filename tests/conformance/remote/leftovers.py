@@ -7,6 +7,7 @@ import tempfile
 import threading
 import time
 import uuid
+from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -27,9 +28,16 @@ def nothing_left() -> Iterator[None]:
         yield
         assert not list(Path(folder).iterdir())
     until = time.monotonic() + LIMIT
-    while (found := (running(f"{_NAME}={mark}"), *_held())) != ([], *had) and time.monotonic() < until:
+    while any(left := _left(mark, *had)) and time.monotonic() < until:
         time.sleep(0.01)  # a thread that was told to end takes a moment
-    assert found == ([], *had)
+    assert not any(left), left
+
+
+def _left(mark: str, threads: list[str], files: int) -> tuple[list[str], list[str], int]:
+    """Return what there is now and was not before; what somebody else leaves may have gone meanwhile."""
+    threads_now, files_now = _held()
+    more = Counter(threads_now) - Counter(threads)
+    return running(f"{_NAME}={mark}"), sorted(more.elements()), max(files_now - files, 0)
 
 
 def running(mark: str) -> list[str]:

@@ -259,6 +259,12 @@ def test_a_trace_has_a_state_for_each_step_and_each_beginning() -> None:
     assert all(set(trace["vars"]) == state.keys() - {"#meta"} for state in trace["states"])
 
 
+def test_a_list_in_the_order_of_ids_that_the_system_chooses_is_compared_in_any_order() -> None:
+    text = SPEC.replace("  echo:\n", "  list:\n    gives: jobs.sortBy(j, j.id)\n  echo:\n")
+    said = as_json(exported(compile_text(text, "small.yaml"), {}, {}))
+    assert '"$unordered"' in said
+
+
 @pytest.mark.thorough
 def test_the_same_bytes_come_each_time(tmp_path: Path) -> None:
     spec = tmp_path / "small.yaml"
