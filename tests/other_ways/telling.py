@@ -144,27 +144,3 @@ class TellsBackwards(ClaimsInFinish):
 
     def _tells(self, mine: Sequence[ThreadJob]) -> list[Reply]:
         return super()._tells(mine[::-1])
-
-
-class TellsAcross(ClaimsInFinish):
-    """A wrong one: what is claimed stands in one line for all threads, and whoever tells takes all of it to its own."""
-
-    def _tells(self, mine: Sequence[ThreadJob]) -> list[Reply]:
-        told = []
-        while mine:
-            with self._locked():
-                if not self._claimed:
-                    self._signal("TurnTriggered", thread=mine[0].thread)
-                    break
-                told.append(self._message(self._claimed.pop(0)))
-                self._transcripts[mine[0].thread].append(told[-1])
-        return told
-
-
-class ForgetsWhenBusy(ClaimsInFinish):
-    """A wrong one: what it has claimed it tells only while the thread is still idle, and nobody else will."""
-
-    def _tells(self, mine: Sequence[ThreadJob]) -> list[Reply]:
-        with self._locked():
-            still = [job for job in mine if job.thread in self._idle]
-        return super()._tells(still)
