@@ -21,7 +21,7 @@ from statemachines.quiescence import settled, telling
 from statemachines.rows import Observed
 
 AT_ONCE = 500
-"""Milliseconds within which a call comes back that nothing keeps any more, also from one that looks now and then, or of a busy machine."""
+"""Milliseconds within which a call comes back once nothing keeps it: who only looks now and then takes that long, or a busy machine."""
 
 
 @dataclass(frozen=True, slots=True)

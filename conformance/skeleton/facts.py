@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 
 from statemachines import kernel
@@ -199,18 +199,21 @@ def refusals(operation: kernel.Operation) -> list[str]:
     return sorted(refused - {"", kernel.ANY_CODE})
 
 
-def shape(kind: Type) -> str:
-    """Write the form of a value as JSON would show it."""
+def by_name(kind: Type) -> str:
+    """Write a value that is no list and no record by the words of an enumeration, or by the name of its type."""
+    return " | ".join(kind.members) if isinstance(kind, Enum) else str(kind)
+
+
+def shape(kind: Type, plain: Callable[[Type], str] = by_name) -> str:
+    """Write the form of a value as JSON would show it; `plain` writes what is no list and no record."""
     match kind:
         case Optional(item=item):
-            return f"{shape(item)} | null"
+            return f"{shape(item, plain)} | null"
         case List(item=item):
-            return f"[{shape(item)}]"
+            return f"[{shape(item, plain)}]"
         case RecordType(fields=fields):
-            return "{" + ", ".join(f"{name}: {shape(field)}" for name, field in fields) + "}"
-        case Enum(members=members):
-            return " | ".join(members)
+            return "{" + ", ".join(f"{name}: {shape(field, plain)}" for name, field in fields) + "}"
         case DocumentType():
             return '{"text": …} | {"file": path}'
         case _:
-            return str(kind)
+            return plain(kind)

@@ -76,11 +76,12 @@ $product        }
             write(message, "error", new JSONObject().put("code", code).put("message", "" + error).put("data", data));
         }
     }
-    static boolean heard(JSONObject asked) {
-        String method = asked.optString("method");
+    static boolean heard(String line) {
+        JSONObject asked; try { asked = new JSONObject(line); } catch (RuntimeException noJson) {
+            write(new JSONObject().put("id", JSONObject.NULL), "error", Map.of("code", -32700, "message", "no JSON")); return true; }
         JSONObject params = asked.has("params") ? asked.getJSONObject("params") : new JSONObject();
         JSONObject welcome = new JSONObject().put("protocol", 1).put("declares", DECLARES).put("points", POINTS);
-        MyJobs now = jobs;
+        MyJobs now = jobs; String method = asked.optString("method");
         switch (method) {
             case "" -> HELD.remove(asked.getString("id")).countDown(); // a call may go on from its point
             case "hello" -> write(new JSONObject().put("id", asked.getInt("id")), "result", welcome);
@@ -89,9 +90,8 @@ $product        }
         }
         return !method.equals("close");
     }
-    public static void main(String[] given) throws IOException {
-        BufferedReader lines = new BufferedReader(new InputStreamReader(System.in, UTF_8));
-        for (String line = lines.readLine(); line != null && heard(new JSONObject(line)); line = lines.readLine()) {}
+    public static void main(String[] given) {
+        new BufferedReader(new InputStreamReader(System.in, UTF_8)).lines().allMatch(Adapter::heard); // until it is closed
         System.exit(0);
     }
 }

@@ -7,8 +7,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from string import Template
 
-from conformance.skeleton.facts import Asked, Effect, Method, Outline
-from statemachines.types import Bool, DocumentType, Int, List, Null, Optional, RecordType, Time, Type
+from conformance.skeleton.facts import Asked, Effect, Method, Outline, shape
+from statemachines.types import Bool, Int, Null, Time, Type
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,20 +63,12 @@ def _entry(style: Style, method: Method) -> str:
 
 
 def _taken(asked: Sequence[Asked]) -> list[str]:
-    fields = ", ".join(f"{each.name}: {_kind(each.type)}" for each in asked)
+    fields = ", ".join(f"{each.name}: {shape(each.type, _word)}" for each in asked)
     return [f"Takes {fields}."] if asked else []
 
 
-def _kind(kind: Type) -> str:
+def _word(kind: Type) -> str:
     match kind:
-        case Optional(item=item):
-            return f"{_kind(item)} | null"
-        case List(item=item):
-            return f"[{_kind(item)}]"
-        case RecordType(fields=fields):
-            return "{" + ", ".join(f"{name}: {_kind(field)}" for name, field in fields) + "}"
-        case DocumentType():
-            return '{"text": …} | {"file": path}'
         case Bool():
             return "bool"
         case Int() | Time():
