@@ -8,7 +8,7 @@ is left, a step that makes no difference to the others is the only one tried.
 from __future__ import annotations
 
 import itertools
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -19,6 +19,8 @@ from conformance.system import Within
 from conformance.transcripts import Unordered
 from statemachines.model import BaseModel, Outcome, Signal
 from statemachines.rows import Observed
+
+MOST_NUMBERED = 6  # calls made at once of which the order is told in words
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,13 +41,23 @@ class History:
 
     @property
     def summary(self) -> str:
-        """What each call gave, in one line."""
+        """What each call gave, in one line, and which came back before one of another caller began."""
         gave = (f"refused {each.refused}" if each.refused else repr(each.given) for each in self.calls)
         took = (f" after {each.elapsed} ms" if each.elapsed else "" for each in self.calls)
         text = "; ".join(
             f"{each.operation} → {given}{ms}" for each, given, ms in zip(self.calls, gave, took, strict=True)
         )
-        return text if len(text) <= 400 else f"{text[:397]}…"
+        return (text if len(text) <= 400 else f"{text[:397]}…") + "".join(f"; {each}" for each in self._apart())
+
+    def _apart(self) -> Iterator[str]:
+        """Say which calls were not at once after all: only those are bound to their order."""
+        calls = [(caller, call) for caller, calls in enumerate(self.callers) for call in calls]
+        for number, (caller, call) in enumerate(calls, 1):
+            before = [
+                str(place) for place, (who, each) in enumerate(calls, 1) if who != caller and each.ended < call.began
+            ]
+            if before and len(calls) <= MOST_NUMBERED:
+                yield f"call {number} began after {' and '.join(before)}"
 
     @property
     def clause(self) -> str:

@@ -14,8 +14,8 @@ from conformance.references.thread_job import Reply, ThreadJob, ThreadJobs
 class ClaimsInFinish(ThreadJobs):
     """An ending in an idle thread claims all that is due, lets go of the lock, and tells it message by message."""
 
-    def __init__(self) -> None:
-        super().__init__()
+    def __init__(self, **limits: int) -> None:
+        super().__init__(**limits)
         self._claimed: list[ThreadJob] = []
 
     def finish(self, job: str, outcome: str, payload: object) -> None:

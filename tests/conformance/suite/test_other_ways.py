@@ -123,9 +123,9 @@ MORE: dict[str, dict[type, tuple[str, ...]]] = {
     "thread-job": {
         thread_job.IdsOutsideTheLock: ("B1", "B2", "X22"),
         thread_job.ClaimsThenTells: ("X6", "X26", "X57", "B4"),
-        telling.ClaimsInFinish: ("X30", "X57", "B4"),
+        telling.ClaimsInFinish: ("X30", "X57", "B4", "X64", "X65"),
         telling.TellsInAThreadOfItsOwn: ("X30", "X57"),
-        telling.AllClaim: ("X6", "X26", "X27", "X57"),
+        telling.AllClaim: ("X6", "X26", "X27", "X57", "X64", "X65"),
         telling.AllShare: ("X30", "X57", "B4"),
         thread_job.CodeOfItsOwn: ("E8", "X2"),
         thread_job.TellsItsText: ("N7", "B5", "X15", "X35", "X46"),
