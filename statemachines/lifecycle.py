@@ -431,6 +431,7 @@ class Row:
     act: tuple[RowStep, ...]
     asserts: tuple[Claim, ...]
     open: tuple[Expr, ...]
+    derived: bool = False  # the source does not state what it asks
 
 
 @dataclass(frozen=True, slots=True)

@@ -186,7 +186,7 @@ def _shrunk(again: _Again) -> Counterexample | None:
     if alone is not again:
         again, first, best = alone, shown, alone.shortest(shown)
     best, hits, rounds = again.confirmed(first, best)
-    written = _written(case, best)
+    written = _written(case, best, should=all(each.should for each in again.wanted))
     choice = (
         _choice_that_explains(again, best.trace) if again.rounds == 1 and not (again.hangs or adapter.costly) else ""
     )
@@ -239,8 +239,9 @@ def _choice_that_explains(again: _Again, trace: Trace) -> str:
     return ""
 
 
-def _written(case: Case, best: Played) -> Written:
+def _written(case: Case, best: Played, *, should: bool) -> Written:
     """Write what a trace shows as a row that a right system keeps: one may do something else as well."""
+    best = replace(best, finding=replace(best.finding, should=True)) if should and best.finding is not None else best
     declaration = case.adapter.declaration
     for claim in _CLAIMS:
         written = as_row(case.compiled, best, claim=claim)

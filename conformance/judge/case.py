@@ -92,8 +92,9 @@ class Case:
     @property
     def faults(self) -> list[Finding]:
         """All that was found, but for what need not be a fault and for what is only recommended."""
-        sure = self.finding is not None and not self.judge.unsure
-        return [*self.judge.deviations, *([self.finding] if self.finding is not None and sure else [])]
+        found = self.finding
+        sure = found is not None and not found.should and not self.judge.unsure
+        return [*self.judge.deviations, *([found] if found is not None and sure else [])]
 
     @property
     def slow(self) -> int:
@@ -234,7 +235,8 @@ class Case:
         return self._failed(broken.kind, operation, expected, seen)
 
     def _failed(self, kind: str, operation: str, expected: str, seen: str) -> CallFailed:
-        finding = Finding(kind, f"operations.{operation}", operation, expected, seen)
+        clause = f"operations.{operation}"
+        finding = Finding(kind, clause, operation, expected, seen, self._facts.recommended(clause))
         if self.finding is None and self.judge.has_to_answer(operation):
             self.finding = finding
         return CallFailed(finding)

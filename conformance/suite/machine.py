@@ -6,7 +6,7 @@ import itertools
 import time
 from collections import Counter
 from collections.abc import Callable, Collection, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from conformance.counterexample import shrunk
@@ -16,6 +16,7 @@ from conformance.suite.row_facts import lacking
 from conformance.suite.rows import RowRunner
 from conformance.system import Adapter, HarnessError
 from conformance.verdict import UNSURE, Counterexample, Judged, RowResult, Verdict, verdict_of
+from statemachines.lifecycle import Level
 
 if TYPE_CHECKING:
     from conformance.search import Driver, Faults  # Hypothesis is slow to import
@@ -57,7 +58,7 @@ def run_machine(
         RowResult(
             f"{MACHINE}-{number}" if number > 1 else MACHINE,
             ABOUT_MACHINE,
-            "must",
+            _level(runner, each),
             each.verdict,
             each.reason,
             runs=runs if number == 1 else 0,
@@ -115,7 +116,7 @@ def search(runner: RowRunner, name: str, faults: Faults, tally: SearchTally) -> 
 def _told(runner: RowRunner, seen: Sequence[tuple[Case, Finding]], known: Collection[str]) -> list[Judged]:
     """Return what there is to tell of faults: each that is new, or else the first; beside it what one story leads to as well."""
     new = [each for each in seen if each[1].clause not in known and each[1].clause not in runner.told]
-    told = list(runner.shown)
+    told = [shown for _, shown in runner.shown]
     found: list[Judged] = []
     beside: list[str] = []  # the clauses of faults to which the story of another leads as well
     for case, finding in new or seen[:1]:
@@ -130,6 +131,12 @@ def _told(runner: RowRunner, seen: Sequence[tuple[Case, Finding]], known: Collec
     if left := sorted({*beside} - {each.clause for each in told}):
         first = first._replace(reason=f"{first.reason}; what leads there broke {named(left)} as well")
     return [first, *others]
+
+
+def _level(runner: RowRunner, judged: Judged) -> Level:
+    """Return how binding it is what was found: what only rows ask that are derived does not become a must by chance."""
+    shown = judged.counterexample
+    return "should" if shown is not None and runner.only_derived(shown.clause) else "must"
 
 
 def _is_one(one: Counterexample, other: Counterexample) -> bool:
@@ -173,7 +180,8 @@ class SearchTally:
 def _failed(runner: RowRunner, case: Case, finding: Finding) -> Judged:
     if finding.clause in runner.told:
         return verdict_of(runner.told[finding.clause])
-    found = shrunk(case, rounds=runner.budget.reproductions if case.groups else 1, wanted=[finding])
+    wanted = [replace(finding, should=runner.only_derived(finding.clause))]
+    found = shrunk(case, rounds=runner.budget.reproductions if case.groups else 1, wanted=wanted)
     if found is not None:
         return verdict_of(found)
     seen = f"expected {finding.expected}; seen {finding.seen}"

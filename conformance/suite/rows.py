@@ -10,7 +10,7 @@ import time
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import KW_ONLY, dataclass, field
+from dataclasses import KW_ONLY, dataclass, field, replace
 from typing import Any
 
 from conformance.budget import USUAL, Budget
@@ -79,7 +79,7 @@ class RowRunner:
 
     `strays` are faults that the judge saw and that the row is not about; the run as a whole reports them, so that one
     fault does not fail every row. `told` are the causes that rows have failed for, with the counterexample of each; `shown` are
-    all counterexamples. `elsewhere` are strays that a run in another process has seen.
+    all counterexamples, each with its row. `elsewhere` are strays that a run in another process has seen.
     """
 
     compiled: Compiled
@@ -92,7 +92,7 @@ class RowRunner:
     strays: list[Stray] = field(init=False, default_factory=list)
     elsewhere: tuple[Finding, ...] = field(init=False, default=())
     told: dict[str, Counterexample] = field(init=False, default_factory=dict)
-    shown: list[Counterexample] = field(init=False, default_factory=list)
+    shown: list[tuple[Row, Counterexample]] = field(init=False, default_factory=list)
     witnessed: Counter[str] = field(init=False, default_factory=Counter)
     broken_calls: BrokenCalls = field(init=False)
 
@@ -120,7 +120,7 @@ class RowRunner:
         return None if tally.strays else self._result(row, tally, judged, began)
 
     def _result(self, row: Row, tally: Tally, judged: Judged, began: float) -> RowResult:
-        self.shown += [judged.counterexample] if judged.counterexample is not None else []
+        self.shown += [(row, judged.counterexample)] if judged.counterexample is not None else []
         for finding, case in tally.strays:
             if not finding.shows(known for known, _ in self.strays):
                 self.strays.append((finding, case))
@@ -149,6 +149,11 @@ class RowRunner:
         """What is known to be wrong so far: on nothing else depends what the next row says."""
         seen = (*self.elsewhere, *(finding for finding, _ in self.strays))
         return KnownWrong(dict(self.told), seen, *self.broken_calls.known)
+
+    def only_derived(self, clause: str) -> bool:
+        """Return whether all rows that fail by a clause, or cover it and fail, ask what the source does not state."""
+        failed = [row for row, shown in self.shown if shown.clause == clause or covers(row, clause)]
+        return bool(failed) and all(row.derived for row in failed)
 
     def go_on_from(self, known: KnownWrong) -> None:
         """Take over what is known to be wrong in another process."""
@@ -333,6 +338,8 @@ class RowRunner:
         if isinstance(error, RowFailure):
             mine = mine or self._cause(program, values, case)
         tally.strays += [(each, case) for each in faults if each is not mine or row.level != "must"]
+        if mine is not None and row.derived:
+            mine = replace(mine, should=True)
         if isinstance(error, RowFailure):
             raise Fails(case, values, error, mine)
         if mine is not None:

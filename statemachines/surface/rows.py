@@ -49,11 +49,19 @@ def _group(reader: Reader, node: Node) -> tuple[RowGroup, Node | None]:
 
 def row(reader: Reader, name: Word, body: Mapping, group: RowGroup = UNGROUPED) -> Row:
     """Read one row of the matrix, with what all of its group share."""
+    level = cast(Level, reader.text(body.get("level")) or group.level)
+    derived = body.get("derived")
+    if derived is not None and level == "must":
+        message, hint = (
+            f"{name.text} is a must, and derived",
+            "what the source does not state is recommended: level should",
+        )
+        reader.fault("derived-must", derived.where, message, hint)
     return Row(
         id=name,
         group=group,
         about=reader.text(body.get("about")),
-        level=cast(Level, reader.text(body.get("level")) or group.level),
+        level=level,
         source=reader.text(body.get("source")),
         covers=reader.words(body.get("covers")),
         needs=group.needs + reader.exprs(body.get("needs")),
@@ -63,6 +71,7 @@ def row(reader: Reader, name: Word, body: Mapping, group: RowGroup = UNGROUPED) 
         act=_steps(reader, body.get("act")),
         asserts=_claims(reader, body.get("assert")),
         open=reader.exprs(body.get("open")),
+        derived=reader.true(derived),
     )
 
 

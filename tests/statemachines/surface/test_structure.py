@@ -142,6 +142,8 @@ matrix:
     rows:
       N1a:
         about: A job starts.
+        level: should
+        derived: true
         source: 1
         covers: operations.start
         needs: [clock, limits.retained >= 2]

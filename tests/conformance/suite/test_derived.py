@@ -1,0 +1,51 @@
+"""What only rows show that ask what no source states is recommended, wherever else it is seen."""
+
+from __future__ import annotations
+
+import pytest
+
+from conformance.suite.machine import MACHINE
+from conformance.suite.rows import RowRunner
+from conformance.verdict import EXIT_CONFORMS, Counterexample, Verdict
+from statemachines.compile import load
+from statemachines.rows import RowCompiler
+from tests.conformance.lifecycles import SUITES
+from tests.conformance.systems import adapted, thread_job, whole_run
+
+LIES = {(name, lie.__name__): lie for name, suite in SUITES.items() for lie in suite.faulty}
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize(
+    ("name", "lie", "rows"),
+    [
+        ("background-tasks", "ZeroIsAll", {"X37"}),  # a block too many
+        ("background-tasks", "CanceledLeaveFirst", {"X25"}),  # one row instead of another
+        ("job", "DisposeWaitsForBodies", {"E10", "E11", "E75"}),  # a hang
+        ("local-agent", "QueuesOverwriteEachOther", {"B9", "B19"}),  # calls at once
+        ("task-progress", "FailedRegistrationRuns", {"E4"}),  # what should have been left out
+    ],
+)
+def test_who_does_otherwise_what_no_source_states_conforms_and_is_told(name: str, lie: str, rows: set[str]) -> None:
+    code, results = whole_run(LIES[name, lie], load(name), quick=True)
+    found = {each.id: each.level for each in results if each.verdict is Verdict.FAIL}
+    assert code == EXIT_CONFORMS
+    assert {"should"} == {*found.values()}
+    assert rows == {each for each in found if not each.startswith(MACHINE)}
+
+
+def test_what_a_row_shows_as_well_that_is_no_derived_one_is_as_binding_as_ever() -> None:
+    compiled = thread_job()
+    rows = compiled.lifecycle.rows
+    clause = "operations.turn_boundary.sends"
+    derived, stated = rows["X6"], rows["N5"]
+    assert (derived.derived, stated.derived) == (True, False)
+    with adapted(LIES["thread-job", "OrderLostBetweenEmitters"], compiled) as adapter:
+        runner = RowRunner(compiled, RowCompiler(compiled.lifecycle), adapter)
+        assert not runner.only_derived(clause)  # no row says so
+        shown = Counterexample("", 1, clause, "", "")
+        runner.shown.append((derived, shown))
+        assert runner.only_derived(clause)
+        assert not runner.only_derived("operations.finish.move")
+        runner.shown.append((stated, shown))
+        assert not runner.only_derived(clause)
