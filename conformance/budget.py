@@ -29,7 +29,7 @@ class Budget:
     # The stateful test of Hypothesis, random walks, and concurrent pairs
     stateful_tests: int = 60
     stateful_steps: int = 30  # calls of each
-    walks: int = 20
+    walks: int = 60
     walk_steps: int = 30  # calls of each
     pairs: int = 800  # situations in which two calls are made at once, of all operations together
     calls_before: tuple[int, int] = (2, 7)  # least and most calls that lead to such a situation

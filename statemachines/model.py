@@ -424,7 +424,7 @@ class BaseModel:
         self.limits = Values({**self.LIMITS, **(limits or {})})
         self.policies = Values({**self.POLICIES, **(policies or {})})
         self.seen = bytearray(len(self.CLAUSES))
-        self.mint: Callable[..., str] = self.next_ordinal
+        self.mint: Callable[..., str] | None = None  # not its own method: models that hold themselves are freed late
         self.reset()
 
     def reset(self) -> None:
@@ -437,7 +437,7 @@ class BaseModel:
 
     def minted(self, entity: str, prefix: str = "", size: int | None = None) -> str:
         """Mint the id of a new record, with a prefix and a length if they are said. Raises Impossible for another one."""
-        found = self.mint(entity, prefix, size)
+        found = (self.mint or self.next_ordinal)(entity, prefix, size)
         if not found.startswith(prefix) or found == prefix or (size is not None and len(found) != size):
             wanted = f"{prefix!r} and more" if size is None else f"{prefix!r} and {size - len(prefix)} more"
             raise Impossible(f"entities.{entity}.id", f"the id {found!r} is not {wanted}")
@@ -459,7 +459,7 @@ class BaseModel:
         """Make one of another kind: of the same life cycle, without some of its sentences."""
         other = kind.__new__(kind)
         other.limits, other.policies, other.seen = self.limits, self.policies, self.seen
-        other.mint = other.next_ordinal
+        other.mint = None
         other.thaw(frozen)
         return other
 

@@ -31,7 +31,7 @@ from statemachines import kernel
 from statemachines.compile import Compiled
 from statemachines.explore import Chooser, Gone, choosers, worth_trying
 from statemachines.expression import python_name
-from statemachines.model import ABSENT
+from statemachines.model import ABSENT, BaseModel
 from statemachines.rows import Observed
 from statemachines.types import List, Ref, present
 
@@ -91,15 +91,16 @@ class Driver:
         """Return the arguments that a number stands for in the present configuration; None where there are none."""
         return _chosen(self._choices(operation), number)
 
-    def _choices(self, operation: str) -> list[tuple[str, list[list[Any]]]]:
-        """Return the values that each parameter can have in the present configuration, those that are alike together."""
+    def _choices(self, operation: str, model: BaseModel | None = None) -> list[tuple[str, list[list[Any]]]]:
+        """Return the values that each parameter can have in a configuration, those that are alike together."""
+        model = self.case.judge.model if model is None else model
         if operation == "wait":
             return [("ms", [[ms] for ms in WAITS])]
         found = []
         for parameter, chooser in self._choosers[operation]:
-            values = worth_trying(parameter, chooser, self.case.judge.model, self.gone)
+            values = worth_trying(parameter, chooser, model, self.gone)
             odd = odd_values(self._compiled, parameter.wire, values)
-            found.append((parameter.name, [*self._alike(parameter, values), *([odd] if odd else [])]))
+            found.append((parameter.name, [*self._alike(parameter, values, model), *([odd] if odd else [])]))
         return found
 
     def drawn(
@@ -122,7 +123,11 @@ class Driver:
             found.append((enabled, given))
         return max(found, key=itemgetter(0))[1]  # the first that does something, or else the first
 
-    def _alike(self, parameter: kernel.Parameter, values: Sequence[Any]) -> list[list[Any]]:
+    def drawn_for(self, model: BaseModel, operation: str, chooser: random.Random) -> dict[str, Any] | None:
+        """Draw arguments for a call on some model, whatever comes of it; None where there are none."""
+        return _chosen(self._choices(operation, model), chooser.randrange(NUMBERS))
+
+    def _alike(self, parameter: kernel.Parameter, values: Sequence[Any], model: BaseModel) -> list[list[Any]]:
         """Put the ids of records in one state together, so that each state is asked about as often as any other.
 
         A registry holds many ended records and few active ones.
@@ -130,7 +135,7 @@ class Driver:
         if not parameter.entity:
             return [[value] for value in values]
         entity = self._compiled.kernel.entity(parameter.entity)
-        records = getattr(self.case.judge.model, python_name(entity.collection))
+        records = getattr(model, python_name(entity.collection))
         found: dict[str, list[Any]] = {}
         for value in values:
             record = records.get(value) if isinstance(value, str) else None

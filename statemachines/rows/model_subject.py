@@ -47,7 +47,7 @@ class ModelSubject:
         at_once: bool = True,
     ) -> None:
         self.model = model
-        model.mint = model.descending if descending else model.next_ordinal
+        model.mint = model.descending if descending else None
         self.limits = model.limits
         self.policies = model.policies
         self.order = order

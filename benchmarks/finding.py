@@ -1,0 +1,131 @@
+"""`python -m benchmarks.finding`: how many wrong systems each search finds when no row is run, by life cycle.
+
+A wrong system counts as found when a case shows something wrong, be it only recommended. Right systems are tried as well.
+"""
+
+from __future__ import annotations
+
+import argparse
+import statistics
+import sys
+import time
+from collections import defaultdict
+from collections.abc import Iterator
+from concurrent.futures import ProcessPoolExecutor
+from contextlib import closing
+from dataclasses import dataclass
+from multiprocessing import get_context
+from typing import Any
+
+from conformance.budget import USUAL
+from conformance.judge import BrokenCalls
+from conformance.search import Faults
+from conformance.suite.machine import SEARCHES, SearchTally, search, searches_of
+from conformance.suite.rows import RowRunner
+from conformance.targets import open_system
+from statemachines.rows import RowCompiler
+from tests.conformance.lifecycles import SUITES
+
+LIMIT = 1.0  # seconds for a call: some systems deadlock
+KINDS = ("one caller", "at once", "right")
+
+
+@dataclass(frozen=True, slots=True)
+class Trial:
+    """One system, asked by some searches under one seed."""
+
+    lifecycle: str
+    kind: str
+    index: int
+    seed: int
+    searches: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """Which search found something, after how many seconds, and what; no name where none did."""
+
+    name: str
+    by: str
+    seconds: float
+    seen: str
+
+
+def main() -> int:
+    """Try a sample, and print a table."""
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.finding", description=__doc__, allow_abbrev=False)
+    parser.add_argument("lifecycles", nargs="*", metavar="LIFECYCLE", help="which of them; all by default")
+    parser.add_argument("--every", type=int, default=6, help="one wrong system in so many (default: 6)")
+    parser.add_argument("--seeds", type=int, default=1)
+    parser.add_argument("--of", nargs="+", choices=KINDS, default=KINDS[:2], help="what is tried")
+    parser.add_argument("--by", nargs="+", choices=SEARCHES, default=SEARCHES, help="the searches; all by default")
+    parser.add_argument("--workers", type=int, default=2, help="processes (default: 2)")
+    parser.add_argument("--missed", action="store_true", help="name what was not found")
+    options = parser.parse_args()
+    wanted = [trial for name in options.lifecycles or SUITES for trial in _trials(name, options)]
+    found: dict[tuple[str, str], list[Outcome]] = defaultdict(list)
+    with ProcessPoolExecutor(options.workers, mp_context=get_context("spawn")) as pool:
+        for trial, outcome in zip(wanted, pool.map(tried, wanted, chunksize=2), strict=True):
+            found[trial.lifecycle, trial.kind].append(outcome)
+            if options.missed and bool(outcome.by) == (trial.kind == "right"):
+                print(f"  {trial.lifecycle} {outcome.name} seed {trial.seed} {outcome.by} {outcome.seen}", flush=True)
+    for (lifecycle, kind), outcomes in found.items():
+        print(f"{lifecycle:16} {kind:10} {_told(outcomes)}")
+    for kind in options.of:
+        every = [each for (_, known), outcomes in found.items() if known == kind for each in outcomes]
+        if every:
+            print(f"{'all':16} {kind:10} {_told(every)}")
+    return 0
+
+
+def _told(outcomes: list[Outcome]) -> str:
+    hits = [each for each in outcomes if each.by]
+    seconds = f"{statistics.median(each.seconds for each in outcomes):6.2f} s in the middle"
+    by = ", ".join(f"{name} {sum(each.by == name for each in hits)}" for name in SEARCHES)
+    return f"{len(hits):4} of {len(outcomes):4} ({100 * len(hits) // len(outcomes):3} %) {seconds}; {by}"
+
+
+def _trials(name: str, options: argparse.Namespace) -> Iterator[Trial]:
+    for kind in options.of:
+        count = len(_systems(name, kind))
+        for index in range(0, count, 1 if kind == "right" else options.every):
+            for seed in range(options.seeds):
+                yield Trial(name, kind, index, seed, tuple(options.by))
+
+
+def _systems(name: str, kind: str) -> list[Any]:
+    suite = SUITES[name]
+    if kind == "right":
+        return [*suite.right]
+    alone = suite.sequential
+    return alone if kind == "one caller" else [lie for lie in suite.faulty if lie not in alone]
+
+
+def tried(trial: Trial) -> Outcome:
+    """Ask one system until something is found."""
+    compiled = SUITES[trial.lifecycle].compiled
+    system = _systems(trial.lifecycle, trial.kind)[trial.index]
+    with closing(open_system(compiled, system)) as adapter:
+        adapter.limit = LIMIT
+        began, seen = time.monotonic(), ""
+        runner = RowRunner(compiled, RowCompiler(compiled.lifecycle), adapter, number=trial.seed, budget=USUAL)
+        faults = Faults(BrokenCalls(adapter))
+        recommended: list[str] = []
+
+        class Tally(SearchTally):
+            def count(self, driver: Any) -> None:
+                """Take note of what is only recommended, too."""
+                recommended.extend(each.clause for each in driver.case.judge.findings)
+
+        for name in searches_of(adapter):
+            if name not in trial.searches:
+                continue
+            search(runner, name, faults, Tally())
+            seen = faults.found[0].finding.clause if faults.found else next(iter(recommended), "")
+            if seen:
+                return Outcome(system.__name__, name, time.monotonic() - began, seen)
+        return Outcome(getattr(system, "__name__", str(system)), "", time.monotonic() - began, "")
+
+
+if __name__ == "__main__":
+    sys.exit(main())
