@@ -27,7 +27,7 @@ class Budget:
     more_schedules: int = 200  # at most, while nothing overlapped, or showed what the row is about
 
     # The stateful test of Hypothesis, random walks, and concurrent pairs
-    stateful_tests: int = 60
+    stateful_tests: int = 30
     stateful_steps: int = 30  # calls of each
     walks: int = 60
     walk_steps: int = 30  # calls of each

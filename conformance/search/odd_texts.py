@@ -1,4 +1,4 @@
-"""Texts that a system may tidy up or mistake, although it only has to carry them about."""
+"""Values beside the usual ones: texts that a system may tidy up or mistake, although it only has to carry them about, and lists of one."""
 
 from __future__ import annotations
 
@@ -16,13 +16,14 @@ ODD = ("", *UNTIDY, "\n x", "a\r\nb", "a\0b", "e\u0301", "\ufeffx", "\x1b[1mx")
 
 
 def odd_values(compiled: Compiled, kind: Type, values: Sequence[Any]) -> list[Any]:
-    """List odd values beside those of a type: untidy texts; of names the empty one, and what others may be taken for."""
+    """List odd values beside those of a type: untidy texts; of names the empty one, and what others may be taken for; lists of one."""
     match present(kind):
         case Text(name=name) if name in compiled.lifecycle.types:
             return list(_texts(compiled.lifecycle.types[name].text, values))
-        case List(item=Text() as item):
-            found = odd_values(compiled, item, [])
-            return [found] if found else []
+        case List(item=item):
+            whole = values[-1] if values and isinstance(values[-1], list) else []
+            found = odd_values(compiled, item, []) if isinstance(item, Text) else []
+            return [*([each] for each in (whole if len(whole) > 1 else ())), *([found] if found else [])]
         case _:
             return []
 

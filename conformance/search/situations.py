@@ -7,7 +7,7 @@ sentences one after the other about one record, how many records there are besid
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Hashable, Iterator, Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
 from operator import attrgetter
 from typing import Any
@@ -18,7 +18,7 @@ from statemachines.expression import python_name
 from statemachines.model import BaseModel, Decision
 from statemachines.types import Bool, Enum, Optional, Ref, Type, present
 
-MANY = 4  # records beside a limit, beyond which one more is nothing new
+MANY_RECORDS = 4  # records beside a limit, beyond which one more is nothing new
 BESIDE = 40  # other records of an owner that are looked at
 SENTENCE, CALL, PAIR, COUNT = 8.0, 4.0, 2.0, 1.0  # how much a new situation of a kind is worth
 
@@ -28,14 +28,15 @@ Label = Hashable  # what a call did
 
 @dataclass(slots=True)
 class Story:
-    """What has happened to each id, and last of all, in a case or in what is only thought of."""
+    """What has happened last to each id, two calls of it, and last of all, and to which id; in a case or in thought."""
 
-    last: dict[str, Label] = field(default_factory=dict)
+    last: dict[str, tuple[Label, ...]] = field(default_factory=dict)
     before: Label = ""
+    about: str | None = None
 
     def fork(self) -> Story:
         """Return another one that goes on from here."""
-        return Story(dict(self.last), self.before)
+        return Story(dict(self.last), self.before, self.about)
 
 
 class Situations:
@@ -65,7 +66,8 @@ class Situations:
         """Return the situations of a call on a model before it is made, and make it a part of the story."""
         entities = self._of.get(operation, {})
         told = "ok" if decision.accept else "|".join(decision.refuse) or "open"
-        label = (operation, told)
+        chosen = (value for value in arguments.values() if value is None or isinstance(value, bool))
+        label = (operation, told, *chosen)
         ids: list[str] = []
         parts: list[Hashable] = []
         beside: list[Hashable] = []
@@ -90,25 +92,38 @@ class Situations:
         ]
         for place, value in enumerate(ids):
             if value in story.last:
-                found.append((PAIR, (place, story.last[value], label)))
-            story.last[value] = label
+                found.append((PAIR, (place, story.last[value][-1], label)))
+                found.append((COUNT, (place, story.last[value], label)))
+        if ids and story.about is not None and story.about != ids[0] and story.about in story.last:
+            found.append((PAIR, ("after another", story.last[story.about][-1], label)))
+        if not ids:
+            found += self._of_all(model, label, story)
+        story.last.update({each: (*story.last.get(each, ())[-1:], label) for each in ids})
+        story.before, story.about = label, ids[0] if ids else story.about
+        return found
+
+    def of_wait(self, model: BaseModel, label: Label, story: Story) -> list[Situation]:
+        """Return the situations of a wait, before it is made, and make it a part of the story."""
+        found = [(CALL, label), (PAIR, (story.before, label)), *self._of_all(model, label, story)]
         story.before = label
         return found
 
-    def came(self, model: BaseModel, operation: str, before: Mapping[str, Any], story: Story) -> list[Situation]:
-        """Return the sentences that were at work in a call that was made, after what each record had gone through."""
-        sentences = [place for place, hit in enumerate(model.seen) if hit]
-        return [(SENTENCE, place) for place in sentences]
+    def _of_all(self, model: BaseModel, label: Label, story: Story) -> list[Situation]:
+        """Return the situations of what names no record, and so may be about each: what happened to it last."""
+        return [
+            (PAIR, (label, each.token(model, identity, story), story.last.get(identity)))
+            for each in self._minted
+            for identity in list(each.live(model))[-BESIDE // 4 :]
+        ]
+
+    @staticmethod
+    def sentences(model: BaseModel) -> list[Situation]:
+        """Return the sentences that were at work since the model was made or asked."""
+        return [(SENTENCE, place) for place, hit in enumerate(model.seen) if hit]
 
     def ids(self, model: BaseModel) -> dict[str, list[str]]:
         """Return the ids of the records that may come and go, by entity."""
         return {each.name: list(each.live(model)) for each in self._minted}
-
-    def owners(self, model: BaseModel, identity: str) -> Iterator[str]:
-        """Walk the records that a new record belongs to."""
-        for each in self._minted:
-            if identity in each.live(model):
-                yield from each.owners(model, identity)
 
 
 class _Records:
@@ -138,12 +153,14 @@ class _Records:
         live = self.live(model)
         record = live.get(identity)
         owners = [getattr(record, name) for name in self._owners] if record is not None else []
-        others = (
-            getattr(each, "state", "")
-            for each in list(live.values())[-BESIDE:]
-            if each is not record and owners == [getattr(each, name) for name in self._owners]
-        )
-        return (getattr(record, "state", "none"), frozenset(others))
+        others: Counter[str] = Counter()
+        elsewhere = set()
+        for each in list(live.values())[-BESIDE:]:
+            if owners != [getattr(each, name) for name in self._owners]:
+                elsewhere.add(getattr(each, "state", ""))
+            elif each is not record:
+                others[getattr(each, "state", "")] += 1
+        return (getattr(record, "state", "none"), _sizes(model, others), frozenset(elsewhere))
 
     def owners(self, model: BaseModel, identity: str) -> list[str]:
         """Return the ids of the records that a record belongs to."""
@@ -153,15 +170,19 @@ class _Records:
 
     def count(self, model: BaseModel) -> Hashable:
         """Return how many records there are in each state, as far as one more makes a difference."""
-        states = Counter(getattr(each, "state", "") for each in self.live(model).values())
-        limits = [each for each in vars(model.limits).values() if isinstance(each, int) and each > MANY]
-        return tuple(sorted((state, _size(count, limits)) for state, count in states.items()))
+        return _sizes(model, Counter(getattr(each, "state", "") for each in self.live(model).values()))
+
+
+def _sizes(model: BaseModel, states: Mapping[str, int]) -> Hashable:
+    """Return how many there are in each state, beside the limits."""
+    limits = [each for each in vars(model.limits).values() if isinstance(each, int) and each > MANY_RECORDS]
+    return frozenset((state, _size(count, limits)) for state, count in states.items())
 
 
 def _size(count: int, limits: Sequence[int]) -> Hashable:
     """Return a number as it stands to the limits: one below, at it, one above, twice it and more; else whether it is small."""
     near = next((("limit", count - limit) for limit in limits if abs(count - limit) <= 1), None)
-    if near is not None or count <= MANY:
+    if near is not None or count <= MANY_RECORDS:
         return near or count
     return ("many", sum(count >= times * limit for limit in limits for times in (1, 2, 3)))
 
@@ -176,10 +197,10 @@ def _kind(value: Any) -> Hashable:
         case str():
             return ("text", len(value).bit_length(), value[:1].isalnum())
         case list():
-            return ("list", min(len(value), MANY), frozenset(map(_kind, value[:MANY])))
+            return ("list", min(len(value), MANY_RECORDS), frozenset(map(_kind, value[:MANY_RECORDS])))
         case dict():
             return tuple(_kind(each) for each in value.values())
-        case int() if not isinstance(value, bool) and value > MANY:
+        case int() if not isinstance(value, bool) and value > MANY_RECORDS:
             return ("number", value.bit_length())
         case _:
             return repr(value)

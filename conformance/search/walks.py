@@ -1,37 +1,35 @@
 """Walks that the model steers: long cases, each call chosen for what no case has come to yet.
 
-A call of the model costs microseconds, one of the system far more. So some ways to go on are tried on the model first, at
-random, and of these the one is taken that comes to most that is new. Every so often a call is made for no reason, or one is made
-many times over, and each walk prefers other operations. It begins with a registry that is empty, nearly full, or too full.
+Every so often a call is made for no reason, or once more, or the last few are made many times over. Each walk prefers other
+operations, and every other one begins with a registry that is nearly full, or too full.
 """
 
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 from conformance.budget import Budget
 from conformance.judge import case_seed
+from conformance.search.ahead import Ahead, Intended
 from conformance.search.faults import Diverged, Faults
 from conformance.search.prefill import prefills
 from conformance.search.situations import Situations, Story
-from conformance.search.stateful import WAITS, Driver
+from conformance.search.stateful import Driver
 from conformance.system import MOVED, Adapter
 from statemachines import kernel
 from statemachines.compile import Compiled
-from statemachines.model import BaseModel, Impossible, Restless
+from statemachines.types import Text, present
 
 IDLY = 0.15  # of the calls are made whatever comes of them
-WAYS = 8  # to go on that are tried on the model
-AHEAD = 3  # calls of each of them
-TRIES = 4  # of arguments, to find some with which a call does something
-LATER = 0.8  # what a call is worth less for each one before it
+REPEATED = 0.3  # of those are the same as one shortly before
+FLOODS = 0.3  # of those are the last few calls, many times over
+MOST_FLOODED = 4  # calls that are the last few
+FLOODED = (10, 60, 120)  # calls, more or less, of all those times
 LIKED = (0.2, 1.0, 1.0, 3.0)  # how much more often than others an operation is tried, by walk
-SELDOM = 0.1  # the same of those that are about everything
-FLOODS = 0.03  # of the calls are made many times over
-FLOODED = (3, 12, 55, 110)
+LOOKING, SELDOM = 0.5, 0.1  # the same of those that change nothing, and of those that are about everything
+MOST_EXPLANATIONS = 32  # of what was seen, beyond which a walk ends: each call takes as many times as long
 
 
 def search(
@@ -50,195 +48,132 @@ def search(
         if faults.over:
             break
         driver = Driver(compiled, adapter, budget, seed=case_seed(number, index), faults=faults)
-        walk = Walk(compiled, driver, situations, random.Random(f"{number}/{index}"))
+        chooser = random.Random(f"{number}/{index}")
         try:
-            ways[walk.chooser.randrange(len(ways)) if index % 2 else 0](driver)
-            walk.go(budget.walk_steps)
+            ways[chooser.randrange(len(ways)) if index % 2 else 0](driver)
+            SteeredWalk(compiled, driver, situations, chooser).go(budget.walk_steps)
             faults.stood(driver.case)
         except Diverged:
             pass
         after(driver)
 
 
-@dataclass(slots=True)
-class _Planned:
-    """A call that was tried on the model, and the ids of the records that it made there."""
-
-    operation: str
-    arguments: dict[str, Any]
-    made: dict[str, list[str]]
-
-
-@dataclass(slots=True)
-class Walk:
+class SteeredWalk:
     """One case of a walk."""
 
-    compiled: Compiled
-    driver: Driver
-    situations: Situations
-    chooser: random.Random
-    story: Story = field(default_factory=Story)
-    _names: list[str] = field(init=False)
-    _weights: list[float] = field(init=False)
-    _steps: int = 0
-
-    def __post_init__(self) -> None:
-        offered = [each for each in self.compiled.kernel.operations if self.driver.offers(each.name)]
-        self._names = [each.name for each in offered]
-        self._weights = [
-            self.chooser.choice(LIKED) * (SELDOM if is_about_everything(each) else 1.0 if each.effects else 0.5)
-            for each in offered
-        ]
-        if self.driver.case.adapter.declaration.clock in MOVED:
-            self._names.append("wait")
-            self._weights.append(self.chooser.choice(LIKED))
+    def __init__(self, compiled: Compiled, driver: Driver, situations: Situations, chooser: random.Random) -> None:
+        self._driver, self._situations, self._chooser = driver, situations, chooser
+        self._story = Story()
+        self._made: list[tuple[str, dict[str, Any]]] = []
+        self._texts = compiled.lifecycle.types
+        self._operations = {each.name: each for each in compiled.kernel.operations if driver.offers(each.name)}
+        weights = {name: chooser.choice(LIKED) * _usual(each) for name, each in self._operations.items()}
+        if driver.case.adapter.declaration.clock in MOVED:
+            weights["wait"] = chooser.choice(LIKED)
+        self._ahead = Ahead(driver, situations, chooser, [*weights], [*weights.values()])
 
     def go(self, steps: int) -> None:
         """Make so many calls."""
-        while self._steps < steps:
-            if self.chooser.random() < IDLY:
-                self._idly()
+        lockstep = self._driver.case.judge
+        tried = 0
+        while len(self._made) < steps and tried < 2 * steps:
+            if len(lockstep.lockstep.configurations) > MOST_EXPLANATIONS:
+                return
+            tried += 1
+            if self._chooser.random() < IDLY:
+                self._go_idly()
                 continue
-            for planned, renamed in self._renamed(self._way()):
-                self._make(planned.operation, _with(planned.arguments, renamed))
+            for intended, arguments in self._as_given(self._ahead.best(self._story)):
+                self._make(intended.operation, arguments)
 
-    def _idly(self) -> None:
-        """Make any call, or one that does something many times over."""
-        name = self._named()
-        if self.chooser.random() < FLOODS / IDLY and name != "wait":
-            for _ in range(self.chooser.choice(FLOODED)):
-                arguments = self.driver.drawn(name, self.chooser)
-                if arguments is None or self.driver.avoided(name, arguments) or self.driver.faults.broken.shuns(name):
-                    break
-                self.driver.make(name, arguments)
-        self._make(name, self.driver.drawn(name, self.chooser, tries=1))
+    def _go_idly(self) -> None:
+        """Make any call, one of the last once more, or the last few many times over."""
+        which = self._chooser.random() if self._made else 1.0
+        if which < REPEATED:
+            self._make(*self._chooser.choice(self._made[-2:]))
+        elif which < REPEATED + FLOODS:
+            calls = self._made[-self._chooser.randint(1, MOST_FLOODED) :]
+            self._flood(calls, self._chooser.choice(FLOODED) // len(calls))
+        else:
+            name = self._ahead.named()
+            self._make(name, self._ahead.arguments(self._driver.case.judge.model, name))
 
     def _make(self, operation: str, arguments: dict[str, Any] | None) -> None:
-        self._steps += 1
+        """Make a call, unless the model tells that it is better not made."""
         if arguments is None:
             return
-        model = self.driver.case.judge.model.fork()
-        self.situations.note(self._thought(model, operation, arguments, self.story) or [])
-        self.driver.take(operation, arguments)
+        model = self._driver.case.judge.model.fork()
+        found = self._ahead.thought(model, operation, arguments, self._story)
+        if found is not None:
+            self._made.append((operation, arguments))
+            self._situations.note(found)
+            self._driver.take(operation, arguments)
 
-    def _named(self) -> str:
-        return self.chooser.choices(self._names, self._weights)[0]
+    def _as_given(self, calls: Sequence[Intended]) -> Iterator[tuple[Intended, dict[str, Any]]]:
+        """Walk calls as they were tried, with the ids that the system gave by then instead of those of the model."""
+        given: dict[str, str] = {}
+        for intended in calls:
+            before = self._situations.ids(self._driver.case.judge.model)
+            yield intended, {name: _with(value, given) for name, value in intended.arguments.items()}
+            now = self._situations.ids(self._driver.case.judge.model)
+            for entity, ids in intended.made.items():
+                new = [each for each in now[entity] if each not in before[entity]]
+                given.update(zip(ids, new, strict=False))
 
-    # ── Trying on the model ──
+    # ── The same many times over ──
 
-    def _way(self) -> list[_Planned]:
-        """Return the calls to go on with: of some ways, tried on the model, the one that comes to most that is new."""
-        best: list[_Planned] = []
-        most = 0.0
-        for _ in range(WAYS):
-            worth, calls, until = self._tried()
-            if worth > most or not best:
-                most, best = worth, calls[:until]
-        return best
+    def _flood(self, calls: Sequence[tuple[str, dict[str, Any]]], times: int) -> None:
+        """Make calls so often, each time about what is new then; until so many ways of what may come would be too many."""
+        judge, broken = self._driver.case.judge, self._driver.faults.broken
+        for operation, arguments in (call for _ in range(times) for call in calls):
+            again = self._anew(operation, arguments)
+            if again is None or broken.shuns(operation) or self._driver.avoided(operation, again):
+                return
+            if len(judge.lockstep.configurations) > 1:
+                return
+            self._driver.make(operation, again)
 
-    def _tried(self) -> tuple[float, list[_Planned], int]:
-        """Go one way on the model; return what it is worth, its calls, and how many of them lead to the last that is new."""
-        model, story = self.driver.case.judge.model.fork(), self.story.fork()
-        worth, calls, until = 0.0, list[_Planned](), 1
-        for ahead in range(AHEAD):
-            name = self._named()
-            arguments = self._arguments(model, name)
-            if arguments is None:
+    def _anew(self, operation: str, arguments: Mapping[str, Any]) -> dict[str, Any] | None:
+        """Return the same arguments, but the newest record for one that comes and goes, and a new text for one that was new."""
+        found = dict(arguments)
+        newest = {name: ids[-1:] for name, ids in self._situations.ids(self._driver.case.judge.model).items()}
+        fresh = self._driver.arguments(operation, 0) or {}
+        for parameter in self._operations[operation].parameters if operation != "wait" else ():
+            if not isinstance(found.get(parameter.name), str):
                 continue
-            before = self.situations.ids(model)
-            try:
-                found = self._thought(model, name, arguments, story)
-            except (Impossible, Restless):
-                break
-            if found is None:
-                continue
-            here = self.situations.worth(found)
-            worth += here * LATER**ahead
-            made = {
-                entity: [each for each in ids if each not in before[entity]]
-                for entity, ids in self.situations.ids(model).items()
-            }
-            calls.append(_Planned(name, arguments, made))
-            until = len(calls) if here >= 1.0 else until
-        return worth, calls, until
-
-    def _thought(
-        self, model: BaseModel, operation: str, arguments: Mapping[str, Any], story: Story
-    ) -> list[tuple[float, Any]] | None:
-        """Make a call on a model; return the situations that it comes to, or None where the spec does not say what comes."""
-        model.seen = bytearray(len(model.seen))
-        if operation == "wait":
-            label = ("wait", len(model.deadlines()), _until(model, arguments["ms"]))
-            found: list[tuple[float, Any]] = [(4.0, label), (2.0, (story.before, label))]
-            story.before = label
-            model.wait(arguments["ms"])
-            return found + self.situations.came(model, operation, {}, story)
-        decision = model.decide(operation, arguments)
-        if decision.avoid or decision.blocks:
-            return None
-        found = self.situations.of(model, operation, arguments, decision, story)
-        if decision.accept:
-            model.do(operation, arguments)
-            model.settle()
-        return found + self.situations.came(model, operation, arguments, story)
-
-    def _arguments(self, model: BaseModel, name: str) -> dict[str, Any] | None:
-        """Draw arguments for a model: mostly such that the call does something."""
-        if name == "wait":
-            return {"ms": self.chooser.choice([*WAITS, *_deadlines(model)])}
-        found: dict[str, Any] | None = None
-        for _ in range(TRIES):
-            found = self.driver.drawn_for(model, name, self.chooser)
-            if found is None or self.chooser.random() < IDLY or model.decide(name, found).accept:
-                break
+            if parameter.entity in newest:
+                if not newest[parameter.entity]:
+                    return None
+                found[parameter.name] = newest[parameter.entity][0]
+            elif parameter.name in fresh and self._may_be_new(parameter):
+                found[parameter.name] = fresh[parameter.name]
         return found
 
-    def _renamed(self, calls: Sequence[_Planned]) -> Any:
-        """Walk calls as they were tried, with the ids that the system gave by then instead of those of the model."""
-        renamed: dict[str, str] = {}
-        for planned in calls:
-            before = self.situations.ids(self.driver.case.judge.model)
-            yield planned, renamed
-            now = self.situations.ids(self.driver.case.judge.model)
-            for entity, ids in planned.made.items():
-                new = [each for each in now[entity] if each not in before[entity]]
-                renamed.update(zip(ids, new, strict=False))
+    def _may_be_new(self, parameter: kernel.Parameter) -> bool:
+        kind = present(parameter.type)
+        declared = self._texts.get(kind.name) if isinstance(kind, Text) else None
+        return declared is not None and declared.text == "fresh or reused"
 
 
-def is_about_everything(operation: kernel.Operation) -> bool:
-    """Return whether an operation names no record, and ends what there is or changes a setting: it comes seldom."""
-    if any(each.entity for each in operation.parameters):
-        return False
+def _usual(operation: kernel.Operation) -> float:
+    """Return how often an operation is tried: seldom one that names no record, and ends what there is or changes a setting."""
     effects = list(kernel.walk(operation.effects))
-    return any(
-        isinstance(each, kernel.ForEach | kernel.Remove) or (isinstance(each, kernel.Set) and each.record is None)
-        for each in effects
-    ) and not any(isinstance(each, kernel.Create) for each in effects)
+    named = any(each.entity for each in operation.parameters)
+    if named or any(isinstance(each, kernel.Create) for each in effects):
+        return 1.0
+    ends = any(isinstance(each, kernel.ForEach | kernel.Remove) for each in effects)
+    if ends or any(isinstance(each, kernel.Set) and each.record is None for each in effects):
+        return SELDOM
+    return 1.0 if effects else LOOKING
 
 
-def _with(arguments: Mapping[str, Any], renamed: Mapping[str, str]) -> dict[str, Any]:
-    def other(value: Any) -> Any:
-        match value:
-            case str():
-                return renamed.get(value, value)
-            case list():
-                return [other(each) for each in value]
-            case dict():
-                return {name: other(each) for name, each in value.items()}
-            case _:
-                return value
-
-    return {name: other(value) for name, value in arguments.items()}
-
-
-def _deadlines(model: BaseModel) -> list[int]:
-    """List the waits to each deadline, to one millisecond before it, and to one after it."""
-    ends = {end - model.now for first, last, _, _ in model.deadlines() for end in (first, last)}
-    return sorted(ms for end in ends for ms in (end - 1, end, end + 1) if ms > 0)
-
-
-def _until(model: BaseModel, ms: int) -> str:
-    """Say how long a wait is beside the next deadline."""
-    ends = [end - model.now for first, last, _, _ in model.deadlines() for end in (first, last)]
-    near = next((ms - end for end in ends if abs(ms - end) <= 1), None)
-    return str(near) if near is not None else str(sum(end < ms for end in ends))
+def _with(value: Any, given: Mapping[str, str]) -> Any:
+    match value:
+        case str():
+            return given.get(value, value)
+        case list():
+            return [_with(each, given) for each in value]
+        case dict():
+            return {name: _with(each, given) for name, each in value.items()}
+        case _:
+            return value

@@ -406,7 +406,7 @@ def test_a_model_takes_its_limits_and_policies_from_the_spec_unless_they_are_dec
     assert vars(declared.limits) == {"burns": 3, "most": None}
     assert (vars(plain.policies), vars(declared.policies)) == ({"tie": "id"}, {"tie": "start"})
     assert Lamp.LIMITS == {"burns": 10, "most": None}
-    assert plain.mint("job") == "job-0"
+    assert plain.minted("job") == "job-0"
 
 
 @cache

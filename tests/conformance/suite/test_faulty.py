@@ -39,7 +39,6 @@ LONGER_THAN_KNOWN: dict[str, dict[str, str]] = {
             "LastSettledFirst",
             "LimitIsPerOwner",
             "ListAcknowledges",
-            "RetriesAfterDispose",
             "ZeroRetentionKeeps",
         ),
         WAITS,
@@ -50,7 +49,6 @@ LONGER_THAN_KNOWN: dict[str, dict[str, str]] = {
     },
     "background-tasks": {
         **dict.fromkeys(("CrashedRowsStay", "EvictedCancelIsLate", "IdIsReused"), CLAIM),
-        "SecondOutcomeKeepsRow": "with a call fewer it only breaks a recommendation",
     },
 }
 """Lies whose counterexamples are some calls longer than the shortest ones known, each with the reason."""

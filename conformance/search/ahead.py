@@ -1,0 +1,140 @@
+"""Looking ahead: ways to go on are tried on the model, and of these the one is taken that comes to most that is new.
+
+A call of the model costs microseconds, one of the system far more.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from conformance.search.situations import Label, Situation, Situations, Story
+from conformance.search.stateful import WAITS, Driver
+from statemachines.model import BaseModel, Impossible, Restless
+
+WAYS = 8  # to go on that are tried
+CALLS = 3  # of each of them
+TRIES = 4  # of arguments, to find some with which a call does something
+ANYHOW = 0.15  # of the calls are taken that do nothing, though another might
+LATER = 0.8  # what a call is worth less for each one before it
+NEW = 1.0  # a call that is worth as much comes to something new
+MOST_OPEN = 5  # timers and steps of its own that may come at an instant; each makes twice as many ways
+MOST_LOOSE = 2  # timers of which nobody knows when they fire; of more there are too many ways to wait for long
+
+
+@dataclass(frozen=True, slots=True)
+class Intended:
+    """A call that was tried on the model, and the ids of the records that it made there."""
+
+    operation: str
+    arguments: dict[str, Any]
+    made: Mapping[str, Sequence[str]]
+
+
+@dataclass(slots=True)
+class Descent:
+    """Calls that were tried on the model, what they are worth, and how many of them lead to the last that is new."""
+
+    calls: list[Intended] = field(default_factory=list)
+    worth: float = 0.0
+    until: int = 1
+
+
+@dataclass(slots=True)
+class Ahead:
+    """Looks ahead of one case. `names` are the operations that may be tried, with how much each of them is liked."""
+
+    driver: Driver
+    situations: Situations
+    chooser: random.Random
+    names: Sequence[str]
+    weights: Sequence[float]
+
+    def named(self) -> str:
+        """Choose an operation."""
+        return self.chooser.choices(self.names, self.weights)[0]
+
+    def best(self, story: Story) -> list[Intended]:
+        """Return the calls to go on with; none where none was found."""
+        ways = [self._tried(story.fork()) for _ in range(WAYS)]
+        best = max(ways, key=lambda way: way.worth)
+        return best.calls[: best.until]
+
+    def _tried(self, story: Story) -> Descent:
+        """Go one way on the model, at random."""
+        model, way = self.driver.case.judge.model.fork(), Descent()
+        for number in range(CALLS):
+            name = self.named()
+            arguments = self.arguments(model, name)
+            if arguments is None:
+                continue
+            before = self.situations.ids(model)
+            try:
+                found = self.thought(model, name, arguments, story)
+            except (Impossible, Restless):
+                break
+            if found is None:
+                break
+            worth = self.situations.worth(found)
+            way.worth += worth * LATER**number
+            now = self.situations.ids(model)
+            way.calls.append(
+                Intended(name, arguments, {entity: _new(ids, before[entity]) for entity, ids in now.items()})
+            )
+            way.until = len(way.calls) if worth >= NEW else way.until
+        return way
+
+    def thought(
+        self, model: BaseModel, operation: str, arguments: Mapping[str, Any], story: Story
+    ) -> list[Situation] | None:
+        """Make a call on a model; return the situations that it comes to, or None where it is better not made.
+
+        That is so where the spec does not say what comes of it, or so much may come of it that following it takes long.
+        """
+        model.seen = bytearray(len(model.seen))
+        if operation == "wait":
+            found = self._waited(model, arguments["ms"], story)
+        else:
+            decision = model.decide(operation, arguments)
+            if decision.avoid or decision.blocks:
+                return None
+            found = self.situations.of(model, operation, arguments, decision, story)
+            if decision.accept:
+                model.do(operation, arguments)
+                model.settle()
+        is_open = len(model.due()) + len(model.own_steps()) > MOST_OPEN
+        return None if is_open else [*found, *self.situations.sentences(model)]
+
+    def _waited(self, model: BaseModel, ms: int, story: Story) -> list[Situation]:
+        ends = [end - model.now for first, last, _, _ in model.deadlines() for end in (first, last)]
+        near = next((ms - end for end in ends if abs(ms - end) <= 1), None)
+        label: Label = ("wait", len(ends), near if near is not None else ("passes", sum(end < ms for end in ends)))
+        found = self.situations.of_wait(model, label, story)
+        model.wait(ms)
+        return found
+
+    def arguments(self, model: BaseModel, name: str) -> dict[str, Any] | None:
+        """Draw arguments for a call on a model: mostly such that it does something; None where there are none."""
+        if name == "wait":
+            near = _deadlines(model)
+            loose = sum(first < last for first, last, _, _ in model.deadlines())
+            return {"ms": self.chooser.choice(near[:3] if loose > MOST_LOOSE else [*WAITS, *near])}
+        found: dict[str, Any] | None = None
+        for _ in range(TRIES):
+            found = self.driver.drawn_for(model, name, self.chooser)
+            if found is None or self.chooser.random() < ANYHOW or model.decide(name, found).accept:
+                break
+        return found
+
+
+def _new(now: Sequence[str], before: Sequence[str]) -> list[str]:
+    known = {*before}
+    return [each for each in now if each not in known]
+
+
+def _deadlines(model: BaseModel) -> list[int]:
+    """List the waits to each deadline, to one millisecond before it, and to one after it."""
+    ends = {end - model.now for first, last, _, _ in model.deadlines() for end in (first, last)}
+    return sorted({ms for end in ends for ms in (end - 1, end, end + 1) if ms > 0})

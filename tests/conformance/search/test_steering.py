@@ -1,0 +1,141 @@
+"""Walks that the model steers: they come to more than walks that nobody steers, and repeat what a system may forget."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterable
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from conformance.budget import USUAL
+from conformance.judge import BrokenCalls
+from conformance.references.thread_job import Reply, ThreadJobs
+from conformance.search import ahead, walks
+from conformance.search.ahead import Ahead
+from conformance.search.faults import Faults
+from conformance.search.situations import Situations, Story
+from conformance.search.stateful import Driver
+from statemachines.compile import Compiled
+from tests.conformance.lifecycles import SUITES
+from tests.conformance.search.searching import searched
+from tests.conformance.systems import REFERENCE, adapted, thread_job
+
+FEW = replace(USUAL, walks=10)
+
+
+def situations_met(monkeypatch: pytest.MonkeyPatch, compiled: Compiled, system: Any, ways: int) -> int:
+    """How many situations ten walks come to that choose between so many ways to go on."""
+    monkeypatch.setattr(ahead, "WAYS", ways)
+    kept: list[Situations] = []
+
+    class Kept(Situations):
+        def __init__(self, compiled: Compiled) -> None:
+            super().__init__(compiled)
+            kept.append(self)
+
+    monkeypatch.setattr(walks, "Situations", Kept)
+    with adapted(system, compiled) as adapter:
+        walks.search(compiled, adapter, 0, FEW, after=lambda driver: None, faults=Faults(BrokenCalls(adapter)))
+    return len(kept[0].met)
+
+
+@pytest.mark.parametrize("name", ["thread-job", "task-progress"])
+def test_who_looks_ahead_comes_to_more(monkeypatch: pytest.MonkeyPatch, name: str) -> None:
+    suite = SUITES[name]
+    steered, unsteered = (situations_met(monkeypatch, suite.compiled, suite.reference, ways) for ways in (8, 1))
+    assert steered > 1.1 * unsteered
+
+
+class ForgetsFifty(ThreadJobs):
+    """A call that was resolved is forgotten when fifty others were since."""
+
+    def complete_inline(self, thread: str, tool_call: str, tool: str, result: str) -> Reply:
+        with self._locked():
+            for old in [*self._calls][:-50]:
+                del self._calls[old]
+            return super().complete_inline(thread, tool_call, tool, result)
+
+
+@pytest.mark.thorough
+def test_what_only_many_calls_show_is_found() -> None:
+    assert any(searched(walks.search, ForgetsFifty, seed, USUAL)[0] is not None for seed in range(4))
+
+
+class OddIds(ThreadJobs):
+    """Gives ids that nobody could foresee."""
+
+    def _mint_id(self) -> str:
+        return f"job-{random.Random(self._starts).getrandbits(64):x}"
+
+
+def test_what_was_planned_about_a_new_record_is_done_with_the_id_that_it_got() -> None:
+    diverged, cases = searched(walks.search, OddIds, 0, FEW)
+    assert diverged is None
+    calls = [call for case in cases for call in case.without_looks if getattr(call, "operation", "") == "finish"]
+    known = [call for call in calls if call.refused != "not_found"]  # type: ignore[union-attr]  # calls, as asked above
+    assert len(known) > 0.6 * len(calls) > 5
+
+
+def planner(system: type = REFERENCE) -> Iterable[tuple[Driver, Ahead]]:
+    with adapted(system) as adapter:
+        driver = Driver(thread_job(), adapter)
+        situations = Situations(thread_job())
+        yield driver, Ahead(driver, situations, random.Random(0), ["start", "finish"], [1.0, 1.0])
+
+
+def test_looking_ahead_changes_nothing() -> None:
+    for driver, planned in planner():
+        model = driver.case.judge.model
+        before, seen, story = model.freeze(), bytes(model.seen), Story()
+        assert planned.best(story)
+        assert (model.freeze(), bytes(model.seen), story) == (before, seen, Story())
+        assert not planned.situations.met
+
+
+def test_what_was_come_to_is_worth_less() -> None:
+    for driver, planned in planner():
+        start = {"thread": "t1", "tool_call": "c", "tool": "bash"}
+        found = planned.thought(driver.case.judge.model.fork(), "start", start, Story())
+        assert found is not None
+        first = planned.situations.worth(found)
+        planned.situations.note(found)
+        assert planned.situations.worth(found) == pytest.approx(first / 4)
+
+
+def test_a_situation_is_another_beside_other_records_and_after_another_call() -> None:
+    for driver, planned in planner():
+        model, story = driver.case.judge.model.fork(), Story()
+
+        def met(operation: str, **given: Any) -> set[Any]:
+            found = planned.thought(model, operation, given, story)  # noqa: B023 - called within the loop alone
+            assert found is not None
+            return {what for _, what in found}
+
+        met("start", thread="t1", tool_call="a", tool="bash")
+        one = met("start", thread="t1", tool_call="b", tool="bash")
+        first, second = model.jobs
+        ended = met("finish", job=first, outcome="completed", payload="x")
+        again = met("finish", job=first, outcome="completed", payload="x")
+        other = met("finish", job=second, outcome="completed", payload="x")
+        assert one
+        assert ended - again
+        assert ended - other
+
+
+def test_no_walk_goes_where_too_much_may_come_unasked() -> None:
+    suite = SUITES["job"]
+    with adapted(suite.reference, suite.compiled) as adapter:
+        driver = Driver(suite.compiled, adapter)
+        look = Ahead(driver, Situations(suite.compiled), random.Random(0), ["register"], [1.0])
+        model, story = driver.case.judge.model.fork(), Story()
+        retention = vars(model.limits)["retention"]
+        for _ in range(8):
+            given = {"type": "bash", "label": "x"}
+            assert look.thought(model, "register", given, story) is not None
+        for each in [*model.jobs]:
+            model.do("settle", {"handle": model.jobs[each].body.id, "outcome": "ok", "text": "x"})
+            model.settle()
+        assert look.thought(model.fork(), "wait", {"ms": retention - 1}, story) is not None
+        assert look.thought(model.fork(), "wait", {"ms": retention}, story) is None
