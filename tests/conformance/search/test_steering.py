@@ -106,7 +106,8 @@ def test_what_was_come_to_is_worth_less() -> None:
 
 def test_a_situation_is_another_beside_other_records_and_after_another_call() -> None:
     for driver, planned in planner():
-        model, story = driver.case.judge.model.fork(), Story()
+        model: Any = driver.case.judge.model.fork()
+        story = Story()
 
         def met(operation: str, **given: Any) -> set[Any]:
             found = planned.thought(model, operation, given, story)  # noqa: B023 - called within the loop alone
@@ -129,7 +130,8 @@ def test_no_walk_goes_where_too_much_may_come_unasked() -> None:
     with adapted(suite.reference, suite.compiled) as adapter:
         driver = Driver(suite.compiled, adapter)
         look = Ahead(driver, Situations(suite.compiled), random.Random(0), ["register"], [1.0])
-        model, story = driver.case.judge.model.fork(), Story()
+        model: Any = driver.case.judge.model.fork()
+        story = Story()
         retention = vars(model.limits)["retention"]
         for _ in range(8):
             given = {"type": "bash", "label": "x"}
