@@ -112,7 +112,7 @@ def tried(trial: Trial) -> Outcome:
         faults = Faults(BrokenCalls(adapter))
         recommended: list[str] = []
 
-        class Tally(SearchTally):
+        class RecommendedTally(SearchTally):
             def count(self, driver: Any) -> None:
                 """Take note of what is only recommended, too."""
                 recommended.extend(each.clause for each in driver.case.judge.findings)
@@ -120,7 +120,7 @@ def tried(trial: Trial) -> Outcome:
         for name in searches_of(adapter):
             if name not in trial.searches:
                 continue
-            search(runner, name, faults, Tally())
+            search(runner, name, faults, RecommendedTally())
             seen = faults.found[0].finding.clause if faults.found else next(iter(recommended), "")
             if seen:
                 return Outcome(system.__name__, name, time.monotonic() - began, seen)

@@ -26,7 +26,7 @@ class Budget:
     schedules_of_crowd: int = 3  # of a row with so many calls
     more_schedules: int = 200  # at most, while nothing overlapped, or showed what the row is about
 
-    # The stateful test of Hypothesis, random walks, and concurrent pairs
+    # The stateful test of Hypothesis, walks, and concurrent pairs
     stateful_tests: int = 30
     stateful_steps: int = 30  # calls of each
     walks: int = 60
@@ -34,7 +34,7 @@ class Budget:
     pairs: int = 800  # situations in which two calls are made at once, of all operations together
     calls_before: tuple[int, int] = (2, 7)  # least and most calls that lead to such a situation
     calls_after: int = 3  # calls that follow the pair
-    draws: int = 8  # of arguments, of which one may do something, and fit what was called before
+    draws: int = 8  # of arguments, of which one may do something
     prefilled: int = 200  # ended records that a case begins with, at most: a larger retention is not filled up
 
     # The judge

@@ -51,12 +51,14 @@ class History:
 
     def _apart(self) -> Iterator[str]:
         """Say which calls were not at once after all: only those are bound to their order."""
+        if len(self.calls) > MOST_NUMBERED:
+            return
         calls = [(caller, call) for caller, calls in enumerate(self.callers) for call in calls]
         for number, (caller, call) in enumerate(calls, 1):
             before = [
                 str(place) for place, (who, each) in enumerate(calls, 1) if who != caller and each.ended < call.began
             ]
-            if before and len(calls) <= MOST_NUMBERED:
+            if before:
                 yield f"call {number} began after {' and '.join(before)}"
 
     @property

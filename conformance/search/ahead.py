@@ -21,7 +21,7 @@ ANYHOW = 0.15  # of the calls are taken that do nothing, though another might
 LATER = 0.8  # what a call is worth less for each one before it
 NEW = 1.0  # a call that is worth as much comes to something new
 MOST_OPEN = 5  # timers and steps of its own that may come at an instant; each makes twice as many ways
-MOST_LOOSE = 2  # timers of which nobody knows when they fire; of more there are too many ways to wait for long
+MOST_LOOSE = 2  # timers of which nobody knows when they fire; more of them fire in too many ways while a call waits
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,10 +71,7 @@ class Ahead:
             if arguments is None:
                 continue
             before = self.situations.ids(model)
-            try:
-                found = self.thought(model, name, arguments, story)
-            except (Impossible, Restless):
-                break
+            found = self.thought(model, name, arguments, story)
             if found is None:
                 break
             worth = self.situations.worth(found)
@@ -94,18 +91,28 @@ class Ahead:
         That is so where the spec does not say what comes of it, or so much may come of it that following it takes long.
         """
         model.seen = bytearray(len(model.seen))
-        if operation == "wait":
-            found = self._waited(model, arguments["ms"], story)
-        else:
-            decision = model.decide(operation, arguments)
-            if decision.avoid or decision.blocks:
-                return None
-            found = self.situations.of(model, operation, arguments, decision, story)
-            if decision.accept:
-                model.do(operation, arguments)
-                model.settle()
+        try:
+            found = self._came(model, operation, arguments, story)
+        except (Impossible, Restless):  # the model may be one that lacks a sentence
+            return None
         is_open = len(model.due()) + len(model.own_steps()) > MOST_OPEN
-        return None if is_open else [*found, *self.situations.sentences(model)]
+        return None if found is None or is_open else [*found, *self.situations.sentences(model)]
+
+    def _came(
+        self, model: BaseModel, operation: str, arguments: Mapping[str, Any], story: Story
+    ) -> list[Situation] | None:
+        if operation == "wait":
+            until = model.now + arguments["ms"]
+            loose = sum(first < last and first <= until for first, last, _, _ in model.deadlines())
+            return None if loose > MOST_LOOSE else self._waited(model, arguments["ms"], story)
+        decision = model.decide(operation, arguments)
+        if decision.avoid or decision.blocks:
+            return None
+        found = self.situations.of(model, operation, arguments, decision, story)
+        if decision.accept:
+            model.do(operation, arguments)
+            model.settle()
+        return found
 
     def _waited(self, model: BaseModel, ms: int, story: Story) -> list[Situation]:
         ends = [end - model.now for first, last, _, _ in model.deadlines() for end in (first, last)]
@@ -118,9 +125,7 @@ class Ahead:
     def arguments(self, model: BaseModel, name: str) -> dict[str, Any] | None:
         """Draw arguments for a call on a model: mostly such that it does something; None where there are none."""
         if name == "wait":
-            near = _deadlines(model)
-            loose = sum(first < last for first, last, _, _ in model.deadlines())
-            return {"ms": self.chooser.choice(near[:3] if loose > MOST_LOOSE else [*WAITS, *near])}
+            return {"ms": self.chooser.choice([*WAITS, *_deadlines(model)])}
         found: dict[str, Any] | None = None
         for _ in range(TRIES):
             found = self.driver.drawn_for(model, name, self.chooser)

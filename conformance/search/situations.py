@@ -85,11 +85,12 @@ class Situations:
                 parts.append(_kind(value))
         counts = tuple(each.count(model) for each in self._minted)
         found: list[Situation] = [
-            (CALL, (label, *parts)),
-            (CALL, (label, *beside)),
-            (COUNT, (label, counts)),
-            (COUNT, (story.before, label)),
+            (CALL, ("parts", label, *parts)),
+            (COUNT, ("counts", label, counts)),
+            (COUNT, ("after", story.before, label)),
         ]
+        if beside:
+            found.append((CALL, ("beside", label, *beside)))
         for place, value in enumerate(ids):
             if value in story.last:
                 found.append((PAIR, (place, story.last[value][-1], label)))
@@ -104,14 +105,14 @@ class Situations:
 
     def of_wait(self, model: BaseModel, label: Label, story: Story) -> list[Situation]:
         """Return the situations of a wait, before it is made, and make it a part of the story."""
-        found = [(CALL, label), (PAIR, (story.before, label)), *self._of_all(model, label, story)]
+        found = [(CALL, label), (PAIR, ("after", story.before, label)), *self._of_all(model, label, story)]
         story.before = label
         return found
 
     def _of_all(self, model: BaseModel, label: Label, story: Story) -> list[Situation]:
         """Return the situations of what names no record, and so may be about each: what happened to it last."""
         return [
-            (PAIR, (label, each.token(model, identity, story), story.last.get(identity)))
+            (PAIR, ("of all", label, each.token(model, identity, story), story.last.get(identity)))
             for each in self._minted
             for identity in list(each.live(model))[-BESIDE // 4 :]
         ]

@@ -9,10 +9,9 @@ from __future__ import annotations
 
 import itertools
 import random
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import lru_cache
-from operator import itemgetter
 from typing import Any
 
 from hypothesis import Phase, event, seed
@@ -32,7 +31,6 @@ from statemachines.compile import Compiled
 from statemachines.explore import Chooser, Gone, choosers, worth_trying
 from statemachines.expression import python_name
 from statemachines.model import ABSENT, BaseModel
-from statemachines.rows import Observed
 from statemachines.types import List, Ref, present
 
 # Numbers that stand for arguments: more than there are. Of a larger range Hypothesis prefers the small ones.
@@ -71,10 +69,19 @@ class Driver:
         self.take(operation, self.arguments(operation, number))
 
     def take(self, operation: str, arguments: dict[str, Any] | None) -> None:
-        """Make a call, if there are arguments and the spec says what comes of it, then look."""
-        if arguments is not None and not self.faults.broken.shuns(operation) and not self.avoided(operation, arguments):
+        """Make a call, if there are arguments and it may be made, then look."""
+        if arguments is not None and self.may(operation, arguments):
             self.make(operation, arguments)
             self.observe(arguments)
+
+    def may(self, operation: str, arguments: dict[str, Any]) -> bool:
+        """Return whether a call had better be made now: the spec says what comes of it, and it has broken no case."""
+        return not self.faults.broken.shuns(operation) and not self.avoided(operation, arguments)
+
+    def new_text(self, operation: str, parameter: str) -> str | None:
+        """Return a text for a parameter that no record has yet; None where it takes none."""
+        groups = dict(self._choices(operation)).get(parameter, [])
+        return next((value for group in groups for value in group if isinstance(value, str)), None)
 
     def avoided(self, operation: str, arguments: dict[str, Any]) -> bool:
         """Return whether the spec leaves open what a call would do here."""
@@ -103,25 +110,16 @@ class Driver:
             found.append((parameter.name, [*self._alike(parameter, values, model), *([odd] if odd else [])]))
         return found
 
-    def drawn(
-        self,
-        operation: str,
-        chooser: random.Random,
-        fits: Callable[[dict[str, Any]], bool] = lambda _: True,
-        tries: int | None = None,
-    ) -> dict[str, Any] | None:
-        """Draw arguments with which a call does something, and that fit, if some are found in so many tries."""
+    def drawn(self, operation: str, chooser: random.Random, tries: int | None = None) -> dict[str, Any] | None:
+        """Draw arguments with which a call does something, if some are found in so many tries; None where there are none."""
         choices = self._choices(operation)
-        found: list[tuple[bool, dict[str, Any]]] = []
+        first: dict[str, Any] | None = None
         for _ in range(tries or self._draws):
             given = _chosen(choices, chooser.randrange(NUMBERS))
-            if given is None:
-                return None
-            enabled = self.enabled(operation, given)
-            if enabled and fits(given):
+            if given is None or self.enabled(operation, given):
                 return given
-            found.append((enabled, given))
-        return max(found, key=itemgetter(0))[1]  # the first that does something, or else the first
+            first = given if first is None else first
+        return first
 
     def drawn_for(self, model: BaseModel, operation: str, chooser: random.Random) -> dict[str, Any] | None:
         """Draw arguments for a call on some model, whatever comes of it; None where there are none."""
@@ -142,11 +140,6 @@ class Driver:
             state = getattr(record, "state", "") if record is not None else repr(value)
             found.setdefault(state, []).append(value)
         return list(found.values())
-
-    def ids(self) -> Iterable[str]:
-        """Return the ids that the last call gave."""
-        last = next(iter(self.case.without_looks[-1:]), None)
-        return kernel_facts.of(self._compiled).ids(last).values() if isinstance(last, Observed) else ()
 
     def owners(self, entity: str, record: str) -> dict[str, str]:
         """Return the records that a record refers to, by entity: the thread of a job, say."""

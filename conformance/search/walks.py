@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from conformance.budget import Budget
@@ -58,14 +59,24 @@ def search(
         after(driver)
 
 
+@dataclass(frozen=True, slots=True)
+class _CallMade:
+    """A call that was made, and the texts in it that no call before had."""
+
+    operation: str
+    arguments: dict[str, Any]
+    new: frozenset[str]
+
+
 class SteeredWalk:
     """One case of a walk."""
 
     def __init__(self, compiled: Compiled, driver: Driver, situations: Situations, chooser: random.Random) -> None:
         self._driver, self._situations, self._chooser = driver, situations, chooser
         self._story = Story()
-        self._made: list[tuple[str, dict[str, Any]]] = []
-        self._texts = compiled.lifecycle.types
+        self._made: list[_CallMade] = []
+        self._known: set[str] = set()  # texts that were given
+        self._types = compiled.lifecycle.types
         self._operations = {each.name: each for each in compiled.kernel.operations if driver.offers(each.name)}
         weights = {name: chooser.choice(LIKED) * _usual(each) for name, each in self._operations.items()}
         if driver.case.adapter.declaration.clock in MOVED:
@@ -74,23 +85,24 @@ class SteeredWalk:
 
     def go(self, steps: int) -> None:
         """Make so many calls."""
-        lockstep = self._driver.case.judge
-        tried = 0
+        judge, tried = self._driver.case.judge, 0
         while len(self._made) < steps and tried < 2 * steps:
-            if len(lockstep.lockstep.configurations) > MOST_EXPLANATIONS:
+            if len(judge.lockstep.configurations) > MOST_EXPLANATIONS:
                 return
             tried += 1
             if self._chooser.random() < IDLY:
                 self._go_idly()
                 continue
             for intended, arguments in self._as_given(self._ahead.best(self._story)):
-                self._make(intended.operation, arguments)
+                if not self._make(intended.operation, arguments):
+                    break
 
     def _go_idly(self) -> None:
         """Make any call, one of the last once more, or the last few many times over."""
         which = self._chooser.random() if self._made else 1.0
         if which < REPEATED:
-            self._make(*self._chooser.choice(self._made[-2:]))
+            again = self._chooser.choice(self._made[-2:])
+            self._make(again.operation, again.arguments)
         elif which < REPEATED + FLOODS:
             calls = self._made[-self._chooser.randint(1, MOST_FLOODED) :]
             self._flood(calls, self._chooser.choice(FLOODED) // len(calls))
@@ -98,16 +110,22 @@ class SteeredWalk:
             name = self._ahead.named()
             self._make(name, self._ahead.arguments(self._driver.case.judge.model, name))
 
-    def _make(self, operation: str, arguments: dict[str, Any] | None) -> None:
-        """Make a call, unless the model tells that it is better not made."""
+    def _make(self, operation: str, arguments: dict[str, Any] | None) -> bool:
+        """Make a call, unless it is better not made; return whether it was."""
         if arguments is None:
-            return
-        model = self._driver.case.judge.model.fork()
-        found = self._ahead.thought(model, operation, arguments, self._story)
-        if found is not None:
-            self._made.append((operation, arguments))
-            self._situations.note(found)
-            self._driver.take(operation, arguments)
+            return False
+        story = self._story.fork()
+        found = self._ahead.thought(self._driver.case.judge.model.fork(), operation, arguments, story)
+        if found is None or not self._driver.may(operation, arguments):
+            return False
+        self._story = story
+        self._situations.note(found)
+        new = {value for value in arguments.values() if isinstance(value, str)} - self._known
+        self._made.append(_CallMade(operation, arguments, frozenset(new)))
+        self._known |= new
+        self._driver.make(operation, arguments)
+        self._driver.observe(arguments)
+        return True
 
     def _as_given(self, calls: Sequence[Intended]) -> Iterator[tuple[Intended, dict[str, Any]]]:
         """Walk calls as they were tried, with the ids that the system gave by then instead of those of the model."""
@@ -122,36 +140,45 @@ class SteeredWalk:
 
     # ── The same many times over ──
 
-    def _flood(self, calls: Sequence[tuple[str, dict[str, Any]]], times: int) -> None:
-        """Make calls so often, each time about what is new then; until so many ways of what may come would be too many."""
-        judge, broken = self._driver.case.judge, self._driver.faults.broken
-        for operation, arguments in (call for _ in range(times) for call in calls):
-            again = self._anew(operation, arguments)
-            if again is None or broken.shuns(operation) or self._driver.avoided(operation, again):
-                return
-            if len(judge.lockstep.configurations) > 1:
-                return
-            self._driver.make(operation, again)
+    def _flood(self, calls: Sequence[_CallMade], times: int) -> None:
+        """Make calls so often, each time about what is new then; until too many ways of what may come would be open."""
+        judge, faults = self._driver.case.judge, self._driver.faults
+        for _ in range(times):
+            renamed: dict[str, str] = {}
+            for made in calls:
+                again = self._anew(made, renamed)
+                if again is None or faults.late() or not self._driver.may(made.operation, again):
+                    return
+                model = judge.model.fork()
+                open_ways = len(judge.lockstep.configurations) > 1
+                if open_ways or self._ahead.thought(model, made.operation, again, Story()) is None:
+                    return
+                self._driver.make(made.operation, again)
 
-    def _anew(self, operation: str, arguments: Mapping[str, Any]) -> dict[str, Any] | None:
-        """Return the same arguments, but the newest record for one that comes and goes, and a new text for one that was new."""
-        found = dict(arguments)
+    def _anew(self, made: _CallMade, renamed: dict[str, str]) -> dict[str, Any] | None:
+        """Return the arguments of a call, about the newest record where it was about one that comes and goes.
+
+        For a text that was new then there is a new one, the same in all calls of a round; `renamed` says which.
+        """
+        found = dict(made.arguments)
         newest = {name: ids[-1:] for name, ids in self._situations.ids(self._driver.case.judge.model).items()}
-        fresh = self._driver.arguments(operation, 0) or {}
-        for parameter in self._operations[operation].parameters if operation != "wait" else ():
-            if not isinstance(found.get(parameter.name), str):
+        for parameter in self._operations[made.operation].parameters if made.operation != "wait" else ():
+            value = found.get(parameter.name)
+            if not isinstance(value, str):
                 continue
             if parameter.entity in newest:
                 if not newest[parameter.entity]:
                     return None
                 found[parameter.name] = newest[parameter.entity][0]
-            elif parameter.name in fresh and self._may_be_new(parameter):
-                found[parameter.name] = fresh[parameter.name]
+                continue
+            if value in made.new and value not in renamed and self._may_be_new(parameter):
+                renamed[value] = self._driver.new_text(made.operation, parameter.name) or value
+            found[parameter.name] = renamed.get(value, value)
         return found
 
     def _may_be_new(self, parameter: kernel.Parameter) -> bool:
         kind = present(parameter.type)
-        declared = self._texts.get(kind.name) if isinstance(kind, Text) else None
+        declared = self._types.get(kind.name) if isinstance(kind, Text) else None
         return declared is not None and declared.text == "fresh or reused"
 
 

@@ -52,20 +52,20 @@ def run_machine(
     try:
         judged = _searches(runner, tallies, known, late, shards)
     except HarnessError as error:
-        judged = [Judged(Verdict.HARNESS_ERROR, str(error))]
+        judged = [(Judged(Verdict.HARNESS_ERROR, str(error)), "must")]
     runs, seconds = sum(tally.judged for tally in tallies), time.monotonic() - began
     return [
         RowResult(
             f"{MACHINE}-{number}" if number > 1 else MACHINE,
             ABOUT_MACHINE,
-            _level(runner, each),
+            level,
             each.verdict,
             each.reason,
             runs=runs if number == 1 else 0,
             counterexample=each.counterexample,
             seconds=seconds if number == 1 else 0.0,
         )
-        for number, each in enumerate(judged, 1)
+        for number, (each, level) in enumerate(judged, 1)
     ]
 
 
@@ -75,18 +75,20 @@ def _searches(
     known: Collection[str],
     late: Callable[[], bool],
     shards: Callable[[], Sequence[SearchTally] | None],
-) -> list[Judged]:
-    """Make the searches one after the other; each adds what it came of to the tallies."""
+) -> list[tuple[Judged, Level]]:
+    """Make the searches one after the other; each adds what it came of to the tallies. Return what is told, at which level."""
     from conformance.search import Diverged, Faults  # Hypothesis is slow to import
 
     asked, adapter = runner.compiled.lifecycle.operations, runner.adapter
     mandatory = (name for name, operation in asked.items() if not operation.optional)
     if missing := lacking(adapter, (name for name in mandatory if name not in adapter.declaration.absent)):
-        return [Judged(Verdict.NOT_EXERCISED, missing)]
-    faults = Faults(runner.broken_calls, MOST_FAULTS, known=runner.told, late=late)
+        return [(Judged(Verdict.NOT_EXERCISED, missing), "must")]
+    strays = sorted(runner.strays, key=lambda stray: runner.only_derived(stray[0].clause))  # what counts comes first
+    beside = sum(runner.only_derived(finding.clause) for finding, _ in strays[: MOST_FAULTS - 1])
+    faults = Faults(runner.broken_calls, MOST_FAULTS + beside, known=runner.told, late=late)
     made = shards()
     if made is None:
-        faults.found += itertools.starmap(Diverged, runner.strays[: MOST_FAULTS - 1])
+        faults.found += itertools.starmap(Diverged, strays[: MOST_FAULTS - 1])
         for name in searches_of(adapter):
             tallies.append(SearchTally(Counter() if name == PAIRS else runner.witnessed))
             search(runner, name, faults, tallies[-1])
@@ -97,7 +99,9 @@ def _searches(
         return _told(runner, [(each.case, each.finding) for each in faults.found], {*known})
     blind = Judge(runner.compiled, adapter.declaration).lockstep.blind
     unsure = any(tally.could_not_tell(blind=blind) for tally in tallies)
-    return [Judged(Verdict.COULD_NOT_TELL, UNSURE) if unsure else Judged(Verdict.PASS, PART if late() else "")]
+    return [
+        (Judged(Verdict.COULD_NOT_TELL, UNSURE) if unsure else Judged(Verdict.PASS, PART if late() else ""), "must")
+    ]
 
 
 def searches_of(adapter: Adapter) -> list[str]:
@@ -113,30 +117,39 @@ def search(runner: RowRunner, name: str, faults: Faults, tally: SearchTally) -> 
     made(runner.compiled, runner.adapter, runner.number, runner.budget, after=tally.count, faults=faults)
 
 
-def _told(runner: RowRunner, seen: Sequence[tuple[Case, Finding]], known: Collection[str]) -> list[Judged]:
+def _told(
+    runner: RowRunner, seen: Sequence[tuple[Case, Finding]], known: Collection[str]
+) -> list[tuple[Judged, Level]]:
     """Return what there is to tell of faults: each that is new, or else the first; beside it what one story leads to as well."""
     new = [each for each in seen if each[1].clause not in known and each[1].clause not in runner.told]
     told = [shown for _, shown in runner.shown]
-    found: list[Judged] = []
+    found: list[tuple[Judged, Level]] = []
     beside: list[str] = []  # the clauses of faults to which the story of another leads as well
     for case, finding in new or seen[:1]:
         judged = _failed(runner, case, finding)
         shown = judged.counterexample
         if not found or (shown is not None and not any(_is_one(shown, each) for each in told)):
-            found.append(judged)
+            found.append(_leveled(runner, judged, finding))
             told += [shown] if shown is not None else []
         elif shown is not None:
             beside.append(shown.clause)
-    first, *others = [each for each in found if each.verdict is Verdict.FAIL] or found[:1]
+    (first, level), *others = [each for each in found if each[0].verdict is Verdict.FAIL] or found[:1]
     if left := sorted({*beside} - {each.clause for each in told}):
         first = first._replace(reason=f"{first.reason}; what leads there broke {named(left)} as well")
-    return [first, *others]
+    return [(first, level), *others]
 
 
-def _level(runner: RowRunner, judged: Judged) -> Level:
-    """Return how binding it is what was found: what only rows ask that are derived does not become a must by chance."""
+def _leveled(runner: RowRunner, judged: Judged, finding: Finding) -> tuple[Judged, Level]:
+    """Return how binding it is what was found: what only rows ask that are derived is no must because it was seen by chance."""
     shown = judged.counterexample
-    return "should" if shown is not None and runner.only_derived(shown.clause) else "must"
+    clause, changing = (finding.clause, ()) if shown is None else (shown.clause, shown.changing)
+    if not runner.only_derived(clause, changing):
+        return judged, "must"
+    if shown is not None:
+        judged = judged._replace(
+            counterexample=replace(shown, row=shown.row.replace("level: must", "level: should", 1))
+        )
+    return judged, "should"
 
 
 def _is_one(one: Counterexample, other: Counterexample) -> bool:
@@ -180,8 +193,7 @@ class SearchTally:
 def _failed(runner: RowRunner, case: Case, finding: Finding) -> Judged:
     if finding.clause in runner.told:
         return verdict_of(runner.told[finding.clause])
-    wanted = [replace(finding, should=runner.only_derived(finding.clause))]
-    found = shrunk(case, rounds=runner.budget.reproductions if case.groups else 1, wanted=wanted)
+    found = shrunk(case, rounds=runner.budget.reproductions if case.groups else 1, wanted=[finding])
     if found is not None:
         return verdict_of(found)
     seen = f"expected {finding.expected}; seen {finding.seen}"

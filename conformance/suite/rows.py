@@ -150,9 +150,16 @@ class RowRunner:
         seen = (*self.elsewhere, *(finding for finding, _ in self.strays))
         return KnownWrong(dict(self.told), seen, *self.broken_calls.known)
 
-    def only_derived(self, clause: str) -> bool:
-        """Return whether all rows that fail by a clause, or cover it and fail, ask what the source does not state."""
-        failed = [row for row, shown in self.shown if shown.clause == clause or covers(row, clause)]
+    def only_derived(self, clause: str, changing: Sequence[str] = ()) -> bool:
+        """Return whether all rows that fail by a clause, or cover it, or by the same calls, ask what the source does not state.
+
+        changing  the calls that change something in what shows it
+        """
+        failed = [
+            row
+            for row, shown in self.shown
+            if shown.clause == clause or covers(row, clause) or (changing and shown.changing == changing)
+        ]
         return bool(failed) and all(row.derived for row in failed)
 
     def go_on_from(self, known: KnownWrong) -> None:

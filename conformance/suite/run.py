@@ -130,7 +130,9 @@ class Run:
         if self.with_machine:
             return ()
         told = {each.counterexample.clause for each in self.results if each.counterexample is not None}
-        seen = {finding.clause for finding, _ in self._runner.strays if not finding.should}
+        runner = self._runner
+        binding = (each for each, _ in runner.strays if not each.should and not runner.only_derived(each.clause))
+        seen = {finding.clause for finding in binding}
         return tuple(sorted(seen - told - {*self._baseline.known}))
 
     def _header(self) -> Header:

@@ -25,8 +25,8 @@ def test_a_quick_run_draws_nothing_and_makes_a_quarter_of_the_rest() -> None:
         "schedules_of_all": 40,
         "schedules_of_each": 1,
         "schedules_of_crowd": 1,
-        "stateful_tests": 15,
-        "walks": 5,
+        "stateful_tests": 7,
+        "walks": 15,
         "pairs": 200,
     }
 

@@ -18,6 +18,8 @@ from conformance.search.faults import Faults
 from conformance.search.situations import Situations, Story
 from conformance.search.stateful import Driver
 from statemachines.compile import Compiled
+from statemachines.model import Restless
+from statemachines.rows import Observed
 from tests.conformance.lifecycles import SUITES
 from tests.conformance.search.searching import searched
 from tests.conformance.systems import REFERENCE, adapted, thread_job
@@ -141,3 +143,33 @@ def test_no_walk_goes_where_too_much_may_come_unasked() -> None:
             model.settle()
         assert look.thought(model.fork(), "wait", {"ms": retention - 1}, story) is not None
         assert look.thought(model.fork(), "wait", {"ms": retention}, story) is None
+
+
+def test_a_model_that_never_rests_is_no_way_to_go(monkeypatch: pytest.MonkeyPatch) -> None:
+    def restless(*_: Any) -> Any:
+        raise Restless
+
+    for driver, planned in planner():
+        monkeypatch.setattr(Situations, "of", restless)
+        start = {"thread": "t1", "tool_call": "c", "tool": "bash"}
+        assert planned.thought(driver.case.judge.model.fork(), "start", start, Story()) is None
+        assert planned.best(Story()) == []
+
+
+def test_what_is_made_many_times_over_is_about_what_is_new_each_time_and_the_same_within_one() -> None:
+    suite = SUITES["task-progress"]
+    with adapted(suite.reference, suite.compiled) as adapter:
+        driver = Driver(suite.compiled, adapter)
+        walk = walks.SteeredWalk(suite.compiled, driver, Situations(suite.compiled), random.Random(0))
+        assert walk._make("create_task", {"label": "a", "batch": "first"})
+        assert walk._make("start", {"task": next(iter(walk._situations.ids(driver.case.judge.model)["Task"]))})
+        assert walk._make("batch_status", {"batch": "first"})
+        made = [*walk._made]
+        walk._flood(made, 3)
+    calls = [call for call in driver.case.without_looks if isinstance(call, Observed)][len(made) :]
+    rounds = [calls[first : first + len(made)] for first in range(0, len(calls), len(made))]
+    assert len(rounds) == 3
+    for create, start, status in rounds:
+        assert create.arguments["batch"] == status.arguments["batch"]
+        assert start.arguments["task"] == create.given["task_id"]
+    assert len({create.arguments["batch"] for create, _, _ in rounds}) == 3

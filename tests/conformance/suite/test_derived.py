@@ -34,6 +34,15 @@ def test_who_does_otherwise_what_no_source_states_conforms_and_is_told(name: str
     assert rows == {each for each in found if not each.startswith(MACHINE)}
 
 
+@pytest.mark.parametrize(
+    ("name", "lie", "row"),
+    [("task-progress", "FailedRegistrationRuns", "E4"), ("background-tasks", "ZeroIsAll", "X37")],
+)
+def test_such_a_row_alone_breaks_no_must_either(name: str, lie: str, row: str) -> None:
+    code, results = whole_run(LIES[name, lie], load(name), only=[row])
+    assert (code, [each.verdict for each in results]) == (EXIT_CONFORMS, [Verdict.FAIL])
+
+
 def test_what_a_row_shows_as_well_that_is_no_derived_one_is_as_binding_as_ever() -> None:
     compiled = thread_job()
     rows = compiled.lifecycle.rows
