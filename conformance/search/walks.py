@@ -87,8 +87,8 @@ class SteeredWalk:
         """Make so many calls."""
         judge, tried = self._driver.case.judge, 0
         while len(self._made) < steps and tried < 2 * steps:
-            if len(judge.lockstep.configurations) > MOST_EXPLANATIONS:
-                return
+            if (judge.unsure and not judge.lockstep.blind) or len(judge.lockstep.configurations) > MOST_EXPLANATIONS:
+                return  # what comes then, nobody could judge
             tried += 1
             if self._chooser.random() < IDLY:
                 self._go_idly()
