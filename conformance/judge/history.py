@@ -56,7 +56,9 @@ class History:
         calls = [(caller, call) for caller, calls in enumerate(self.callers) for call in calls]
         for number, (caller, call) in enumerate(calls, 1):
             before = [
-                str(place) for place, (who, each) in enumerate(calls, 1) if who != caller and each.ended < call.began
+                str(place)
+                for place, (who, each) in enumerate(calls, 1)
+                if who != caller and 0 < each.ended < call.began  # 0: it never came back
             ]
             if before:
                 yield f"call {number} began after {' and '.join(before)}"

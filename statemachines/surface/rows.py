@@ -51,7 +51,7 @@ def row(reader: Reader, name: Word, body: Mapping, group: RowGroup = UNGROUPED) 
     """Read one row of the matrix, with what all of its group share."""
     level = cast(Level, reader.text(body.get("level")) or group.level)
     derived = body.get("derived")
-    if derived is not None and level == "must":
+    if derived is not None and reader.true(derived) and level == "must":
         message, hint = (
             f"{name.text} is a must, and derived",
             "what the source does not state is recommended: level should",

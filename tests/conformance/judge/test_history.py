@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from conformance.budget import USUAL, Budget
 from conformance.judge.case import Case
-from conformance.judge.history import Explained, explanations
+from conformance.judge.history import Explained, History, explanations
 from conformance.transcripts import with_keys
 from statemachines.model import Document, Signal
 from statemachines.rows import Observed
@@ -576,3 +576,14 @@ def test_of_two_messages_that_read_the_same_each_is_sent_once() -> None:
     found = with_keys([one, other, same], [(1, (2,)), (3, (1,))])
     assert [id(each) for each in found] == [id(one), id(other)]
     assert with_keys([one, same], [(1, (2,)), (1, (2,)), (4, (0,))]) == [one, same]
+
+
+def test_what_calls_at_once_gave_says_which_began_after_another_was_back() -> None:
+    def called(began: int, ended: int) -> Observed:
+        return Observed("emit", {}, began=began, ended=ended)
+
+    assert History(((called(1, 3),), (called(2, 4),))).summary == "emit → None; emit → None"
+    assert History(((called(1, 2),), (called(3, 4),))).summary.endswith("; call 2 began after 1")
+    assert "began" not in History(((called(1, 2), called(3, 4)), (called(1, 5),))).summary  # one caller's are in order
+    assert "began" not in History(((called(1, 0),), (called(3, 4),))).summary  # the first never came back
+    assert "began" not in History(tuple((called(2 * each + 1, 2 * each + 2),) for each in range(7))).summary  # too many

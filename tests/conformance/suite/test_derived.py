@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from conformance.suite.machine import MACHINE
@@ -9,6 +11,8 @@ from conformance.suite.rows import RowRunner
 from conformance.verdict import EXIT_CONFORMS, Counterexample, Verdict
 from statemachines.compile import load
 from statemachines.rows import RowCompiler
+from statemachines.surface.spec import read_lifecycle
+from statemachines.yaml import read
 from tests.conformance.lifecycles import SUITES
 from tests.conformance.systems import adapted, thread_job, whole_run
 
@@ -58,3 +62,9 @@ def test_what_a_row_shows_as_well_that_is_no_derived_one_is_as_binding_as_ever()
         assert not runner.only_derived("operations.finish.move")
         runner.shown.append((stated, shown))
         assert not runner.only_derived(clause)
+
+
+def test_a_row_that_says_it_is_not_derived_may_be_a_must() -> None:
+    text = (Path(__file__).parents[2] / "invalid_specs" / "derived-must.yaml").read_text(encoding="utf-8")
+    lifecycle = read_lifecycle(read(text.replace("derived: true", "derived: false"), "a.yaml"), "a.yaml")
+    assert {row.derived for row in lifecycle.rows.values()} == {False}
