@@ -39,6 +39,8 @@ LONGER_THAN_KNOWN: dict[str, dict[str, str]] = {
             "LastSettledFirst",
             "LimitIsPerOwner",
             "ListAcknowledges",
+            "SecondTimerEvictsNewHolder",
+            "WatchDoesNotStopRetry",
             "ZeroRetentionKeeps",
         ),
         WAITS,
