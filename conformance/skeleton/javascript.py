@@ -50,13 +50,13 @@ _TAIL: Final = """\
 }}
 
 // ── Points: `pointed(store)` tells the kit before each access to what calls share, and the kit chooses which call goes on
-const calls = new AsyncLocalStorage{of_number}();
+const calls = new AsyncLocalStorage{of_call}();
 const held = new Map{of_goers}();
-let told = 0;
+let told = 0, jobs{as_any} = new MyJobs();
 function pointed{of_store}(store{as_store}){as_store} {{
   const access = async (method{as_any}, name{as_text}, given{as_list}) => {{
     const id = `p${{(told += 1)}}`;
-    write({{ id, method: "point", params: {{ call: calls.getStore() ?? null, at: name }} }});
+    write({{ id, method: "point", params: {{ call: calls.getStore()?.id ?? null, at: name }} }});
     await new Promise{of_nothing}((goesOn) => held.set(id, goesOn)).finally(() => held.delete(id));
     return method.apply(store, given);
   }};
@@ -64,7 +64,6 @@ function pointed{of_store}(store{as_store}){as_store} {{
 }}
 
 // ── Lines
-let jobs{as_any} = new MyJobs();
 function write(message{as_object}) {{ process.stdout.write(`${{JSON.stringify({{ jsonrpc: "2.0", ...message }})}}\\n`); }}
 async function result(method{as_text}, params{as_object}){gives} {{
   if (method === "hello") return {{ protocol: 1, declares, points }};
@@ -78,16 +77,18 @@ function fault(error{as_any}) {{
 }}
 createInterface({{ input: process.stdin }}).on("line", async (line) => {{
   let asked{as_any}; try {{ asked = JSON.parse(line); }} catch {{ return write({{ id: null, error: {{ code: -32700, message: "no JSON" }} }}); }}
-  const {{ id, method, params = {{}} }} = asked;
+  const {{ id, method, params = {{}} }} = asked, call{as_call} = {{ id }};
   if (method === undefined) return held.get(id)?.(); // a call may go on from its point
-  write({{ id, ...(await calls.run(id, () => result(method, params)).then((given) => ({{ result: given ?? null }}), fault)) }});
+  const answer = calls.run(call, () => result(method, params)).then((given) => ({{ result: given ?? null }}), fault);
+  write({{ id, ...(await answer.finally(() => (call.id = null))) }}); // what it set going runs on for no call
 }});
 """
 # What stands for a type in the template: only TypeScript has it.
 _TYPES: Final[Mapping[str, str]] = {
     "wait": "asked: { ms: number }",
     "gives": ": Promise<any>",
-    "of_number": "<number>",
+    "of_call": "<{ id: number | null }>",
+    "as_call": ": { id: number | null }",
     "of_goers": "<string, () => void>",
     "of_store": "<T extends object>",
     "as_store": ": T",

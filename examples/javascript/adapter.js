@@ -11,7 +11,7 @@ import { FAULTS } from "./faults.js";
 import { JobRegistry, LIMITS, memoryTables, Refusal } from "./registry.js";
 
 /** @typedef {import("./registry.js").Message} Message */
-/** @typedef {{id: number, after: Promise<void>[]}} Call  a request that is being answered, and what it has set off */
+/** @typedef {{id: number | null, after: Promise<void>[]}} Call  a request, by its id until it is answered, and what it has set off */
 /** @typedef {Record<string, any>} Params */
 
 const DECLARES = {
@@ -159,6 +159,7 @@ async function answer({ id, method, params }) {
     if (asked === undefined) return write({ id, error: { code: -32601, message: `${method} is not there` } });
     const result = await current.run(call, async () => asked(params ?? {}));
     await Promise.all(call.after);
+    call.id = null; // what else it has set off runs on for no call
     write({ id, result: result ?? null });
   } catch (error) {
     const message = error instanceof Refusal ? error.message : String(error);

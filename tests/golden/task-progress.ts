@@ -51,13 +51,13 @@ class MyJobs { // a fresh one for every case
 }
 
 // ── Points: `pointed(store)` tells the kit before each access to what calls share, and the kit chooses which call goes on
-const calls = new AsyncLocalStorage<number>();
+const calls = new AsyncLocalStorage<{ id: number | null }>();
 const held = new Map<string, () => void>();
-let told = 0;
+let told = 0, jobs: any = new MyJobs();
 function pointed<T extends object>(store: T): T {
   const access = async (method: any, name: string, given: unknown[]) => {
     const id = `p${(told += 1)}`;
-    write({ id, method: "point", params: { call: calls.getStore() ?? null, at: name } });
+    write({ id, method: "point", params: { call: calls.getStore()?.id ?? null, at: name } });
     await new Promise<void>((goesOn) => held.set(id, goesOn)).finally(() => held.delete(id));
     return method.apply(store, given);
   };
@@ -65,7 +65,6 @@ function pointed<T extends object>(store: T): T {
 }
 
 // ── Lines
-let jobs: any = new MyJobs();
 function write(message: object) { process.stdout.write(`${JSON.stringify({ jsonrpc: "2.0", ...message })}\n`); }
 async function result(method: string, params: object): Promise<any> {
   if (method === "hello") return { protocol: 1, declares, points };
@@ -79,7 +78,8 @@ function fault(error: any) {
 }
 createInterface({ input: process.stdin }).on("line", async (line) => {
   let asked: any; try { asked = JSON.parse(line); } catch { return write({ id: null, error: { code: -32700, message: "no JSON" } }); }
-  const { id, method, params = {} } = asked;
+  const { id, method, params = {} } = asked, call: { id: number | null } = { id };
   if (method === undefined) return held.get(id)?.(); // a call may go on from its point
-  write({ id, ...(await calls.run(id, () => result(method, params)).then((given) => ({ result: given ?? null }), fault)) });
+  const answer = calls.run(call, () => result(method, params)).then((given) => ({ result: given ?? null }), fault);
+  write({ id, ...(await answer.finally(() => (call.id = null))) }); // what it set going runs on for no call
 });

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import shutil
 import subprocess
@@ -290,3 +291,25 @@ def test_what_is_filled_in_passes_and_what_is_wrong_is_found(points: str, tmp_pa
     (tmp_path / "adapter.mjs").write_text(text, encoding="utf-8")
     report = conformance.run("task-progress", f"stdio:node {tmp_path / 'adapter.mjs'}", rows="N1,E5", quick=True)
     assert {each.id: each.verdict for each in report.rows} == {"N1": Verdict.PASS, "E5": Verdict.FAIL}
+
+
+@needs("node")
+def test_what_a_call_set_going_comes_to_points_of_no_call_once_it_is_answered(tmp_path: Path) -> None:
+    text = skeleton(load("task-progress"), "javascript")
+    later = "const store = pointed(new Map()); const twice = () => store.get(1).then(() => store.get(1)); "
+    body = f"async start(asked) {{ {later}await store.get(1); setTimeout(twice, 30); }}"
+    text = text.replace("async start(asked) { missing(); }", body)
+    (tmp_path / "adapter.mjs").write_text(text, encoding="utf-8")
+    asked = ["node", f"{tmp_path / 'adapter.mjs'}"]
+    with subprocess.Popen(asked, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as node:
+        assert node.stdin is not None
+        assert node.stdout is not None
+        told: list[Any] = []
+        node.stdin.write('{"jsonrpc": "2.0", "id": 7, "method": "start", "params": {"task": "task-1"}}\n')
+        while len(told) < 4:
+            node.stdin.flush()
+            told.append(json.loads(node.stdout.readline()))
+            if told[-1].get("method") == "point":
+                node.stdin.write(json.dumps({"jsonrpc": "2.0", "id": told[-1]["id"], "result": None}) + "\n")
+        node.stdin.close()
+    assert [each["params"]["call"] if "method" in each else "answer" for each in told] == [7, "answer", None, None]
