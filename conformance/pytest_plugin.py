@@ -31,7 +31,7 @@ def pytest_addoption(parser: pytest.Parser, pluginmanager: pytest.PytestPluginMa
     group.addoption("--lifecycle", metavar="LIFECYCLE", default=None, help=about)
     if not _is_given(pluginmanager.get_plugin("pytestconfig")):
         return
-    target = "reference, python:module:Class, stdio:COMMAND, http://HOST:PORT, or cli:FILE.yaml"
+    target = "reference, model, python:module:Class, stdio:COMMAND, http://HOST:PORT, or cli:FILE.yaml"
     group.addoption("--against", metavar="TARGET", default=None, help=target)
     group.addoption("--rows", metavar="IDS", default=None, help="only these rows, for example N1,E*")
     group.addoption("--seed", metavar="N", type=int, default=0, help="what is drawn and scheduled (default: 0)")

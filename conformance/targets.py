@@ -10,11 +10,13 @@ from conformance.cli_tool import CommandLineAdapter, read_target, tool_of
 from conformance.defaults import CALL_LIMIT
 from conformance.errors import UsageError, faults_told
 from conformance.remote import HttpLink, Link, Overheard, ProcessLink, RemoteAdapter, address_of, command_of
+from conformance.stand_ins import model_system
 from conformance.system import Adapter, Signature, declared, resolve
-from statemachines.compile import Compiled
+from statemachines.compile import Compiled, load
+from statemachines.diagnostics import SpecError
 from statemachines.kernel import Operation
 
-KINDS = ("reference", "python:module:Class", "stdio:COMMAND", "http://HOST:PORT", "cli:FILE.yaml")
+KINDS = ("reference", "model", "python:module:Class", "stdio:COMMAND", "http://HOST:PORT", "cli:FILE.yaml")
 FOR_TOOLS = "cli-job"  # the life cycle whose operations are commands
 REFERENCES = {
     "thread-job": "conformance.references.thread_job:ThreadJobs",
@@ -60,6 +62,8 @@ def _open_target(compiled: Compiled, target: str, overheard: Overheard | None) -
             raise UsageError(f"there is no reference implementation of {name}; there are: {', '.join(REFERENCES)}")
         return _python(compiled, resolve(REFERENCES[name]), target)
     kind, colon, rest = target.partition(":")
+    if kind == "model":
+        return _python(compiled, model_system(_other(rest) if colon else compiled), target)
     if kind == "python" and colon:
         return _python(compiled, resolve(rest), target)
     if (link := link_of(target, overheard)) is not None:
@@ -71,6 +75,16 @@ def _open_target(compiled: Compiled, target: str, overheard: Overheard | None) -
             tool = tool_of(read_target(rest))
         return CommandLineAdapter(tool, target, _operations(compiled), partial(declared, compiled), CALL_LIMIT)
     raise UsageError(f"{target!r} is no target; write {' or '.join(KINDS)}")
+
+
+def _other(spec: str) -> Compiled:
+    """Return the spec of another model."""
+    try:
+        return load(spec)
+    except LookupError as error:
+        raise UsageError(f"model:{spec}: {error}") from error
+    except SpecError as error:
+        raise UsageError(f"model:{spec}: {error.diagnostics[0].render()}") from error
 
 
 def _remote(compiled: Compiled, opened: Callable[[], Link], target: str) -> Adapter:

@@ -59,10 +59,12 @@ class Counterexample:
     """The shortest trace that shows a fault, as a row; `reproduced` of `rounds` when threads are in it.
 
     cause       the clause without which the fault is explained, if that is known
-    changing    the operations that its calls change something by, in order
+    changing    the calls that change something, in order: the operation, and each yes or no that is said
     transcript  what passed between the kit and the system, where the calls alone do not tell: a tool's processes
     played      the calls as they were made when they showed it; of very many not all
     ids         what each id was then that is told by the reply that gave it
+    matter      what it is about, whichever call tells it
+    given       the other clauses that the system did not follow on the way
     """
 
     row: str
@@ -77,6 +79,8 @@ class Counterexample:
     transcript: tuple[str, ...] = ()
     played: tuple[Made, ...] = ()
     ids: Mapping[str, str] = field(default_factory=dict)
+    matter: str = ""
+    given: tuple[str, ...] = ()
 
 
 class Judged(NamedTuple):

@@ -260,3 +260,26 @@ def join(left: Type, right: Type) -> Type | None:
         return None
     inner = join(present(left), present(right))
     return None if inner is None else optional(inner)
+
+
+def plausible(kind: Type) -> object:
+    """Return the first value of a type that comes to mind."""
+    match kind:
+        case Enum(members=members):
+            return members[0]
+        case Bool():
+            return True
+        case Int() | Time():
+            return 0
+        case List(item=item):
+            return [plausible(item)]
+        case RecordType(fields=fields):
+            return {name: plausible(field) for name, field in fields}
+        case Optional():
+            return None
+        case DocumentType():
+            return {"text": "x"}
+        case Null():
+            return None
+        case _:
+            return "1"

@@ -202,7 +202,7 @@ def _against(parser: argparse.ArgumentParser) -> None:
         "--against",
         required=True,
         metavar="TARGET",
-        help="reference, python:module:Class, stdio:COMMAND, http://HOST:PORT, or cli:FILE.yaml",
+        help="reference, model, python:module:Class, stdio:COMMAND, http://HOST:PORT, or cli:FILE.yaml",
     )
     parser.add_argument(
         "--call-limit",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
@@ -16,7 +16,7 @@ from conformance.system import HarnessError
 from conformance.verdict import Counterexample
 from statemachines.checks import holds
 from statemachines.lifecycle import Row
-from statemachines.rows import AtOnce, Program, RowFailure, Trace, row_as_it_ran
+from statemachines.rows import AtOnce, Call, Program, RowFailure, Trace, row_as_it_ran
 
 _CLAIMS: Final[tuple[Claim, ...]] = ("expected", "not as seen")
 
@@ -57,12 +57,14 @@ class _Again:
 
     rounds    the schedules under which a trace is tried
     left_out  the clauses that the case showed to be left out
+    beside    the other clauses that may be left out on the way; None where any may
     """
 
     case: Case
     wanted: Sequence[Finding]
     rounds: int
     left_out: Sequence[str]
+    beside: Collection[str] | None = None
 
     @property
     def hangs(self) -> bool:
@@ -162,9 +164,11 @@ class _Again:
         return play(case.compiled, adapter, trace, seed, budget, self.wanted, left_out=left_out, looking=looking)
 
     def _played(self, trace: Trace, seed: int) -> Played:
-        """Play a trace: of a fault, what is only a finding of level SHOULD shows nothing."""
+        """Play a trace: of a fault, what is only a finding of level SHOULD shows nothing, nor does what shows beside another fault."""
         played = self._play(trace, seed)
         must = any(not each.should for each in self.wanted)
+        if self.beside is not None and not set(played.given) <= {*self.beside}:
+            return NOTHING
         return NOTHING if must and played.finding is not None and played.finding.should else played
 
 
@@ -178,6 +182,7 @@ def _shrunk(again: _Again) -> Counterexample | None:
         again, first = (plain, shown) if shown.finding is not None else (again, first)
     if first.finding is None:
         return None
+    again = replace(again, beside=first.given)
     if again.hangs:
         adapter.limit = min(adapter.limit, budget.hang_seconds)
     again, first = again.one_caller(first, until)
@@ -200,6 +205,8 @@ def _shrunk(again: _Again) -> Counterexample | None:
         clause=finding.clause,
         cause=cause,
         changing=_changing(case, best),
+        matter=finding.matter,
+        given=best.given,
         expected=written.expected,
         seen=f"{written.seen}; it would be right if {choice} were declared" if choice else written.seen,
         rounds=rounds,
@@ -212,7 +219,13 @@ def _shrunk(again: _Again) -> Counterexample | None:
 
 def _changing(case: Case, best: Played) -> tuple[str, ...]:
     facts = kernel_facts.of(case.compiled)
-    return tuple(each.operation for each in best.trace.calls() if not facts.observes(each.operation))
+    return tuple(_with_choices(each) for each in best.trace.calls() if not facts.observes(each.operation))
+
+
+def _with_choices(call: Call) -> str:
+    """Name a call by its operation, and by each yes or no that it says."""
+    said = [f" {name}={str(value).lower()}" for name, value in call.arguments if isinstance(value, bool)]
+    return call.operation + "".join(said)
 
 
 def _choice_that_explains(again: _Again, trace: Trace) -> str:

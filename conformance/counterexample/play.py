@@ -28,7 +28,7 @@ class Played:
 
     `origins` tells for every id that the system chose which reply it came from; `transcript` what was said meanwhile.
     `contradicted`: looking at everything afterwards shows that more than the clause of the finding is left out. `made` are
-    the calls with what came of them.
+    the calls with what came of them. `given` are the other clauses that the system did not follow on the way.
     """
 
     finding: Finding | None
@@ -38,6 +38,7 @@ class Played:
     transcript: tuple[str, ...] = ()
     contradicted: bool = False
     made: tuple[Event, ...] = ()
+    given: tuple[str, ...] = ()
 
 
 NOTHING = Played(None, Trace(()))
@@ -97,8 +98,9 @@ class _Player:
         for number, reply in sorted(self._replies.items()):
             for field, value in facts.ids(reply).items():
                 origins.setdefault(value, Given(number, field))
-        known = tuple(origins.items())
-        return Played(finding, trace, case.overlaps, known, case.adapter.transcript(), made=tuple(case.trace))
+        known, given = tuple(origins.items()), case.judge.given(finding)
+        said = case.adapter.transcript()
+        return Played(finding, trace, case.overlaps, known, said, made=tuple(case.trace), given=given)
 
     def take(self, step: Step) -> None:
         if self._waits(step):

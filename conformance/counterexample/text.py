@@ -55,7 +55,12 @@ def as_row(compiled: Compiled, played: Played, *, claim: Claim = "expected", run
     covers = finding.clause if known else f"operations.{trace.calls()[-1].operation}"
     claims = {"expected": lambda: _assertion(finding, ids, trace, names), "not as seen": lambda: _denial(finding)}
     claimed = claims[claim]() if claim != "none" else "true"
-    why = [f"# {_unsayable(finding, trace, runs_on)}"] if claimed == "true" else []
+    why = (
+        [f"# Judged as it would be right where this is not followed either: {', '.join(played.given)}."]
+        if played.given
+        else []
+    )
+    why += [f"# {_unsayable(finding, trace, runs_on)}"] if claimed == "true" else []
     text = row_text(
         "C1",
         f"Expected {expected}; seen {seen}.",

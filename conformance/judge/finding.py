@@ -45,16 +45,26 @@ class Finding:
     def part(self) -> tuple[str, str]:
         """Where in a reply it is, at whatever place of a list, and what is wrong there.
 
-        A record that is missing is another fault than one too many, and so is a signal.
+        A record that is missing is another fault than one too many, and so is a signal; so is a yes in place of a no.
         """
         match self.value:
             case Listed(there=there):
                 wrong = "missing" if there else "extra"
             case InOrder() | list() | dict():
                 wrong = type(self.value).__name__
+            case bool():
+                wrong = self.expected
             case _:
                 wrong = "extra" if self.kind == "signal" and self.expected == NO_SIGNAL else ""
         return _PLACE.sub("[]", self.path), wrong
+
+    @property
+    def matter(self) -> str:
+        """What it is about, whichever call tells it: whether a record is there, which of two answers is right, or a part of a reply."""
+        path, wrong = self.part
+        if isinstance(self.value, Listed) or (not path and "None" in (self.expected, self.seen)):
+            return "whether it is there"
+        return f"{self.kind} {path} {wrong}"
 
     def explained_without(self, clause: str) -> Finding:
         """Return this as a finding of the clause without which what was seen is explained, whoever expects what."""

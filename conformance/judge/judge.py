@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
@@ -147,6 +148,12 @@ class Judge:
     def deviating(self) -> list[str]:
         """The clauses of these."""
         return self._past.deviating
+
+    def given(self, finding: Finding | None) -> tuple[str, ...]:
+        """Return the other clauses that the system does not follow, without which a finding was judged."""
+        before = itertools.takewhile(lambda each: each is not finding, self.deviations)
+        others = [each.clause for each in (*self.findings, *before)]
+        return tuple(dict.fromkeys(each for each in others if finding is None or each != finding.clause))
 
     def _is_explained_without(self, finding: Finding, paths: Iterable[str]) -> bool:
         """Hold a finding to be one of the clause without which what was seen is explained; the case goes on without it."""

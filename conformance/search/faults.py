@@ -15,6 +15,7 @@ class Diverged(AssertionError):
         super().__init__(f"{finding.clause}: expected {finding.expected}; seen {finding.seen}")
         self.finding = finding
         self.case = case
+        self.given = case.judge.given(finding)  # what else the system did not follow on the way
 
 
 @dataclass
@@ -63,11 +64,15 @@ class Faults:
         return Suspicion((*self.known, *clauses), certain=(*self.known, *sorted(self._stood)), plain=plain)
 
     def take(self, case: Case) -> None:
-        """Take note of what a case has shown that no other has; what it has taken back since is forgotten."""
+        """Take note of what a case has shown that no other has; what it has taken back since is forgotten.
+
+        A fault that shows where nothing else was wrong before stands for one that was only seen beside another.
+        """
         self.found[:] = [each for each in self.found if each.case is not case or each.finding in case.faults]
         for finding in case.faults:
-            if not finding.shows(each.finding for each in self.found):
-                self.found.append(Diverged(finding, case))
+            new, known = Diverged(finding, case), [each for each in self.found if finding.shows([each.finding])]
+            if not known or (not new.given and all(each.given for each in known)):
+                self.found[:] = [*(each for each in self.found if each not in known), new]
 
     def stood(self, case: Case) -> None:
         """Take note that a case came to its end, and that nothing contradicted what it left out."""

@@ -13,7 +13,7 @@ from conformance.counterexample import shrunk
 from conformance.judge import Case, Finding, Judge
 from conformance.report import named
 from conformance.suite.row_facts import lacking
-from conformance.suite.rows import RowRunner
+from conformance.suite.rows import RowRunner, in_order
 from conformance.system import Adapter, HarnessError
 from conformance.verdict import UNSURE, Counterexample, Judged, RowResult, Verdict, verdict_of
 from statemachines.lifecycle import Level
@@ -83,8 +83,8 @@ def _searches(
     mandatory = (name for name, operation in asked.items() if not operation.optional)
     if missing := lacking(adapter, (name for name in mandatory if name not in adapter.declaration.absent)):
         return [(Judged(Verdict.NOT_EXERCISED, missing), "must")]
-    strays = sorted(runner.strays, key=lambda stray: runner.only_derived(stray[0].clause))  # what counts comes first
-    beside = sum(runner.only_derived(finding.clause) for finding, _ in strays[: MOST_FAULTS - 1])
+    strays = sorted(runner.strays, key=runner.is_derived)  # what counts comes first
+    beside = sum(map(runner.is_derived, strays[: MOST_FAULTS - 1]))
     faults = Faults(runner.broken_calls, MOST_FAULTS + beside, known=runner.told, late=late)
     made = shards()
     if made is None:
@@ -122,28 +122,32 @@ def _told(
 ) -> list[tuple[Judged, Level]]:
     """Return what there is to tell of faults: each that is new, or else the first; beside it what one story leads to as well."""
     new = [each for each in seen if each[1].clause not in known and each[1].clause not in runner.told]
-    told = [shown for _, shown in runner.shown]
+    told = [(shown, row.level) for row, shown in runner.shown]
     found: list[tuple[Judged, Level]] = []
     beside: list[str] = []  # the clauses of faults to which the story of another leads as well
     for case, finding in new or seen[:1]:
-        judged = _failed(runner, case, finding)
+        judged, level = _leveled(runner, _failed(runner, case, finding), finding, case)
         shown = judged.counterexample
-        if not found or (shown is not None and not any(_is_one(shown, each) for each in told)):
-            found.append(_leveled(runner, judged, finding))
-            told += [shown] if shown is not None else []
+        as_binding = [each for each, its in told if level in ("should", its)]  # no must is hidden by a should
+        if not found or (shown is not None and not any(_is_one(shown, each) for each in as_binding)):
+            found.append((judged, level))
+            told += [(shown, level)] if shown is not None else []
         elif shown is not None:
             beside.append(shown.clause)
     (first, level), *others = [each for each in found if each[0].verdict is Verdict.FAIL] or found[:1]
-    if left := sorted({*beside} - {each.clause for each in told}):
+    if left := sorted({*beside} - {each.clause for each, _ in told}):
         first = first._replace(reason=f"{first.reason}; what leads there broke {named(left)} as well")
     return [(first, level), *others]
 
 
-def _leveled(runner: RowRunner, judged: Judged, finding: Finding) -> tuple[Judged, Level]:
+def _leveled(runner: RowRunner, judged: Judged, finding: Finding, case: Case) -> tuple[Judged, Level]:
     """Return how binding it is what was found: what only rows ask that are derived is no must because it was seen by chance."""
     shown = judged.counterexample
-    clause, changing = (finding.clause, ()) if shown is None else (shown.clause, shown.changing)
-    if not runner.only_derived(clause, changing):
+    if shown is None:
+        derived = runner.is_derived((finding, case))
+    else:
+        derived = runner.only_derived(shown.clause, shown.matter, shown.changing, shown.given)
+    if not derived:
         return judged, "must"
     if shown is not None:
         judged = judged._replace(
@@ -163,8 +167,7 @@ def _is_one(one: Counterexample, other: Counterexample) -> bool:
     if one.cause or other.cause:
         return one.changing == other.changing
     few, many = sorted((one.changing, other.changing), key=len)
-    rest = iter(many)
-    return bool(few) and all(each in rest for each in few)
+    return bool(few) and in_order(few, many)
 
 
 @dataclass(slots=True)

@@ -8,7 +8,7 @@ from __future__ import annotations
 import itertools
 import time
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import KW_ONLY, dataclass, field, replace
 from typing import Any
@@ -150,17 +150,33 @@ class RowRunner:
         seen = (*self.elsewhere, *(finding for finding, _ in self.strays))
         return KnownWrong(dict(self.told), seen, *self.broken_calls.known)
 
-    def only_derived(self, clause: str, changing: Sequence[str] = ()) -> bool:
-        """Return whether all rows that fail by a clause, or cover it, or by the same calls, ask what the source does not state.
+    def only_derived(self, clause: str, matter: str, changing: Sequence[str] = (), given: Collection[str] = ()) -> bool:
+        """Return whether only rows tell a fault that ask what the source does not state, or it was judged beside one of these.
+
+        Rows tell it that fail by the same calls, or in the same matter by the same clause; where nobody knows what made a
+        row fail, by any clause that it covers. So do those of which two calls or more are calls of what shows it, in their order,
+        or the other way round, if they are about that clause.
 
         changing  the calls that change something in what shows it
+        given     the other clauses that the system did not follow on the way
         """
-        failed = [
-            row
-            for row, shown in self.shown
-            if shown.clause == clause or covers(row, clause) or (changing and shown.changing == changing)
-        ]
-        return bool(failed) and all(row.derived for row in failed)
+        derived: dict[str, bool] = {}  # clauses that rows fail by: whether all these rows are derived
+        alike: list[Row] = []
+        for row, shown in self.shown:
+            derived[shown.clause] = row.derived and derived.get(shown.clause, True)
+            covered = shown.clause == clause or covers(row, clause)
+            told = covered and shown.matter == matter and (shown.clause == clause or not shown.cause)
+            few, many = sorted((changing, shown.changing), key=len)
+            one_story = few == many or (covered and len(few) > 1 and in_order(few, many))
+            if told or (few and one_story):
+                alike.append(row)
+        judged_beside = any(derived.get(each, False) for each in given)
+        return judged_beside or (bool(alike) and all(row.derived for row in alike))
+
+    def is_derived(self, stray: Stray) -> bool:
+        """Return whether only rows that are derived tell what was seen beside a row, as far as that is known."""
+        finding, case = stray
+        return self.only_derived(finding.clause, finding.matter, given=case.judge.given(finding))
 
     def go_on_from(self, known: KnownWrong) -> None:
         """Take over what is known to be wrong in another process."""
@@ -406,6 +422,12 @@ def undecided(case: Case, error: RowFailure | RowTooLong | None) -> bool:
         return False
     read = not case.adapter.declaration.instants and error.part is not None and reads_instants(error.part)
     return read or case.judge.hangs_on_time()
+
+
+def in_order(few: Sequence[str], many: Sequence[str]) -> bool:
+    """Return whether all of a few are among many, in their order."""
+    rest = iter(many)
+    return all(each in rest for each in few)
 
 
 def _count(witnessed: Counter[str], path: str) -> int:

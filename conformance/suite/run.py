@@ -131,8 +131,7 @@ class Run:
             return ()
         told = {each.counterexample.clause for each in self.results if each.counterexample is not None}
         runner = self._runner
-        binding = (each for each, _ in runner.strays if not each.should and not runner.only_derived(each.clause))
-        seen = {finding.clause for finding in binding}
+        seen = {stray[0].clause for stray in runner.strays if not stray[0].should and not runner.is_derived(stray)}
         return tuple(sorted(seen - told - {*self._baseline.known}))
 
     def _header(self) -> Header:

@@ -8,11 +8,11 @@ from functools import cached_property
 from importlib import import_module
 from typing import Any, ClassVar, Protocol, TypeVar
 
+from conformance.stand_ins import dead_systems
 from conformance.system.found_class import resolve
 from conformance.targets import REFERENCES
 from statemachines.compile import Compiled, load
 from statemachines.specs import shipped
-from tests.dead import dead_systems
 
 AT_ONCE = ("concurrency", "beside_endings")  # the modules of lies that only calls at once can show
 Item = TypeVar("Item")

@@ -178,7 +178,7 @@ WRONG: dict[str, tuple[Callable[[], object], str]] = {
     ),
     "a target that there is not": (
         lambda: conformance.run("thread-job", "refrence"),
-        "'refrence' is no target; write reference or python:module:Class or stdio:COMMAND or http://HOST:PORT or cli:FILE.yaml",
+        "'refrence' is no target; write reference or model or python:module:Class or stdio:COMMAND or http://HOST:PORT or cli:FILE.yaml",
     ),
     "a class that there is not": (
         lambda: conformance.run("thread-job", "python:json:Jobs"),

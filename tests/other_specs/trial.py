@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from conformance.budget import USUAL, Budget
+from conformance.stand_ins import model_system
 from conformance.suite.replays import replay
 from conformance.suite.run import Run
 from conformance.suite.trace_file import read, save
@@ -29,8 +30,8 @@ from statemachines.checks.spec import check_compiled
 from statemachines.compile import Compiled, load
 from statemachines.diagnostics import SpecError
 from tests.other_specs.generating import data_of, text_of
-from tests.other_specs.mutating import mutants
-from tests.other_specs.systems import WAYS, system
+from tests.other_specs.mutants.operators import mutants
+from tests.other_specs.ways import WAYS
 
 BRIEF = replace(
     USUAL.quick().quick(),
@@ -84,8 +85,10 @@ def tried(
             for way in chooser.sample(WAYS, right):
                 where = f"spec {number}, right {way}"
                 _right(compiled, number, way, _declares(compiled, chooser), budget, found, where)
-            for said, kernel in mutants(compiled, number, wrong):
-                where = f"spec {number}, {said}"
+            every = mutants(compiled.kernel)
+            for mutant in chooser.sample(every, min(wrong, len(every))):
+                where = f"spec {number}, {mutant.operator} {mutant.clause}: {mutant.does}"
+                kernel = Compiled(compiled.lifecycle, mutant.kernel, compiled.words)
                 _wrong(compiled, kernel, number, _declares(compiled, chooser), budget, found, where)
         except SpecError as error:
             found.fault("unreadable", f"{where}: {error.diagnostics[0].render()}")
@@ -138,7 +141,7 @@ def _right(
 ) -> None:
     """Run a right system: no row accuses it."""
     found.counts["right systems"] += 1
-    for result in _results(compiled, system(compiled, way, declares), number, budget):
+    for result in _results(compiled, model_system(compiled, declares, **way), number, budget):
         found.counts[f"right: {result.verdict.value}"] += 1
         if result.verdict is Verdict.HARNESS_ERROR:
             found.fault("crash", f"{where} {declares}, {result.id}: {result.reason}")
@@ -157,7 +160,7 @@ def _wrong(
     where: str,
 ) -> None:
     """Run a wrong system: what is found of it fails again when it is replayed."""
-    made = system(kernel, {}, declares)
+    made = model_system(kernel, declares)
     failed = 0
     found.counts["wrong systems"] += 1
     for result in _results(compiled, made, number, budget):

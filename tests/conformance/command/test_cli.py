@@ -120,7 +120,7 @@ USAGE: list[tuple[tuple[str, ...], str]] = [
     (("run", "", "--against", "reference"), "no lifecycle is named ''; known: "),
     (("run", "nothing.yaml", "--against", "reference"), "nothing.yaml:1:1: error [file-not-found]"),
     (("run", ".yaml", "--against", "reference"), ".yaml:1:1: error [file-not-found]"),
-    ((*RUN, "refrence"), "'refrence' is no target; write reference or python:module:Class"),
+    ((*RUN, "refrence"), "'refrence' is no target; write reference or model or python:module:Class"),
     ((*RUN, ""), "'' is no target"),
     ((*RUN, "python"), "'python' is no target"),
     ((*RUN, "ftp:jobs"), "'ftp:jobs' is no target"),

@@ -56,7 +56,7 @@ def served(system: str = REFERENCE, *options: str) -> str:
         ("stdio:  ", "there is no command"),
         ("stdio:node 'adapter.js", "no closing quotation"),
         ("http://", "names no server"),
-        ("stdio", "is no target; write reference or python:module:Class or stdio:COMMAND or http://HOST:PORT"),
+        ("stdio", "is no target; write reference or model or python:module:Class or stdio:COMMAND or http://HOST:PORT"),
         ("ftp://x/", "is no target"),
     ],
 )

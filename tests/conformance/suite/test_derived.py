@@ -55,13 +55,17 @@ def test_what_a_row_shows_as_well_that_is_no_derived_one_is_as_binding_as_ever()
     assert (derived.derived, stated.derived) == (True, False)
     with adapted(LIES["thread-job", "OrderLostBetweenEmitters"], compiled) as adapter:
         runner = RowRunner(compiled, RowCompiler(compiled.lifecycle), adapter)
-        assert not runner.only_derived(clause)  # no row says so
-        shown = Counterexample("", 1, clause, "", "")
+        matter, other = "reply [].status", "reply [].tool"
+        assert not runner.only_derived(clause, matter)  # no row says so
+        shown = Counterexample("", 1, clause, "", "", matter=matter)
         runner.shown.append((derived, shown))
-        assert runner.only_derived(clause)
-        assert not runner.only_derived("operations.finish.move")
+        assert runner.only_derived(clause, matter)
+        assert not runner.only_derived(clause, other)
+        assert not runner.only_derived("operations.finish.move", matter)
+        assert runner.only_derived("operations.finish.move", matter, given=[clause])
         runner.shown.append((stated, shown))
-        assert not runner.only_derived(clause)
+        assert not runner.only_derived(clause, matter)
+        assert not runner.only_derived("operations.finish.move", matter, given=[clause])
 
 
 def test_a_row_that_says_it_is_not_derived_may_be_a_must() -> None:

@@ -68,6 +68,18 @@ ONE_MORE: dict[str, str] = {
         ),
         ENDS,
     ),
+    **dict.fromkeys(
+        (
+            "AcknowledgeClearsQueue",
+            "AcknowledgedIsGone",
+            "CancelIsScopedAlthoughOnlyListsAre",
+            "CancelStopsAtUnknown",
+            "EvictionDropsCompletion",
+            "PollKeepsLonger",
+            "SecondOutcomeIsDelivered",
+        ),
+        "what its row claims is read one call after what tells it from the reference",
+    ),
     "FilterReadsOneStatus": "the list would have to be turned round as a call goes",
     "OtherThreadsLeave": "the last call would have to ask for another thread as a call goes",
     "TimerResolvesNothing": "it would have to wait a millisecond longer as a call goes",

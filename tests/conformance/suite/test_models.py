@@ -2,27 +2,30 @@
 
 from __future__ import annotations
 
+import shutil
+from pathlib import Path
 from typing import Any
 
 import pytest
 
+from conformance.errors import UsageError
+from conformance.stand_ins import model_system
 from conformance.suite.machine import MACHINE
+from conformance.targets import open_system
 from conformance.verdict import EXIT_CONFORMS, Verdict
 from statemachines.compile import load
+from statemachines.specs import spec_path
 from tests.conformance.lifecycles import SUITES
 from tests.conformance.systems import BRIEF, explained, whole_run
-from tests.other_specs.systems import WAYS, system
+from tests.other_specs.ways import WAYS
 
 HELD = (Verdict.PASS, Verdict.NOT_APPLICABLE)
-DECLARED = {"clock": "virtual", "concurrency": "threads"}
-# One lock around a model is no thread-safe waiting: who waits with it keeps all others waiting.
-DECLARES = {name: {**DECLARED, "concurrency": "none"} if name == "background-tasks" else DECLARED for name in SUITES}
 
 
 def accused(lifecycle: str, way: dict[str, Any], only: tuple[str, ...] | None = None) -> list[str]:
     """What is said of a right system beside that it passes."""
     compiled = load(lifecycle)
-    code, results = whole_run(system(compiled, way, DECLARES[lifecycle]), compiled, budget=BRIEF, only=only)
+    code, results = whole_run(model_system(compiled, **way), compiled, budget=BRIEF, only=only)
     return [explained(each) for each in results if each.verdict not in HELD or code != EXIT_CONFORMS]
 
 
@@ -46,9 +49,32 @@ def test_the_model_conforms_in_each_way_of_being_right(lifecycle: str, way: dict
 def test_one_recommended_thing_that_a_system_lacks_is_one_cause(lifecycle: str, path: str, rows: set[str]) -> None:
     """It calls its operations after what the spec leaves open all the same, and crashes there: nobody is to blame for that."""
     compiled = load(lifecycle)
-    lacking = system(compiled.without([path]), {}, DECLARES[lifecycle])
+    lacking = model_system(compiled.without([path]))
     code, results = whole_run(lacking, compiled, budget=BRIEF, only=[*rows, MACHINE])
     found = {each.id: each.counterexample for each in results if each.verdict is not Verdict.PASS}
     assert {row: shown.cause for row, shown in found.items() if shown is not None} == dict.fromkeys(rows, path)
     assert found.keys() == rows
     assert code == EXIT_CONFORMS
+
+
+def test_a_spec_runs_against_its_own_model() -> None:
+    code, results = whole_run("model", load("task-progress"), only=["N1", "E5"])
+    assert (code, {each.verdict for each in results}) == (EXIT_CONFORMS, {Verdict.PASS})
+
+
+def test_a_changed_model_is_a_wrong_system(tmp_path: Path) -> None:
+    rules = shutil.copytree(spec_path("task-progress").parent, tmp_path / "other") / "rules.yaml"
+    text = rules.read_text(encoding="utf-8")
+    target = f"model:{rules.parent}"
+    _, results = whole_run(target, load("task-progress"), only=["N1"], quick=True)
+    assert [each.verdict for each in results] == [Verdict.PASS]
+    rules.write_text(text.replace("move:      running -> outcome", "move:      running -> completed"), encoding="utf-8")
+    _, results = whole_run(target, load("task-progress"), only=["N1"], quick=True)
+    assert [each.verdict for each in results] == [Verdict.FAIL]
+
+
+@pytest.mark.parametrize("name", ["nothing.yaml", "broken.yaml"])
+def test_the_model_of_a_spec_that_is_not_there_or_broken_is_no_target(name: str, tmp_path: Path) -> None:
+    (tmp_path / "broken.yaml").write_text("lifecycle: a\n", encoding="utf-8")
+    with pytest.raises(UsageError, match=name):
+        open_system(load("task-progress"), f"model:{tmp_path / name}")

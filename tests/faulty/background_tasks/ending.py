@@ -79,7 +79,7 @@ class SecondOutcomeWins(_Hears):
 class SecondOutcomeIsDelivered(_Hears):
     """A second outcome changes no row, but is delivered like the first."""
 
-    row, calls = "X7", 5
+    row, calls = "X7", 4
 
     def _late(self, table: TaskTable, row: TaskRow, outcome: str, text: str) -> None:
         self._deliver(table, self._outcome(row, outcome, text))

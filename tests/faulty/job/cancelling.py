@@ -26,7 +26,7 @@ class EndedIsNotFound(Lie):
 class CancelStopsAtUnknown(Lie):
     """The ids behind one that nobody has are not cancelled."""
 
-    row, calls = "N4", 3
+    row, calls = "N4", 2
 
     def _cancel_and_poll(
         self, call: ToolCall, poll: Sequence[str] | None, cancel: Sequence[str], owner: str | None

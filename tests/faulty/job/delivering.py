@@ -90,7 +90,7 @@ class InFlightIsTakenOffByPlace(Lie):
 class AcknowledgeClearsQueue(Lie):
     """Acknowledging one completion drops all that wait."""
 
-    row, calls = "E7", 8
+    row, calls = "E7", 7
 
     def _acknowledge(self, completion: Completion) -> None:
         super()._acknowledge(completion)
@@ -135,7 +135,7 @@ class DisposeTellsWhatIsInFlight(Lie):
 class EvictionDropsCompletion(Lie):
     """A completion that is owed goes with its record."""
 
-    row, calls = "E32", 6
+    row, calls = "E32", 5
 
     def _evict(self, job: JobRecord) -> None:
         super()._evict(job)

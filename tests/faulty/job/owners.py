@@ -48,7 +48,7 @@ class NobodySeesNothing(Lie):
 class CancelIsScopedAlthoughOnlyListsAre(Lie):
     """It says that only lists are scoped by owner, and scopes cancels as well."""
 
-    row, calls = "N11", 3
+    row, calls = "N11", 2
     right = declaring("policies", "owner_scope", "list_only")
     declares = right.declares
 

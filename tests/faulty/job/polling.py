@@ -188,7 +188,7 @@ class NamedTwiceShownTwice(Lie):
 class AcknowledgedIsGone(Lie):
     """A job that was acknowledged cannot be polled any more."""
 
-    row, calls = "E35", 5
+    row, calls = "E35", 4
 
     def _select(self, ids: Iterable[str], owner: str | None) -> list[JobRecord]:
         return [job for job in super()._select(ids, owner) if not job.completion.acknowledged]

@@ -10,13 +10,13 @@ from typing import Any
 
 from conformance.refused import Refused
 from statemachines.compile import Compiled
-from statemachines.types import Bool, DocumentType, Enum, Int, List, Null, Optional, RecordType, Time, Type
+from statemachines.types import Null, Type, plausible
 
 Answer = Callable[[str, Mapping[str, Any]], Any]
 
 
 def dead_systems(compiled: Compiled) -> dict[str, type]:
-    """Give the five dead systems of a lifecycle, by what they do."""
+    """Return the five dead systems of a lifecycle, by what they do."""
     kinds: dict[str, Type] = {op.name: op.reply.type for op in compiled.kernel.operations if op.reply is not None}
     codes = compiled.words.types.codes
 
@@ -54,26 +54,3 @@ def _system(compiled: Compiled, answer: Answer) -> type:
     body["declares"] = {"clock": "virtual", "concurrency": "threads"}
     body["__doc__"] = f"Answers every operation of {compiled.lifecycle.name} alike: {answer.__name__}."
     return type(answer.__name__, (), body)
-
-
-def plausible(kind: Type) -> Any:
-    """Give the first value of a type that comes to mind."""
-    match kind:
-        case Enum(members=members):
-            return members[0]
-        case Bool():
-            return True
-        case Int() | Time():
-            return 0
-        case List(item=item):
-            return [plausible(item)]
-        case RecordType(fields=fields):
-            return {name: plausible(field) for name, field in fields}
-        case Optional():
-            return None
-        case DocumentType():
-            return {"text": "x"}
-        case Null():
-            return None
-        case _:
-            return "1"

@@ -4,42 +4,40 @@ from __future__ import annotations
 
 import tempfile
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final
 
 from conformance.refused import Refused
 from statemachines.bounds import USUAL
-from statemachines.checks.choices import watched
+from statemachines.checks import watched
 from statemachines.compile import Compiled
 from statemachines.model import CHOSEN, Document
 from statemachines.rows import ModelSubject
-from statemachines.types import List, Null, RecordType, Type, present
-from tests.dead import plausible
-
-WAYS: Final[tuple[dict[str, Any], ...]] = (
-    {},
-    {"lenient": False},
-    {"eager": True},
-    {"prompt": False},
-    {"descending": True},
-    {"lenient": False, "eager": True, "prompt": False, "descending": True},
-)
-"""Ways of being right: what may be refused is refused, all is done that may be, late, with ids that fall."""
+from statemachines.types import List, Null, RecordType, Type, plausible, present
 
 LASTING: Final = replace(USUAL, own_steps=1_000_000)
 """A system works on for as long as time passes: a day may hold many thousand steps of its own."""
 
 
-def system(compiled: Compiled, way: dict[str, Any], declares: dict[str, Any]) -> type:
-    """Return the class of a system that does what a model does, in one of the ways."""
+def model_system(compiled: Compiled, declares: Mapping[str, Any] | None = None, **way: Any) -> type:
+    """Return the class of a system that does what a model does.
+
+    declares  what it says of itself; where nothing is given, a clock that only `wait` moves, and threads where none of
+              them keeps all others waiting: there is one lock around the model
+    way       what a right system may choose (`ModelSubject`): `lenient=False`, `eager=True`, `prompt=False`, `descending=True`
+    """
+    waits = any(each.waits is not None for each in compiled.kernel.operations)
+    said: dict[str, Any] = (
+        {"clock": "virtual", "concurrency": "none" if waits else "threads"} if declares is None else dict(declares)
+    )
     model_class = watched(compiled, LASTING)
     kinds = {each.name: each.reply.type for each in compiled.kernel.operations if each.reply is not None}
 
-    class System:
+    class ModelSystem:
         def __init__(self) -> None:
-            model: Any = model_class(declares.get("limits"), declares.get("policies"))
+            model: Any = model_class(said.get("limits"), said.get("policies"))
             self._subject = ModelSubject(model, compiled.kernel, **way)
             self._came: list[Any] = []
             self._turn = threading.Condition()
@@ -82,12 +80,12 @@ def system(compiled: Compiled, way: dict[str, Any], declares: dict[str, Any]) ->
             came, self._came = self._came, []
             return [{"signal": name, **dict(fields)} for name, fields in came]
 
-    System.declares = declares  # type: ignore[attr-defined]  # what an adapter reads of a class
+    ModelSystem.declares = said  # type: ignore[attr-defined]  # what an adapter reads of a class
     for operation in compiled.kernel.operations:
         names = [each.name for each in operation.parameters]
-        setattr(System, operation.name, _method(operation.name, names))
-    System.wait = _method("wait", ["ms"])  # type: ignore[attr-defined]  # as above
-    return System
+        setattr(ModelSystem, operation.name, _method(operation.name, names))
+    ModelSystem.wait = _method("wait", ["ms"])  # type: ignore[attr-defined]  # as above
+    return ModelSystem
 
 
 def _method(operation: str, names: list[str]) -> Callable[..., Any]:
