@@ -16,7 +16,7 @@ from conformance.system import HarnessError
 from conformance.verdict import Counterexample
 from statemachines.checks import holds
 from statemachines.lifecycle import Row
-from statemachines.rows import AtOnce, Call, Program, RowFailure, Trace, row_as_it_ran
+from statemachines.rows import AtOnce, Call, Program, RowFailure, Trace, otherwise, row_as_it_ran, without
 
 _CLAIMS: Final[tuple[Claim, ...]] = ("expected", "not as seen")
 
@@ -124,6 +124,18 @@ class _Again:
                 break
         return played
 
+    def alone(self, shown: Played) -> Played:
+        """Return what shows it beside fewer other clauses that are left out, if that is found: with each yes a no, or without such calls."""
+        calls = shown.trace.calls()
+        said = [(call.operation, *each) for call in calls for each in call.arguments if isinstance(each[1], bool)]
+        for operation, name, value in dict.fromkeys(said) if shown.given else ():
+            alike = {each.number for each in calls if each.operation == operation and (name, value) in each.arguments}
+            for trace in (otherwise(shown.trace, alike, name), without(shown.trace, alike)):
+                played = self.once(trace, self.case.seed)
+                if played.finding is not None and {*played.given} < {*shown.given}:
+                    return self.alone(played)
+        return shown
+
     def shortest(self, first: Played) -> Played:
         """Return the shortest trace that is found in the time that there is, and what it shows."""
         budget = self.case.budget
@@ -182,6 +194,7 @@ def _shrunk(again: _Again) -> Counterexample | None:
         again, first = (plain, shown) if shown.finding is not None else (again, first)
     if first.finding is None:
         return None
+    first = again.alone(first)
     again = replace(again, beside=first.given)
     if again.hangs:
         adapter.limit = min(adapter.limit, budget.hang_seconds)

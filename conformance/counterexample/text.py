@@ -53,7 +53,7 @@ def as_row(compiled: Compiled, played: Played, *, claim: Claim = "expected", run
     expected, seen = _named(finding.expected, ids), _named(finding.seen, ids)
     known = any(within(clause.path, finding.clause) for clause in compiled.kernel.clauses)
     covers = finding.clause if known else f"operations.{trace.calls()[-1].operation}"
-    claims = {"expected": lambda: _assertion(finding, ids, trace, names), "not as seen": lambda: _denial(finding)}
+    claims = {"expected": lambda: _assertion(finding, ids, played, names), "not as seen": lambda: _denial(finding)}
     claimed = claims[claim]() if claim != "none" else "true"
     why = (
         [f"# Judged as it would be right where this is not followed either: {', '.join(played.given)}."]
@@ -101,8 +101,9 @@ def _named(text: str, ids: Mapping[str, str]) -> str:
     return text
 
 
-def _assertion(finding: Finding, ids: Mapping[str, str], trace: Trace, names: Names) -> str:
+def _assertion(finding: Finding, ids: Mapping[str, str], played: Played, names: Names) -> str:
     """Write what should have been, as far as a row can say it."""
+    trace = played.trace
     match finding.kind:
         case "accepted" if finding.value not in (None, "*"):
             return f"last.refused == {finding.value}"
@@ -112,6 +113,8 @@ def _assertion(finding: Finding, ids: Mapping[str, str], trace: Trace, names: Na
             return f"last.refused == {finding.value or 'null'}"
         case "signal" | "reply" if any(isinstance(step, AtOnce) for step in trace.steps):
             return "true"  # another order of the calls at once, or of what they set going, may give something else
+        case "signal" if _comes_often_enough(finding, played):
+            return "true"
         case "signal":
             return _signal_assertion(f"last.signals.{finding.path}.size()", finding.value)
         case "reply":
@@ -140,10 +143,20 @@ def _unsayable(finding: Finding, trace: Trace, runs_on: bool) -> str:
             return "In another order of the calls at once something else may be right: the model looks for one that explains it."
         case "identity" | "file":
             return "Which ids and files there were before, no row can say: the model remembers them."
+        case "signal":
+            return "It comes, and says something else: the model compares what it says."
         case _ if runs_on:
             return "What is right may depend on the time that the calls take, too: the model tells all that may be."
         case _:
             return "A right system may do something else as well: the model tells all that it may."
+
+
+def _comes_often_enough(finding: Finding, played: Played) -> bool:
+    """Return whether a signal came as often as it should, and only said something else."""
+    if not played.made:
+        return False
+    came, times = sum(name == finding.path for name, _ in played.made[-1].signals), finding.value
+    return times.least <= came and (times.most is None or came <= times.most)
 
 
 def _signal_assertion(size: str, times: Times) -> str:

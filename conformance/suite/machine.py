@@ -96,6 +96,7 @@ def _searches(
         tallies.append(tally)
         runner.witnessed.update(tally.witnessed)
     if faults.found:
+        runner.ask_derived()
         return _told(runner, [(each.case, each.finding) for each in faults.found], {*known})
     blind = Judge(runner.compiled, adapter.declaration).lockstep.blind
     unsure = any(tally.could_not_tell(blind=blind) for tally in tallies)

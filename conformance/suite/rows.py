@@ -79,7 +79,7 @@ class RowRunner:
 
     `strays` are faults that the judge saw and that the row is not about; the run as a whole reports them, so that one
     fault does not fail every row. `told` are the causes that rows have failed for, with the counterexample of each; `shown` are
-    all counterexamples, each with its row. `elsewhere` are strays that a run in another process has seen.
+    all counterexamples, each with its row; `asked` are the rows that were run. `elsewhere` are strays that a run in another process has seen.
     """
 
     compiled: Compiled
@@ -94,6 +94,7 @@ class RowRunner:
     told: dict[str, Counterexample] = field(init=False, default_factory=dict)
     shown: list[tuple[Row, Counterexample]] = field(init=False, default_factory=list)
     witnessed: Counter[str] = field(init=False, default_factory=Counter)
+    asked: set[str] = field(init=False, default_factory=set)
     broken_calls: BrokenCalls = field(init=False)
 
     def __post_init__(self) -> None:
@@ -120,6 +121,7 @@ class RowRunner:
         return None if tally.strays else self._result(row, tally, judged, began)
 
     def _result(self, row: Row, tally: Tally, judged: Judged, began: float) -> RowResult:
+        self.asked.add(row.id.text)
         self.shown += [(row, judged.counterexample)] if judged.counterexample is not None else []
         for finding, case in tally.strays:
             if not finding.shows(known for known, _ in self.strays):
@@ -149,6 +151,18 @@ class RowRunner:
         """What is known to be wrong so far: on nothing else depends what the next row says."""
         seen = (*self.elsewhere, *(finding for finding, _ in self.strays))
         return KnownWrong(dict(self.told), seen, *self.broken_calls.known)
+
+    def ask_derived(self) -> None:
+        """Run the derived rows that were not asked for: what only they ask is recommended, whichever rows a run is made of.
+
+        Nothing else is told of them.
+        """
+        apart = RowRunner(self.compiled, self.rows, self.adapter, number=self.number, budget=self.budget.quick())
+        for row in self.compiled.lifecycle.rows.values():
+            if row.derived and row.id.text not in self.asked:
+                self.asked.add(row.id.text)
+                apart.run(row)
+        self.shown += apart.shown
 
     def only_derived(self, clause: str, matter: str, changing: Sequence[str] = (), given: Collection[str] = ()) -> bool:
         """Return whether only rows tell a fault that ask what the source does not state, or it was judged beside one of these.

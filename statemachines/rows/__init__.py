@@ -19,6 +19,7 @@ from statemachines.rows.trace import (
     Plain,
     Step,
     Trace,
+    otherwise,
     parts,
     shape,
     symbolic,

@@ -203,6 +203,16 @@ def with_argument(trace: Trace, number: int, name: str, value: Any) -> Trace:
     )
 
 
+def otherwise(trace: Trace, numbers: Collection[int], name: str) -> Trace:
+    """Return a trace in which some calls, by number, say no for a yes and yes for a no."""
+
+    def said(call: Call) -> Call:
+        other = tuple((key, not value if key == name else value) for key, value in call.arguments)
+        return replace(call, arguments=other) if call.number in numbers else call
+
+    return trace.changed(said)
+
+
 def without_last_argument(trace: Trace, number: int) -> Trace:
     """Return a trace in which one call leaves out its last argument."""
     return _with_call(trace, number, lambda call: call.arguments[:-1])

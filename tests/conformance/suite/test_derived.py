@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from conformance.references.task_progress import TaskProgress
 from conformance.suite.machine import MACHINE
 from conformance.suite.rows import RowRunner
-from conformance.verdict import EXIT_CONFORMS, Counterexample, Verdict
+from conformance.verdict import EXIT_CONFORMS, EXIT_VIOLATES, Counterexample, Verdict
 from statemachines.compile import load
 from statemachines.rows import RowCompiler
 from statemachines.surface.spec import read_lifecycle
@@ -72,3 +74,37 @@ def test_a_row_that_says_it_is_not_derived_may_be_a_must() -> None:
     text = (Path(__file__).parents[2] / "invalid_specs" / "derived-must.yaml").read_text(encoding="utf-8")
     lifecycle = read_lifecycle(read(text.replace("derived: true", "derived: false"), "a.yaml"), "a.yaml")
     assert {row.derived for row in lifecycle.rows.values()} == {False}
+
+
+class RegistersLate(TaskProgress):
+    """Who cannot be registered waits all the same, which only a derived row forbids; and a complete batch is never opened again."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._complete: set[str] = set()
+
+    def create_task(self, label: str, batch: str | None = None, registers: bool = True) -> Any:
+        return super().create_task(label, batch)
+
+    def batch_status(self, batch: str) -> Any:
+        said = super().batch_status(batch)
+        self._complete |= {batch} if said["complete"] else set()
+        return {"complete": batch in self._complete}
+
+
+@pytest.mark.thorough
+def test_what_a_derived_row_shows_hides_no_fault_beside_it() -> None:
+    code, results = whole_run(RegistersLate, load("task-progress"))
+    found = {each.id: each for each in results if each.verdict is Verdict.FAIL}
+    assert code == EXIT_VIOLATES
+    assert {name: each.level for name, each in found.items()} == {"E4": "should", MACHINE: "must"}
+    shown = found[MACHINE].counterexample
+    assert shown is not None
+    assert (", false)" in shown.row, shown.given) == (False, ())
+
+
+@pytest.mark.thorough
+def test_the_level_of_a_fault_does_not_depend_on_which_rows_are_run() -> None:
+    lie = LIES["task-progress", "FailedRegistrationRuns"]
+    code, results = whole_run(lie, load("task-progress"), only=[MACHINE])
+    assert (code, [each.id for each in results]) == (EXIT_CONFORMS, [MACHINE])
