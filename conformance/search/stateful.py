@@ -22,7 +22,7 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, rule, run_sta
 from conformance.budget import USUAL, Budget
 from conformance.judge import BrokenCalls, CallFailed, Case, Finding, kernel_facts
 from conformance.search.faults import Diverged, Faults
-from conformance.search.odd_texts import odd_values
+from conformance.search.odd_values import odd_values
 from conformance.search.prefill import prefills
 from conformance.search.strategies import settings_of
 from conformance.system import MOVED, Adapter

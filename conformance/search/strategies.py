@@ -9,7 +9,7 @@ from hypothesis import HealthCheck, Phase, Verbosity, given, seed, settings
 from hypothesis import strategies as st
 from hypothesis.errors import Flaky
 
-from conformance.search.odd_texts import ODD, PIECES
+from conformance.search.odd_values import ODD, PIECES
 from statemachines.compile import Compiled
 from statemachines.lifecycle import Drawn, TypeUse
 from statemachines.model import sized_text

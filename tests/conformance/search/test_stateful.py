@@ -21,7 +21,7 @@ from conformance.judge.avoided import BrokenCalls
 from conformance.references.thread_job import ACTIVE, Reply, ThreadJobs
 from conformance.search import prefill, stateful
 from conformance.search.faults import Diverged, Faults
-from conformance.search.odd_texts import ODD
+from conformance.search.odd_values import ODD
 from conformance.search.stateful import WAITS, Driver
 from conformance.suite.machine import MACHINE
 from conformance.verdict import Verdict

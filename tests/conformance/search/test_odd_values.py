@@ -10,11 +10,11 @@ from conformance.references.job import Jobs
 from conformance.references.local_agent import LocalAgents
 from conformance.references.task_progress import TaskProgress
 from conformance.references.thread_job import Reply, ThreadJobs
-from conformance.search.odd_texts import ODD, UNTIDY, odd_values
+from conformance.search.odd_values import ODD, UNTIDY, odd_values
 from conformance.suite.machine import MACHINE
 from conformance.verdict import Verdict
 from statemachines.compile import load
-from statemachines.types import List, Optional, Text
+from statemachines.types import Int, List, Optional, RecordType, Text
 from tests.conformance.systems import explained, whole_run
 
 
@@ -47,6 +47,14 @@ class EmptyBatchIsNone(TaskProgress):
         return super().create_task(label, batch or None, registers)
 
 
+class ReadsNeedCreations(TaskProgress):
+    """What is read from a cache counts only where something was put into one."""
+
+    def _input(self, usage: Any) -> int:
+        created = usage.get("cache_creation")
+        return int(usage["input"] + (created + (usage.get("cache_read") or 0) if created else 0))
+
+
 class EmptyOwnerIsNone(Jobs):
     """An owner whose name is empty is none, and sees the jobs of all."""
 
@@ -60,6 +68,7 @@ class EmptyOwnerIsNone(Jobs):
     [
         pytest.param("job", ResultIsStripped, marks=pytest.mark.soak),
         ("task-progress", EmptyBatchIsNone),
+        ("task-progress", ReadsNeedCreations),
         pytest.param("job", EmptyOwnerIsNone, marks=pytest.mark.soak),
         pytest.param("thread-job", TextIsMarkup, marks=pytest.mark.soak),
         pytest.param("local-agent", DescriptionIsOneLine, marks=pytest.mark.soak),
@@ -79,3 +88,14 @@ def test_each_type_of_text_has_odd_values_of_its_own() -> None:
     assert odd_values(thread_job, Text("Payload"), ["x"]) == list(ODD)
     assert odd_values(load("background-tasks"), List(Text("Text")), []) == [list(UNTIDY)]
     assert odd_values(job, Text(), ["x"]) == []
+
+
+def test_records_are_mixed_field_by_field() -> None:
+    kind = RecordType((("a", Int()), ("b", Optional(Int()))))
+    assert odd_values(load("job"), kind, [{"a": 0, "b": 0}, {"a": 3, "b": 3}]) == [
+        {"a": 3, "b": 0},
+        {"a": 0, "b": 3},
+        {"a": 0, "b": None},
+        {"a": 3, "b": None},
+    ]
+    assert odd_values(load("job"), kind, [{"a": 0, "b": 0}]) == [{"a": 0, "b": None}]
