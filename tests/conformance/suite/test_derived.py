@@ -108,3 +108,16 @@ def test_the_level_of_a_fault_does_not_depend_on_which_rows_are_run() -> None:
     lie = LIES["task-progress", "FailedRegistrationRuns"]
     code, results = whole_run(lie, load("task-progress"), only=[MACHINE])
     assert (code, [each.id for each in results]) == (EXIT_CONFORMS, [MACHINE])
+
+
+def test_derived_rows_that_were_not_asked_for_are_asked_once_and_nothing_is_told_of_them() -> None:
+    compiled, lie = load("task-progress"), LIES["task-progress", "FailedRegistrationRuns"]
+    with adapted(lie, compiled) as adapter:
+        runner = RowRunner(compiled, RowCompiler(compiled.lifecycle), adapter)
+        runner.ask_derived()
+        ((row, shown),) = runner.shown
+        runner.ask_derived()
+    assert (row.id.text, len(runner.shown), runner.strays) == ("E4", 1, [])
+    assert runner.only_derived(shown.clause, shown.matter)
+    assert runner.only_derived("operations.finish.otherwise", "", ("start", *shown.changing, "finish"))
+    assert not runner.only_derived("operations.progress.gives", "", ("start", "finish"))
