@@ -168,8 +168,8 @@ class RowRunner:
         """Return whether only rows tell a fault that ask what the source does not state, or it was judged beside one of these.
 
         Rows tell it that fail by the same calls, or in the same matter by the same clause; where nobody knows what made a
-        row fail, by any clause that it covers. So do those of which two calls or more are calls of what shows it, in their order,
-        or the other way round, if they are about that clause.
+        row fail, by any clause that it covers. So do those of which two calls or more begin what shows it; if they are about that
+        clause, wherever they stand in it in their order, or the other way round.
 
         changing  the calls that change something in what shows it
         given     the other clauses that the system did not follow on the way
@@ -181,7 +181,8 @@ class RowRunner:
             covered = shown.clause == clause or covers(row, clause)
             told = covered and shown.matter == matter and (shown.clause == clause or not shown.cause)
             few, many = sorted((changing, shown.changing), key=len)
-            one_story = few == many or (covered and len(few) > 1 and in_order(few, many))
+            goes_on = shown.changing == tuple(changing[: len(shown.changing)])
+            one_story = few == many or (len(few) > 1 and (goes_on or (covered and in_order(few, many))))
             if told or (few and one_story):
                 alike.append(row)
         judged_beside = any(derived.get(each, False) for each in given)
