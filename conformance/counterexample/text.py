@@ -26,6 +26,7 @@ class Written:
     ids: Mapping[str, str]
 
 
+_BESIDE = "Judged as it would be right where this is not followed either: {}."
 Claim = Literal["expected", "not as seen", "none"]
 
 
@@ -55,12 +56,8 @@ def as_row(compiled: Compiled, played: Played, *, claim: Claim = "expected", run
     covers = finding.clause if known else f"operations.{trace.calls()[-1].operation}"
     claims = {"expected": lambda: _assertion(finding, ids, played, names), "not as seen": lambda: _denial(finding)}
     claimed = claims[claim]() if claim != "none" else "true"
-    why = (
-        [f"# Judged as it would be right where this is not followed either: {', '.join(played.given)}."]
-        if played.given
-        else []
-    )
-    why += [f"# {_unsayable(finding, trace, runs_on)}"] if claimed == "true" else []
+    why = [f"# {_BESIDE.format(', '.join(played.given))}"] if played.given else []
+    why += [f"# {_unsayable(finding, played, runs_on)}"] if claimed == "true" else []
     text = row_text(
         "C1",
         f"Expected {expected}; seen {seen}.",
@@ -132,18 +129,18 @@ def _denial(finding: Finding) -> str:
     return f"last.refused != {code}" if finding.kind == "refused" and code.isidentifier() else "true"
 
 
-def _unsayable(finding: Finding, trace: Trace, runs_on: bool) -> str:
+def _unsayable(finding: Finding, played: Played, runs_on: bool) -> str:
     """Say why nothing can be asserted of the last reply, so that the model alone tells what is wrong."""
     match finding.kind:
         case "crash" | "hang":
             return "A call without an answer leaves nothing to compare: that it has one is asked of every call."
         case "shape":
             return "What is not of the form that the spec gives cannot be compared: the form is asked of every reply."
-        case _ if any(isinstance(step, AtOnce) for step in trace.steps):
+        case _ if any(isinstance(step, AtOnce) for step in played.trace.steps):
             return "In another order of the calls at once something else may be right: the model looks for one that explains it."
         case "identity" | "file":
             return "Which ids and files there were before, no row can say: the model remembers them."
-        case "signal":
+        case "signal" if _comes_often_enough(finding, played):
             return "It comes, and says something else: the model compares what it says."
         case _ if runs_on:
             return "What is right may depend on the time that the calls take, too: the model tells all that may be."

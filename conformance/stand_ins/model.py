@@ -29,68 +29,80 @@ def model_system(compiled: Compiled, declares: Mapping[str, Any] | None = None, 
     way       what a right system may choose (`ModelSubject`): `lenient=False`, `eager=True`, `prompt=False`, `descending=True`
     """
     waits = any(each.waits is not None for each in compiled.kernel.operations)
-    said: dict[str, Any] = (
-        {"clock": "virtual", "concurrency": "none" if waits else "threads"} if declares is None else dict(declares)
-    )
-    model_class = watched(compiled, LASTING)
+    said: Mapping[str, Any] = {"clock": "virtual", "concurrency": "none" if waits else "threads"}
+    model_class, declared = watched(compiled, LASTING), dict(said if declares is None else declares)
+    limits, policies = declared.get("limits"), declared.get("policies")
+
+    def _begun() -> ModelSubject:
+        return ModelSubject(model_class(limits, policies), compiled.kernel, **way)
+
     kinds = {each.name: each.reply.type for each in compiled.kernel.operations if each.reply is not None}
+    methods = {
+        each.name: _method(each.name, [one.name for one in each.parameters]) for each in compiled.kernel.operations
+    }
+    shared = {"declares": declared, "_begun": staticmethod(_begun), "_kinds": kinds, "wait": _method("wait", ["ms"])}
+    return type(ModelSystem.__name__, (ModelSystem,), shared | methods)
 
-    class ModelSystem:
-        def __init__(self) -> None:
-            model: Any = model_class(said.get("limits"), said.get("policies"))
-            self._subject = ModelSubject(model, compiled.kernel, **way)
-            self._came: list[Any] = []
-            self._turn = threading.Condition()
-            self._folder = tempfile.TemporaryDirectory()
 
-        def called(self, operation: str, arguments: dict[str, Any]) -> Any:
-            """Make a call, one at a time, but for those that wait; raise Refused."""
-            with self._turn:
-                while operation != "wait" and self._subject.model.decide(operation, arguments).blocks:
-                    self._turn.wait()
-                self._turn.notify_all()
-                call = self._subject.call(operation, arguments)
-                self._came += call.signals
-            if call.refused is not None:
-                raise Refused(call.refused)
-            return self._shown(call.value, kinds.get(operation, Null()))
+class ModelSystem:
+    """A model that answers calls one at a time; the classes that are made of it have a method for each operation.
 
-        def _shown(self, value: Any, kind: Type) -> Any:
-            """Return a reply as a caller gets it: a text that is told in a file is written there."""
-            match value, present(kind):
-                case list(), List(item=item):
-                    return [self._shown(each, item) for each in value]
-                case dict(), RecordType(fields=fields):
-                    return {name: self._shown(value[name], field) for name, field in fields if name in value}
-                case Document(inline=True), _:
-                    return {"text": value.text}
-                case Document(), _:
-                    path = Path(self._folder.name, str(value.file))
-                    path.write_bytes(value.text.encode())
-                    return {"file": str(path)}
-                case _:
-                    return plausible(present(kind)) if value is CHOSEN else value
+    _begun  makes the model of a case
+    _kinds  the type of each operation's reply
+    """
 
-        def close(self) -> None:
-            """End: its files are gone."""
-            self._folder.cleanup()
+    _begun: Callable[[], ModelSubject]
+    _kinds: Mapping[str, Type]
 
-        def signals(self) -> list[Any]:
-            """Return the signals since the last time."""
-            came, self._came = self._came, []
-            return [{"signal": name, **dict(fields)} for name, fields in came]
+    def __init__(self) -> None:
+        self._subject = self._begun()
+        self._came: list[Any] = []
+        self._turn = threading.Condition()
+        self._folder = tempfile.TemporaryDirectory()
 
-    ModelSystem.declares = said  # type: ignore[attr-defined]  # what an adapter reads of a class
-    for operation in compiled.kernel.operations:
-        names = [each.name for each in operation.parameters]
-        setattr(ModelSystem, operation.name, _method(operation.name, names))
-    ModelSystem.wait = _method("wait", ["ms"])  # type: ignore[attr-defined]  # as above
-    return ModelSystem
+    def _called(self, operation: str, arguments: dict[str, Any]) -> Any:
+        """Make a call, one at a time, but for those that wait; raise Refused."""
+        with self._turn:
+            while operation != "wait" and self._subject.model.decide(operation, arguments).blocks:
+                self._turn.wait()
+            self._turn.notify_all()
+            call = self._subject.call(operation, arguments)
+            self._came += call.signals
+        if call.refused is not None:
+            raise Refused(call.refused)
+        return self._shown(call.value, self._kinds.get(operation, Null()))
+
+    def signals(self) -> list[Any]:
+        """Return the signals since the last time."""
+        came, self._came = self._came, []
+        return [{"signal": name, **dict(fields)} for name, fields in came]
+
+    def close(self) -> None:
+        """End: its files are gone."""
+        self._folder.cleanup()
+
+    def _shown(self, value: Any, kind: Type) -> Any:
+        """Return a reply as a caller gets it: a text that is told in a file is written there."""
+        match value, present(kind):
+            case list(), List(item=item):
+                return [self._shown(each, item) for each in value]
+            case dict(), RecordType(fields=fields):
+                return {name: self._shown(value[name], field) for name, field in fields if name in value}
+            case Document(inline=True), _:
+                return {"text": value.text}
+            case Document(), _:
+                path = Path(self._folder.name, str(value.file))
+                path.write_bytes(value.text.encode())
+                return {"file": str(path)}
+            case _:
+                return plausible(present(kind)) if value is CHOSEN else value
 
 
 def _method(operation: str, names: list[str]) -> Callable[..., Any]:
-    def method(self: Any, *given: Any, **named: Any) -> Any:
-        return self.called(operation, {**dict(zip(names, given, strict=False)), **named})
+    """Make the method of an operation, whose arguments have these names."""
+
+    def method(self: ModelSystem, *given: Any, **named: Any) -> Any:
+        return self._called(operation, {**dict(zip(names, given, strict=False)), **named})
 
     method.__name__ = operation
     return method

@@ -12,8 +12,9 @@ from typing import TYPE_CHECKING
 from conformance.counterexample import shrunk
 from conformance.judge import Case, Finding, Judge
 from conformance.report import named
+from conformance.suite.levels import in_order, only_derived
 from conformance.suite.row_facts import lacking
-from conformance.suite.rows import RowRunner, in_order
+from conformance.suite.rows import RowRunner
 from conformance.system import Adapter, HarnessError
 from conformance.verdict import UNSURE, Counterexample, Judged, RowResult, Verdict, verdict_of
 from statemachines.lifecycle import Level
@@ -147,7 +148,7 @@ def _leveled(runner: RowRunner, judged: Judged, finding: Finding, case: Case) ->
     if shown is None:
         derived = runner.is_derived((finding, case))
     else:
-        derived = runner.only_derived(shown.clause, shown.matter, shown.changing, shown.given)
+        derived = only_derived(runner.shown, shown.clause, shown.matter, shown.changing, shown.given)
     if not derived:
         return judged, "must"
     if shown is not None:

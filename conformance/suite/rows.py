@@ -8,7 +8,7 @@ from __future__ import annotations
 import itertools
 import time
 from collections import Counter
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import KW_ONLY, dataclass, field, replace
 from typing import Any
@@ -18,6 +18,7 @@ from conformance.counterexample import Fails
 from conformance.judge import BrokenCalls, Case, Finding, History, Suspicion, case_seed
 from conformance.report import named
 from conformance.suite.failed_row import FailedRow, broke
+from conformance.suite.levels import only_derived
 from conformance.suite.row_facts import (
     covers,
     inapplicable,
@@ -79,7 +80,8 @@ class RowRunner:
 
     `strays` are faults that the judge saw and that the row is not about; the run as a whole reports them, so that one
     fault does not fail every row. `told` are the causes that rows have failed for, with the counterexample of each; `shown` are
-    all counterexamples, each with its row; `asked` are the rows that were run. `elsewhere` are strays that a run in another process has seen.
+    all counterexamples, each with its row; `asked` are the rows that were run. `elsewhere` are strays that a run in another
+    process has seen.
     """
 
     compiled: Compiled
@@ -164,42 +166,19 @@ class RowRunner:
                 apart.run(row)
         self.shown += apart.shown
 
-    def only_derived(self, clause: str, matter: str, changing: Sequence[str] = (), given: Collection[str] = ()) -> bool:
-        """Return whether only rows tell a fault that ask what the source does not state, or it was judged beside one of these.
-
-        Rows tell it that fail by the same calls, or in the same matter by the same clause; where nobody knows what made a
-        row fail, by any clause that it covers. So do those of which two calls or more begin what shows it; if they are about that
-        clause, wherever they stand in it in their order, or the other way round.
-
-        changing  the calls that change something in what shows it
-        given     the other clauses that the system did not follow on the way
-        """
-        derived: dict[str, bool] = {}  # clauses that rows fail by: whether all these rows are derived
-        alike: list[Row] = []
-        for row, shown in self.shown:
-            derived[shown.clause] = row.derived and derived.get(shown.clause, True)
-            covered = shown.clause == clause or covers(row, clause)
-            told = covered and shown.matter == matter and (shown.clause == clause or not shown.cause)
-            few, many = sorted((changing, shown.changing), key=len)
-            goes_on = shown.changing == tuple(changing[: len(shown.changing)])
-            one_story = few == many or (len(few) > 1 and (goes_on or (covered and in_order(few, many))))
-            if told or (few and one_story):
-                alike.append(row)
-        judged_beside = any(derived.get(each, False) for each in given)
-        return judged_beside or (bool(alike) and all(row.derived for row in alike))
-
     def is_derived(self, stray: Stray) -> bool:
         """Return whether only rows that are derived tell what was seen beside a row, as far as that is known."""
         finding, case = stray
-        return self.only_derived(finding.clause, finding.matter, given=case.judge.given(finding))
+        return only_derived(self.shown, finding.clause, finding.matter, given=case.judge.given(finding))
 
     def go_on_from(self, known: KnownWrong) -> None:
         """Take over what is known to be wrong in another process."""
         self.told, self.strays, self.elsewhere = dict(known.told), [], known.strays
         self.broken_calls.go_on_from(known.broken, known.hopeless)
 
-    def take(self, witnessed: Counter[str], answered: Iterable[str]) -> None:
+    def take(self, row: Row, witnessed: Counter[str], answered: Iterable[str]) -> None:
         """Take note of what came to pass in a clean row that another process has run."""
+        self.asked.add(row.id.text)
         self.witnessed.update(witnessed)
         self.adapter.answered.update(answered)
 
@@ -437,12 +416,6 @@ def undecided(case: Case, error: RowFailure | RowTooLong | None) -> bool:
         return False
     read = not case.adapter.declaration.instants and error.part is not None and reads_instants(error.part)
     return read or case.judge.hangs_on_time()
-
-
-def in_order(few: Sequence[str], many: Sequence[str]) -> bool:
-    """Return whether all of a few are among many, in their order."""
-    rest = iter(many)
-    return all(each in rest for each in few)
 
 
 def _count(witnessed: Counter[str], path: str) -> int:

@@ -26,7 +26,7 @@ from conformance.verdict import Counterexample
 from statemachines.compile import Compiled, load
 from statemachines.lifecycle import Row
 from statemachines.model import Document
-from statemachines.rows import AtOnce, Call, Given, Names, Trace, row_as_it_ran
+from statemachines.rows import AtOnce, Call, Given, Names, Observed, Trace, row_as_it_ran
 from statemachines.rows.compiler import RowCompiler, enumerated, witnesses
 from statemachines.rows.programs import Program, RowFailure
 from tests.conformance.lifecycles import SUITES
@@ -375,6 +375,34 @@ def test_where_nothing_can_be_asserted_the_row_says_why(kind: str) -> None:
     *_, why, claim = as_row(thread_job(), Played(fault(kind), INSPECT), claim="none").text.splitlines()
     assert claim == "    - true"
     assert re.fullmatch(r"    # [A-Z].*[a-z]\.", why)
+
+
+TRIGGERED = Observed("turn_boundary", {"thread": "t1"}, signals=(("TurnTriggered", (("thread", "t2"),)),))
+
+
+@pytest.mark.parametrize(
+    ("made", "claim"),
+    [((TRIGGERED,), "true"), ((replace(TRIGGERED, signals=()),), "last.signals.TurnTriggered.size() == 1")],
+)
+def test_how_often_a_signal_comes_is_asserted_only_where_that_is_wrong(made: Any, claim: str) -> None:
+    played = Played(fault("signal", Times(1, 1), "TurnTriggered"), BOUNDARY, made=made)
+    *_, why, said = as_row(thread_job(), played).text.splitlines()
+    assert said == f"    - {claim}"
+    assert ("It comes, and says something else" in why) == (claim == "true")
+
+
+@pytest.mark.parametrize("kind", ["reply", "signal"])
+def test_after_calls_at_once_nothing_is_asserted_that_another_order_need_not_bring(kind: str) -> None:
+    trace = Trace((AtOnce(((start(1),), (start(2),))), Call(3, "turn_boundary", (("thread", "t1"),))))
+    text = written(trace, fault(kind, Times(1, 1), "TurnTriggered"))
+    assert text.splitlines()[-1] == "    - true"
+
+
+def test_what_else_was_not_followed_is_said() -> None:
+    told = replace(Played(fault("reply", 17, "started_at"), INSPECT), given=("entities.Job.retain",))
+    why, claim = as_row(thread_job(), told).text.splitlines()[-2:]
+    assert why == "    # Judged as it would be right where this is not followed either: entities.Job.retain."
+    assert claim == "    - last.started_at == 17"
 
 
 def test_where_time_passes_beside_a_row_it_says_that_what_is_right_may_depend_on_it() -> None:

@@ -49,6 +49,9 @@ LONGER_THAN_KNOWN: dict[str, dict[str, str]] = {
         "BatchLooksAtAHundred": "of a hundred tasks each would need one other call in place of two",
         "MessageMakesTask": "a claim of the row makes a call, which is made again to tell what it gave",
     },
+    "local-agent": {
+        "LastNotificationWins": "the claim is about the order of two agents, and one would do to tell it from the reference"
+    },
     "background-tasks": {
         **dict.fromkeys(("CrashedRowsStay", "EvictedCancelIsLate", "IdIsReused"), CLAIM),
     },

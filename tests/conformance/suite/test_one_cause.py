@@ -97,7 +97,8 @@ def test_a_fault_that_is_not_told_for_its_calls_begin_with_those_of_another_is_n
         shown("c", "wait"),
     ]
     monkeypatch.setattr(machine, "_failed", lambda runner, case, finding: faults[case])
-    runner: Any = SimpleNamespace(told={}, shown=[], only_derived=lambda clause, *_: clause == "c")
+    runner: Any = SimpleNamespace(told={}, shown=[])
+    monkeypatch.setattr(machine, "only_derived", lambda failed, clause, *_: clause == "c")
     seen: Any = [(number, SimpleNamespace(clause=str(number))) for number in range(len(faults))]
     (first, level), second = machine._told(runner, seen, set())
     assert first.reason == "expected 1; seen 2; what leads there broke b as well"

@@ -30,7 +30,7 @@ class OneNotificationForAll(Lie):
 class LastNotificationWins(Lie):
     """A second call replaces the notification that the first one sent."""
 
-    row, calls = "E2", 6
+    row, calls = "E2", 4
 
     def _notify(self, task: AgentTask, **about: Any) -> None:
         kept = [each for each in self._notifications if each["task_id"] != task.task_id]
