@@ -106,6 +106,20 @@ def test_a_fault_that_is_not_told_for_its_calls_begin_with_those_of_another_is_n
     assert second == (faults[3], "should")
 
 
+def test_a_must_is_told_although_its_calls_begin_with_those_of_a_row_that_is_recommended(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    faults = [shown("a", "wait"), shown("b", "start", "finish", "turn")]
+    monkeypatch.setattr(machine, "_failed", lambda runner, case, finding: faults[case])
+    monkeypatch.setattr(machine, "only_derived", lambda *_: False)
+    seen: Any = [(number, SimpleNamespace(clause=str(number))) for number in range(len(faults))]
+    for level, told in (("should", [(each, "must") for each in faults]), ("must", [(faults[0], "must")])):
+        row = (SimpleNamespace(level=level), shown("c", "start", "finish").counterexample)
+        runner: Any = SimpleNamespace(told={}, shown=[row])
+        found = machine._told(runner, seen, set())
+        assert [(each.counterexample, its) for each, its in found] == [(each.counterexample, its) for each, its in told]
+
+
 def test_what_no_clause_left_out_explains_has_no_cause() -> None:
     _, results = whole_run(TellsTwice, only=["N4"])
     assert failing(results) == {"N4": ""}

@@ -1,0 +1,39 @@
+"""The faults that searches find: each once, and as it shows where nothing else is wrong."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+from typing import Any
+
+from conformance.judge import Finding
+from conformance.search import Faults
+
+
+def case(finding: Finding, *given: str) -> Any:
+    """A case that came to a finding, after these other clauses were not followed."""
+    return SimpleNamespace(faults=[finding], judge=SimpleNamespace(given=lambda _: given))
+
+
+def complete(expected: bool) -> Finding:
+    said = f"complete = {expected}"
+    seen = f"complete = {not expected}"
+    return Finding(
+        "reply", "operations.batch_status.gives", "batch_status", said, seen, path="complete", value=expected
+    )
+
+
+def test_a_fault_that_shows_alone_stands_for_one_that_was_seen_beside_another() -> None:
+    faults: Any = Faults(SimpleNamespace(silent=True))  # type: ignore[arg-type]  # no call is broken
+    beside, alone, again = case(complete(False), "a"), case(complete(False)), case(complete(False))
+    for each in (beside, alone, again):
+        faults.take(each)
+    assert [each.case for each in faults.found] == [alone]
+    faults.take(beside)
+    assert [each.case for each in faults.found] == [alone]
+
+
+def test_a_yes_in_place_of_a_no_is_another_fault_than_a_no_in_place_of_a_yes() -> None:
+    faults: Any = Faults(SimpleNamespace(silent=True))  # type: ignore[arg-type]  # no call is broken
+    faults.take(case(complete(False)))
+    faults.take(case(complete(True)))
+    assert [each.finding.value for each in faults.found] == [False, True]
