@@ -15,7 +15,7 @@ from conformance.budget import Budget
 from conformance.judge.differences import Difference
 from conformance.judge.finding import BESIDE, Finding, either, said
 from conformance.judge.history import Event, History, calls_of, explanations
-from conformance.judge.matching import comparable, permitted, required
+from conformance.judge.matching import comparable, permitted, required, silent
 from conformance.judge.observation import files
 from conformance.judge.step import Configuration, Stepper
 from conformance.system import Declaration, each_answer, ordered_by_completion
@@ -159,7 +159,7 @@ class Lockstep:
         if not after and len(self._kinds) > 1:
             after, _ = self._explanations(self._each_way(configurations), event)
             after = self._each_way(after)
-        return _distinct(after), reason
+        return self._first_of_each(_distinct(after)), reason
 
     def forget_files(self, most: int) -> None:
         """Forget for which records files were told, but for the last so many."""
@@ -174,6 +174,18 @@ class Lockstep:
         return _distinct(
             [replace(each, model=each.model.thawed_as(kind, state)) for each, state in frozen for kind in self._kinds]
         )
+
+    def _first_of_each(self, configurations: list[Configuration]) -> list[Configuration]:
+        """Leave out what another one becomes by steps of the system's own that nothing shows: it can take them later."""
+        found: list[Configuration] = []
+        later: set[Any] = set()
+        for each in configurations if len(configurations) > 1 else ():
+            if _state(each) in later:
+                continue
+            found.append(each)
+            steps = of_its_own(each.model.fork(), self.budget.own_steps, lambda taken: not all(map(silent, taken)))
+            later |= {_state(replace(each, model=model)) for model, _ in steps}
+        return found or configurations
 
     def _explanations(
         self, configurations: Sequence[Configuration], event: Event
@@ -244,7 +256,7 @@ class Lockstep:
             before, unordered = self.stepper.transcripts.bound(rest, configuration.unordered, call)
             for then, outcome in self.stepper.ways(before, call, call.signals, reasons):
                 for rested, forced in settled(then):
-                    for after, followed in self._own_steps(rested, call):
+                    for after, followed in self._shown_steps(rested, call):
                         came = [*taken, *outcome, *forced, *followed]
                         standing = self._signals(came, call, configuration.standing)
                         if isinstance(standing, Finding):
@@ -256,10 +268,25 @@ class Lockstep:
     def _arrivals(
         self, model: BaseModel, call: Observed, reasons: list[Finding]
     ) -> Iterator[tuple[BaseModel, list[Outcome]]]:
-        """Walk what the system may be when a call is made, with what was done on the way."""
+        """Walk what the system may be when a call is made, with what was done on the way: while time passes that is part of it."""
+        if call.operation == "wait" and call.within is None:
+            yield model, []
+            return
         for arrived, passed in self.stepper.arrived(model, call.within, call, call.signals, reasons):
             for before, taken in self._own_steps(arrived, call):
                 yield before, [*passed, *taken]
+
+    def _shown_steps(self, model: BaseModel, call: Observed) -> Iterator[tuple[BaseModel, list[Outcome]]]:
+        """Walk the model as it is, then what the system may have done by the end of a call that a signal shows.
+
+        What nothing shows comes as well before the next call.
+        """
+        if not call.signals:
+            yield model, []
+            return
+        for after, taken in self._own_steps(model, call):
+            if not taken or not all(map(silent, taken)):
+                yield after, taken
 
     def _own_steps(self, model: BaseModel, call: Observed | None = None) -> Iterator[tuple[BaseModel, list[Outcome]]]:
         """Walk the model as it is, then every result of what the system may do unasked, timers that are due included.
@@ -301,13 +328,16 @@ class Lockstep:
         return None
 
 
+def _state(configuration: Configuration) -> Any:
+    """Return what makes a configuration another one."""
+    model = configuration.model
+    return type(model), model.freeze(), configuration.standing, configuration.unordered, *vars(model.policies).values()
+
+
 def _distinct(configurations: Sequence[Configuration]) -> list[Configuration]:
     if len(configurations) == 1:
         return list(configurations)
     found: dict[Any, Configuration] = {}
     for each in configurations:
-        model = each.model
-        found.setdefault(
-            (type(model), model.freeze(), each.standing, each.unordered, *vars(model.policies).values()), each
-        )
+        found.setdefault(_state(each), each)
     return list(found.values())

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -172,6 +174,11 @@ def permitted(outcomes: Iterable[Outcome]) -> frozenset[Signal]:
     return frozenset(comparable(signal) for each in outcomes for signal in (*each.may, *each.again))
 
 
+def silent(outcome: Outcome) -> bool:
+    """Return whether no signal comes of an outcome, or may."""
+    return not (outcome.signals or outcome.again or outcome.may)
+
+
 def instants_in(kind: Type, value: Any) -> Iterator[int]:
     """Walk the instants that a value of a type tells of."""
     match kind, value:
@@ -206,27 +213,72 @@ class Signals:
         }
         return tuple(sorted(found))
 
-    def match(self, signal: Signal, seen: Sequence[Signal]) -> Signal | None:
-        """Return the one of the signals seen that may be this signal, or None; all of them `comparable`."""
-        if signal in seen:
-            return signal
-        name, kind, wanted = signal[0], self.kinds[signal[0]], dict(signal[1])
-        same = (each for each in seen if each[0] == name)
-        return next(
-            (each for each in same if not any(differences(kind, wanted, dict(each[1]), instants=self.instants))),
-            None,
-        )
+    def fits(self, wanted: Signal, seen: Signal) -> bool:
+        """Return whether a signal that was seen may be one that is wanted; both of them `comparable`."""
+        if wanted == seen or wanted[0] != seen[0]:
+            return wanted == seen
+        kind = self.kinds[wanted[0]]
+        return not any(differences(kind, dict(wanted[1]), dict(seen[1]), instants=self.instants))
+
+    def only_same(self, wanted: Signal) -> bool:
+        """Return whether no other signal fits a `comparable` one: each of its fields is compared, and is a plain value."""
+        fields = self.kinds[wanted[0]].fields
+        compared = self.instants or not any(isinstance(present(kind), Time) for _, kind in fields)
+        return compared and all(isinstance(value, str | int | None) for _, value in wanted[1])
 
     def left(self, needed: Iterable[Signal], seen: Iterable[Signal]) -> tuple[list[Signal], Signal | None]:
         """Match signals that have to come: return those seen that are left, and the first that did not come, or None."""
-        rest = list(map(comparable, seen))
-        for signal in needed:
-            found = self.match(comparable(signal), rest)
-            if found is None:
-                return rest, signal
-            rest.remove(found)
-        return rest, None
+        found = Seen(self, seen)
+        rest, unseen = found.left(needed, found.all)
+        return found.of(rest), unseen
 
     def stranger(self, seen: Iterable[Signal], allowed: Iterable[Signal]) -> Signal | None:
         """Return the first of the signals seen that is none of those allowed, or None; all of them `comparable`."""
-        return next((each for each in seen if not any(self.match(one, [each]) for one in allowed)), None)
+        known = frozenset(allowed)
+        return next((one for one in seen if one not in known and not any(self.fits(each, one) for each in known)), None)
+
+
+class Seen:
+    """Signals that were seen, of which many may be matched one after the other.
+
+    Some of them are a number, with a bit for the place of each, so that it is quick to tell whether they are the same.
+
+    all  the number of all of them
+    """
+
+    def __init__(self, signals: Signals, seen: Iterable[Signal]) -> None:
+        self._signals = signals
+        self._seen = tuple(map(comparable, seen))
+        self.all = (1 << len(self._seen)) - 1
+        self._same: dict[Signal, list[int]] = defaultdict(list)
+        self._named: dict[str, list[int]] = defaultdict(list)
+        for place, signal in enumerate(self._seen):
+            self._same[signal].append(place)
+            self._named[signal[0]].append(place)
+        self._vague = {name for name, fields in self._seen if any(value is ANYTHING for _, value in fields)}
+
+    def of(self, some: int) -> list[Signal]:
+        """Return some of the signals, all of them `comparable`."""
+        return [signal for place, signal in enumerate(self._seen) if some >> place & 1]
+
+    def left(self, needed: Iterable[Signal], among: int) -> tuple[int, Signal | None]:
+        """Match signals that have to come among some: return those that are left, and the first that did not come, or None.
+
+        Each is the first that is the same, or else the first that fits.
+        """
+        for signal in needed:
+            wanted = comparable(signal)
+            place = next(_among(self._same.get(wanted, ()), among), None)
+            if place is None and (wanted[0] in self._vague or not self._signals.only_same(wanted)):
+                named = _among(self._named.get(wanted[0], ()), among)
+                place = next((each for each in named if self._signals.fits(wanted, self._seen[each])), None)
+            if place is None:
+                return among, signal
+            among ^= 1 << place
+        return among, None
+
+
+def _among(places: Sequence[int], some: int) -> Iterator[int]:
+    """Walk those places of which there is a bit in a number; most often they begin with its first one."""
+    first = (some & -some).bit_length() - 1
+    return (place for place in places[bisect_left(places, first) :] if some >> place & 1)

@@ -8,13 +8,14 @@ the millisecond: what may be due by then fires or does not, unless it is over fo
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 from conformance.judge.finding import Finding
 from conformance.judge.kernel_facts import Facts
-from conformance.judge.matching import Signals, comparable, required
+from conformance.judge.matching import Seen, Signals, required
 from conformance.system import Instant, earliest, latest
 from statemachines.model import BaseModel, Outcome, Signal, Timer
 from statemachines.quiescence import settled, telling
@@ -22,6 +23,8 @@ from statemachines.rows import Observed
 
 AT_ONCE = 500
 """Milliseconds within which a call comes back once nothing keeps it: who only looks now and then takes that long, or a busy machine."""
+EACH_SIGNAL = 6
+"""Timers that fire, of which so many more are looked at for each signal that was seen: it takes one, and those beside it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,11 +64,11 @@ def too_long(facts: Facts, model: BaseModel, call: Observed, since: int) -> Find
 
 @dataclass(frozen=True, slots=True)
 class _Point:
-    """A point on the way: the state, what was done so far, and the signals seen that are not explained by it."""
+    """A point on the way: the state, what was done so far, and which of the signals seen are not explained by it."""
 
     frozen: Any
     taken: tuple[Outcome, ...]
-    rest: tuple[Signal, ...]
+    rest: int
 
 
 class Passing:
@@ -73,7 +76,7 @@ class Passing:
 
     seen     the signals that were seen meanwhile
     told     instants that replies told of later on; with them a timer may also fire as soon as its window opens
-    missing  signals that some way would have needed, and that were not seen
+    missing  signals that were not seen and that some way would have needed: one that explains more than those before it
     partial  not every way was looked at
     late     milliseconds by which a timer may fire too late by a clock that runs on
     """
@@ -89,14 +92,15 @@ class Passing:
     ) -> None:
         self.signals = signals
         self.model = model
-        self.seen = tuple(map(comparable, seen))
+        self.seen = Seen(signals, seen)
         self.at = tuple(sorted({*signals.times(seen), *(told or ())}))
         self._soon = told is not None
         self.missing: list[Signal] = []
         self.partial = False
         self._late = late
-        self._most = most
+        self._most = most + EACH_SIGNAL * len(seen)
         self._fires = 0
+        self._left = len(seen)
 
     def ways(self, end: int) -> Iterator[tuple[BaseModel, list[Outcome]]]:
         """Walk the models at the end, each with what was done on its way; where nothing can be, that is the model itself."""
@@ -104,7 +108,7 @@ class Passing:
             self.model.now = end
             yield self.model, []
             return
-        start = _Point(self.model.freeze(), (), self.seen)
+        start = _Point(self.model.freeze(), (), self.seen.all)
         waiting, known = [start], {(start.frozen, start.rest)}
         while waiting:
             point = waiting.pop()
@@ -139,12 +143,12 @@ class Passing:
 
     def _unasked(self, point: _Point, model: BaseModel, bound: int) -> Iterator[_Point]:
         """Walk the steps that it may take unasked, now or when a signal came."""
-        for instant in sorted({model.now, *(each for each in self.at if model.now <= each <= bound)}):
+        for instant in sorted({model.now, *self._told_within(model.now, bound + 1)}):
             model.now = instant
             for index, keys, _ in model.own_steps():
                 other = self.model.thawed(point.frozen)
                 other.now = instant
-                yield from self._rested(point, other, other.take(index, keys), [])
+                yield from self._rested(point, other, other.take(index, keys), must=False)
 
     def _fires_by(self, timer: Timer, model: BaseModel) -> int:
         """Return the last instant at which a timer fires; one that is overdue may do so now."""
@@ -161,12 +165,16 @@ class Passing:
             by = max(min(self._fires_by(timer, model), end.late), soon)
             return [Instant((soon, by), ("fired", timer[2:], soon, by))] if soon < earliest(end) else []
         first, last = max(timer[0], model.now), max(timer[1], model.now)
-        said = {instant for instant in (first, *self.at) if first <= instant < last}
-        if first not in self.at and not self._soon:
-            said -= {first}
+        said = self._told_within(first, last)
+        if self._soon and last > first:
+            said.add(first)
         # The last of them is looked at first: while nothing was told at the time, as soon as can be.
         found = [instant for instant in (*sorted(said), last) if instant < end]
         return found[::-1] if self._soon else found
+
+    def _told_within(self, first: int, end: int) -> set[int]:
+        """Return the instants that something tells of, from the first to before the end."""
+        return set(self.at[bisect_left(self.at, first) : bisect_left(self.at, end)])
 
     def _fired(self, frozen: Any, *events: tuple[int, Timer]) -> tuple[BaseModel, list[Outcome]]:
         self._fires += len(events)
@@ -189,17 +197,28 @@ class Passing:
 
     def _after(self, point: _Point, event: tuple[int, Timer]) -> Iterator[_Point]:
         """Walk the points after an event, unless it would have sent what was not seen."""
-        self._fires += 1 + len(point.rest) // 100  # as long as it takes to look through all that was seen
+        self._fires += 1
         model = self.model.thawed(point.frozen)
         model.now, (_, _, index, key) = event
-        yield from self._rested(point, model, model.fire(index, key), self.missing)
+        yield from self._rested(point, model, model.fire(index, key))
 
-    def _rested(self, point: _Point, model: BaseModel, done: Outcome, missing: list[Signal]) -> Iterator[_Point]:
-        """Walk the points where a model comes to rest after a step; not where a signal was not seen, which is `missing`."""
+    def _rested(self, point: _Point, model: BaseModel, done: Outcome, *, must: bool = True) -> Iterator[_Point]:
+        """Walk the points where a model comes to rest after a step; not where a signal was not seen.
+
+        It is missing if the step `must` be taken.
+        """
         for then, forced in settled(model):
             taken = [done, *forced]
-            rest, unseen = self.signals.left(required(taken), point.rest)
+            rest, unseen = self.seen.left(required(taken), point.rest)
             if unseen is None:
-                yield _Point(then.freeze(), (*point.taken, *taken), tuple(rest))
-            else:
-                missing.append(unseen)
+                yield _Point(then.freeze(), (*point.taken, *taken), rest)
+            elif must:
+                self._miss(unseen, rest.bit_count())
+
+    def _miss(self, signal: Signal, left: int) -> None:
+        """Note a signal that a way would have needed which leaves so many of those seen unexplained."""
+        if left < self._left:
+            self.missing.clear()
+            self._left = left
+        if left == self._left:
+            self.missing.append(signal)

@@ -14,6 +14,7 @@ from conformance.budget import USUAL
 from conformance.judge.differences import Listed, Times
 from conformance.judge.finding import Finding, short
 from conformance.judge.matching import comparable
+from statemachines.compile import load
 from statemachines.model import ABSENT, Decision, Outcome
 from statemachines.rows import Observed
 from tests.arguments import arguments
@@ -458,17 +459,24 @@ def test_a_case_goes_on_after_a_finding_as_the_model_would_have_it() -> None:
     } <= watched.judge.lockstep.witnessed()
 
 
-def test_more_explanations_than_are_held_leave_the_judge_unsure() -> None:
+@pytest.mark.parametrize(("held", "unsure"), [(1, True), (2, False)])
+def test_more_explanations_than_are_held_leave_the_judge_unsure(held: int, unsure: bool) -> None:
+    watched = Watched(load("local-agent"), replace(USUAL, configurations=held))  # how it shows prompts is not declared
+    watched.must("foregrounded_id", gives=None)
+    assert watched.judge.unsure is unsure
+    assert len(watched.judge.lockstep.configurations) == held
+
+
+def test_what_a_system_can_as_well_do_later_is_no_other_explanation() -> None:
     watched = Watched(budget=replace(USUAL, configurations=1))
     watched.ended("a")
-    assert not watched.judge.unsure
-    watched.must("set_idle", "t1", True, signals=[turn()])
-    assert not watched.judge.unsure  # the signal tells which it was
-    watched = Watched(budget=replace(USUAL, configurations=1))
-    watched.must("set_idle", "t1", True)
+    watched.must("set_idle", "t1", True)  # the boundary that may be asked for now may be asked for later
     watched.must("restart")
-    assert watched.judge.unsure
-    assert len(watched.judge.lockstep.configurations) == 1
+    assert not watched.judge.unsure
+    watched = Watched(budget=replace(USUAL, configurations=1))
+    watched.ended("a")
+    watched.must("set_idle", "t1", True, signals=[turn()])  # the signal tells that it was
+    assert not watched.judge.unsure
 
 
 def test_equal_explanations_are_held_once() -> None:
