@@ -40,7 +40,7 @@ class Budget:
     # The judge
     configurations: int = 256  # explanations of a case that are held at once
     own_steps: int = 2_000  # configurations that steps of the system's own lead to between two calls
-    ways_of_time: int = 2_000  # configurations, and timers that fire, while time passes
+    ways_of_time: int = 5_000  # configurations, and timers that fire, while time passes
     answers: int = 128  # ways in which a call may lie to deadlines, where nobody knows when exactly it was
     linearized: int = 12  # calls at once whose every order is searched; more are followed in the order of their ends
     few_callers: int = 3  # whose orders are few

@@ -13,7 +13,7 @@ from conformance.judge.finding import BESIDE, Finding, said, short
 from conformance.judge.history import Event, History, calls_of, longest
 from conformance.judge.judge import Judge, Suspicion
 from conformance.judge.lockstep import Lockstep
-from conformance.judge.matching import Signals, comparable, permitted, required
+from conformance.judge.matching import Seen, Signals, comparable, permitted, required
 from conformance.judge.observation import Observation, WrongShape, observe
 from conformance.judge.passing import Passing
 from conformance.judge.step import Configuration, Stepper

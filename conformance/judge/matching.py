@@ -226,9 +226,13 @@ class Signals:
         compared = self.instants or not any(isinstance(present(kind), Time) for _, kind in fields)
         return compared and all(isinstance(value, str | int | None) for _, value in wanted[1])
 
+    def seen(self, signals: Iterable[Signal]) -> Seen:
+        """Return signals that were seen, to be matched."""
+        return Seen(self, signals)
+
     def left(self, needed: Iterable[Signal], seen: Iterable[Signal]) -> tuple[list[Signal], Signal | None]:
         """Match signals that have to come: return those seen that are left, and the first that did not come, or None."""
-        found = Seen(self, seen)
+        found = self.seen(seen)
         rest, unseen = found.left(needed, found.all)
         return found.of(rest), unseen
 
@@ -264,18 +268,38 @@ class Seen:
     def left(self, needed: Iterable[Signal], among: int) -> tuple[int, Signal | None]:
         """Match signals that have to come among some: return those that are left, and the first that did not come, or None.
 
-        Each is the first that is the same, or else the first that fits.
+        Those that are the same are matched first; then each of the others with the first that fits.
         """
+        others = []
         for signal in needed:
             wanted = comparable(signal)
             place = next(_among(self._same.get(wanted, ()), among), None)
-            if place is None and (wanted[0] in self._vague or not self._signals.only_same(wanted)):
-                named = _among(self._named.get(wanted[0], ()), among)
-                place = next((each for each in named if self._signals.fits(wanted, self._seen[each])), None)
+            if place is not None:
+                among ^= 1 << place
+            elif self._fits_others(wanted):
+                others.append((wanted, signal))
+            else:
+                return among, signal
+        for wanted, signal in others:
+            named = _among(self._named.get(wanted[0], ()), among)
+            place = next((each for each in named if self._signals.fits(wanted, self._seen[each])), None)
             if place is None:
                 return among, signal
             among ^= 1 << place
         return among, None
+
+    def contested(self, needed: Iterable[Signal]) -> bool:
+        """Return whether one that was seen may be either of two different signals that have to come."""
+        wanted = {comparable(signal) for signal in needed}
+        loose = {each[0] for each in wanted if self._fits_others(each)}
+        return any(
+            sum(each[0] == seen[0] and self._signals.fits(each, seen) for each in wanted) > 1
+            for seen in (self._same if loose else ())
+            if seen[0] in loose
+        )
+
+    def _fits_others(self, wanted: Signal) -> bool:
+        return wanted[0] in self._vague or not self._signals.only_same(wanted)
 
 
 def _among(places: Sequence[int], some: int) -> Iterator[int]:

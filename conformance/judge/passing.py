@@ -15,7 +15,7 @@ from typing import Any
 
 from conformance.judge.finding import Finding
 from conformance.judge.kernel_facts import Facts
-from conformance.judge.matching import Seen, Signals, required
+from conformance.judge.matching import Signals, required
 from conformance.system import Instant, earliest, latest
 from statemachines.model import BaseModel, Outcome, Signal, Timer
 from statemachines.quiescence import settled, telling
@@ -23,6 +23,9 @@ from statemachines.rows import Observed
 
 AT_ONCE = 500
 """Milliseconds within which a call comes back once nothing keeps it: who only looks now and then takes that long, or a busy machine."""
+_Event = tuple[int | None, tuple[Any, ...]]
+"""A timer, and the instant at which it fires; or no instant, and a step that may be taken unasked, as `own_steps` lists it."""
+
 EACH_SIGNAL = 6
 """Timers that fire, of which so many more are looked at for each signal that was seen: it takes one, and those beside it."""
 
@@ -92,7 +95,7 @@ class Passing:
     ) -> None:
         self.signals = signals
         self.model = model
-        self.seen = Seen(signals, seen)
+        self.seen = signals.seen(seen)
         self.at = tuple(sorted({*signals.times(seen), *(told or ())}))
         self._soon = told is not None
         self.missing: list[Signal] = []
@@ -134,7 +137,7 @@ class Passing:
         events = [event for event in events if earliest(event[0]) <= bound]
         if len(events) > 1 and (self._all_fire(events, model, end) or len({instant for instant, _ in events}) == 1):
             first, *others = events
-            if all(self._commute(point.frozen, first, other) for other in others):
+            if self._may_go_first(point.frozen, first, others):
                 events = [first]
         for event in events:
             yield from self._after(point, event)
@@ -176,24 +179,44 @@ class Passing:
         """Return the instants that something tells of, from the first to before the end."""
         return set(self.at[bisect_left(self.at, first) : bisect_left(self.at, end)])
 
-    def _fired(self, frozen: Any, *events: tuple[int, Timer]) -> tuple[BaseModel, list[Outcome]]:
-        self._fires += len(events)
-        model = self.model.thawed(frozen)
-        taken: list[Outcome] = []
-        for instant, (_, _, index, key) in events:
-            model.now = instant
-            taken += [model.fire(index, key), *model.settle()]
-        return model, taken
+    def _may_go_first(self, frozen: Any, first: _Event, others: Sequence[_Event]) -> bool:
+        """Return whether one of several events leads to the same wherever it comes among the others.
 
-    def _commute(self, frozen: Any, one: tuple[int, Timer], other: tuple[int, Timer]) -> bool:
-        """Return whether two events leave the same behind in either order, and neither takes the other away."""
-        for first, second in ((one, other), (other, one)):
-            if second[1] not in self._fired(frozen, first)[0].deadlines():
+        It is tried before and after each of them, by itself and when those before it have come, with the steps that may be
+        taken unasked then.
+        """
+        if not all(self._commute(frozen, first, other) for other in others):
+            return False
+        for other in others:
+            if not self._commute(frozen, first, other):
                 return False
-        (left, here), (right, there) = self._fired(frozen, one, other), self._fired(frozen, other, one)
-        return left.freeze() == right.freeze() and sorted(map(repr, required(here))) == sorted(
-            map(repr, required(there))
-        )
+            model, _ = self._fired(frozen, other)
+            frozen = model.freeze()
+            if not all(self._commute(frozen, first, (None, step)) for step in model.own_steps()):
+                return False
+        return True
+
+    def _commute(self, frozen: Any, one: _Event, other: _Event) -> bool:
+        """Return whether two events leave the same behind in either order, and neither takes the other away, or its signal."""
+        ways = []
+        for first, second in ((one, other), (other, one)):
+            model, taken = self._fired(frozen, first)
+            if second[1] not in (model.own_steps() if second[0] is None else model.deadlines()):
+                return False
+            then, more = self._fired(model.freeze(), second)
+            ways.append((then.freeze(), required([*taken, *more])))
+        (left, here), (right, there) = ways
+        same = left == right and sorted(map(repr, here)) == sorted(map(repr, there))
+        return same and not self.seen.contested(here)
+
+    def _fired(self, frozen: Any, event: _Event) -> tuple[BaseModel, list[Outcome]]:
+        """Return the model at rest after an event, with what was done."""
+        self._fires += 1
+        model, (instant, what) = self.model.thawed(frozen), event
+        if instant is None:
+            return model, [model.take(*what[:2]), *model.settle()]
+        model.now = instant
+        return model, [model.fire(*what[2:]), *model.settle()]
 
     def _after(self, point: _Point, event: tuple[int, Timer]) -> Iterator[_Point]:
         """Walk the points after an event, unless it would have sent what was not seen."""

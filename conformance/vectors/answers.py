@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 
 from conformance.budget import USUAL
-from conformance.judge import Lockstep, Passing, Signals, comparable, kernel_facts, permitted, required
+from conformance.judge import Lockstep, Passing, Seen, Signals, comparable, kernel_facts, permitted, required
 from conformance.system import Declaration
 from conformance.vectors.patterns import TEXTS, Given, Ids, Inexpressible, Patterns, canonical, timeless, whenever
 from conformance.vectors.resolved import hull
@@ -59,9 +59,17 @@ class Answered:
 class EverySignal(Signals):
     """Takes each signal as seen that would have been needed: all ways are wanted."""
 
-    def left(self, needed: Iterable[Signal], seen: Iterable[Signal]) -> tuple[list[Signal], Signal | None]:
+    def seen(self, signals: Iterable[Signal]) -> Seen:
+        """Return what lacks no signal."""
+        return EverySeen(self, signals)
+
+
+class EverySeen(Seen):
+    """All signals, whichever are needed."""
+
+    def left(self, needed: Iterable[Signal], among: int) -> tuple[int, Signal | None]:
         """Return that nothing is missing."""
-        return [], None
+        return among, None
 
 
 @dataclass(slots=True)

@@ -132,6 +132,20 @@ class ReturnedLeaves(Jobs):
                 self._evict(job)
 
 
+class LeavesWhenAnotherComes(Jobs):
+    """the same; a completed one leaves when the next job is registered."""
+
+    declares: ClassVar[dict[str, Any]] = declaring(policies={"returned_leaves": "may"})
+
+    def _admit(self, *registered: Any) -> Any:
+        for job in [*self._jobs.values()]:
+            if job.status == "completed" and job.completion.acknowledged:
+                if job.eviction is not None:
+                    job.eviction.cancel()
+                self._evict(job)
+        return super()._admit(*registered)
+
+
 class TextOnce(Jobs):
     """policy text_once: "a result text that a reply gave" is given "only in the first", and errors as well."""
 

@@ -8,6 +8,7 @@ import pytest
 
 from conformance.budget import USUAL
 from conformance.judge.history import History
+from conformance.judge.matching import required
 from statemachines.checks.spec import check_compiled
 from statemachines.compile import load
 from statemachines.model import Signal
@@ -249,6 +250,38 @@ def test_a_step_that_tells_nothing_opens_the_way_for_one_that_does() -> None:
             watched.must("wait", ms)
         told = [signal("delivery_attempted", at=1500, job="b"), signal("delivered", job="b", text="y")]
         watched.must("wait", waits[-1], signals=told)
+
+
+TEN_MINUTES, A_DAY = 600_000, 86_400_000
+
+
+def attempts_of(ms: int) -> tuple[Watched, list[Signal]]:
+    """A job whose completion nobody takes, beside others that may leave; and what some time shows of it, as the model has it."""
+    choices = {"unwatch_restores": "delivered", "retry_order": "head_of_line", "returned_leaves": "may"}
+    watched = Watched(load("job"), policies=choices)
+    for name in "abc":
+        watched.must("register", "bash", "x", gives={"job_id": name, "handle": f"of {name}"})
+    watched.must("sink", "refuse")
+    watched.must("settle", "of b", "ok", "y", signals=[signal("delivery_attempted", at=0, job="b")])
+    for name in "c":
+        watched.must("settle", f"of {name}", "ok", "y")
+    watched.must("acknowledge", list("bc"))
+    watched.must("settle", "of a", "ok", "x")
+    return watched, required(watched.judge.lockstep.model.fork().wait(ms))
+
+
+def test_a_day_of_attempts_is_followed_to_its_end() -> None:
+    watched, attempts = attempts_of(A_DAY)
+    assert len(attempts) > 2_000
+    watched.must("wait", A_DAY, signals=attempts)
+    assert not watched.judge.unsure
+
+
+def test_of_many_attempts_the_one_that_was_not_made_is_told() -> None:
+    watched, attempts = attempts_of(TEN_MINUTES)
+    finding = watched("wait", TEN_MINUTES, signals=[*attempts[:15], *attempts[16:]])
+    assert finding is not None
+    assert f"at: {dict(attempts[15][1])['at']}" in finding.expected
 
 
 def test_calls_at_once_leave_the_same_ways_open() -> None:

@@ -108,6 +108,7 @@ MORE: dict[str, dict[type, tuple[str, ...]]] = {
         job.ClosedAtDispose: ("E11", MACHINE),
         job.OwedLeaves: ("E70", "E32"),
         job.ReturnedLeaves: ("E72",),
+        job.LeavesWhenAnotherComes: ("E72", MACHINE),
         job.TextOnce: ("E71",),
         job.ResultOnce: ("E71",),
     },
