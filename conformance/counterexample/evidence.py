@@ -16,7 +16,7 @@ from conformance.system import HarnessError
 from conformance.verdict import Counterexample
 from statemachines.checks import holds
 from statemachines.lifecycle import Row
-from statemachines.rows import AtOnce, Call, Program, RowFailure, Trace, otherwise, row_as_it_ran, without
+from statemachines.rows import AtOnce, Program, RowFailure, Trace, otherwise, row_as_it_ran, without
 
 _CLAIMS: Final[tuple[Claim, ...]] = ("expected", "not as seen")
 
@@ -125,13 +125,16 @@ class _Again:
         return played
 
     def alone(self, shown: Played) -> Played:
-        """Return what shows it beside fewer other clauses that are left out, if that is found: with each yes a no, or without such calls."""
+        """Return what shows it beside fewer other clauses that are left out, if that is found.
+
+        Sought is it without the calls that say yes or no to one thing, and with the other word in each of them.
+        """
         calls = shown.trace.calls()
         said = [(call.operation, *each) for call in calls for each in call.arguments if isinstance(each[1], bool)]
         for operation, name, value in dict.fromkeys(said) if shown.given else ():
             alike = {each.number for each in calls if each.operation == operation and (name, value) in each.arguments}
             for trace in (otherwise(shown.trace, alike, name), without(shown.trace, alike)):
-                played = self.once(trace, self.case.seed)
+                played = self.attempt(trace)
                 if played.finding is not None and {*played.given} < {*shown.given}:
                     return self.alone(played)
         return shown
@@ -200,9 +203,9 @@ def _shrunk(again: _Again) -> Counterexample | None:
         adapter.limit = min(adapter.limit, budget.hang_seconds)
     again, first = again.one_caller(first, until)
     best = again.shortest(first)
-    alone, shown = again.one_caller(best, time.monotonic() + budget.reproduce_seconds)
-    if alone is not again:
-        again, first, best = alone, shown, alone.shortest(shown)
+    by_one, shown = again.one_caller(best, time.monotonic() + budget.reproduce_seconds)
+    if by_one is not again:
+        again, first, best = by_one, shown, by_one.shortest(shown)
     best, hits, rounds = again.confirmed(first, best)
     written = _written(case, best, should=all(each.should for each in again.wanted))
     choice = (
@@ -217,7 +220,7 @@ def _shrunk(again: _Again) -> Counterexample | None:
         calls=len(best.trace),
         clause=finding.clause,
         cause=cause,
-        changing=_changing(case, best),
+        changing=kernel_facts.of(case.compiled).story((each.operation, each.arguments) for each in best.trace.calls()),
         matter=finding.matter,
         given=best.given,
         expected=written.expected,
@@ -228,17 +231,6 @@ def _shrunk(again: _Again) -> Counterexample | None:
         played=as_played(best.made, finding, order),
         ids=written.ids,
     )
-
-
-def _changing(case: Case, best: Played) -> tuple[str, ...]:
-    facts = kernel_facts.of(case.compiled)
-    return tuple(_with_choices(each) for each in best.trace.calls() if not facts.observes(each.operation))
-
-
-def _with_choices(call: Call) -> str:
-    """Name a call by its operation, and by each yes or no that it says."""
-    said = [f" {name}={str(value).lower()}" for name, value in call.arguments if isinstance(value, bool)]
-    return call.operation + "".join(said)
 
 
 def _choice_that_explains(again: _Again, trace: Trace) -> str:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from functools import lru_cache
+from typing import Any
 
 from conformance.judge.differences import Difference
 from statemachines import kernel, leaving_out
@@ -180,6 +181,14 @@ class Facts(CallTypes):
         found = self._operations.get(operation)
         sends = (each for each in (found.effects if found else ()) if isinstance(each, kernel.Send))
         return next(sends, None)
+
+    def story(self, calls: Iterable[tuple[str, Iterable[tuple[str, Any]]]]) -> tuple[str, ...]:
+        """Name those of some calls that change something: the operation of each, and each yes or no that it says."""
+        return tuple(
+            operation + "".join(f" {name}={str(value).lower()}" for name, value in given if isinstance(value, bool))
+            for operation, given in calls
+            if not self.observes(operation)
+        )
 
     def recommended(self, clause: str) -> bool:
         """Return whether a clause is only recommended."""

@@ -14,7 +14,7 @@ from conformance.judge.kernel_facts import Facts
 from statemachines import kernel
 from statemachines.model import ANYTHING, AnyOf, BaseModel, Outcome, Signal
 from statemachines.rows import Observed
-from statemachines.types import NULL, List, Optional, RecordType, Time, Type, present
+from statemachines.types import NULL, RecordType, Time, Type, present
 
 
 @dataclass(frozen=True, slots=True)
@@ -177,23 +177,6 @@ def permitted(outcomes: Iterable[Outcome]) -> frozenset[Signal]:
 def silent(outcome: Outcome) -> bool:
     """Return whether no signal comes of an outcome, or may."""
     return not (outcome.signals or outcome.again or outcome.may)
-
-
-def instants_in(kind: Type, value: Any) -> Iterator[int]:
-    """Walk the instants that a value of a type tells of."""
-    match kind, value:
-        case _, None:
-            return
-        case Optional(item=item), _:
-            yield from instants_in(item, value)
-        case Time(), int():
-            yield value
-        case List(item=item), list():
-            for each in value:
-                yield from instants_in(item, each)
-        case RecordType(fields=fields), dict():
-            for name, field in fields:
-                yield from instants_in(field, value.get(name))
 
 
 @dataclass(frozen=True, slots=True)

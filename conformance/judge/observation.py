@@ -260,3 +260,20 @@ def files(kind: Type, value: Any) -> Iterator[tuple[Any, str]]:
         case List(item=item) if value is not None:
             for each in value:
                 yield from files(item, each)
+
+
+def instants_in(kind: Type, value: Any) -> Iterator[int]:
+    """Walk the instants that a value of a type tells of."""
+    match kind, value:
+        case _, None:
+            return
+        case Optional(item=item), _:
+            yield from instants_in(item, value)
+        case Time(), int():
+            yield value
+        case List(item=item), list():
+            for each in value:
+                yield from instants_in(item, each)
+        case RecordType(fields=fields), dict():
+            for name, field in fields:
+                yield from instants_in(field, value.get(name))

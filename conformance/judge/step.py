@@ -13,7 +13,8 @@ from conformance.budget import Budget
 from conformance.judge import kernel_facts
 from conformance.judge.differences import Times
 from conformance.judge.finding import NO_SIGNAL, WELL_FORMED, Finding, said, short
-from conformance.judge.matching import Replies, Sending, Signals, instants_in
+from conformance.judge.matching import Replies, Sending, Signals
+from conformance.judge.observation import instants_in
 from conformance.judge.passing import Moment, Passing, too_long
 from conformance.system import Declaration, Instant, Within, earliest, latest
 from conformance.transcripts import Transcripts, Unordered

@@ -46,7 +46,7 @@ def checked(compiled: Compiled, path: str, log_map: LogMap, budget: Budget = USU
         return found
 
     best = way()
-    if best.refused is not None and best.told:
+    if best.refused is not None and best.facts.chooses_instants and log_map.clock == "virtual":
         best = _farther(best, way(instants=frozenset(best.told)))
     tries = iter(range(MOST_WAYS))
     while best.refused is not None:

@@ -41,18 +41,20 @@ def model_system(compiled: Compiled, declares: Mapping[str, Any] | None = None, 
         each.name: _method(each.name, [one.name for one in each.parameters]) for each in compiled.kernel.operations
     }
     shared = {"declares": declared, "_begun": staticmethod(_begun), "_kinds": kinds, "wait": _method("wait", ["ms"])}
-    return type(ModelSystem.__name__, (ModelSystem,), shared | methods)
+    signals = {name: RecordType(fields, name) for name, fields in compiled.kernel.signals}
+    return type(ModelSystem.__name__, (ModelSystem,), shared | {"_signals": signals} | methods)
 
 
 class ModelSystem:
     """A model that answers calls one at a time; the classes that are made of it have a method for each operation.
 
     _begun  makes the model of a case
-    _kinds  the type of each operation's reply
+    _kinds  the type of each operation's reply, and `_signals` that of each signal
     """
 
     _begun: Callable[[], ModelSubject]
     _kinds: Mapping[str, Type]
+    _signals: Mapping[str, Type]
 
     def __init__(self) -> None:
         self._subject = self._begun()
@@ -74,8 +76,9 @@ class ModelSystem:
 
     def signals(self) -> list[Any]:
         """Return the signals since the last time."""
-        came, self._came = self._came, []
-        return [{"signal": name, **dict(fields)} for name, fields in came]
+        with self._turn:
+            came, self._came = self._came, []
+        return [{"signal": name, **self._shown(dict(fields), self._signals[name])} for name, fields in came]
 
     def close(self) -> None:
         """End: its files are gone."""

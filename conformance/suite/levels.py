@@ -13,7 +13,12 @@ Shown = Sequence[tuple[Row, Counterexample]]
 
 
 def only_derived(
-    failed: Shown, clause: str, matter: str, changing: Sequence[str] = (), given: Collection[str] = ()
+    failed: Shown,
+    clause: str,
+    matter: str,
+    changing: Sequence[str] = (),
+    given: Collection[str] = (),
+    held: Collection[Sequence[str]] = (),
 ) -> bool:
     """Return whether only rows tell a fault that ask what the source does not state, or it was judged beside one of these.
 
@@ -21,8 +26,11 @@ def only_derived(
     clause    the clause that the fault is one of, and `matter` what it is about
     changing  the calls that change something in what shows it
     given     the other clauses that the system did not follow on the way
+    held      the calls that change something of cases in which all was right: what these make leads nobody astray
     """
-    told = [row for row, shown in failed if _tells(row, shown, clause, matter) or _leads(row, shown, clause, changing)]
+    told = [
+        row for row, shown in failed if _tells(row, shown, clause, matter) or _leads(row, shown, clause, changing, held)
+    ]
     return any(_fails_derived(failed, each) for each in given) or (bool(told) and all(row.derived for row in told))
 
 
@@ -38,17 +46,19 @@ def _tells(row: Row, shown: Counterexample, clause: str, matter: str) -> bool:
     return same and shown.matter == matter
 
 
-def _leads(row: Row, shown: Counterexample, clause: str, changing: Sequence[str]) -> bool:
+def _leads(
+    row: Row, shown: Counterexample, clause: str, changing: Sequence[str], held: Collection[Sequence[str]]
+) -> bool:
     """Return whether what made a row fail leads to a fault as well: the same calls, or two calls or more with which they begin.
 
-    If the row is about the clause of the fault, those of one may stand anywhere among those of the other, in their order.
+    If the row is about the clause of the fault, those of one may stand anywhere among those of the other, in their order; if
+    it is not, such calls lead to nothing after which all was right elsewhere.
     """
     few, many = sorted((tuple(changing), shown.changing), key=len)
-    if len(few) < 2:  # one call that many cases make is no story
-        return bool(few) and few == many
-    begins = many[: len(few)] == few and few == shown.changing
-    about = shown.clause == clause or covers(row, clause)
-    return begins or (about and in_order(few, many))
+    if few and (shown.clause == clause or covers(row, clause)):
+        return few == many or (len(few) > 1 and in_order(few, many))  # one call that many cases make is no story
+    astray = bool(few) and not any(tuple(story[: len(few)]) == few for story in held)
+    return astray and few == shown.changing and (few == many or (len(few) > 1 and many[: len(few)] == few))
 
 
 def _fails_derived(failed: Shown, clause: str) -> bool:

@@ -7,7 +7,7 @@ import time
 from collections import Counter
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from conformance.counterexample import shrunk
 from conformance.judge import Case, Finding, Judge
@@ -97,7 +97,7 @@ def _searches(
         tallies.append(tally)
         runner.witnessed.update(tally.witnessed)
     if faults.found:
-        runner.ask_derived()
+        runner.ask_derived(late)
         return _told(runner, [(each.case, each.finding) for each in faults.found], {*known})
     blind = Judge(runner.compiled, adapter.declaration).lockstep.blind
     unsure = any(tally.could_not_tell(blind=blind) for tally in tallies)
@@ -124,22 +124,39 @@ def _told(
 ) -> list[tuple[Judged, Level]]:
     """Return what there is to tell of faults: each that is new, or else the first; beside it what one story leads to as well."""
     new = [each for each in seen if each[1].clause not in known and each[1].clause not in runner.told]
-    told = [(shown, row.level) for row, shown in runner.shown]
+    told = [_Told(shown, row.level, set()) for row, shown in runner.shown]
     found: list[tuple[Judged, Level]] = []
-    beside: list[str] = []  # the clauses of faults to which the story of another leads as well
     for case, finding in new or seen[:1]:
         judged, level = _leveled(runner, _failed(runner, case, finding), finding, case)
         shown = judged.counterexample
-        as_binding = [each for each, its in told if level in ("should", its)]  # no must is hidden by a should
-        if not found or (shown is not None and not any(_is_one(shown, each) for each in as_binding)):
-            found.append((judged, level))
-            told += [(shown, level)] if shown is not None else []
-        elif shown is not None:
-            beside.append(shown.clause)
+        as_binding = (each for each in told if level in ("should", each.level))  # no must is hidden by a should
+        one = next((each for each in as_binding if shown is not None and _is_one(shown, each.shown)), None)
+        if one is not None and shown is not None and found:
+            one.beside.add(shown.clause)
+            continue
+        found.append((judged, level))
+        told += [_Told(shown, level, set())] if shown is not None else []
+    clauses = {each.shown.clause for each in told}
+    beside = [sorted(each.beside - clauses) for each in told]
+    of_rows = sorted({*itertools.chain(*beside[: len(runner.shown)])})
+    own = iter(beside[len(runner.shown) :])
+    found = [(_and(each, "there", next(own) if each.counterexample else []), level) for each, level in found]
     (first, level), *others = [each for each in found if each[0].verdict is Verdict.FAIL] or found[:1]
-    if left := sorted({*beside} - {each.clause for each, _ in told}):
-        first = first._replace(reason=f"{first.reason}; what leads there broke {named(left)} as well")
-    return [(first, level), *others]
+    return [(_and(first, "to what rows tell", of_rows), level), *others]
+
+
+def _and(judged: Judged, what: str, broken: Sequence[str]) -> Judged:
+    """Say which other clauses are broken by what leads to a fault."""
+    more = f"; what leads {what} broke {named(broken)} as well" if broken else ""
+    return judged._replace(reason=judged.reason + more)
+
+
+class _Told(NamedTuple):
+    """A counterexample that is told, how binding it is, and the other clauses that its story breaks as well."""
+
+    shown: Counterexample
+    level: Level
+    beside: set[str]
 
 
 def _leveled(runner: RowRunner, judged: Judged, finding: Finding, case: Case) -> tuple[Judged, Level]:
@@ -148,7 +165,8 @@ def _leveled(runner: RowRunner, judged: Judged, finding: Finding, case: Case) ->
     if shown is None:
         derived = runner.is_derived((finding, case))
     else:
-        derived = only_derived(runner.shown, shown.clause, shown.matter, shown.changing, shown.given)
+        told = shown.clause, shown.matter, shown.changing, shown.given
+        derived = only_derived(runner.shown, *told, runner.held)
     if not derived:
         return judged, "must"
     if shown is not None:

@@ -8,14 +8,14 @@ from __future__ import annotations
 import itertools
 import time
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import KW_ONLY, dataclass, field, replace
 from typing import Any
 
 from conformance.budget import USUAL, Budget
 from conformance.counterexample import Fails
-from conformance.judge import BrokenCalls, Case, Finding, History, Suspicion, case_seed
+from conformance.judge import BrokenCalls, Case, Finding, History, Suspicion, case_seed, kernel_facts
 from conformance.report import named
 from conformance.suite.failed_row import FailedRow, broke
 from conformance.suite.levels import only_derived
@@ -72,6 +72,7 @@ class Tally:
     undecided: int = 0
     unsure: bool = False
     strays: list[Stray] = field(default_factory=list)
+    stories: set[tuple[str, ...]] = field(default_factory=set)
 
 
 @dataclass(eq=False, slots=True)
@@ -80,7 +81,8 @@ class RowRunner:
 
     `strays` are faults that the judge saw and that the row is not about; the run as a whole reports them, so that one
     fault does not fail every row. `told` are the causes that rows have failed for, with the counterexample of each; `shown` are
-    all counterexamples, each with its row; `asked` are the rows that were run. `elsewhere` are strays that a run in another
+    all counterexamples, each with its row; `asked` are the rows that were run; `held` are the calls that change something of
+    those that held and are not derived. `elsewhere` are strays that a run in another
     process has seen.
     """
 
@@ -97,6 +99,7 @@ class RowRunner:
     shown: list[tuple[Row, Counterexample]] = field(init=False, default_factory=list)
     witnessed: Counter[str] = field(init=False, default_factory=Counter)
     asked: set[str] = field(init=False, default_factory=set)
+    held: set[tuple[str, ...]] = field(init=False, default_factory=set)
     broken_calls: BrokenCalls = field(init=False)
 
     def __post_init__(self) -> None:
@@ -124,6 +127,7 @@ class RowRunner:
 
     def _result(self, row: Row, tally: Tally, judged: Judged, began: float) -> RowResult:
         self.asked.add(row.id.text)
+        self.held |= tally.stories if judged.verdict is Verdict.PASS and not row.derived else set()
         self.shown += [(row, judged.counterexample)] if judged.counterexample is not None else []
         for finding, case in tally.strays:
             if not finding.shows(known for known, _ in self.strays):
@@ -154,14 +158,15 @@ class RowRunner:
         seen = (*self.elsewhere, *(finding for finding, _ in self.strays))
         return KnownWrong(dict(self.told), seen, *self.broken_calls.known)
 
-    def ask_derived(self) -> None:
+    def ask_derived(self, late: Callable[[], bool] = lambda: False) -> None:
         """Run the derived rows that were not asked for: what only they ask is recommended, whichever rows a run is made of.
 
-        Nothing else is told of them.
+        Nothing else is told of them. `late` tells whether the time is used up.
         """
         apart = RowRunner(self.compiled, self.rows, self.adapter, number=self.number, budget=self.budget.quick())
+        apart.broken_calls = self.broken_calls
         for row in self.compiled.lifecycle.rows.values():
-            if row.derived and row.id.text not in self.asked:
+            if row.derived and row.id.text not in self.asked and not late():
                 self.asked.add(row.id.text)
                 apart.run(row)
         self.shown += apart.shown
@@ -176,9 +181,10 @@ class RowRunner:
         self.told, self.strays, self.elsewhere = dict(known.told), [], known.strays
         self.broken_calls.go_on_from(known.broken, known.hopeless)
 
-    def take(self, row: Row, witnessed: Counter[str], answered: Iterable[str]) -> None:
+    def take(self, row: Row, witnessed: Counter[str], answered: Iterable[str], held: Iterable[tuple[str, ...]]) -> None:
         """Take note of what came to pass in a clean row that another process has run."""
         self.asked.add(row.id.text)
+        self.held.update(held)
         self.witnessed.update(witnessed)
         self.adapter.answered.update(answered)
 
@@ -348,6 +354,8 @@ class RowRunner:
         tally.one_step += case.one_step
         tally.at_once = max(tally.at_once, *(len(each.calls) for each in case.trace if isinstance(each, History)), 0)
         tally.witnesses.update(case.judge.lockstep.witnessed())
+        calls = ((each.operation, each.arguments.items()) for each in case.calls)
+        tally.stories |= {kernel_facts.of(self.compiled).story(calls)} if not case.groups else set()
         row, faults = program.row, case.faults
         mine = next((each for each in faults if is_about(row, each)), None)
         if case.finding is not None and case.judge.unsure:

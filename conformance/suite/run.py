@@ -132,7 +132,7 @@ class Run:
         told = {each.counterexample.clause for each in self.results if each.counterexample is not None}
         runner = self._runner
         if runner.strays:
-            runner.ask_derived()
+            runner.ask_derived(self._pace.late)
         seen = {stray[0].clause for stray in runner.strays if not stray[0].should and not runner.is_derived(stray)}
         return tuple(sorted(seen - told - {*self._baseline.known}))
 

@@ -53,6 +53,7 @@ class Clean:
     result: RowResult | None
     tally: SearchTally
     answered: frozenset[str]
+    held: frozenset[tuple[str, ...]] = frozenset()
 
 
 Answer = tuple[int, Clean | None]  # the number of the order; None: something is wrong, or cannot be asked
@@ -75,13 +76,14 @@ class _Shard:
         """Return what an order came to, if that is clean."""
         runner = self._runner
         runner.go_on_from(order.known)
-        runner.witnessed = Counter()
+        runner.witnessed, runner.held = Counter(), set()
         if not order.is_row:
             tally = self._searched(order.name)
             return None if tally is None else Clean(None, tally, frozenset(self._adapter.answered))
         result = runner.clean(self._compiled.lifecycle.rows[order.name])
         tally = SearchTally(runner.witnessed)
-        return None if result is None else Clean(result, tally, frozenset(self._adapter.answered))
+        answered, held = frozenset(self._adapter.answered), frozenset(runner.held)
+        return None if result is None else Clean(result, tally, answered, held)
 
     def _searched(self, name: str) -> SearchTally | None:
         from conformance.search import Faults  # Hypothesis is slow to import

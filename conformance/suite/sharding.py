@@ -88,7 +88,7 @@ class Shards:
                 clean = self._clean(ahead, runner.known, is_row=True)
                 if clean is None or clean.result is None:
                     return [runner.run(row)]
-                runner.take(row, clean.tally.witnessed, clean.answered)
+                runner.take(row, clean.tally.witnessed, clean.answered, clean.held)
                 return [replace(clean.result, where=str(row.id.where))]
 
             yield result

@@ -252,6 +252,108 @@ def test_a_step_that_tells_nothing_opens_the_way_for_one_that_does() -> None:
         watched.must("wait", waits[-1], signals=told)
 
 
+LAMPS = """
+lifecycle: lamps
+version: 1
+about: Lamps go out some time after they were lit; the one that goes out when two are out is the last.
+entities:
+  Lamp:
+    id: minted
+    fields: {since: time, last: {type: bool, default: false}}
+    states: {active: [lit, out]}
+    after:
+      lit: {in: 10, since: lamp.since, move: out, set: {lamp.last: "lamps.filter(l, l.state == out).size() >= 2"}}
+operations:
+  light:
+    create: {Lamp: {since: now}}
+    gives: {lamp: lamp.id}
+  look:
+    takes: {lamp: Lamp}
+    gives: {last: lamp.last}
+"""
+
+GATE = """
+lifecycle: gate
+version: 1
+about: One lamp shuts a gate, another opens it, and a cat may pass the open gate.
+variables:
+  shut: {type: bool, default: false}
+  open: {type: bool, default: false}
+  passed: {type: bool, default: false}
+entities:
+  Shutter:
+    fields: {since: time}
+    states: {active: [lit, out]}
+    after:
+      lit: {in: 10, since: shutter.since, move: out, set: {shut: true}}
+  Opener:
+    fields: {since: time}
+    states: {active: [lit, out]}
+    after:
+      lit: {in: 10, since: opener.since, move: out, set: {open: true}}
+on its own:
+  pass:
+    when: open && (!shut) && (!passed)
+    set: {passed: true}
+operations:
+  light:
+    create: {Opener: {since: now}, Shutter: {since: now}}
+  look:
+    gives: passed
+"""
+
+BELLS = """
+lifecycle: bells
+version: 1
+about: Of two bells that ring at once nobody knows what the one says.
+entities:
+  Vague:
+    fields: {since: time}
+    states: {active: [lit, out]}
+    after:
+      lit: {in: 10, since: vague.since, move: out, signal: {Told: {with: {text: anything}}}}
+  Exact:
+    fields: {since: time}
+    states: {active: [lit, out]}
+    after:
+      lit: {in: 10, since: exact.since, move: out, signal: {Told: {with: {text: "'x'"}}}}
+signals:
+  Told: {text: text}
+operations:
+  light:
+    create: {Vague: {since: now}, Exact: {since: now}}
+"""
+
+
+@pytest.mark.parametrize("last", "abc")
+def test_any_of_three_timers_may_be_the_last_although_two_of_them_never_differ(last: str) -> None:
+    watching = Watched(compile_text(LAMPS, "lamps.yaml"))
+    for name in "abc":
+        watching.must("light", gives={"lamp": name})
+    watching.must("wait", 11)
+    for name in "abc":
+        watching.must("look", name, gives={"last": name == last})
+
+
+@pytest.mark.parametrize("waits", [[11], [10, 1], [9, 2]])
+@pytest.mark.parametrize("passed", [True, False])
+def test_what_a_timer_makes_possible_may_be_done_before_another_one_of_its_instant(
+    waits: list[int], passed: bool
+) -> None:
+    watching = Watched(compile_text(GATE, "gate.yaml"))
+    watching.must("light")
+    for ms in waits:
+        watching.must("wait", ms)
+    watching.must("look", gives=passed)
+
+
+@pytest.mark.parametrize("order", ["xy", "yx"])
+def test_a_signal_that_may_say_anything_takes_none_from_one_that_may_not(order: str) -> None:
+    watching = Watched(compile_text(BELLS, "bells.yaml"))
+    watching.must("light")
+    watching.must("wait", 11, signals=[signal("Told", text=text) for text in order])
+
+
 TEN_MINUTES, A_DAY = 600_000, 86_400_000
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import pytest
 
@@ -16,8 +16,9 @@ from statemachines.compile import load
 from statemachines.rows import RowCompiler
 from statemachines.surface.spec import read_lifecycle
 from statemachines.yaml import read
+from tests.checking import compile_text
 from tests.conformance.lifecycles import SUITES
-from tests.conformance.systems import adapted, shrinking, thread_job, whole_run
+from tests.conformance.systems import BRIEF, adapted, shrinking, thread_job, whole_run
 
 LIES = {(name, lie.__name__): lie for name, suite in SUITES.items() for lie in suite.faulty}
 
@@ -125,3 +126,85 @@ def test_derived_rows_that_were_not_asked_for_are_asked_once_and_nothing_is_told
     assert only_derived(runner.shown, "operations.progress.gives", "", (*shown.changing, "finish"))
     assert not only_derived(runner.shown, "operations.progress.gives", "", ("start", *shown.changing))
     assert not only_derived(runner.shown, "operations.progress.gives", "", ("start", "finish"))
+
+
+PILE = """
+lifecycle: pile
+version: 1
+about: Things are piled up.
+entities:
+  Thing:
+    id: minted
+    states: {active: [kept]}
+operations:
+  push:
+    create: {Thing: {}}
+    gives: {thing: thing.id}
+  count:
+    gives: things.size()
+  is_full:
+    gives: "things.size() >= 2"
+matrix:
+  N1:
+    about: What is pushed is counted.
+    level: must
+    source: the test
+    covers: [operations.push, operations.count, entities.Thing.id]
+    act:
+      - push()
+      - push()
+      - n = count()
+    assert: n == 2
+  D1:
+    about: Two are full.
+    level: should
+    derived: true
+    source: the test
+    covers: [operations.is_full]
+    act:
+      - push()
+      - push()
+      - full = is_full()
+    assert: full
+"""
+
+
+class CountsThree:
+    """It counts to three, which breaks a must, and is full late, which only a derived row forbids."""
+
+    declares: ClassVar[dict[str, Any]] = {"clock": "virtual", "concurrency": "none"}
+
+    def __init__(self) -> None:
+        self._pushed = 0
+
+    def push(self) -> Any:
+        self._pushed += 1
+        return {"thing": f"t{self._pushed}"}
+
+    def count(self) -> int:
+        return min(self._pushed, 3)
+
+    def is_full(self) -> bool:
+        return self._pushed >= 3
+
+    def wait(self, ms: int) -> None:
+        pass
+
+
+def test_calls_after_which_all_was_right_elsewhere_make_no_must_a_should() -> None:
+    code, results = whole_run(CountsThree, compile_text(PILE, "pile.yaml"), budget=BRIEF)
+    found = {each.counterexample.clause: each.level for each in results if each.counterexample is not None}
+    assert code == EXIT_VIOLATES
+    assert found["operations.count.gives"] == "must"
+    assert found["operations.is_full.gives"] == "should"
+
+
+def test_derived_rows_are_asked_without_calls_that_are_known_to_hang_and_until_the_time_is_over() -> None:
+    compiled, lie = load("task-progress"), LIES["task-progress", "FailedRegistrationRuns"]
+    with adapted(lie, compiled) as adapter:
+        runner = RowRunner(compiled, RowCompiler(compiled.lifecycle), adapter)
+        runner.ask_derived(lambda: True)
+        assert (runner.asked, runner.shown) == (set(), [])
+        runner.broken_calls.go_on_from({("hang", "create_task"): ["N1", "N2", "N3"]}, ["create_task"])
+        runner.ask_derived()
+        assert runner.shown == []

@@ -15,6 +15,7 @@ from conformance.targets import open_system
 from conformance.verdict import EXIT_CONFORMS, Verdict
 from statemachines.compile import load
 from statemachines.specs import spec_path
+from tests.checking import compile_text
 from tests.conformance.lifecycles import SUITES
 from tests.conformance.systems import BRIEF, explained, whole_run
 from tests.other_specs.ways import WAYS
@@ -55,6 +56,31 @@ def test_one_recommended_thing_that_a_system_lacks_is_one_cause(lifecycle: str, 
     assert {row: shown.cause for row, shown in found.items() if shown is not None} == dict.fromkeys(rows, path)
     assert found.keys() == rows
     assert code == EXIT_CONFORMS
+
+
+BELLS = """
+lifecycle: bells
+version: 1
+about: A bell says something, in a file if it is long.
+entities:
+  Ring:
+    states: {active: [heard]}
+signals:
+  Rang: {said: text, noted: document}
+operations:
+  ring:
+    create: {Ring: {}}
+    signal: {Rang: {with: {said: anything, noted: "document('ding dong', 3, null)"}}}
+"""
+
+
+def test_what_a_signal_of_a_model_carries_is_shown_as_a_system_shows_it() -> None:
+    system: Any = model_system(compile_text(BELLS, "bells.yaml"))()
+    system.ring()
+    (rang,) = system.signals()
+    assert (rang["signal"], type(rang["said"])) == ("Rang", str)
+    assert Path(rang["noted"]["file"]).read_text(encoding="utf-8") == "ding dong"
+    system.close()
 
 
 def test_a_spec_runs_against_its_own_model() -> None:

@@ -97,13 +97,29 @@ def test_a_fault_that_is_not_told_for_its_calls_begin_with_those_of_another_is_n
         shown("c", "wait"),
     ]
     monkeypatch.setattr(machine, "_failed", lambda runner, case, finding: faults[case])
-    runner: Any = SimpleNamespace(told={}, shown=[])
+    runner: Any = SimpleNamespace(told={}, shown=[], held=set())
     monkeypatch.setattr(machine, "only_derived", lambda failed, clause, *_: clause == "c")
     seen: Any = [(number, SimpleNamespace(clause=str(number))) for number in range(len(faults))]
     (first, level), second = machine._told(runner, seen, set())
     assert first.reason == "expected 1; seen 2; what leads there broke b as well"
     assert level == "must"
     assert second == (faults[3], "should")
+
+
+def test_what_a_story_breaks_as_well_is_said_of_the_fault_that_it_leads_to(monkeypatch: pytest.MonkeyPatch) -> None:
+    faults = [shown("a", "cancel"), shown("b", "register", "settle"), shown("c", "register", "settle", "wait")]
+    monkeypatch.setattr(machine, "_failed", lambda runner, case, finding: faults[case])
+    monkeypatch.setattr(machine, "only_derived", lambda *_: False)
+    seen: Any = [(number, SimpleNamespace(clause=str(number))) for number in range(len(faults))]
+    runner: Any = SimpleNamespace(told={}, shown=[], held=set())
+    assert [each.reason for each, _ in machine._told(runner, seen, set())] == [
+        "expected 1; seen 2",
+        "expected 1; seen 2; what leads there broke c as well",
+    ]
+    row = (SimpleNamespace(level="must"), shown("d", "register", "settle").counterexample)
+    runner = SimpleNamespace(told={}, shown=[row], held=set())
+    ((first, _),) = machine._told(runner, [seen[0], seen[2]], set())
+    assert first.reason == "expected 1; seen 2; what leads to what rows tell broke c as well"
 
 
 def test_a_must_is_told_although_its_calls_begin_with_those_of_a_row_that_is_recommended(
@@ -115,7 +131,7 @@ def test_a_must_is_told_although_its_calls_begin_with_those_of_a_row_that_is_rec
     seen: Any = [(number, SimpleNamespace(clause=str(number))) for number in range(len(faults))]
     for level, told in (("should", [(each, "must") for each in faults]), ("must", [(faults[0], "must")])):
         row = (SimpleNamespace(level=level), shown("c", "start", "finish").counterexample)
-        runner: Any = SimpleNamespace(told={}, shown=[row])
+        runner: Any = SimpleNamespace(told={}, shown=[row], held=set())
         found = machine._told(runner, seen, set())
         assert [(each.counterexample, its) for each, its in found] == [(each.counterexample, its) for each, its in told]
 
