@@ -82,8 +82,7 @@ class RowRunner:
     `strays` are faults that the judge saw and that the row is not about; the run as a whole reports them, so that one
     fault does not fail every row. `told` are the causes that rows have failed for, with the counterexample of each; `shown` are
     all counterexamples, each with its row; `asked` are the rows that were run; `held` are the calls that change something of
-    those that held and are not derived. `elsewhere` are strays that a run in another
-    process has seen.
+    those that held and are not derived. `elsewhere` are strays that a run in another process has seen.
     """
 
     compiled: Compiled
