@@ -7,13 +7,14 @@ from typing import Any, ClassVar
 
 import pytest
 
+from conformance.judge import Case
 from conformance.references.job import Jobs
 from conformance.references.job_delivery import Completion, call_at, now
 from conformance.references.task_progress import TaskProgress
 from conformance.suite.machine import MACHINE
 from conformance.verdict import EXIT_CONFORMS, EXIT_VIOLATES, Verdict
 from statemachines.compile import load
-from tests.conformance.systems import BRIEF, explained, whole_run
+from tests.conformance.systems import BRIEF, adapted, explained, whole_run
 from tests.other_ways import background_tasks, job, local_agent, telling, thread_job
 
 pytestmark = pytest.mark.thorough
@@ -151,6 +152,19 @@ def test_what_is_open_or_declared_accuses_nobody(lifecycle: str, system: type, r
     held = (Verdict.PASS, Verdict.NOT_APPLICABLE) if rows is None else (Verdict.PASS,)
     assert [explained(each) for each in results if each.verdict not in held] == []
     assert code == EXIT_CONFORMS
+
+
+def test_a_poll_may_list_a_job_that_it_cancels_before_its_last_words_have_come() -> None:
+    compiled = load("job")
+    with adapted(job.ListsWhatItCancels, compiled) as adapter:
+        case = Case(compiled, adapter)
+        words = {"type": "bash", "label": "x", "text": "x"}
+        polled = case.call("register_with", {"does": "throws", **words}).value["job_id"]
+        cancelled = case.call("register_with", {"does": "obliges", **words}).value["job_id"]
+        call = case.call("tool", {"poll": [polled], "cancel": [cancelled]}).value["token"]
+        told = case.call("tool_result", {"token": call}).value["jobs"]
+        assert [each["id"] for each in told] == [polled, cancelled]
+        assert case.faults == []
 
 
 @pytest.mark.parametrize("system", [telling.ForgetsSome, telling.TellsTwice, telling.TellsBackwards])
