@@ -21,7 +21,15 @@ def main(arguments: Sequence[str] | None = None) -> int:
     from conformance.command.process import ended_in_time, interrupted_in_time
 
     with interrupted_in_time():
-        return ended_in_time(_ran(sys.argv[1:]))
+        try:
+            return ended_in_time(_ran(sys.argv[1:]))
+        except KeyboardInterrupt:  # while the command was still loaded
+            return _interrupted()
+
+
+def _interrupted() -> int:
+    print("conformance: interrupted; the run did not finish", file=sys.stderr)
+    return EXIT_INTERRUPTED
 
 
 def _ran(arguments: Sequence[str]) -> int:
@@ -49,8 +57,7 @@ def _ran(arguments: Sequence[str]) -> int:
         print(f"conformance: {_told(error)}", file=sys.stderr)
         return EXIT_HARNESS
     except KeyboardInterrupt:
-        print("conformance: interrupted; the run did not finish", file=sys.stderr)
-        return EXIT_INTERRUPTED
+        return _interrupted()
     return code
 
 

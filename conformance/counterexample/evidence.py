@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from conformance.counterexample.as_played import as_played, partly_explained
+from conformance.counterexample.choice import choice_that_explains
 from conformance.counterexample.play import NOTHING, Played, play, symbolic
 from conformance.counterexample.shrink import in_turn, shrink
 from conformance.counterexample.text import Claim, Written, as_row
@@ -166,12 +167,30 @@ class _Again:
 
     def contradicts(self, best: Played) -> bool:
         """Return whether looking at everything contradicts what explained a counterexample."""
-        if best.finding is None or not best.finding.guessed:
+        if best.finding is None or not best.finding.spoke_of:
             return False
         if any(isinstance(step, AtOnce) for step in best.trace.steps):
             return False
         case = self.case
         return self._play(best.trace, case.seed, looking=True).contradicted
+
+    def with_its_cause(self, best: Played) -> Played:
+        """Return what a short trace shows with the clause that explains it when left out, if one does, and no look contradicts.
+
+        A long case need not have told the clause, and what was explained among calls at once may not be where one caller shows it.
+        """
+        case, finding = self.case, best.finding
+        if finding is None or self.rounds > 1 or self.hangs or case.adapter.costly:
+            return best
+        if finding.spoke_of:
+            plain = self.unexplained().once(best.trace, case.seed) if self.contradicts(best) else NOTHING
+            return best if plain.finding is None else plain
+        freely = play(case.compiled, case.adapter, best.trace, case.seed, case.budget, looking=True)
+        caused = freely.finding
+        if caused is None or freely.contradicted or len(freely.trace) < len(best.trace):
+            return best
+        same = (caused.spoke_of, caused.part, caused.should) == (finding.clause, finding.part, finding.should)
+        return freely if same else best
 
     def _play(self, trace: Trace, seed: int, *, looking: bool = False) -> Played:
         case, left_out = self.case, self.left_out
@@ -207,9 +226,12 @@ def _shrunk(again: _Again) -> Counterexample | None:
     if by_one is not again:
         again, first, best = by_one, shown, by_one.shortest(shown)
     best, hits, rounds = again.confirmed(first, best)
+    best = again.with_its_cause(best)
     written = _written(case, best, should=all(each.should for each in again.wanted))
     choice = (
-        _choice_that_explains(again, best.trace) if again.rounds == 1 and not (again.hangs or adapter.costly) else ""
+        choice_that_explains(case, best.trace, again.once)
+        if again.rounds == 1 and not (again.hangs or adapter.costly)
+        else ""
     )
     finding = best.finding
     assert finding is not None  # the shrinker keeps what shows the fault
@@ -231,30 +253,6 @@ def _shrunk(again: _Again) -> Counterexample | None:
         played=as_played(best.made, finding, order),
         ids=written.ids,
     )
-
-
-def _choice_that_explains(again: _Again, trace: Trace) -> str:
-    """Name a policy with the choice with which nothing is wrong about a trace; an empty text where there is none.
-
-    What is declared has to show the fault again after that, or the choice need not have made the difference.
-    """
-    case = again.case
-    adapter, compiled = case.adapter, case.compiled
-    usual = adapter.declaration
-    now = {**dict(compiled.kernel.policies), **usual.policies}
-    for name, policy in compiled.lifecycle.policies.items():
-        free = name in compiled.kernel.undeclared and name not in usual.policies
-        for choice in () if free else policy.choices:
-            if choice.text == now[name]:
-                continue
-            adapter.declaration = replace(usual, policies={**usual.policies, name: choice.text})
-            try:
-                found = play(compiled, adapter, trace, case.seed, case.budget)
-            finally:
-                adapter.declaration = usual
-            if found.finding is None and found is not NOTHING and again.once(trace, case.seed).finding is not None:
-                return f"`{name}: {choice.text}`"
-    return ""
 
 
 def _written(case: Case, best: Played, *, should: bool) -> Written:

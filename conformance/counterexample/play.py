@@ -55,14 +55,15 @@ def play(
     *,
     left_out: Sequence[str] = (),
     looking: bool = False,
+    strictly: bool = False,
 ) -> Played:
     """Play a trace on a fresh system, judged, up to the first finding, or the first that is wanted; astray it shows nothing.
 
     Of several findings that a recommendation forbids it is one of the wanted, if one is there. Clauses that are known to
-    be left out are no findings then.
+    be left out are no findings then. `strictly`: nobody wants to know which clause explains a finding when it is left out.
     """
     suspects = (*(each.clause for each in wanted), *left_out)
-    suspicion = Suspicion(suspects, certain=suspects, only=bool(wanted))
+    suspicion = Suspicion(suspects, certain=suspects, only=strictly or bool(wanted))
     case = Case(compiled, adapter, seed, budget, suspicion)
     player = _Player(case)
     at_once = any(isinstance(step, AtOnce) for step in trace.steps)

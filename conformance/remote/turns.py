@@ -33,7 +33,7 @@ class HeldCalls:
     """One group of calls at once.
 
     overlapped  the calls in the midst of which another call went on, by their numbers
-    pointed     whether one of its calls came to a point
+    pointed     whether one of its calls came to a point, or told that it waits
     """
 
     def __init__(self, parties: int, seed: int, seconds: float) -> None:
@@ -81,10 +81,13 @@ class HeldCalls:
         go()
 
     def waits(self, call: int | None) -> None:
-        """Note that a call waits for the clock: meanwhile others go on."""
+        """Note that a call waits for the clock: it is in its midst, and meanwhile others go on."""
         with self._changed:
             self._words += 1
-            self._running -= {party for party, number in self._inside.items() if number == call}
+            waiting = {party for party, number in self._inside.items() if number == call}
+            self.pointed = self.pointed or bool(waiting)
+            self._midst |= waiting
+            self._running -= waiting
             self._choose()
 
     def came_back(self, party: int) -> None:

@@ -15,3 +15,14 @@ class RefusesTooLate(LocalAgents):
         if found is not None and found.status != "running":
             raise Refused("wrong_state", "The task has ended")
         super().background(task)
+
+
+class NoticesAtItsEnd(LocalAgents):
+    """Open: "an abort is noticed at the next event": so is the end that the query of a killed session reports."""
+
+    def complete(self, task: str, result: str) -> None:
+        super().complete(task, result)
+        with self._locked():
+            found = self._find(task)
+            if found is not None and found.session and found.status == "killed":
+                self._notice_abort(found)

@@ -20,7 +20,7 @@ import pytest
 
 from conformance.__about__ import __version__
 from conformance.budget import USUAL
-from conformance.command import commands
+from conformance.command import cli, commands
 from conformance.command.cli import main
 from conformance.command.explain import explain_row
 from conformance.report import junit_xml
@@ -1038,6 +1038,21 @@ def test_a_junit_file_is_written_whole_or_not_at_all(elsewhere: Path, monkeypatc
     monkeypatch.setattr(junit_xml, "junit", lambda report: 1 / 0)
     assert ran(*run) == EXIT_HARNESS
     assert {path.name for path in elsewhere.iterdir()} <= {".conformance"}
+
+
+def test_an_interrupt_while_the_command_is_loaded_is_told_in_a_line(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def loading() -> None:
+        raise KeyboardInterrupt
+
+    before = signal.getsignal(signal.SIGINT)
+    monkeypatch.setattr(cli, "_parser", loading)
+    try:
+        assert cli.main() == 130
+    finally:
+        signal.signal(signal.SIGINT, before)
+    assert capsys.readouterr().err == "conformance: interrupted; the run did not finish\n"
 
 
 def test_an_interruption_is_no_verdict(monkeypatch: pytest.MonkeyPatch, capsys: Capture) -> None:

@@ -23,7 +23,7 @@ JOB = load("job")
             "cancelled_told",
             "one of never, at_once; never is only recommended: who declares nothing may do as any of these says",
         ),
-        ("job", "cancelled_told", "needed by N16, E49"),
+        ("job", "cancelled_told", "needed by N16, E82, E49"),
         ("job", "id_reuse", "one of yes, no; yes where nothing is declared"),
         ("job", "id_reuse", "read by is_free"),
         ("job", "limits.retention", "300000 where nothing else is declared"),

@@ -11,6 +11,7 @@ import pytest
 
 from conformance.budget import USUAL
 from conformance.counterexample import evidence, shrunk
+from conformance.counterexample.choice import choice_that_explains
 from conformance.counterexample.play import NOTHING, play, symbolic
 from conformance.judge import Case
 from conformance.references.thread_job import ACTIVE, Reply
@@ -221,8 +222,7 @@ def test_a_choice_is_named_only_where_what_is_declared_shows_the_fault_again(aga
         trace = symbolic(thread_job(), case.trace)
         shown = play(thread_job(), adapter, trace, case.seed, case.budget)
         assert shown.finding is not None
-        playing: Any = SimpleNamespace(case=case, once=lambda trace, seed: shown if again else NOTHING)
-        assert evidence._choice_that_explains(playing, trace) == named
+        assert choice_that_explains(case, trace, lambda trace, seed: shown if again else NOTHING) == named
 
 
 def test_a_finding_that_no_choice_explains_names_none() -> None:

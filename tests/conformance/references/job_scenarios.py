@@ -460,6 +460,9 @@ SCENARIOS: dict[type[Lie], str] = {
     ),
     choices.TakenIdGetsSuffix: "register('bash', 'x', 'build'); register('bash', 'y', 'build')",
     choices.CancelledIsNotTold: "a = register('bash', 'x'); cancel(a)",
+    choices.CancelledIsToldTwice: (
+        "a = register('bash', 'x'); sink('refuse'); cancel(a); sink('accept'); wait(60_000)"
+    ),
     choices.WatchOutlastsPoll: (
         "a = register('bash', 'x'); watch([a]); t = tool(poll=[a]); abort_tool(t); settle(a, 'ok', 'x')"
     ),

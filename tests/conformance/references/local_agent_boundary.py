@@ -241,6 +241,15 @@ def x24(s: Any) -> None:
     assert s.background_tasks() == []
 
 
+def x29(s: Any) -> None:
+    task = do.session(s, "one")
+    s.kill(task)
+    s.complete(task, "x")
+    s.complete(task, "y")
+    assert len(do.events(s)) + len(do.told(s)) <= 1
+    do.has(s, task, status="killed")
+
+
 def b20(s: Any) -> None:
     task = do.watched(s, auto_background_ms=100)
     s.wait(101)

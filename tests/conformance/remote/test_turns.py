@@ -185,3 +185,30 @@ def test_bodies_start_together_and_their_errors_are_kept() -> None:
         thread.join(LIMIT)
     assert [results[0].result(), results[2].result()] == [0, 2]
     assert isinstance(results[1].exception(), ValueError)
+
+
+def test_a_call_that_waits_for_the_clock_is_in_the_midst_of_those_that_go_on_meanwhile() -> None:
+    waiting, over = threading.Event(), threading.Event()
+
+    def waits(parties: Parties, party: int) -> None:
+        parties.turns.waits(100 + party)
+        waiting.set()
+        assert over.wait(LIMIT)
+
+    def goes_on(parties: Parties, party: int) -> None:
+        assert waiting.wait(LIMIT)
+        parties.point(party, "r")
+        over.set()
+
+    turns = Parties([waits, goes_on], seed=1).run().turns
+    assert turns.overlapped == {100, 101}
+    assert turns.pointed
+
+
+def test_a_call_that_comes_back_before_the_next_is_made_overlaps_none_although_it_waited() -> None:
+    turns = HeldCalls(2, 1, LIMIT)
+    turns.sent(0, 100)
+    turns.waits(100)
+    turns.came_back(0)
+    turns.sent(1, 101)
+    assert turns.overlapped == set()

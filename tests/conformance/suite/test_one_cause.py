@@ -9,7 +9,10 @@ from typing import Any
 import pytest
 
 import conformance
+from conformance.budget import USUAL
+from conformance.demo import WaitsForAborted
 from conformance.judge import Case
+from conformance.references.task_progress import TaskProgress
 from conformance.references.thread_job import ThreadJobs
 from conformance.suite import machine
 from conformance.suite.machine import MACHINE
@@ -43,6 +46,35 @@ def test_one_fault_is_one_cause_in_all_rows_and_the_machine(lie: str, cause: str
     assert MACHINE in found
     assert len(found) > 2
     assert code == EXIT_VIOLATES
+
+
+class LastOutcomeCounts(TaskProgress):
+    """Of two outcomes the last counts: the second one changes nothing but the status."""
+
+    def finish(self, task: str, outcome: str) -> None:
+        found = self._tasks.get(task)
+        if found is not None and found.status in ("completed", "failed"):
+            found.status = outcome
+        else:
+            super().finish(task, outcome)
+
+
+def clauses(system: type, *rows: str) -> set[str]:
+    """The clauses that some rows of task-progress tell for one fault."""
+    _, results = whole_run(system, load("task-progress"), budget=USUAL.quick(), only=rows)
+    shown = {each.id: each.counterexample for each in results if each.verdict is Verdict.FAIL}
+    assert set(shown) == set(rows)
+    return {each.clause for each in shown.values() if each is not None}
+
+
+@pytest.mark.thorough
+def test_the_machine_names_the_cause_that_rows_name_although_its_long_case_did_not_tell_it() -> None:
+    assert clauses(LastOutcomeCounts, "E4", "E5", MACHINE) == {"operations.finish.otherwise"}
+
+
+@pytest.mark.thorough
+def test_what_was_explained_among_calls_at_once_is_not_where_a_look_of_one_caller_contradicts_it() -> None:
+    assert clauses(WaitsForAborted, "B6", "X18", MACHINE) == {"operations.batch_status.gives"}
 
 
 @pytest.mark.thorough

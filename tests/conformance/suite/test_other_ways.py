@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Sequence
+from pathlib import Path
 from typing import Any, ClassVar
 
 import pytest
+import yaml
 
+import conformance
 from conformance.judge import Case
 from conformance.references.job import Jobs
 from conformance.references.job_delivery import Completion, call_at, now
@@ -15,7 +19,7 @@ from conformance.suite.machine import MACHINE
 from conformance.verdict import EXIT_CONFORMS, EXIT_VIOLATES, Verdict
 from statemachines.compile import load
 from tests.conformance.systems import BRIEF, adapted, explained, whole_run
-from tests.other_ways import background_tasks, job, local_agent, telling, thread_job
+from tests.other_ways import background_tasks, cancelling, job, local_agent, telling, thread_job
 
 pytestmark = pytest.mark.thorough
 
@@ -111,6 +115,15 @@ MORE: dict[str, dict[type, tuple[str, ...]]] = {
         job.ReturnedLeaves: ("E72",),
         job.LeavesWhenAnotherComes: ("E72", MACHINE),
         job.TextOnce: ("E71",),
+        cancelling.ListsTextsOnce: ("E71", MACHINE),
+        cancelling.ListedLeaves: ("E72", MACHINE),
+        cancelling.LeavesAsReturned: ("E72", "B28", MACHINE),
+        cancelling.UpdatesListWhatIsCancelled: ("N8", "B15"),
+        cancelling.UpdatesOmitWhatIsCancelled: ("N8", "B15"),
+        cancelling.UpdatesHaveTexts: ("E71", "N8"),
+        cancelling.WithoutManager: ("N13",),
+        cancelling.NothingIsFoundWithoutManager: ("N13",),
+        cancelling.ShownIsNotTold: ("E82", MACHINE),
         job.ResultOnce: ("E71",),
     },
     "background-tasks": {
@@ -121,7 +134,10 @@ MORE: dict[str, dict[type, tuple[str, ...]]] = {
         background_tasks.LooksByTheClock: ("N5", "B4", "X9", "X18", MACHINE),
         background_tasks.LooksThenAsks: ("E2", "E12", "B6", "X4", "X42", "X43", "X44", "X45", MACHINE),
     },
-    "local-agent": {local_agent.RefusesTooLate: ("X24", "B4")},
+    "local-agent": {
+        local_agent.RefusesTooLate: ("X24", "B4"),
+        local_agent.NoticesAtItsEnd: ("X29", MACHINE),
+    },
     "thread-job": {
         thread_job.IdsOutsideTheLock: ("B1", "B2", "X22"),
         thread_job.ClaimsThenTells: ("X6", "X26", "X57", "B4"),
@@ -165,6 +181,68 @@ def test_a_poll_may_list_a_job_that_it_cancels_before_its_last_words_have_come()
         told = case.call("tool_result", {"token": call}).value["jobs"]
         assert [each["id"] for each in told] == [polled, cancelled]
         assert case.faults == []
+
+
+CANCELLED = ["a = register(bash, 'x')", "b = register(bash, 'y')"]
+ENDED = [*CANCELLED, "settle(b.handle, ok, 'done')"]
+AT_ONCE = ["a = register_with(obliges, bash, 'x', 'x')"]
+ONCE_ACCUSED: list[tuple[type, Sequence[str]]] = [
+    (
+        cancelling.ListsTextsOnce,
+        [
+            *[*CANCELLED, "t = tool([a.job_id], [b.job_id])", "settle(b.handle, ok, 'late')"],
+            *[
+                "settle(a.handle, ok, 'x')",
+                "tool_result(t.token)",
+                "l = tool(null, null, true)",
+                "tool_result(l.token)",
+            ],
+        ],
+    ),
+    (cancelling.ListedLeaves, [*CANCELLED, "tool([a.job_id], [a.job_id, b.job_id])", "list()"]),
+    (cancelling.LeavesAsReturned, [*ENDED, "t = tool(null, [b.job_id])", "tool_result(t.token)", "list()"]),
+    (cancelling.LeavesAsReturned, [*ENDED, "t = tool(null, null, true)", "tool_result(t.token)", "list()"]),
+    (
+        cancelling.UpdatesListWhatIsCancelled,
+        [*CANCELLED, "tool([a.job_id], [b.job_id], false, null, true)", "wait(600)"],
+    ),
+    (
+        cancelling.UpdatesOmitWhatIsCancelled,
+        [*CANCELLED, "tool([a.job_id, b.job_id], [b.job_id], false, null, true)", "wait(600)"],
+    ),
+    (
+        cancelling.UpdatesHaveTexts,
+        [*ENDED, "tool(null, null, true)", "tool([a.job_id, b.job_id], null, false, null, true)", "wait(600)"],
+    ),
+    (cancelling.WithoutManager, ["t = tool(null, ['x'], false, null, false, none)", "tool_result(t.token)"]),
+    (
+        cancelling.NothingIsFoundWithoutManager,
+        ["t = tool(null, ['x'], false, null, false, none)", "tool_result(t.token)"],
+    ),
+    (
+        cancelling.ShownIsNotTold,
+        [
+            *[*CANCELLED, "sink(refuse)", "t = tool([a.job_id], [b.job_id])"],
+            *["settle(a.handle, ok, 'x')", "sink(accept)", "wait(60000)"],
+        ],
+    ),
+    (Jobs, [*AT_ONCE, "together(get(a.job_id), tool(null, [a.job_id]))"]),
+    (Jobs, [*AT_ONCE, "together(get(a.job_id), cancel(a.job_id))"]),
+    (Jobs, [*AT_ONCE, "together(list(), cancel_all())", "get(a.job_id)"]),
+]
+"""Calls for which a right manager was accused."""
+
+
+@pytest.mark.parametrize(("system", "calls"), ONCE_ACCUSED, ids=lambda value: getattr(value, "__name__", "calls"))
+def test_what_is_open_of_jobs_that_a_call_cancels_accuses_nobody(
+    tmp_path: Path, system: type, calls: Sequence[str]
+) -> None:
+    row = {"about": "A right one.", "level": "must", "source": "-", "covers": ["operations.list.gives"]}
+    saved = {"lifecycle": "job", "target": "a system", "row": "machine"}
+    saved["matrix"] = {"C1": {**row, "act": list(calls), "assert": ["true"]}}  # type: ignore[assignment]  # as YAML has it
+    file = tmp_path / "calls.yaml"
+    file.write_text(yaml.safe_dump(saved), encoding="utf-8")
+    assert [str(each.verdict) for each in conformance.replay(file, system).rows if each.failed] == []
 
 
 @pytest.mark.parametrize("system", [telling.ForgetsSome, telling.TellsTwice, telling.TellsBackwards])

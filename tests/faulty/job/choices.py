@@ -95,6 +95,20 @@ class CancelledIsNotTold(Lie):
     declares = right.declares
 
 
+class CancelledIsToldTwice(CancelledAreTold, Lie):
+    """It tells a cancelled job once more, when the first attempt had failed."""
+
+    row, calls = "E82", 5
+    right = choosing(CancelledAreTold, cancelled_told="at_once")
+    declares = right.declares
+
+    async def _attempt(self, completion: Completion) -> None:
+        await super()._attempt(completion)
+        if completion.place == "delivered" and completion.failures and not completion.text:
+            completion.failures = 0
+            self._owe(completion, "")
+
+
 class WatchOutlastsPoll(Lie):
     """It says that a watch ends with the first of two, and it goes on when a poll of the job has ended."""
 

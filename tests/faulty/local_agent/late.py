@@ -89,3 +89,16 @@ class LateEndIsStamped(Lie):
             if task in self._late:
                 found.ended_at = self._now
             self._late.add(task)
+
+
+class LateEndIsToldTwice(Lie):
+    """A session that completes after it was killed tells that it was stopped, each time."""
+
+    row, calls = "X29", 5
+
+    def complete(self, task: str, result: str) -> None:
+        super().complete(task, result)
+        with self._locked():
+            found = self._find(task)
+            if found is not None and found.session and found.status == "killed":
+                self._announce(found, "stopped", found.description)

@@ -1,0 +1,113 @@
+"""Managers whose replies and updates tell otherwise of what the same call cancels, and of what was returned: all of it is open."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, ClassVar
+
+from conformance.references.job import Jobs, ToolCall
+from conformance.references.job_delivery import Reply
+from conformance.references.job_records import JobRecord
+from tests.other_ways.job import ListsWhatItCancels, ReturnedLeaves, TextOnce, declaring
+
+
+class ListsTextsOnce(TextOnce, ListsWhatItCancels):
+    """Open, and a policy: a poll shows what it cancels, and a text that a reply gave is not repeated."""
+
+
+class ListedLeaves(ReturnedLeaves, ListsWhatItCancels):
+    """Open, and a policy: a poll shows what it cancels, and what it has shown leaves at once."""
+
+
+class LeavesAsReturned(ReturnedLeaves):
+    """Policy: "a record whose result was returned to the caller may leave sooner", by whatever reply: of a list, of a cancel."""
+
+    async def tool(self, *arguments: Any, **named: Any) -> Reply:
+        token = await super().tool(*arguments, **named)
+        reply = self._calls[token["token"]].reply
+        for each in reply["jobs"] if reply else ():
+            job = self._jobs.get(each["id"])
+            if job is not None and job.status != "running" and each.get("resultText", each.get("errorText")):
+                self._leave(job)
+        return token
+
+    def _leave(self, job: JobRecord) -> None:
+        if job.eviction is not None:
+            job.eviction.cancel()
+        self._evict(job)
+
+
+class UpdatesListWhatIsCancelled(ListsWhatItCancels):
+    """Open: what a call cancels is among the details.jobs of its updates, too."""
+
+    def _report(self, call: ToolCall) -> None:
+        if call.listen:
+            beside = self._cancelled_by.get(call.token, self._beside)
+            kept = [job for job in beside if self._jobs.get(job.job_id) is job and job not in call.watched]
+            self._signal("progress", token=call.token, jobs=[self._detail(job) for job in [*call.watched, *kept]])
+
+
+class UpdatesOmitWhatIsCancelled(Jobs):
+    """Open: it is in none of them, even where the call polls it."""
+
+    def _shown(self, call: ToolCall) -> list[JobRecord]:
+        gone = {each["id"] for each in call.outcomes or () if each["status"] == "cancelled"}
+        return [job for job in call.watched if job.job_id not in gone]
+
+    def _report(self, call: ToolCall) -> None:
+        if call.listen:
+            self._signal("progress", token=call.token, jobs=[self._detail(job) for job in self._shown(call)])
+
+    def _conclude(self, call: ToolCall) -> None:
+        call.reply = self._answer(self._shown(call), call.outcomes)
+        self._acknowledge_ended(call.watched)
+        for job in call.watched:
+            self._unwatch(job.completion)
+
+
+class UpdatesHaveTexts(TextOnce):
+    """Policy: a reply gives a text once; an update is no reply, and has "fresh details.jobs"."""
+
+    def _report(self, call: ToolCall) -> None:
+        if call.listen:
+            self._signal("progress", token=call.token, jobs=[Jobs._detail(self, job) for job in call.watched])
+
+
+class WithoutManager(Jobs):
+    """Not said: what becomes of ids that are to be cancelled where there is no manager. Here there are no outcomes."""
+
+    status: ClassVar[str] = ""
+
+    async def tool(
+        self,
+        poll: Sequence[str] | None = None,
+        cancel: Sequence[str] | None = None,
+        list: bool = False,
+        owner: str | None = None,
+        listen: bool = False,
+        manager: str = "there",
+    ) -> Reply:
+        token = await super().tool(poll, cancel, list, owner, listen, manager)
+        reply = self._calls[token["token"]].reply
+        if manager == "none" and cancel and reply is not None:
+            reply["cancelled"] = [{"id": each, "status": self.status} for each in cancel if self.status]
+        return token
+
+
+class NothingIsFoundWithoutManager(WithoutManager):
+    """The same: no id is found."""
+
+    status = "not_found"
+
+
+CANCELLED_TOLD = {"policies": {"cancelled_told": "at_once"}}
+
+
+class ShownIsNotTold(ListsWhatItCancels):
+    """Open, and a policy: a cancelled job is told at once; one that a poll shows is acknowledged by that."""
+
+    declares: ClassVar[dict[str, Any]] = declaring(**CANCELLED_TOLD)
+
+    def _cancel(self, job: JobRecord) -> None:
+        super()._cancel(job)
+        self._owe(job.completion, "")
