@@ -120,6 +120,7 @@ def _parser() -> argparse.ArgumentParser:
     )
     generate.add_argument("--output", metavar="FILE", help="where to write it (default: standard output)")
     _lifecycle(_command(commands, "draw", "draw a lifecycle as a Mermaid state diagram"))
+    _prove(_command(commands, "prove", "put mistakes into a spec's model one by one: do its rows find them?"))
     vectors = _command(commands, "vectors", "write what rows call, with every allowed answer: test vectors as JSON")
     _lifecycle(vectors)
     _vectors(vectors)
@@ -174,6 +175,20 @@ def _render(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--output", metavar="FILE", help="where to write it (default: standard output)")
     parser.add_argument("--since", metavar="REPORT", help="an earlier report: Markdown says what has changed since")
+
+
+def _prove(parser: argparse.ArgumentParser) -> None:
+    _lifecycle(parser)
+    parser.add_argument(
+        "--clause", default="", metavar="CLAUSE", help="only mistakes of this clause, and below it: operations.finish"
+    )
+    parser.add_argument("--search", action="store_true", help="also ask the search alone, without any row; slow")
+    parser.add_argument(
+        "-n", dest="workers", type=int, default=1, metavar="WORKERS", help="so many processes; the result is the same"
+    )
+    parser.add_argument("--seed", type=int, default=0, metavar="N", help="what is drawn and scheduled (default: 0)")
+    parser.add_argument("--verbose", action="store_true", help="name every mistake, with what came of it")
+    parser.add_argument("--json", action="store_true", help="write it as one JSON object instead of text")
 
 
 def _vectors(parser: argparse.ArgumentParser) -> None:

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from conformance import api
 from conformance.command import exports, gates
-from conformance.command.process import utf8_output, writable, write_out, writing
+from conformance.command.process import Counted, utf8_output, writable, write_out, writing
 from conformance.defaults import FAILURES
 from conformance.errors import UsageError
 from conformance.verdict import EXIT_CONFORMS, EXIT_HARNESS, EXIT_UNKNOWN, EXIT_USAGE, EXIT_VIOLATES
@@ -193,6 +193,35 @@ def check(options: argparse.Namespace) -> int:
         if not checked.diagnostics:
             print(f"{name}: right. {checked.summary}")
     return EXIT_USAGE if faulty else EXIT_CONFORMS
+
+
+def prove(options: argparse.Namespace) -> int:
+    """Put mistakes into a spec's model: 0 where each that makes a difference is found, 1 where not. Raises UsageError."""
+    from conformance.proving import as_page, as_plain, proved
+
+    utf8_output()
+    api.check_arguments(seed=options.seed)
+    api.check_workers(options.workers)
+    compiled = api.loaded(options.lifecycle)
+    if faults := api.spec_faults(compiled):
+        more = f", and {len(faults) - 1} more" if len(faults) > 1 else ""
+        print(f"conformance: `check` refuses {options.lifecycle}: {faults[0]}{more}", file=sys.stderr)
+    counter = Counted(sys.stderr, "mistakes tried")
+    found = proved(
+        compiled,
+        clause=options.clause,
+        searched=options.search,
+        workers=options.workers,
+        seed=options.seed,
+        told=counter.told,
+    )
+    counter.over()
+    if not found.trials:
+        raise UsageError(f"there is no mistake to make about {options.clause}; `conformance explain` names the clauses")
+    lines = as_page(found, verbose=options.verbose)
+    for line in [json.dumps(as_plain(found), ensure_ascii=False, indent=2)] if options.json else lines:
+        print(line)
+    return found.exit
 
 
 def explain(options: argparse.Namespace) -> int:

@@ -113,3 +113,23 @@ def _end(code: int) -> None:
         if stream is not None:
             stream.flush()
     _end_process(code)
+
+
+class Counted:
+    """A line on a terminal that counts what is done of something long; where no terminal is, nothing."""
+
+    def __init__(self, stream: TextIO, what: str) -> None:
+        self._stream = stream if stream.isatty() else None
+        self._what = what
+
+    def told(self, done: int, of: int) -> None:
+        """Show that so many are done, of so many."""
+        if self._stream is not None:
+            self._stream.write(f"\r{done} of {of} {self._what}")
+            self._stream.flush()
+
+    def over(self) -> None:
+        """Take the line away."""
+        if self._stream is not None:
+            self._stream.write("\r\x1b[K")
+            self._stream.flush()

@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 from conformance.suite.baseline import Baseline, Known, read_baseline
-from conformance.suite.machine import ABOUT_MACHINE, MACHINE, run_machine
+from conformance.suite.machine import ABOUT_MACHINE, MACHINE, SearchTally, run_machine, search, searches_of
 from conformance.suite.pace import Pace
 from conformance.suite.replays import Replay, Replayed, replay
 from conformance.suite.row_facts import tried_alone

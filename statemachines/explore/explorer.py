@@ -7,7 +7,7 @@ is a shortest one. One idea: the search, and what it finds.
 from __future__ import annotations
 
 import itertools
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any, Literal
@@ -45,33 +45,38 @@ class Violation:
 class Exploration:
     """What was found: `complete` when every configuration of the scope was reached and held.
 
-    witnessed       the paths of the clauses that were witnessed
-    configurations  those that were reached, as `thaw` takes them, the nearest first in each scope
+    witnessed  the paths of the clauses that were witnessed
+    reached    the configurations, the nearest first in each scope
     """
 
     transitions: int
     complete: bool
     violation: Violation | None
     witnessed: frozenset[str]
-    configurations: Sequence[Frozen]
+    reached: Sequence[Reached]
+
+    @property
+    def configurations(self) -> Sequence[Frozen]:
+        """Those that were reached, as `thaw` takes them."""
+        return [each.frozen for each in self.reached]
 
     @property
     def states(self) -> int:
         """How many configurations were reached."""
-        return len(self.configurations)
+        return len(self.reached)
 
 
-def explore(compiled: Compiled, bounds: Bounds = USUAL) -> Exploration:
+def explore(compiled: Compiled, bounds: Bounds = USUAL, policies: Mapping[str, Any] | None = None) -> Exploration:
     """Explore every configuration of the scope of a spec, or of each default one, as far as the bounds allow.
 
     Where the spec does not say how many records: first one of each entity with all fixed records, then two of each
-    entity with one fixed record.
+    entity with one fixed record. Without `policies` all are the default ones.
     """
     influence = Influence(compiled.kernel)
     found: list[Exploration] = []
     witnessed: frozenset[str] = frozenset()
     for scope in scopes(compiled):
-        found.append(_ScopeSearch(compiled, influence, scope, witnessed, bounds).run())
+        found.append(_ScopeSearch(compiled, influence, scope, witnessed, bounds, policies).run())
         witnessed |= found[-1].witnessed
     broken = [each.violation for each in found if each.violation]
     return Exploration(
@@ -79,18 +84,28 @@ def explore(compiled: Compiled, bounds: Bounds = USUAL) -> Exploration:
         all(each.complete for each in found),
         min(broken, key=lambda violation: len(violation.trace), default=None),
         witnessed,
-        [frozen for each in found for frozen in each.configurations],
+        [reached for each in found for reached in each.reached],
     )
 
 
-@dataclass(frozen=True, slots=True)
-class _Reached:
-    """A configuration that was reached: how many records may still be created, and the last step to it."""
+@dataclass(frozen=True, slots=True, eq=False)
+class Reached:
+    """A configuration that was reached, in which scope: how many records may still be created, and the last step to it."""
 
     frozen: Frozen
     budget: tuple[int, ...]
-    parent: _Reached | None = None
+    scope: SmallScope
+    parent: Reached | None = None
     last: tuple[Step, tuple[Any, ...]] | None = None
+
+    def way(self, *more: tuple[Step, tuple[Any, ...]]) -> Trace:
+        """Return the shortest way to it, and more steps from there."""
+        steps, node = list(reversed(more)), self
+        while node.parent is not None and node.last is not None:
+            steps.append(node.last)
+            node = node.parent
+        numbered = enumerate(reversed(steps), 1)
+        return Trace(tuple(step.call(number, given) for number, (step, given) in numbered))
 
 
 class _ScopeSearch:
@@ -103,13 +118,14 @@ class _ScopeSearch:
         scope: SmallScope,
         witnessed: Collection[str],
         bounds: Bounds,
+        policies: Mapping[str, Any] | None,
     ) -> None:
         source = compiled.kernel
         self.bounds = bounds
         self.source = source
-        self.here: Any = compiled.model(scope.limits)
-        self.there: Any = compiled.model(scope.limits)
-        self.between: Any = compiled.model(scope.limits)  # the configuration one step before `there`
+        self.here: Any = compiled.model(scope.limits, policies)
+        self.there: Any = compiled.model(scope.limits, policies)
+        self.between: Any = compiled.model(scope.limits, policies)  # the configuration one step before `there`
         leave_out(self.here, source, influence, scope)
         self.seen = self.there.seen = self.between.seen = self.here.seen
         steps = Steps(compiled, influence, scope, witnessed, self.here, self.there)
@@ -128,7 +144,7 @@ class _ScopeSearch:
         self.transitions = 0
         self.violation: Violation | None = None
         self.doing: tuple[Step, tuple[Any, ...]] | None = None
-        self.node = _Reached(self.here.freeze(), tuple(scope.records[entity.name] for entity in free))
+        self.node = Reached(self.here.freeze(), tuple(scope.records[entity.name] for entity in free), scope)
         self.nodes = [self.node]
         self.met = {(self.node.budget, self.node.frozen)}
         self.found = {(self.node.budget, self.configurations.canonical(self.node.frozen))}
@@ -146,12 +162,12 @@ class _ScopeSearch:
             complete and len(self.nodes) <= most and self.violation is None,
             self.violation,
             self.here.witnessed(),
-            [node.frozen for node in self.nodes],
+            self.nodes,
         )
 
     # ── From one configuration ──
 
-    def _expand(self, node: _Reached) -> None:
+    def _expand(self, node: Reached) -> None:
         """Take every step from a configuration."""
         self.node, self.doing, self.earlier = node, None, self.here
         self.here.thaw(node.frozen)
@@ -273,7 +289,7 @@ class _ScopeSearch:
         if key not in self.found and min(budget, default=0) >= 0:
             self.found.add(key)
             self.met.add((budget, frozen))
-            self.nodes.append(_Reached(frozen, budget, self.node, self.doing))
+            self.nodes.append(Reached(frozen, budget, self.node.scope, self.node, self.doing))
 
     def _holds(self) -> bool:
         """Check the invariants in `there`."""
@@ -312,16 +328,6 @@ class _ScopeSearch:
 
     # ── What was found ──
 
-    def _trace(self) -> Trace:
-        """Return the shortest way to what is being done, itself included."""
-        steps = [self.doing] if self.doing else []
-        node: _Reached | None = self.node
-        while node is not None and node.last is not None:
-            steps.append(node.last)
-            node = node.parent
-        numbered = enumerate(reversed(steps), 1)
-        return Trace(tuple(step.call(number, given) for number, (step, given) in numbered))
-
     def _path(self) -> str:
         """Name the clauses of what is being done."""
         name = self.doing[0].name if self.doing else ""
@@ -330,4 +336,4 @@ class _ScopeSearch:
     def _violated(self, kind: Literal["invariant", "livelock", "failure"], name: str, path: str) -> None:
         clauses = self.source.clauses
         clause = next((each for each in clauses if within(each.path, path)), clauses[0])
-        self.violation = Violation(kind, name, clause.where, self._trace())
+        self.violation = Violation(kind, name, clause.where, self.node.way(*[self.doing] if self.doing else []))

@@ -29,8 +29,8 @@ from statemachines.bounds import Bounds
 from statemachines.checks.spec import check_compiled
 from statemachines.compile import Compiled, load
 from statemachines.diagnostics import SpecError
+from statemachines.mutants import mutants
 from tests.other_specs.generating import data_of, text_of
-from tests.other_specs.mutants.operators import mutants
 from tests.other_specs.ways import WAYS
 
 BRIEF = replace(

@@ -11,10 +11,23 @@ from typing import Any
 
 from statemachines import leaving_out
 from statemachines.expression import Attribute, Choose, Const, Each, Operate, Typed, Var
-from statemachines.kernel import ANY_CODE, Create, Emit, ForEach, Kernel, Message, Move, Require, Retain, Send, Set
+from statemachines.kernel import (
+    ANY_CODE,
+    Create,
+    Emit,
+    ForEach,
+    Kernel,
+    Message,
+    Move,
+    Require,
+    Retain,
+    Send,
+    Set,
+    Timer,
+)
+from statemachines.mutants.places import Other, others
+from statemachines.mutants.wording import Mutant, written
 from statemachines.types import INT, Int, Optional, Ref
-from tests.other_specs.mutants.places import Other, others
-from tests.other_specs.mutants.values import Mutant, written
 
 _BOUNDARIES = {"<": "<=", "<=": "<", ">": ">=", ">=": ">"}
 _OPPOSITES = {"==": "!=", "!=": "=="}
@@ -85,6 +98,10 @@ class _Mistakes:
                     yield Other("order", "breaks no ties", replace(part, order=order[:-1]), part.order_clause)
                 told = "tells them in the order in which they became due"
                 yield Other("order", told, replace(part, order=()), part.order_clause)
+            case Timer(deadline=deadline):
+                for sign, told in (("+", "late"), ("-", "early")):
+                    moved = Operate(deadline.type, deadline.at, sign, deadline, Const(INT, deadline.at, 1))
+                    yield Other("off by one", f"comes a millisecond {told}", replace(part, deadline=moved))
             case Emit(how="once"):
                 yield Other("doubled", "does it twice", (part, part))
         if isinstance(part, Set | Emit | ForEach) and part.when is not None:

@@ -1,0 +1,163 @@
+"""All mistakes of a spec, tried on one process or on several, and what they say of its rows."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from contextlib import closing, contextmanager
+from dataclasses import dataclass
+from functools import cache
+from multiprocessing import get_context
+from typing import Any, Final
+
+from conformance.proving.trial import GLANCE, LIMIT, Outcome, Prover, Trial
+from conformance.stand_ins import dead_systems
+from conformance.suite import RowRunner
+from conformance.targets import open_system
+from conformance.verdict import EXIT_CONFORMS, EXIT_VIOLATES, Verdict
+from statemachines.compile import Compiled, load
+from statemachines.kernel import within
+from statemachines.lifecycle import Level
+from statemachines.specs import RULES
+
+TRIES: Final = 60
+"""Mistakes that a row is tried on that found none of those that others find first."""
+MANY: Final = 4
+"""How many tasks a process is given at once."""
+
+
+@dataclass(frozen=True, slots=True)
+class Proof:
+    """What came of all the mistakes.
+
+    configurations  in how many a mistake is compared that no row finds; `whole`: these are all of the small scope
+    idle            the rows that found no mistake that they were tried on, with their levels
+    alive           of each system that answers nothing of use, the MUST rows that it does not fail
+    partly          only some clauses were asked for, so that nothing is said of rows
+    """
+
+    lifecycle: str
+    version: int
+    trials: Sequence[Trial]
+    configurations: int
+    whole: bool
+    idle: Sequence[tuple[str, Level]]
+    alive: Sequence[tuple[str, Sequence[str]]]
+    partly: bool = False
+
+    def count(self, outcome: Outcome) -> int:
+        """Count the mistakes of which this came."""
+        return sum(each.outcome == outcome for each in self.trials)
+
+    @property
+    def survivors(self) -> list[Trial]:
+        """The mistakes that no row finds although they are wrong."""
+        return [each for each in self.trials if each.outcome == "survives"]
+
+    @property
+    def exit(self) -> int:
+        """0 where every mistake that makes a difference is found, every MUST row finds one, and what is dead fails."""
+        idle = any(level == "must" for _, level in self.idle)
+        return EXIT_VIOLATES if self.survivors or idle or self.alive else EXIT_CONFORMS
+
+
+def proved(
+    compiled: Compiled,
+    *,
+    clause: str = "",
+    searched: bool = False,
+    workers: int = 1,
+    seed: int = 0,
+    told: Callable[[int, int], object] = lambda done, of: None,
+) -> Proof:
+    """Try every mistake, or those of one `clause` and what is below it; `told` is told how many are done.
+
+    searched  also ask the search without any row
+    workers   so many processes; the proof is the same whatever their number
+    """
+    prover = Prover(compiled, seed=seed)
+    numbers = [number for number, each in enumerate(prover.mutants) if not clause or within(each.clause, clause)]
+    with _spread(compiled, seed, workers, prover) as ask:
+        trials = []
+        for trial in ask(_tried, [(number, searched) for number in numbers]):
+            trials.append(trial)
+            told(len(trials), len(numbers))
+        idle = [] if clause else _idle(prover, numbers, trials, ask)
+        alive = [] if clause else list(ask(_alive, [(name,) for name in dead_systems(compiled)]))
+    compared = any(each.outcome in ("alike", "allowed") for each in trials)
+    exploration = prover.exploration if compared else None
+    return Proof(
+        compiled.called,
+        compiled.lifecycle.version,
+        trials,
+        0 if exploration is None else exploration.states,
+        exploration is None or exploration.complete,
+        idle,
+        [(name, rows) for name, rows in alive if rows],
+        bool(clause),
+    )
+
+
+def _idle(prover: Prover, numbers: Sequence[int], trials: Sequence[Trial], ask: _Ask) -> list[tuple[str, Level]]:
+    """List the rows that find none of the mistakes that other rows find first."""
+    found = [number for number, trial in zip(numbers, trials, strict=True) if trial.outcome == "found"]
+    first = {trial.row for trial in trials}
+    rows = [row for row in prover.compiled.lifecycle.rows.values() if row.id.text not in first]
+    tries = [(row.id.text, tuple(prover.likely(row, found)[:TRIES])) for row in rows]
+    return [(row.id.text, row.level) for row, finds in zip(rows, ask(_finds, tries), strict=True) if not finds]
+
+
+# ── What is asked of a process ──
+
+
+def _tried(prover: Prover, number: int, searched: bool) -> Trial:
+    return prover.tried(number, searched=searched)
+
+
+def _finds(prover: Prover, row: str, numbers: Sequence[int]) -> bool:
+    return any(prover.finds(prover.compiled.lifecycle.rows[row], number) for number in numbers)
+
+
+def _alive(prover: Prover, name: str) -> tuple[str, list[str]]:
+    """Return the MUST rows that a system does not fail which answers nothing of use."""
+    compiled, fine = prover.compiled, (Verdict.FAIL, Verdict.NOT_APPLICABLE)
+    with closing(open_system(compiled, dead_systems(compiled)[name])) as adapter:
+        adapter.limit = LIMIT
+        runner = RowRunner(compiled, prover.rows, adapter, number=prover.seed, budget=GLANCE, shortest=False)
+        rows = [row for row in compiled.lifecycle.rows.values() if row.level == "must"]
+        return name, [row.id.text for row in rows if runner.run(row).verdict not in fine]
+
+
+_Ask = Callable[[Callable[..., Any], Sequence[tuple[Any, ...]]], Iterable[Any]]
+
+
+@contextmanager
+def _spread(compiled: Compiled, seed: int, workers: int, prover: Prover) -> Iterator[_Ask]:
+    """Give what asks something of a prover many times: here, or spread over processes, in order all the same."""
+    if workers == 1 or compiled.origin is None:
+        yield lambda what, given: (what(prover, *each) for each in given)
+        return
+    spec = str(compiled.origin.parent if compiled.origin.name == RULES else compiled.origin)
+    with ProcessPoolExecutor(workers, mp_context=get_context("spawn")) as pool:
+        try:
+            yield lambda what, given: pool.map(_Elsewhere(spec, seed, what), given, chunksize=1)
+        except BaseException:
+            pool.shutdown(wait=False, cancel_futures=True)
+            raise
+
+
+@dataclass(frozen=True, slots=True)
+class _Elsewhere:
+    """Something asked of the prover of another process, which is made once there."""
+
+    spec: str
+    seed: int
+    what: Callable[..., Any]
+
+    def __call__(self, given: tuple[Any, ...]) -> Any:
+        return self.what(_prover(self.spec, self.seed), *given)
+
+
+@cache
+def _prover(spec: str, seed: int) -> Prover:
+    return Prover(load(spec), seed=seed)

@@ -1,0 +1,94 @@
+"""A proof on one page, and as plain values for JSON."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import asdict
+from statistics import median
+from typing import Any, Final
+
+from conformance.proving.proof import Proof
+from conformance.proving.trial import Outcome, Trial
+
+_ABOUT: Final[tuple[tuple[Outcome, str, str], ...]] = (
+    ("found", "found", "a row finds it"),
+    ("survives", "survive", "wrong, and no row finds it"),
+    ("allowed", "allowed", "not the same, but right as well: it was judged, and nobody objects"),
+    ("alike", "alike", "the same in {}"),
+)
+
+
+def as_page(proof: Proof, *, verbose: bool = False) -> Iterator[str]:
+    """Walk the lines of a proof; `verbose` also names every mistake with what came of it."""
+    yield f"{proof.lifecycle}, revision {proof.version}: {len(proof.trials)} mistakes, each put into its own model."
+    yield ""
+    scope = "all" if proof.whole else "the first"
+    where = f"{scope} {proof.configurations:,} configurations of the small scope"
+    for outcome, word, about in _ABOUT:
+        if count := proof.count(outcome):
+            yield f"  {word:<10}{count:>5}   {about.format(where)}"
+    yield from _of_searches(proof)
+    if verbose:
+        yield ""
+        yield from (f"  {_verdict(each):<18}{_said(each)}" for each in proof.trials)
+    for each in proof.survivors:
+        yield ""
+        yield f"--- survives: {_said(each)}"
+        yield from (f"  {name} = {choice} is declared" for name, choice in each.policies.items())
+        yield "  the shortest calls that tell it apart, as a row:"
+        yield from (f"    {line}" for line in each.shown.splitlines())
+    if not proof.partly:
+        yield ""
+        yield from _of_rows(proof)
+
+
+def _of_searches(proof: Proof) -> Iterator[str]:
+    asked = [each.search for each in proof.trials if each.search is not None]
+    if not asked:
+        return
+    found = [each for each in asked if each.found]
+    yield ""
+    line = f"  The search alone, without any row, finds {len(found)} of {len(asked)} ({len(found) / len(asked):.0%})"
+    if found:
+        line += f": the median in {median(each.calls for each in found):.0f} calls of a case, after {median(each.ms for each in found):.0f} ms"
+    yield line + "."
+    missed = [each for each in proof.trials if each.search is not None and not each.search.found]
+    yield from (f"    missed     {_said(each)}" for each in missed)
+
+
+def _of_rows(proof: Proof) -> Iterator[str]:
+    finds = Counter(each.row for each in proof.trials if each.outcome == "found")
+    most = ", ".join(f"{row} {count}" for row, count in finds.most_common(8))
+    yield f"Rows that find most, each mistake counted once: {most}." if most else "No row finds anything."
+    if proof.idle:
+        rows = ", ".join(f"{row} ({level})" for row, level in proof.idle)
+        yield f"Rows that find none of these mistakes: {rows}."
+    else:
+        yield "Every row finds one."
+    for name, passed in proof.alive:
+        yield f"A system that answers nothing of use ({name.replace('_', ' ')}) passes {', '.join(passed)}."
+    if not proof.alive:
+        yield "Every MUST row fails against each system that answers nothing of use."
+
+
+def _verdict(trial: Trial) -> str:
+    return f"found by {trial.row}" if trial.outcome == "found" else trial.outcome
+
+
+def _said(trial: Trial) -> str:
+    return f"{trial.clause}: {trial.does} ({trial.operator})"
+
+
+def as_plain(proof: Proof) -> dict[str, Any]:
+    """Return a proof as plain values: what was counted, and each mistake with what came of it."""
+    return {
+        "lifecycle": proof.lifecycle,
+        "revision": proof.version,
+        "counts": {outcome: proof.count(outcome) for outcome, _, _ in _ABOUT},
+        "configurations": proof.configurations,
+        "whole_scope": proof.whole,
+        "rows_that_find_nothing": [{"row": row, "level": level} for row, level in proof.idle],
+        "dead_systems_that_pass": [{"system": name, "rows": list(rows)} for name, rows in proof.alive],
+        "mistakes": [asdict(each) for each in proof.trials],
+    }

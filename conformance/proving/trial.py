@@ -1,0 +1,252 @@
+"""One mistake tried: which row finds it, whether the search alone does, or that nothing tells it from what is right."""
+
+from __future__ import annotations
+
+import itertools
+import re
+import time
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import closing
+from dataclasses import dataclass, field, replace
+from functools import cache, cached_property
+from typing import Any, Final, Literal
+
+from conformance.budget import USUAL, Budget
+from conformance.counterexample import as_row, play
+from conformance.stand_ins import model_system
+from conformance.suite import RowRunner, SearchTally, search, searches_of
+from conformance.system import Adapter
+from conformance.targets import open_system
+from conformance.verdict import Verdict
+from statemachines.bounds import USUAL as USUAL_BOUNDS
+from statemachines.compare import Comparison, Parting
+from statemachines.compile import Compiled
+from statemachines.explore import Exploration
+from statemachines.kernel import within
+from statemachines.lifecycle import Row
+from statemachines.mutants import Mutant, mutants
+from statemachines.rows import RowCompiler
+
+LIMIT: Final = 2.0  # seconds for one call: some mistakes make a model go on for ever
+GLANCE: Final = replace(USUAL.quick(), schedules=4, schedules_of_all=8, schedules_of_each=1, more_schedules=4)
+"""How often a row is run: a model that makes one call after the other has no races."""
+MOST_SETTINGS: Final = 6  # with which the rows are run for one mistake
+ELSEWHERE: Final = replace(USUAL_BOUNDS, states=200, transitions=2_000)
+"""How far a mistake is compared where a policy is not the default one."""
+BACKWARDS: Final = replace(USUAL_BOUNDS, states=1_000, transitions=10_000)
+"""How far it is compared from where the wrong model comes to."""
+MOST_PARTINGS: Final = 40  # of which the judge is asked
+
+Outcome = Literal["found", "alike", "allowed", "survives"]
+"""A row finds it; it does what is right in all of the small scope; it does something else that is right too; or no row finds it."""
+
+Policies = Mapping[str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class Search:
+    """What the search found without any row: whether it did, in how many cases and calls, and milliseconds."""
+
+    found: bool
+    cases: int
+    calls: int
+    ms: int
+
+
+@dataclass(frozen=True, slots=True)
+class Trial:
+    """What came of a mistake.
+
+    row       the row that finds it, by a case of so many `calls`, after `ms` milliseconds of it and the rows tried before
+    policies  the choices that make it show, where they are not the default ones
+    shown     of one that survives: the shortest calls that tell it apart, as a row
+    search    None where the search was not asked
+    """
+
+    operator: str
+    clause: str
+    does: str
+    outcome: Outcome
+    row: str = ""
+    calls: int = 0
+    ms: int = 0
+    policies: Policies = field(default_factory=dict)
+    shown: str = ""
+    search: Search | None = None
+
+
+class Prover:
+    """Tries the mistakes of one spec, each as a system that does what the mutant does."""
+
+    def __init__(self, compiled: Compiled, *, seed: int = 0, budget: Budget = GLANCE) -> None:
+        self.compiled = compiled
+        self.seed = seed
+        self.budget = budget
+        self.mutants = mutants(compiled.kernel)
+        self.rows = RowCompiler(compiled.lifecycle).checked()
+        self._comparison = cache(self._compared_with)
+
+    def tried(self, number: int, *, searched: bool = False) -> Trial:
+        """Try the mistake of a number."""
+        mutant = self.mutants[number]
+        kernel = self.model_of(mutant)
+        made = self._by_rows(mutant, kernel, self._likely_settings(kernel)) or self._by_comparison(mutant, kernel)
+        if searched and made.outcome in ("found", "survives"):
+            made = replace(made, search=self._by_search(kernel, made.policies))
+        return made
+
+    def model_of(self, mutant: Mutant) -> Compiled:
+        """Return the life cycle with the mistake in its kernel."""
+        return Compiled(self.compiled.lifecycle, mutant.kernel, self.compiled.words)
+
+    # ── By rows ──
+
+    def _by_rows(self, mutant: Mutant, kernel: Compiled, settings: Iterable[Policies]) -> Trial | None:
+        began = time.monotonic()
+        for policies, descending in itertools.product(settings, (False, True)):
+            with closing(self._system(kernel, policies, descending=descending)) as adapter:
+                runner = self._runner(adapter)
+                for row in self._likely_first(mutant):
+                    calls = self._fails(runner, row)
+                    if calls is not None:
+                        ms = round((time.monotonic() - began) * 1000)
+                        return _trial(mutant, "found", row=row.id.text, calls=calls, ms=ms, policies=policies)
+        return None
+
+    def finds(self, row: Row, number: int) -> bool:
+        """Return whether a row finds the mistake of a number, with the default policies."""
+        with closing(self._system(self.model_of(self.mutants[number]), {})) as adapter:
+            return self._fails(self._runner(adapter), row) is not None
+
+    def _runner(self, adapter: Adapter) -> RowRunner:
+        return RowRunner(self.compiled, self.rows, adapter, number=self.seed, budget=self.budget, shortest=False)
+
+    def _fails(self, runner: RowRunner, row: Row) -> int | None:
+        """Return in how many calls a row, or the judge beside it, finds something wrong; None where nothing is."""
+        result = runner.run(row)
+        if result.verdict in (Verdict.FAIL, Verdict.FLAKY):
+            return result.counterexample.calls if result.counterexample is not None else 0
+        if runner.strays:
+            return len(runner.strays[0][1].calls)
+        return None
+
+    def likely(self, row: Row, numbers: Sequence[int]) -> list[int]:
+        """Order mistakes by how likely it is that a row finds them."""
+        return sorted(numbers, key=lambda number: _far(row, self.mutants[number]))
+
+    def _likely_first(self, mutant: Mutant) -> list[Row]:
+        return sorted(self.compiled.lifecycle.rows.values(), key=lambda row: _far(row, mutant))
+
+    def _likely_settings(self, kernel: Compiled) -> list[Policies]:
+        """List the policies with which rows are run: by default, and each choice that what the mistake changes asks for."""
+        asked = _policies_read(self.compiled.source, kernel.source)
+        return [{}, *(each for each in self._others if each.keys() <= asked)][:MOST_SETTINGS]
+
+    @cached_property
+    def _others(self) -> list[Policies]:
+        """The choices of one policy that are not the default."""
+        return [
+            {name: word.text}
+            for name, policy in self.compiled.lifecycle.policies.items()
+            for word in policy.choices
+            if word.text != policy.default.text
+        ]
+
+    def _system(
+        self, kernel: Compiled, policies: Policies, limits: Mapping[str, int] | None = None, *, descending: bool = False
+    ) -> Adapter:
+        """Open a system that does what a model does; with `descending` ids each new one comes before those there are."""
+        declares = {"clock": "virtual", "policies": dict(policies), "limits": dict(limits or {})}
+        waits = any(each.waits is not None for each in kernel.kernel.operations)
+        declares["concurrency"] = "none" if waits else "threads"
+        adapter = open_system(self.compiled, model_system(kernel, declares, descending=descending))
+        adapter.limit = LIMIT
+        return adapter
+
+    # ── By the search alone ──
+
+    def _by_search(self, kernel: Compiled, policies: Policies) -> Search:
+        from conformance.search import Faults  # Hypothesis is slow to import
+
+        began = time.monotonic()
+        with closing(self._system(kernel, policies)) as adapter:
+            runner = RowRunner(self.compiled, self.rows, adapter, number=self.seed, budget=USUAL)
+            faults, cases = Faults(runner.broken_calls, 1), 0
+            for name in searches_of(adapter):
+                tally = SearchTally(runner.witnessed)
+                search(runner, name, faults, tally)
+                cases += tally.judged
+                if faults.first is not None:
+                    break
+        first = faults.first
+        calls = 0 if first is None else len(first.case.calls)
+        return Search(first is not None, cases, calls, round((time.monotonic() - began) * 1000))
+
+    # ── By what models do ──
+
+    def _by_comparison(self, mutant: Mutant, kernel: Compiled) -> Trial:
+        """Say of a mistake that no row finds what tells it apart, if anything does: also by another choice of a policy."""
+        apart = False
+        for policies, partings in self._partings(kernel):
+            for parting in itertools.islice(partings, MOST_PARTINGS):
+                apart = True
+                if parting.trace is None:
+                    continue
+                with closing(self._system(kernel, policies, parting.limits)) as adapter:
+                    played = play(self.compiled, adapter, parting.trace, self.seed)
+                if played.finding is not None:
+                    shown, calls = as_row(self.compiled, played).text, len(played.trace)
+                    survives = _trial(mutant, "survives", shown=shown, calls=calls, policies=policies)
+                    return (self._by_rows(mutant, kernel, [policies]) if policies else None) or survives
+        return _trial(mutant, "allowed" if apart else "alike")
+
+    def _partings(self, kernel: Compiled) -> Iterator[tuple[Policies, Iterator[Parting]]]:
+        """Walk where a mistake parts from what is right: from where the right model comes to, and from where the wrong one does.
+
+        The rules of the wrong one may read what those of the right one do not, and tell more configurations apart.
+        """
+        yield {}, self._comparison(()).partings(kernel)
+        yield {}, Comparison(kernel, bounds=BACKWARDS).partings(self.compiled)
+        yield from ((each, self._comparison(tuple(each.items())).partings(kernel)) for each in self._others)
+
+    def _compared_with(self, policies: Sequence[tuple[str, str]]) -> Comparison:
+        return Comparison(self.compiled, dict(policies), ELSEWHERE if policies else USUAL_BOUNDS)
+
+    @property
+    def exploration(self) -> Exploration:
+        """The configurations of the small scope in which mistakes are compared that no row finds."""
+        return self._comparison(()).exploration
+
+
+def _trial(mutant: Mutant, outcome: Outcome, **told: Any) -> Trial:
+    return Trial(mutant.operator, mutant.clause, mutant.does, outcome, **told)
+
+
+def _far(row: Row, mutant: Mutant) -> int:
+    """Return how far a row is from a mistake: it covers what that breaks, or something of the same operation, or neither."""
+    covers = [word.text for word in row.covers]
+    operation = ".".join(mutant.clause.split(".")[:2])
+    if any(within(mutant.clause, each) or within(each, mutant.clause) for each in covers):
+        return 0
+    return 1 if any(within(each, operation) for each in covers) else 2
+
+
+_POLICY: Final = re.compile(r"policies\.(\w+)")
+
+
+def _policies_read(one: str, other: str) -> set[str]:
+    """Name the policies that the functions read in which two models differ."""
+    ours, theirs = _functions(one), _functions(other)
+    changed = [
+        text
+        for name in ours.keys() | theirs.keys()
+        if ours.get(name) != theirs.get(name)
+        for text in (ours.get(name, ""), theirs.get(name, ""))
+    ]
+    return {name for text in changed for name in _POLICY.findall(text)}
+
+
+def _functions(source: str) -> dict[str, str]:
+    """Return the functions of a module by name."""
+    parts = re.split(r"^ *def (\w+)", source, flags=re.MULTILINE)
+    return dict(zip(parts[1::2], parts[2::2], strict=True))

@@ -1,0 +1,232 @@
+"""Where two models of one life cycle part: the shortest calls of which the last one is answered in another way.
+
+Both are systems that do what they must and nothing beside it (`ModelSubject`). They take the same calls from each
+configuration that the first one reaches. Where these leave other configurations behind, both go on from there side by side.
+"""
+
+from __future__ import annotations
+
+import heapq
+import itertools
+from collections import Counter
+from collections.abc import Hashable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Final
+
+from statemachines.bounds import USUAL, Bounds
+from statemachines.checks import watched
+from statemachines.compile import Compiled
+from statemachines.explore import Chooser, Exploration, Reached, SmallScope, choosers, explore, leave_out
+from statemachines.explore.influence import Influence
+from statemachines.model import ABSENT, CHOSEN, Document, Impossible, Restless
+from statemachines.rows import Call, ModelSubject, Observed, RowFailure, RowTooLong, Trace, symbolic
+from statemachines.types import INT, RecordType, Type, present
+
+UNTIRING: Final = replace(USUAL, own_steps=1_000_000)
+"""A model is put back so often that its own steps are many."""
+_CANNOT: Final = (ArithmeticError, LookupError, TypeError, ValueError, Impossible, Restless, RowTooLong)
+
+Frozen = tuple[Any, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Parting:
+    """Calls of which the last is answered in one way by the one model, and in another way by the other.
+
+    trace   the calls; None where the way there leads over what a system does unasked
+    limits  with which both were made
+    """
+
+    trace: Trace | None
+    limits: Mapping[str, int]
+    one: Observed
+    other: Observed
+
+
+class _Numbered(dict[str, Any]):
+    """A record in which each number is another one."""
+
+
+class Comparison:
+    """What the configurations of a life cycle's small scope tell of other models of it.
+
+    A model that is alike here may part elsewhere: in a larger scope, and where its rules read more than those of the first,
+    for configurations that differ in nothing these read are one.
+    """
+
+    def __init__(self, one: Compiled, policies: Mapping[str, Any] | None = None, bounds: Bounds = USUAL) -> None:
+        """Explore the first of the models, with the default policies if none are given."""
+        self.one = one
+        self.policies = policies
+        self.bounds = bounds
+        self.exploration: Exploration = explore(one, bounds, policies)
+        self.influence = Influence(one.kernel)
+
+    def partings(self, other: Compiled, pairs: int = 500) -> Iterator[Parting]:
+        """Walk where another model parts from the first, the shortest ways first, until there are no more.
+
+        `pairs` is how many pairs of configurations that differ are gone on from; so many calls are made as the bounds allow
+        transitions.
+        """
+        scopes = {id(each.scope): each.scope for each in self.exploration.reached}
+        left = [self.bounds.transitions]
+        sides = {number: _Sides(self, other, scope, pairs, left) for number, scope in scopes.items()}
+        for each in self.exploration.reached:
+            sides[id(each.scope)].begin(each)
+        for side in sides.values():
+            yield from side.walked()
+
+    def tells_apart(self, other: Compiled) -> bool:
+        """Return whether anything tells another model from the first one."""
+        return next(self.partings(other), None) is not None
+
+
+@dataclass(frozen=True, slots=True)
+class _Pair:
+    """Where both models are, and the calls from a configuration that the first one reached."""
+
+    one: Frozen
+    other: Frozen
+    reached: Reached
+    calls: tuple[Call, ...] = ()
+
+
+class _Sides:
+    """Both models in one scope: puts them where they shall be, makes a call of both, and looks at what came of it."""
+
+    def __init__(
+        self, comparison: Comparison, other: Compiled, scope: SmallScope, pairs: int, calls_left: list[int]
+    ) -> None:
+        source = comparison.one.kernel
+        self.calls_left = calls_left  # of all scopes together
+        self.source, self.scope, self.left = source, scope, pairs
+        self.one, self.other = (
+            ModelSubject(watched(each, UNTIRING)(scope.limits, comparison.policies), each.kernel)
+            for each in (comparison.one, other)
+        )
+        for subject in (self.one, self.other):
+            leave_out(subject.model, source, comparison.influence, scope)
+        self.choosers: list[tuple[str, list[str], Sequence[Chooser]]] = [
+            (
+                each.name,
+                [parameter.name for parameter in each.parameters],
+                [
+                    _with_numbered(parameter.wire, chosen)
+                    for parameter, chosen in zip(
+                        each.parameters, choosers(comparison.one, each, scope.records), strict=True
+                    )
+                ],
+            )
+            for each in source.operations
+            if not each.blocks
+        ]
+        self.heap: list[tuple[int, int, _Pair]] = []
+        self.number = itertools.count()
+        self.met: set[Hashable] = set()
+
+    def begin(self, reached: Reached) -> None:
+        """Look from a configuration that the first model reaches, which the other one is put into as well."""
+        self._push(_Pair(reached.frozen, reached.frozen, reached))
+
+    def _push(self, pair: _Pair) -> None:
+        length = len(pair.reached.way()) + len(pair.calls)
+        heapq.heappush(self.heap, (length, next(self.number), pair))
+
+    def walked(self) -> Iterator[Parting]:
+        """Walk the partings."""
+        while self.heap and self.calls_left[0] > 0:
+            _, _, pair = heapq.heappop(self.heap)
+            self._put(pair)
+            for operation, arguments in [*self._calls()]:
+                self.calls_left[0] -= 1
+                one, other = (self._made(side, operation, arguments) for side in (self.one, self.other))
+                if one is None:
+                    self._put(pair)
+                    continue  # nobody goes there
+                call = Call(0, operation, tuple(arguments.items()))
+                if other is None or _seen(one) != _seen(other):
+                    yield self._parting(pair, call, one, other or Observed(operation, arguments))
+                    self._put(pair)
+                    continue
+                self._go_on(pair, call)
+
+    def _go_on(self, pair: _Pair, call: Call) -> None:
+        """Go on from where a call led, if that is another configuration in each, or one with other numbers; put both back."""
+        one, other = self.one.model.freeze(), self.other.model.freeze()
+        new = one != other or any(isinstance(value, _Numbered) for _, value in call.arguments)
+        if new and self.left and (one, other) not in self.met:
+            self.met.add((one, other))
+            self.left -= 1
+            self._push(_Pair(one, other, pair.reached, (*pair.calls, call)))
+        if (one, other) != (pair.one, pair.other):
+            self._put(pair)
+
+    def _put(self, pair: _Pair) -> None:
+        self.one.model.thaw(pair.one)
+        self.other.model.thaw(pair.other)
+
+    def _calls(self) -> Iterator[tuple[str, dict[str, Any]]]:
+        """Walk the calls worth a try, those that let time pass included."""
+        model: Any = self.one.model
+        for name, parameters, lists in self.choosers:
+            for values in itertools.product(*[values(model) for values in lists]):
+                pairs = zip(parameters, values, strict=True)
+                yield name, {key: value for key, value in pairs if value is not ABSENT}
+        now = model.now
+        ends = {end for side in (self.one, self.other) for timer in side.model.deadlines() for end in timer[:2]}
+        waits = {end - now + more for end in ends for more in (-1, 0, 1)} or {1}
+        yield from (("wait", {"ms": ms}) for ms in sorted(waits) if ms > 0)
+
+    def _made(self, side: ModelSubject, operation: str, arguments: dict[str, Any]) -> Observed | None:
+        """Make a call; None where the spec does not say what it does, or the model cannot carry it out."""
+        try:
+            return side.call(operation, arguments)
+        except (RowFailure, *_CANNOT):
+            return None
+
+    def _parting(self, pair: _Pair, last: Call, one: Observed, other: Observed) -> Parting:
+        steps = pair.reached.way().calls()
+        known = {each.name for each in self.source.operations} | {"wait"}
+        if any(each.operation not in known for each in steps):
+            return Parting(None, self.scope.limits, one, other)
+        trace = symbolic(self.source, self._replayed([*steps, *pair.calls, last]))
+        return Parting(trace, self.scope.limits, one, other)
+
+    def _replayed(self, calls: Sequence[Call]) -> Iterator[Observed]:
+        """Make calls of the first model from the start of a case."""
+        self.one.model.reset()
+        for call in calls:
+            made = self._made(self.one, call.operation, dict(call.arguments))
+            yield made or Observed(call.operation, dict(call.arguments))
+
+
+def _with_numbered(kind: Type, chosen: Chooser) -> Chooser:
+    """Add, of a record with several numbers, one in which each is another: who mixes them up is seen by it."""
+    record = present(kind)
+    numbers = [name for name, each in record.fields if present(each) == INT] if isinstance(record, RecordType) else []
+    if len(numbers) < 2:
+        return chosen
+
+    def values(model: Any) -> Sequence[Any]:
+        found = chosen(model)
+        full = next((each for each in reversed(found) if isinstance(each, dict)), None)
+        return [*found, _Numbered(full | {name: 2**at for at, name in enumerate(numbers, 1)})] if full else found
+
+    return values
+
+
+def _seen(made: Observed) -> tuple[Any, ...]:
+    """Return what a caller sees of a call, but for what a system chooses."""
+    return made.refused, _plain(made.reply), Counter(repr((name, _plain(dict(told)))) for name, told in made.signals)
+
+
+def _plain(value: Any) -> Any:
+    match value:
+        case Document(inline=inline, text=text):
+            return inline, text
+        case dict():
+            return {name: _plain(part) for name, part in value.items()}
+        case list() | tuple():
+            return [_plain(part) for part in value]
+        case _:
+            return None if value is CHOSEN else value

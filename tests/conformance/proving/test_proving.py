@@ -1,0 +1,181 @@
+"""Whether the rows of a spec find the mistakes that are put into its model, and what is told of those that they do not find."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from conformance.command.cli import main
+from conformance.proving import Proof, as_page, as_plain, proved
+from statemachines.compile import load
+
+RULES = """
+lifecycle: errands
+version: 1
+about: An errand is begun, and ends once.
+policies:
+  polite: {one of: [yes, no], default: yes}
+entities:
+  Errand:
+    id: minted
+    fields:
+      thanked: {type: bool, default: false}
+      unread:  {type: bool, default: false}
+    states: {active: [going], terminal: [done, dropped]}
+types:
+  Told: {record: {state: Errand.state, thanked: bool}}
+operations:
+  begin:
+    about: An errand begins.
+    create:
+      Errand: {}
+    gives: {id: errand.id}
+  finish:
+    about: It ends.
+    takes: {errand: Errand}
+    move:
+      going: done
+    set: {errand.thanked: "policies.polite == yes", errand.unread: true}
+  drop:
+    about: It is given up.
+    takes: {errand: Errand}
+    move:
+      going: dropped
+  look:
+    about: What is known of it.
+    takes: {errand: Errand}
+    gives: Told(errand.state, errand.thanked)
+matrix:
+  N1:
+    about: An errand ends.
+    level: must
+    source: the source
+    covers: [operations.finish.move]
+    act:
+      - errand = begin()
+      - finish(errand.id)
+      - last = look(errand.id)
+    assert:
+      - last.state == done
+"""
+FURTHER = """
+  N2:
+    about: An errand is begun.
+    level: must
+    source: the source
+    covers: [operations.begin.create.Errand]
+    act:
+      - errand = begin()
+    assert:
+      - errand.id != ''
+"""
+
+
+def spec(folder: Path, rows: str = "") -> Path:
+    file = folder / "errands.yaml"
+    file.write_text(RULES + rows, encoding="utf-8")
+    return file
+
+
+@pytest.fixture(scope="module")
+def proof(tmp_path_factory: pytest.TempPathFactory) -> Proof:
+    return proved(load(spec(tmp_path_factory.mktemp("proof"), FURTHER)), searched=True)
+
+
+def outcome(proof: Proof, clause: str, does: str = "") -> str:
+    (trial,) = (each for each in proof.trials if each.clause == clause and does in each.does)
+    return trial.outcome
+
+
+def test_a_mistake_is_found_by_the_row_that_is_about_it(proof: Proof) -> None:
+    (trial,) = (
+        each for each in proof.trials if each.clause == "operations.finish.move.going" and "dropped" in each.does
+    )
+    assert (trial.outcome, trial.row, trial.calls) == ("found", "N1", 3)
+
+
+def test_what_no_row_asks_for_survives_and_its_shortest_calls_are_shown(proof: Proof) -> None:
+    (trial,) = (each for each in proof.trials if each.clause == "operations.drop.move.going" and "to done" in each.does)
+    assert trial.outcome == "survives"
+    assert [line.split("= ")[-1].strip(" -") for line in trial.shown.splitlines() if "(" in line][:3] == [
+        "begin()",
+        "drop(errand.id)",
+        "look(errand.id)",
+    ]
+
+
+def test_what_nobody_can_see_is_alike(proof: Proof) -> None:
+    assert outcome(proof, "operations.finish.set.errand.unread") == "alike"
+
+
+def test_a_mistake_that_shows_only_by_another_choice_of_a_policy_is_tried_with_that(proof: Proof) -> None:
+    (trial,) = (each for each in proof.trials if each.clause == "operations.look.gives")
+    assert (trial.outcome, trial.row, trial.policies) == ("found", "N1", {"polite": "no"})
+
+
+def test_a_row_that_finds_nothing_is_named(proof: Proof) -> None:
+    assert proof.idle == [("N2", "must")]
+    assert proof.exit == 1
+
+
+def test_the_search_finds_without_rows_what_they_do_not_ask_for(proof: Proof) -> None:
+    asked = [each for each in proof.trials if each.search is not None]
+    assert {each.outcome for each in asked} == {"found", "survives"}
+    assert all(each.search is not None and each.search.found for each in asked)
+
+
+def test_the_row_that_is_shown_finds_the_mistake_once_it_stands_in_the_spec(proof: Proof, tmp_path: Path) -> None:
+    clause = "operations.drop.move"
+    shown = next(each.shown for each in proof.trials if each.clause == clause and each.outcome == "survives")
+    row = "".join(f"  {line}\n" for line in shown.replace("C1:", "N3:", 1).splitlines())
+    again = proved(load(spec(tmp_path, row)), clause=clause)
+    (found,) = (
+        each for each in again.trials if each.does == next(one.does for one in proof.trials if one.shown == shown)
+    )
+    assert (found.outcome, found.row) == ("found", "N3")
+
+
+def test_several_processes_say_what_one_does(proof: Proof, tmp_path: Path) -> None:
+    file = spec(tmp_path, FURTHER)
+    one, two = (as_plain(proved(load(file), workers=workers)) for workers in (1, 2))
+    for each in (*one["mistakes"], *two["mistakes"]):
+        each.pop("ms")
+    assert one == two
+
+
+def test_a_page_says_what_came_of_it(proof: Proof) -> None:
+    text = "\n".join(as_page(proof, verbose=True))
+    assert f"revision 1: {len(proof.trials)} mistakes" in text
+    assert "--- survives: operations.drop.move" in text
+    assert "Rows that find none of these mistakes: N2 (must)." in text
+    assert "The search alone, without any row, finds" in text
+    assert (
+        "Every MUST row fails against each system that answers nothing of use" not in text
+    )  # N2 claims hardly anything
+
+
+def test_the_command_ends_as_the_proof_does_and_writes_json(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    file = str(spec(tmp_path))
+    assert main(["prove", file, "--clause", "operations.finish.move", "--json"]) == 0
+    said = json.loads(capsys.readouterr().out)
+    assert said["counts"]["survives"] == 0
+    assert {each["row"] for each in said["mistakes"]} == {"N1"}
+    assert main(["prove", file]) == 1
+    assert "survive" in capsys.readouterr().out
+
+
+def test_a_clause_of_which_no_mistake_is_made_is_a_wrong_use(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["prove", str(spec(tmp_path)), "--clause", "operations.nothing"]) == 2
+    assert "there is no mistake to make about operations.nothing" in capsys.readouterr().err
+
+
+@pytest.mark.thorough
+def test_every_mistake_in_task_progress_that_makes_a_difference_is_found_by_a_row() -> None:
+    found = proved(load("task-progress"))
+    assert [each.clause for each in found.survivors] == []
+    assert (found.idle, found.alive, found.exit) == ([], [], 0)
+    assert found.count("found") >= 75

@@ -1,0 +1,37 @@
+"""Mutants of a kernel: each kind of mistake, in words, and each a model that runs."""
+
+from __future__ import annotations
+
+from statemachines.compile import Compiled, load
+from statemachines.mutants import mutants
+
+MISTAKES = {
+    "left out": "messages.Ended.outlives | does not do it",
+    "accepted": "entities.Job.unique.id | carries `start_as` out all the same",
+    "off by one": "entities.Job.retain | keeps one more",
+    "kept": "entities.Job.retain | counts all together, not by `job.thread`",
+    "order": "messages.Ended.order | breaks no ties",
+    "other field": "entities.Job.retain | `job.started_at` in place of `job.completed_at`",
+    "other state": "operations.request_cancel.move | leads from running to completed",
+    "other code": "operations.inspect_job.missing | refuses with already_resolved",
+    "doubled": "operations.finish.signal.BoundaryRequested | does it twice",
+    "whenever": "operations.finish.signal.BoundaryRequested | does it whether `job.thread.idle` or not",
+    "unfiltered": "operations.messages.gives | takes all, whether `m.to == thread` or not",
+    "weaker": "operations.list_jobs.gives | does not ask whether `j.thread == thread`",
+    "opposite": "entities.Job.private to | `job.thread != thread` in place of `job.thread == thread`",
+}
+
+
+def test_mutants_make_each_kind_of_mistake_say_so_in_words_and_are_models() -> None:
+    compiled = load("thread-job")
+    found = mutants(compiled.kernel)
+    said = {(each.operator, f"{each.clause} | {each.does}") for each in found}
+    assert {*MISTAKES.items()} <= said
+    assert compiled.kernel not in [each.kernel for each in found]
+    for each in found[::10]:
+        Compiled(compiled.lifecycle, each.kernel, compiled.words).model()
+
+
+def test_a_timer_is_a_millisecond_late_or_early() -> None:
+    found = [each for each in mutants(load("job").kernel) if each.clause == "entities.Job.after.terminal"]
+    assert {"comes a millisecond late", "comes a millisecond early"} <= {each.does for each in found}
