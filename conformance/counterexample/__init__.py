@@ -1,12 +1,10 @@
 """From a case that failed to its counterexample: the trace, the shrink passes, and its text as a row.
 
-`shrunk` makes the shortest trace that still shows the fault; its steps are written by `statemachines.rows`. `play` plays a
-trace on a fresh system, judged, and `as_row` writes what that shows.
+`shrunk` makes the shortest trace that still shows the fault; its steps are written by `statemachines.rows`. `shown_as_row` writes
+what a trace shows that nobody has played yet.
 """
 
 from __future__ import annotations
 
-from conformance.counterexample.evidence import Fails, because, row_itself, shrunk
-from conformance.counterexample.play import Played, play
+from conformance.counterexample.evidence import Fails, because, row_itself, shown_as_row, shrunk
 from conformance.counterexample.row_cut import without_needless_steps
-from conformance.counterexample.text import as_row

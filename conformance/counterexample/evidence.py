@@ -13,9 +13,10 @@ from conformance.counterexample.play import NOTHING, Played, play, symbolic
 from conformance.counterexample.shrink import in_turn, shrink
 from conformance.counterexample.text import Claim, Written, as_row
 from conformance.judge import CallFailed, Case, Finding, kernel_facts
-from conformance.system import HarnessError
+from conformance.system import Adapter, HarnessError
 from conformance.verdict import Counterexample
 from statemachines.checks import holds
+from statemachines.compile import Compiled
 from statemachines.lifecycle import Row
 from statemachines.rows import AtOnce, Program, RowFailure, Trace, otherwise, row_as_it_ran, without
 
@@ -264,6 +265,12 @@ def _written(case: Case, best: Played, *, should: bool) -> Written:
         if holds(case.compiled, written.text, declaration.limits, declaration.policies):
             return written
     return as_row(case.compiled, best, claim="none", runs_on=declaration.runs_on)
+
+
+def shown_as_row(compiled: Compiled, adapter: Adapter, trace: Trace, seed: int) -> tuple[str, int] | None:
+    """Return what a trace shows on a system, as a row, and of how many calls; None where nothing is wrong about it."""
+    played = play(compiled, adapter, trace, seed)
+    return None if played.finding is None else (as_row(compiled, played).text, len(played.trace))
 
 
 def row_itself(program: Program, failed: Fails) -> Counterexample:

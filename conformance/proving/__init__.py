@@ -7,4 +7,4 @@ from __future__ import annotations
 
 from conformance.proving.proof import Proof, proved
 from conformance.proving.text import as_page, as_plain
-from conformance.proving.trial import Trial
+from conformance.proving.trial import MutantResult

@@ -10,7 +10,7 @@ from functools import cache
 from multiprocessing import get_context
 from typing import Any, Final
 
-from conformance.proving.trial import GLANCE, LIMIT, Outcome, Prover, Trial
+from conformance.proving.trial import CALL_SECONDS, GLANCE, MutantResult, Outcome, Prover
 from conformance.stand_ins import dead_systems
 from conformance.suite import RowRunner
 from conformance.targets import open_system
@@ -20,10 +20,8 @@ from statemachines.kernel import within
 from statemachines.lifecycle import Level
 from statemachines.specs import RULES
 
-TRIES: Final = 60
+MISTAKES_OF_A_ROW: Final = 60
 """Mistakes that a row is tried on that found none of those that others find first."""
-MANY: Final = 4
-"""How many tasks a process is given at once."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +36,7 @@ class Proof:
 
     lifecycle: str
     version: int
-    trials: Sequence[Trial]
+    trials: Sequence[MutantResult]
     configurations: int
     whole: bool
     idle: Sequence[tuple[str, Level]]
@@ -50,7 +48,7 @@ class Proof:
         return sum(each.outcome == outcome for each in self.trials)
 
     @property
-    def survivors(self) -> list[Trial]:
+    def survivors(self) -> list[MutantResult]:
         """The mistakes that no row finds although they are wrong."""
         return [each for each in self.trials if each.outcome == "survives"]
 
@@ -98,19 +96,19 @@ def proved(
     )
 
 
-def _idle(prover: Prover, numbers: Sequence[int], trials: Sequence[Trial], ask: _Ask) -> list[tuple[str, Level]]:
+def _idle(prover: Prover, numbers: Sequence[int], trials: Sequence[MutantResult], ask: _Ask) -> list[tuple[str, Level]]:
     """List the rows that find none of the mistakes that other rows find first."""
     found = [number for number, trial in zip(numbers, trials, strict=True) if trial.outcome == "found"]
     first = {trial.row for trial in trials}
     rows = [row for row in prover.compiled.lifecycle.rows.values() if row.id.text not in first]
-    tries = [(row.id.text, tuple(prover.likely(row, found)[:TRIES])) for row in rows]
+    tries = [(row.id.text, tuple(prover.likely(row, found)[:MISTAKES_OF_A_ROW])) for row in rows]
     return [(row.id.text, row.level) for row, finds in zip(rows, ask(_finds, tries), strict=True) if not finds]
 
 
 # ── What is asked of a process ──
 
 
-def _tried(prover: Prover, number: int, searched: bool) -> Trial:
+def _tried(prover: Prover, number: int, searched: bool) -> MutantResult:
     return prover.tried(number, searched=searched)
 
 
@@ -122,7 +120,7 @@ def _alive(prover: Prover, name: str) -> tuple[str, list[str]]:
     """Return the MUST rows that a system does not fail which answers nothing of use."""
     compiled, fine = prover.compiled, (Verdict.FAIL, Verdict.NOT_APPLICABLE)
     with closing(open_system(compiled, dead_systems(compiled)[name])) as adapter:
-        adapter.limit = LIMIT
+        adapter.limit = CALL_SECONDS
         runner = RowRunner(compiled, prover.rows, adapter, number=prover.seed, budget=GLANCE, shortest=False)
         rows = [row for row in compiled.lifecycle.rows.values() if row.level == "must"]
         return name, [row.id.text for row in rows if runner.run(row).verdict not in fine]
@@ -133,7 +131,7 @@ _Ask = Callable[[Callable[..., Any], Sequence[tuple[Any, ...]]], Iterable[Any]]
 
 @contextmanager
 def _spread(compiled: Compiled, seed: int, workers: int, prover: Prover) -> Iterator[_Ask]:
-    """Give what asks something of a prover many times: here, or spread over processes, in order all the same."""
+    """Yield what asks something of a prover many times: here, or spread over processes, in order all the same."""
     if workers == 1 or compiled.origin is None:
         yield lambda what, given: (what(prover, *each) for each in given)
         return

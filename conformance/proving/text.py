@@ -9,7 +9,7 @@ from statistics import median
 from typing import Any, Final
 
 from conformance.proving.proof import Proof
-from conformance.proving.trial import Outcome, Trial
+from conformance.proving.trial import MutantResult, Outcome
 
 _ABOUT: Final[tuple[tuple[Outcome, str, str], ...]] = (
     ("found", "found", "a row finds it"),
@@ -72,11 +72,11 @@ def _of_rows(proof: Proof) -> Iterator[str]:
         yield "Every MUST row fails against each system that answers nothing of use."
 
 
-def _verdict(trial: Trial) -> str:
+def _verdict(trial: MutantResult) -> str:
     return f"found by {trial.row}" if trial.outcome == "found" else trial.outcome
 
 
-def _said(trial: Trial) -> str:
+def _said(trial: MutantResult) -> str:
     return f"{trial.clause}: {trial.does} ({trial.operator})"
 
 

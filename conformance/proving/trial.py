@@ -12,14 +12,14 @@ from functools import cache, cached_property
 from typing import Any, Final, Literal
 
 from conformance.budget import USUAL, Budget
-from conformance.counterexample import as_row, play
+from conformance.counterexample import shown_as_row
 from conformance.stand_ins import model_system
 from conformance.suite import RowRunner, SearchTally, search, searches_of
 from conformance.system import Adapter
 from conformance.targets import open_system
 from conformance.verdict import Verdict
 from statemachines.bounds import USUAL as USUAL_BOUNDS
-from statemachines.compare import Comparison, Parting
+from statemachines.compare import ModelComparison, Parting
 from statemachines.compile import Compiled
 from statemachines.explore import Exploration
 from statemachines.kernel import within
@@ -27,7 +27,7 @@ from statemachines.lifecycle import Row
 from statemachines.mutants import Mutant, mutants
 from statemachines.rows import RowCompiler
 
-LIMIT: Final = 2.0  # seconds for one call: some mistakes make a model go on for ever
+CALL_SECONDS: Final = 2.0  # seconds for one call: some mistakes make a model go on for ever
 GLANCE: Final = replace(USUAL.quick(), schedules=4, schedules_of_all=8, schedules_of_each=1, more_schedules=4)
 """How often a row is run: a model that makes one call after the other has no races."""
 MOST_SETTINGS: Final = 6  # with which the rows are run for one mistake
@@ -54,7 +54,7 @@ class Search:
 
 
 @dataclass(frozen=True, slots=True)
-class Trial:
+class MutantResult:
     """What came of a mistake.
 
     row       the row that finds it, by a case of so many `calls`, after `ms` milliseconds of it and the rows tried before
@@ -86,7 +86,7 @@ class Prover:
         self.rows = RowCompiler(compiled.lifecycle).checked()
         self._comparison = cache(self._compared_with)
 
-    def tried(self, number: int, *, searched: bool = False) -> Trial:
+    def tried(self, number: int, *, searched: bool = False) -> MutantResult:
         """Try the mistake of a number."""
         mutant = self.mutants[number]
         kernel = self.model_of(mutant)
@@ -101,7 +101,7 @@ class Prover:
 
     # ── By rows ──
 
-    def _by_rows(self, mutant: Mutant, kernel: Compiled, settings: Iterable[Policies]) -> Trial | None:
+    def _by_rows(self, mutant: Mutant, kernel: Compiled, settings: Iterable[Policies]) -> MutantResult | None:
         began = time.monotonic()
         for policies, descending in itertools.product(settings, (False, True)):
             with closing(self._system(kernel, policies, descending=descending)) as adapter:
@@ -110,7 +110,7 @@ class Prover:
                     calls = self._fails(runner, row)
                     if calls is not None:
                         ms = round((time.monotonic() - began) * 1000)
-                        return _trial(mutant, "found", row=row.id.text, calls=calls, ms=ms, policies=policies)
+                        return _result(mutant, "found", row=row.id.text, calls=calls, ms=ms, policies=policies)
         return None
 
     def finds(self, row: Row, number: int) -> bool:
@@ -160,7 +160,7 @@ class Prover:
         waits = any(each.waits is not None for each in kernel.kernel.operations)
         declares["concurrency"] = "none" if waits else "threads"
         adapter = open_system(self.compiled, model_system(kernel, declares, descending=descending))
-        adapter.limit = LIMIT
+        adapter.limit = CALL_SECONDS
         return adapter
 
     # ── By the search alone ──
@@ -184,7 +184,7 @@ class Prover:
 
     # ── By what models do ──
 
-    def _by_comparison(self, mutant: Mutant, kernel: Compiled) -> Trial:
+    def _by_comparison(self, mutant: Mutant, kernel: Compiled) -> MutantResult:
         """Say of a mistake that no row finds what tells it apart, if anything does: also by another choice of a policy."""
         apart = False
         for policies, partings in self._partings(kernel):
@@ -193,12 +193,12 @@ class Prover:
                 if parting.trace is None:
                     continue
                 with closing(self._system(kernel, policies, parting.limits)) as adapter:
-                    played = play(self.compiled, adapter, parting.trace, self.seed)
-                if played.finding is not None:
-                    shown, calls = as_row(self.compiled, played).text, len(played.trace)
-                    survives = _trial(mutant, "survives", shown=shown, calls=calls, policies=policies)
+                    told = shown_as_row(self.compiled, adapter, parting.trace, self.seed)
+                if told is not None:
+                    shown, calls = told
+                    survives = _result(mutant, "survives", shown=shown, calls=calls, policies=policies)
                     return (self._by_rows(mutant, kernel, [policies]) if policies else None) or survives
-        return _trial(mutant, "allowed" if apart else "alike")
+        return _result(mutant, "allowed" if apart else "alike")
 
     def _partings(self, kernel: Compiled) -> Iterator[tuple[Policies, Iterator[Parting]]]:
         """Walk where a mistake parts from what is right: from where the right model comes to, and from where the wrong one does.
@@ -206,11 +206,11 @@ class Prover:
         The rules of the wrong one may read what those of the right one do not, and tell more configurations apart.
         """
         yield {}, self._comparison(()).partings(kernel)
-        yield {}, Comparison(kernel, bounds=BACKWARDS).partings(self.compiled)
+        yield {}, ModelComparison(kernel, bounds=BACKWARDS).partings(self.compiled)
         yield from ((each, self._comparison(tuple(each.items())).partings(kernel)) for each in self._others)
 
-    def _compared_with(self, policies: Sequence[tuple[str, str]]) -> Comparison:
-        return Comparison(self.compiled, dict(policies), ELSEWHERE if policies else USUAL_BOUNDS)
+    def _compared_with(self, policies: Sequence[tuple[str, str]]) -> ModelComparison:
+        return ModelComparison(self.compiled, dict(policies), ELSEWHERE if policies else USUAL_BOUNDS)
 
     @property
     def exploration(self) -> Exploration:
@@ -218,8 +218,8 @@ class Prover:
         return self._comparison(()).exploration
 
 
-def _trial(mutant: Mutant, outcome: Outcome, **told: Any) -> Trial:
-    return Trial(mutant.operator, mutant.clause, mutant.does, outcome, **told)
+def _result(mutant: Mutant, outcome: Outcome, **told: Any) -> MutantResult:
+    return MutantResult(mutant.operator, mutant.clause, mutant.does, outcome, **told)
 
 
 def _far(row: Row, mutant: Mutant) -> int:

@@ -16,8 +16,7 @@ from typing import Any, Final
 from statemachines.bounds import USUAL, Bounds
 from statemachines.checks import watched
 from statemachines.compile import Compiled
-from statemachines.explore import Chooser, Exploration, Reached, SmallScope, choosers, explore, leave_out
-from statemachines.explore.influence import Influence
+from statemachines.explore import Chooser, Exploration, Influence, Reached, SmallScope, choosers, explore, leave_out
 from statemachines.model import ABSENT, CHOSEN, Document, Impossible, Restless
 from statemachines.rows import Call, ModelSubject, Observed, RowFailure, RowTooLong, Trace, symbolic
 from statemachines.types import INT, RecordType, Type, present
@@ -47,7 +46,7 @@ class _Numbered(dict[str, Any]):
     """A record in which each number is another one."""
 
 
-class Comparison:
+class ModelComparison:
     """What the configurations of a life cycle's small scope tell of other models of it.
 
     A model that is alike here may part elsewhere: in a larger scope, and where its rules read more than those of the first,
@@ -95,7 +94,7 @@ class _Sides:
     """Both models in one scope: puts them where they shall be, makes a call of both, and looks at what came of it."""
 
     def __init__(
-        self, comparison: Comparison, other: Compiled, scope: SmallScope, pairs: int, calls_left: list[int]
+        self, comparison: ModelComparison, other: Compiled, scope: SmallScope, pairs: int, calls_left: list[int]
     ) -> None:
         source = comparison.one.kernel
         self.calls_left = calls_left  # of all scopes together

@@ -45,7 +45,7 @@ def mutants(source: Kernel) -> list[Mutant]:
 
 
 def _left_out(source: Kernel) -> Iterator[Mutant]:
-    """A change, a move, a removal, a signal, a timer, a limit that is not kept, a message that leaves with its record."""
+    """Leave out a change, a move, a removal, a signal, a timer, a limit that is not kept, a message that leaves with its record."""
     effects = [each for each in source.effects() if not isinstance(each, Create | Send)]
     paths = [each.clause for each in effects if not (isinstance(each, Emit) and each.how == "permitted")]
     paths += [each.clause for each in source.spontaneous if each.must is not None]
@@ -57,7 +57,7 @@ def _left_out(source: Kernel) -> Iterator[Mutant]:
 
 
 def _accepted(source: Kernel) -> Iterator[Mutant]:
-    """A call carried out that is to be refused, or to change nothing; where a record is missing there is nothing to act on."""
+    """Carry a call out that is to be refused, or to change nothing; where a record is missing there is nothing to act on."""
     for operation in source.operations:
         for clause in dict.fromkeys(
             each.clause for each in operation.requires if each.guard is not None and each.answer in _KEPT
@@ -108,7 +108,7 @@ class _Mistakes:
             yield Other("whenever", f"does it whether `{written(part.when)}` or not", replace(part, when=None))
 
     def _moved(self, move: Move) -> Iterator[Other]:
-        """A move to another state of the record."""
+        """Move the record to another state."""
         for index, (before, target) in enumerate(move.arrows):
             clause = move.sentences[index] if move.sentences else move.clause
             for state in self.source.entity(move.entity).states if isinstance(target, Const) else ():
@@ -117,7 +117,7 @@ class _Mistakes:
                     yield Other("other state", f"leads from {before} to {state}", replace(move, arrows=arrows), clause)
 
     def _of_expression(self, value: Typed) -> Iterator[Other]:  # noqa: PLR0912 - a case for each mistake
-        """A comparison, a condition, a limit, a field, a filter or a choice that is another one."""
+        """Put another comparison, condition, limit, field, filter or choice in place of one."""
         match value:
             case Operate(operator=sign, left=Typed()) if sign in _BOUNDARIES:
                 yield _instead("boundary", value, replace(value, operator=_BOUNDARIES[sign]))

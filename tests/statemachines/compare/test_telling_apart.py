@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from statemachines.compare import Comparison, Parting
+from statemachines.compare import ModelComparison, Parting
 from statemachines.compile import Compiled
 from statemachines.mutants import mutants
 from tests.checking import compile_text
@@ -61,7 +61,7 @@ def errands() -> Compiled:
 
 def partings(spec: Compiled, clause: str, does: str, policies: dict[str, Any] | None = None) -> list[Parting]:
     (mutant,) = (each for each in mutants(spec.kernel) if each.clause == clause and does in each.does)
-    return [*Comparison(spec, policies).partings(Compiled(spec.lifecycle, mutant.kernel, spec.words))]
+    return [*ModelComparison(spec, policies).partings(Compiled(spec.lifecycle, mutant.kernel, spec.words))]
 
 
 def calls(parting: Parting) -> list[str]:
@@ -98,4 +98,4 @@ def test_another_choice_of_a_policy_tells_apart_what_the_default_does_not(errand
 
 
 def test_a_spec_is_no_other_than_itself(errands: Compiled) -> None:
-    assert [*Comparison(errands).partings(errands)] == []
+    assert [*ModelComparison(errands).partings(errands)] == []
