@@ -50,6 +50,7 @@ class Judge:
     A system need not do what a sentence of level SHOULD says. Where what it showed does not tell whether it did, and that
     makes a difference, a finding is no fault, and the case is judged no further.
 
+    suspicion what was suspected of the system before the case began
     lockstep  the model that is followed now: without what the system does not follow
     gave_up   what comes is not judged any more; the model goes on as it would
     """
@@ -66,7 +67,7 @@ class Judge:
         self.gave_up = False
         self._declaration = declaration
         self._facts = kernel_facts.of(compiled)
-        self._suspicion = suspicion
+        self.suspicion = suspicion
         self._past = Past(compiled, declaration, budget)
         self._not_followed: list[Finding] = []  # what came of each thing that is recommended and left out
 
@@ -107,7 +108,7 @@ class Judge:
             return finding
         if self._explained_by_instants(event):
             return None
-        suspicion = self._suspicion
+        suspicion = self.suspicion
         if not suspicion.only and self._is_explained_without(finding, suspicion.certain):
             return None
         unexplained = self._unless_recommended(finding)
@@ -136,7 +137,7 @@ class Judge:
 
         It is one by a clause that the finding itself does not speak of: that it speaks of is broken, whatever comes.
         """
-        certain = self._suspicion.certain
+        certain = self.suspicion.certain
         return next((each for each in self.deviations if each.guessed and each.clause not in certain), None)
 
     @property

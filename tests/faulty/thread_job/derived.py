@@ -248,3 +248,13 @@ class FileIsNamedAfterJob(Lie):
 
     def _spill_path(self) -> Path:
         return self._private_directory() / f"payload-{self._named}.txt"
+
+
+class ChosenIdResolvesAgain(Lie):
+    """A tool call that was resolved inline becomes a job all the same, when the caller chooses its id."""
+
+    row, calls = "X68", 2
+
+    def start_as(self, thread: str, tool_call: str, tool: str, job_id: str) -> Reply:
+        self._require_unused(job_id)
+        return self._begin(thread, tool_call, tool, job_id)

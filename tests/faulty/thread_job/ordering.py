@@ -10,6 +10,15 @@ from conformance.references.thread_job import Reply, ThreadJob, ThreadJobs
 from tests.faulty.thread_job.lie import Lie
 
 
+class ToldByInstantOfStart(Lie):
+    """Messages come by the instants at which their jobs started; those of one instant as they ended."""
+
+    row, calls = "X67", 6
+
+    def _due_in(self, thread: str) -> list[ThreadJob]:
+        return sorted(super()._due_in(thread), key=lambda job: job.started_at)
+
+
 class ToldInStartOrder(Lie):
     """Jobs are told in the order they started."""
 

@@ -39,6 +39,16 @@ class FirstStartedLeaves(Lie):
         return sorted(self._ended_in(thread), key=lambda job: job.serial)[:count]
 
 
+class EarliestStartLeaves(Lie):
+    """The ended job that started at the earliest instant leaves; of those of one instant the one that ended first."""
+
+    row, calls = "X66", 44
+
+    def _leaving(self, thread: str) -> list[ThreadJob]:
+        count = len(super()._leaving(thread))
+        return sorted(self._ended_in(thread), key=lambda job: job.started_at)[:count]
+
+
 class LastEndedLeaves(Lie):
     """The job that ended last leaves, not the one that ended first."""
 
