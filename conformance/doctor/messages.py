@@ -15,6 +15,9 @@ from statemachines.compile import Compiled
 _UNKNOWN: Final = "no_such_operation"
 _BAD_LINE: Final = b"this line is no JSON\n"
 _NOTICED: Final = 0.5  # seconds within which a bad line is told of, or not at all
+_ENDED_ADVICE: Final = (
+    "The program has ended: run the command by hand. It has to answer hello, and to go on until `close`."
+)
 _NO_METHOD_ADVICE: Final = (
     f'Answer a method that you do not know with {{"error": {{"code": {NO_METHOD}, "message": "…"}}}}.'
 )
@@ -52,7 +55,12 @@ def examine_messages(
 def _hello(compiled: Compiled, link: Link, seconds: float) -> Mapping[str, Any]:
     spec = compiled.lifecycle
     asked = {"protocol": PROTOCOL, "lifecycle": spec.name, "revision": spec.version}
-    answer = link.answer("hello", asked, seconds)
+    try:
+        answer = link.answer("hello", asked, seconds)
+    except Broken as error:
+        if error.kind != "crash":
+            raise
+        raise Wrong(f"{error.message}\n{error.detail}".rstrip(), _ENDED_ADVICE) from None
     try:
         welcome = check_welcome(result_of(answer, "hello", link.detail))
     except ProtocolError as error:

@@ -112,6 +112,11 @@ def test_what_is_wrong_is_shown_with_what_passed_and_what_to_mend(way: str, name
     assert not line or any(each.startswith(line) for each in step.exchange)
 
 
+def test_a_command_that_ends_before_it_says_hello_is_to_be_tried_by_hand() -> None:
+    assert "run the command by hand" in steps_of(target("crash_at_hello"))["hello"].mend
+    assert "run the command by hand" not in steps_of(target("crash_at_reset"))["reset"].mend
+
+
 @pytest.mark.thorough
 @pytest.mark.parametrize(("way", "name"), [("silent", "row N1"), ("stays", "close"), ("never_reads", "unknown method")])
 def test_what_does_not_come_is_told(way: str, name: str) -> None:
