@@ -14,8 +14,8 @@ from conformance.proving.trial import MutantResult, Outcome
 _ABOUT: Final[tuple[tuple[Outcome, str, str], ...]] = (
     ("found", "found", "a row finds it"),
     ("survives", "survive", "wrong, and no row finds it"),
-    ("allowed", "allowed", "not the same, but right as well: it was judged, and nobody objects"),
-    ("alike", "alike", "the same in {}"),
+    ("allowed", "allowed", "not the same, but right as well, as far as it was judged"),
+    ("alike", "alike", "no difference was found in {}"),
 )
 
 
@@ -23,8 +23,7 @@ def as_page(proof: Proof, *, verbose: bool = False) -> Iterator[str]:
     """Walk the lines of a proof; `verbose` also names every mistake with what came of it."""
     yield f"{proof.lifecycle}, revision {proof.version}: {len(proof.trials)} mistakes, each put into its own model."
     yield ""
-    scope = "all" if proof.whole else "the first"
-    where = f"{scope} {proof.configurations:,} configurations of the small scope"
+    where = f"the {'whole small scope' if proof.whole else 'small scope, not all of it'}: {proof.configurations:,} configurations"
     for outcome, word, about in _ABOUT:
         if count := proof.count(outcome):
             yield f"  {word:<10}{count:>5}   {about.format(where)}"
@@ -63,13 +62,13 @@ def _of_rows(proof: Proof) -> Iterator[str]:
     yield f"Rows that find most, each mistake counted once: {most}." if most else "No row finds anything."
     if proof.idle:
         rows = ", ".join(f"{row} ({level})" for row, level in proof.idle)
-        yield f"Rows that find none of these mistakes: {rows}."
+        yield f"Rows that find none of the mistakes nearest to them that others find: {rows}."
     else:
         yield "Every row finds one."
     for name, passed in proof.alive:
         yield f"A system that answers nothing of use ({name.replace('_', ' ')}) passes {', '.join(passed)}."
     if not proof.alive:
-        yield "Every MUST row fails against each system that answers nothing of use."
+        yield "Every MUST row that applies fails against each system that answers nothing of use."
 
 
 def _verdict(trial: MutantResult) -> str:

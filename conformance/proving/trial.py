@@ -14,7 +14,7 @@ from typing import Any, Final, Literal
 from conformance.budget import USUAL, Budget
 from conformance.counterexample import shown_as_row
 from conformance.stand_ins import model_system
-from conformance.suite import RowRunner, SearchTally, search, searches_of
+from conformance.suite import RowRunner, SearchTally, inapplicable, search, searches_of
 from conformance.system import Adapter
 from conformance.targets import open_system
 from conformance.verdict import Verdict
@@ -114,9 +114,14 @@ class Prover:
         return None
 
     def finds(self, row: Row, number: int) -> bool:
-        """Return whether a row finds the mistake of a number, with the default policies."""
-        with closing(self._system(self.model_of(self.mutants[number]), {})) as adapter:
-            return self._fails(self._runner(adapter), row) is not None
+        """Return whether a row finds the mistake of a number, with the first policies by which the row applies."""
+        kernel = self.model_of(self.mutants[number])
+        for policies in ({}, *self._others):
+            with closing(self._system(kernel, policies)) as adapter:
+                runner = self._runner(adapter)
+                if not inapplicable(self.compiled, self.rows.words, adapter, row):
+                    return self._fails(runner, row) is not None
+        return False
 
     def _runner(self, adapter: Adapter) -> RowRunner:
         return RowRunner(self.compiled, self.rows, adapter, number=self.seed, budget=self.budget, shortest=False)

@@ -23,7 +23,17 @@ from statemachines.types import INT, RecordType, Type, present
 
 UNTIRING: Final = replace(USUAL, own_steps=1_000_000)
 """A model is put back so often that its own steps are many."""
-_CANNOT: Final = (ArithmeticError, LookupError, TypeError, ValueError, Impossible, Restless, RowTooLong)
+_CANNOT: Final = (
+    ArithmeticError,
+    AttributeError,
+    LookupError,
+    RecursionError,
+    TypeError,
+    ValueError,
+    Impossible,
+    Restless,
+    RowTooLong,
+)
 
 Frozen = tuple[Any, ...]
 
@@ -74,10 +84,6 @@ class ModelComparison:
             sides[id(each.scope)].begin(each)
         for side in sides.values():
             yield from side.walked()
-
-    def tells_apart(self, other: Compiled) -> bool:
-        """Return whether anything tells another model from the first one."""
-        return next(self.partings(other), None) is not None
 
 
 @dataclass(frozen=True, slots=True)

@@ -180,7 +180,13 @@ class _ScopeSearch:
                     return
         except Impossible as error:
             self._violated("failure", str(error), error.clause)
-        except (ArithmeticError, IndexError, TypeError, ValueError) as error:  # TypeError: an order by null
+        except (
+            ArithmeticError,
+            AttributeError,
+            LookupError,
+            TypeError,
+            ValueError,
+        ) as error:  # of null, or an order by it
             self._violated("failure", f"{type(error).__name__}: {error}", self._path())
 
     def _ways(self) -> Iterator[bool]:

@@ -460,6 +460,9 @@ SCENARIOS: dict[type[Lie], str] = {
     ),
     choices.TakenIdGetsSuffix: "register('bash', 'x', 'build'); register('bash', 'y', 'build')",
     choices.CancelledIsNotTold: "a = register('bash', 'x'); cancel(a)",
+    replies.ProgressIsEmptyBesideCancel: (
+        "a = register('bash', 'x'); b = register('bash', 'y'); tool(poll=[a], cancel=[b], listen=True)"
+    ),
     choices.CancelledIsToldTwice: (
         "a = register('bash', 'x'); sink('refuse'); cancel(a); sink('accept'); wait(60_000)"
     ),

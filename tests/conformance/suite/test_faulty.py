@@ -73,6 +73,7 @@ ONE_MORE: dict[str, str] = {
     ),
     **dict.fromkeys(
         (
+            "ProgressIsEmptyBesideCancel",
             "AcknowledgeClearsQueue",
             "AcknowledgedIsGone",
             "CancelIsScopedAlthoughOnlyListsAre",

@@ -85,6 +85,18 @@ class ProgressAfterReturn(Lie):
             call_at(now() + 250, lambda: self._report(call))
 
 
+class ProgressIsEmptyBesideCancel(Lie):
+    """The updates of a call that cancelled something tell of no job."""
+
+    row, calls = "E83", 3
+
+    def _report(self, call: ToolCall) -> None:
+        if call.listen and call.outcomes:
+            self._signal("progress", token=call.token, jobs=[])
+        else:
+            super()._report(call)
+
+
 class ProgressUnasked(Lie):
     """Updates come although nobody listens."""
 
