@@ -1,16 +1,21 @@
-"""`check` of a shipped spec: in a warm process, and as a command."""
+"""`check` of a shipped spec that was checked before, and from scratch: in a warm process, and as a command."""
 
 from __future__ import annotations
 
 import statistics
 import sys
-import time
+from collections import defaultdict
+from functools import partial
+from pathlib import Path
+from tempfile import TemporaryDirectory
 
 from benchmarks.command import CHECK, SPEC, Done, command
 from benchmarks.measure import LESS, Finding, seconds, spread
 from statemachines.checks import check
 
-_WARM, _COMMAND = "check thread-job in a warm process", "check thread-job as a command"
+UNCHANGED, WHOLE = "unchanged", "from scratch"
+WARM, COMMAND = "in a warm process", "as a command"
+_LIMITS = {(UNCHANGED, WARM): 150, (UNCHANGED, COMMAND): 500, (WHOLE, WARM): 300, (WHOLE, COMMAND): 1_000}
 
 
 class Checking:
@@ -19,38 +24,40 @@ class Checking:
     rounds = 9
 
     def __init__(self) -> None:
-        self._warm: list[float] = []
-        self._processor: list[float] = []
+        self._folder = TemporaryDirectory(prefix="benchmark-checked-")
+        self._ms: dict[tuple[str, str], list[float]] = defaultdict(list)
         self._done: list[Done] = []
-        self._python: list[float] = []
         self._said = ""
 
     def once(self) -> None:
-        """Check here, then by command."""
-        if not self._warm:
-            check(SPEC)
-        before = time.process_time()
-        self._warm.append(seconds(lambda: check(SPEC)) * 1000)
-        self._processor.append((time.process_time() - before) * 1000)
+        """Check here, then by command; both with what was right before, and without."""
+        cache, folder = Path(self._folder.name) / "here", self._folder.name
+        if not self._done:
+            check(SPEC, cache=cache)
+            command(CHECK, within=folder)
+        for what, known in ((UNCHANGED, cache), (WHOLE, None)):
+            self._ms[what, WARM].append(seconds(partial(check, SPEC, cache=known)) * 1000)
+        for what, arguments in ((UNCHANGED, CHECK), (WHOLE, (*CHECK, "--no-cache"))):
+            self._done.append(command(arguments, within=folder))
+            self._ms[what, COMMAND].append(self._done[-1].seconds * 1000)
+        self._ms["Python", COMMAND].append(command([sys.executable, "-c", "pass"]).seconds * 1000)
         found = check(SPEC)
         faults = "nothing found" if found.right else f"{len(found.diagnostics)} FAULTS FOUND"
         self._said = f"{found.states:,} states, {found.runs} runs of rows, {faults}"
-        self._done.append(command(CHECK))
-        self._python.append(command([sys.executable, "-c", "pass"]).seconds * 1000)
 
     def findings(self) -> list[Finding]:
         """Return a line for each way."""
-        commands = [done.seconds * 1000 for done in self._done]
-        working = statistics.median(done.processor for done in self._done) * 1000
-        warm = f"{spread(self._warm, 'ms')}, {statistics.median(self._processor):.0f} ms of processor; "
-        warm += self._said
-        cold = f"{spread(commands, 'ms')}, {working:.0f} ms of processor; exit {_codes(self._done)}; "
-        cold += f"Python alone {statistics.median(self._python):.0f} ms"
+        codes = ", ".join(sorted({str(done.code) for done in self._done}))
+        python = statistics.median(self._ms["Python", COMMAND])
+        beside = {WARM: self._said, COMMAND: f"exit {codes}; Python alone {python:.0f} ms"}
         return [
-            Finding(_WARM, statistics.median(self._warm), "ms", LESS, 150, warm),
-            Finding(_COMMAND, statistics.median(commands), "ms", LESS, 500, cold),
+            Finding(
+                f"check thread-job {what}, {how}",
+                statistics.median(self._ms[what, how]),
+                "ms",
+                LESS,
+                limit,
+                f"{spread(self._ms[what, how], 'ms')}; {beside[how]}",
+            )
+            for (what, how), limit in _LIMITS.items()
         ]
-
-
-def _codes(done: list[Done]) -> str:
-    return ", ".join(sorted({str(each.code) for each in done}))

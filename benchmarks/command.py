@@ -37,11 +37,14 @@ class Done:
     last: str
 
 
-def command(arguments: Sequence[str], awaited: Callable[[str], bool] = lambda line: False) -> Done:
-    """Run a command in an empty directory and read its pipe, until the end."""
+def command(
+    arguments: Sequence[str], awaited: Callable[[str], bool] = lambda line: False, *, within: str | None = None
+) -> Done:
+    """Run a command in an empty directory, or `within` another one, and read its pipe, until the end."""
     environment = _environment()
     first, last = None, ""
-    with tempfile.TemporaryDirectory(prefix="benchmark-") as folder:
+    with tempfile.TemporaryDirectory(prefix="benchmark-") as empty:
+        folder = empty if within is None else within
         before = os.times()
         begin = time.perf_counter()
         with subprocess.Popen(

@@ -31,10 +31,12 @@ class Budget:
     stateful_steps: int = 30  # calls of each
     walks: int = 60
     walk_steps: int = 30  # calls of each
-    pairs: int = 800  # situations in which two calls are made at once, of all operations together
+    pairs: int = 400  # situations in which two calls are made at once, of all operations together
+    meetings: int = 4  # of two calls each, one after the other from such a situation
     calls_before: tuple[int, int] = (2, 7)  # least and most calls that lead to such a situation
     calls_after: int = 3  # calls that follow the pair
     draws: int = 8  # of arguments, of which one may do something
+    waiting_seconds: float = 120.0  # in all searches, for what a system declares to come later
     prefilled: int = 200  # ended records that a case begins with, at most: a larger retention is not filled up
 
     # The judge
@@ -79,6 +81,21 @@ class Budget:
             stateful_tests=_quarter(self.stateful_tests),
             walks=_quarter(self.walks),
             pairs=_quarter(self.pairs),
+            waiting_seconds=self.waiting_seconds / 4,
+        )
+
+    def settling(self, milliseconds: int) -> Budget:
+        """Return the budget for a system that is waited for after each call: its searches make fewer cases."""
+        of_a_pair = sum(self.calls_before) / 2 + 2 * self.meetings + self.calls_after
+        calls = self.stateful_tests * self.stateful_steps + self.walks * self.walk_steps + self.pairs * of_a_pair
+        share = self.waiting_seconds * 1_000 / max(calls * milliseconds, 1)
+        if share >= 1:
+            return self
+        return replace(
+            self,
+            stateful_tests=_share(self.stateful_tests, share),
+            walks=_share(self.walks, share),
+            pairs=_share(self.pairs, share),
         )
 
     def costly(self) -> Budget:
@@ -94,6 +111,7 @@ class Budget:
             stateful_tests=2,
             walks=0,
             pairs=10,
+            meetings=1,
             reproductions=2,
             shrink_seconds=5 * self.shrink_seconds,
             shrink_seconds_at_once=5 * self.shrink_seconds_at_once,
@@ -101,7 +119,11 @@ class Budget:
 
 
 def _quarter(count: int) -> int:
-    return max(count // 4, 1)
+    return _share(count, 1 / 4)
+
+
+def _share(count: int, share: float) -> int:
+    return max(int(count * share), 1)
 
 
 USUAL = Budget()

@@ -7,6 +7,7 @@ One idea: the words of the language, each as one value.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal
@@ -16,6 +17,8 @@ from statemachines.expression import Node
 from statemachines.yaml import Scalar
 
 Level = Literal["must", "should", "may"]
+
+_TEXT_OR_BLANKS = re.compile(r"""('(?:\\.|[^'\\])*'|"(?:\\.|[^"\\])*")|\s+""")
 
 ANY = "any"  # the default of a policy of which any choice is right
 
@@ -29,8 +32,8 @@ class Expr:
 
     @property
     def text(self) -> str:
-        """The expression as it is written."""
-        return " ".join(self.scalar.text.split())
+        """The expression as it is written, in one line; what stands in quotes keeps its blanks."""
+        return _TEXT_OR_BLANKS.sub(lambda found: found[1] or " ", self.scalar.text).strip()
 
     @property
     def where(self) -> Where:

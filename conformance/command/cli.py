@@ -1,4 +1,7 @@
-"""The command `conformance`. Every command imports what it needs when it runs, so that none waits for the others'."""
+"""The command `conformance`. Every command imports what it needs when it runs, so that none waits for the others'.
+
+One idea: the words of every command.
+"""
 
 from __future__ import annotations
 
@@ -9,7 +12,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from conformance.__about__ import __version__
-from conformance.defaults import CALL_LIMIT, FAILURES, LANGUAGES
+from conformance.defaults import CALL_LIMIT, CHECKED, FAILURES, LANGUAGES, STEPS_EXPLORED
 from conformance.errors import UsageError
 from conformance.verdict import EXIT_HARNESS, EXIT_INTERRUPTED, EXIT_USAGE
 
@@ -91,6 +94,11 @@ def _parser() -> argparse.ArgumentParser:
         metavar="SPEC",
         help="a YAML file, a folder with rules.yaml, or the name of a shipped lifecycle",
     )
+    check.add_argument(
+        "--no-cache",
+        action="store_true",
+        help=f"look at everything again, also at what has not changed since it was right ({CHECKED})",
+    )
     freeze = _command(
         commands, "freeze", "write down what a spec's version requires, so that what comes later demotes nobody"
     )
@@ -120,7 +128,7 @@ def _parser() -> argparse.ArgumentParser:
     )
     generate.add_argument("--output", metavar="FILE", help="where to write it (default: standard output)")
     _lifecycle(_command(commands, "draw", "draw a lifecycle as a Mermaid state diagram"))
-    _prove(_command(commands, "prove", "put mistakes into a spec's model one by one: do its rows find them?"))
+    _about_models(commands)
     vectors = _command(commands, "vectors", "write what rows call, with every allowed answer: test vectors as JSON")
     _lifecycle(vectors)
     _vectors(vectors)
@@ -154,6 +162,20 @@ def _parser() -> argparse.ArgumentParser:
         help=f"the language of the skeleton (default: {LANGUAGES[0]})",
     )
     return parser
+
+
+def _about_models(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    """Add the commands that look at the model of a spec, and at no system."""
+    _prove(
+        _command(commands, "prove", "put mistakes into a spec's model one by one, and say whether its rows find them")
+    )
+    _diff(
+        _command(commands, "diff", "say what two revisions of a spec ask for otherwise: may systems stay as they are?")
+    )
+    _explore(_command(commands, "explore", "say what a spec's model comes to in a small scope, and what it never does"))
+    step = _command(commands, "step", "step through a spec's model call by call, in the terminal")
+    _lifecycle(step)
+    _declared(step)
 
 
 def _command(
@@ -191,6 +213,28 @@ def _prove(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--json", action="store_true", help="write it as one JSON object instead of text")
 
 
+def _diff(parser: argparse.ArgumentParser) -> None:
+    spec = "a YAML file, a folder with rules.yaml, or the name of a shipped lifecycle"
+    parser.add_argument("old", metavar="OLD", help=f"the old revision: {spec}")
+    parser.add_argument("new", metavar="NEW", help="the new revision, likewise")
+    parser.add_argument("--json", action="store_true", help="write it as one JSON object instead of text")
+
+
+def _explore(parser: argparse.ArgumentParser) -> None:
+    _lifecycle(parser)
+    parser.add_argument(
+        "--rows", metavar="FILE", help="also write the shortest calls to all that was met, as rows to put into the spec"
+    )
+    parser.add_argument(
+        "--steps",
+        type=_count,
+        default=STEPS_EXPLORED,
+        metavar="N",
+        help=f"stop after so many steps in each scope, though there may be more (default: {STEPS_EXPLORED:,})",
+    )
+    parser.add_argument("--json", action="store_true", help="write it as one JSON object instead of text")
+
+
 def _vectors(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--as",
@@ -200,6 +244,10 @@ def _vectors(parser: argparse.ArgumentParser) -> None:
         help="the format of docs/vectors.md, or a trace in the Informal Trace Format of Apalache (default: json)",
     )
     parser.add_argument("--output", metavar="FILE", help="where to write it (default: standard output)")
+    _declared(parser)
+
+
+def _declared(parser: argparse.ArgumentParser) -> None:
     for word, value in ("limit", "NUMBER"), ("policy", "CHOICE"):
         parser.add_argument(
             f"--{word}",
@@ -287,6 +335,12 @@ def _duration(text: str) -> float:
     if found is None:
         raise argparse.ArgumentTypeError(f"{text!r} is no time; write 90, 90s, 5m or 1h")
     return float(found[1]) * {"m": 60, "h": 3600}.get(found[2], 1)
+
+
+def _count(text: str) -> int:
+    if not text.isdecimal() or int(text) < 1:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a number from 1 on")
+    return int(text)
 
 
 def _seconds(text: str) -> float:

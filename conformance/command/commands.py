@@ -9,9 +9,9 @@ from contextlib import ExitStack, redirect_stdout
 from pathlib import Path
 
 from conformance import api
-from conformance.command import exports, gates
+from conformance.command import exploring, exports, gates
 from conformance.command.process import Counted, utf8_output, writable, write_out, writing
-from conformance.defaults import FAILURES
+from conformance.defaults import CHECKED, FAILURES
 from conformance.errors import UsageError
 from conformance.verdict import EXIT_CONFORMS, EXIT_HARNESS, EXIT_UNKNOWN, EXIT_USAGE, EXIT_VIOLATES
 from statemachines.specs import shipped
@@ -100,7 +100,8 @@ def show(options: argparse.Namespace) -> int:
     return EXIT_CONFORMS if report.finished else EXIT_UNKNOWN
 
 
-compare, freeze, vectors = gates.compare, gates.freeze, exports.vectors
+explore, step = exploring.explore, exploring.step
+compare, diff, freeze, vectors = gates.compare, gates.diff, gates.freeze, exports.vectors
 
 
 def render(options: argparse.Namespace) -> int:
@@ -179,10 +180,10 @@ def check(options: argparse.Namespace) -> int:
     """Check specs; return 0 when all are right, 2 when one has faults. Raises UsageError."""
     import statemachines
 
-    faulty = False
+    faulty, cache = False, None if options.no_cache else Path(CHECKED)
     for name in options.specs:
         try:
-            checked = statemachines.check(name)
+            checked = statemachines.check(name, cache=cache)
         except LookupError as error:
             raise UsageError(
                 f"{error.args[0]}; give a shipped name, or the path of a YAML file or of a folder with rules.yaml"

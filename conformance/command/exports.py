@@ -21,7 +21,7 @@ def vectors(options: argparse.Namespace) -> int:
 
     compiled = api.loaded(options.lifecycle)
     try:
-        found = exported(compiled, _limits(options.limit), _chosen(options.policy, "policy"))
+        found = exported(compiled, chosen_limits(options.limit), chosen(options.policy, "policy"))
     except DeclarationError as error:
         raise UsageError(str(error)) from None
     text = as_itf(found) if options.form == "itf" else as_json(found)
@@ -33,17 +33,17 @@ def vectors(options: argparse.Namespace) -> int:
     return EXIT_CONFORMS
 
 
-def _limits(words: Sequence[str]) -> dict[str, int | None]:
+def chosen_limits(words: Sequence[str]) -> dict[str, int | None]:
     """Return limits by name; raise UsageError for what is no number."""
     found: dict[str, int | None] = {}
-    for name, value in _chosen(words, "limit").items():
+    for name, value in chosen(words, "limit").items():
         if value != "null" and not value.isdecimal():
             raise UsageError(f"limit {name} is a whole number from 0 on, or null, and this is {value}")
         found[name] = None if value == "null" else int(value)
     return found
 
 
-def _chosen(words: Sequence[str], kind: str) -> dict[str, Any]:
+def chosen(words: Sequence[str], kind: str) -> dict[str, Any]:
     """Return what was chosen by name; a list of fields is given as JSON. Raises UsageError for what has no name."""
     found: dict[str, Any] = {}
     for word in words:

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from conformance.api import loaded
+from conformance.command.process import utf8_output
 from conformance.errors import UsageError
 from conformance.verdict import EXIT_CONFORMS
 
@@ -36,6 +37,19 @@ def compare(options: argparse.Namespace) -> int:
     except Incomparable as error:
         raise UsageError(f"{options.old} and {options.new} cannot be compared: {error}") from None
     print(json.dumps(found.plain(), ensure_ascii=False, indent=2) if options.json else found)
+    return found.exit
+
+
+def diff(options: argparse.Namespace) -> int:
+    """Say what two revisions of a spec ask for otherwise: 0 where that is the same, else 1. Raises UsageError."""
+    from conformance.differing import Spec, as_page, as_plain, differing
+    from statemachines.compile import spec_tree
+
+    utf8_output()
+    compiled = [(name, loaded(name)) for name in (options.old, options.new)]  # which tells what faults they have
+    found = differing(*(Spec(name, spec_tree(name), each) for name, each in compiled))
+    for line in [json.dumps(as_plain(found), ensure_ascii=False, indent=2)] if options.json else as_page(found):
+        print(line)
     return found.exit
 
 

@@ -13,10 +13,9 @@ from conformance.counterexample.play import NOTHING, Played, play, symbolic
 from conformance.counterexample.shrink import in_turn, shrink
 from conformance.counterexample.text import Claim, Written, as_row
 from conformance.judge import CallFailed, Case, Finding, kernel_facts
-from conformance.system import Adapter, HarnessError
+from conformance.system import HarnessError
 from conformance.verdict import Counterexample
 from statemachines.checks import holds
-from statemachines.compile import Compiled
 from statemachines.lifecycle import Row
 from statemachines.rows import AtOnce, Program, RowFailure, Trace, otherwise, row_as_it_ran, without
 
@@ -76,7 +75,12 @@ class _Again:
     def once(self, trace: Trace, seed: int) -> Played:
         """Play a trace under one schedule."""
         played = self._played(trace, seed)
-        return played if played.finding is not None and played.finding.shows(self.wanted) else NOTHING
+        return played if played.finding is not None and self._shows_again(played.finding) else NOTHING
+
+    def _shows_again(self, finding: Finding) -> bool:
+        """Return whether it is one of those that are wanted; where a state was seen in place of another one, that state again."""
+        states = kernel_facts.of(self.case.compiled).states
+        return any(finding.shows([each]) and finding.sees_as(each, states) for each in self.wanted)
 
     def attempt(self, trace: Trace, seconds: float | None = None, tries: int | None = None) -> Played:
         """Play a trace until it shows: under so many schedules at most, for so long."""
@@ -266,12 +270,6 @@ def _written(case: Case, best: Played, *, should: bool) -> Written:
         if holds(case.compiled, written.text, declaration.limits, declaration.policies):
             return written
     return as_row(case.compiled, best, claim="none", runs_on=declaration.runs_on)
-
-
-def shown_as_row(compiled: Compiled, adapter: Adapter, trace: Trace, seed: int) -> tuple[str, int] | None:
-    """Return what a trace shows on a system, as a row, and of how many calls; None where nothing is wrong about it."""
-    played = play(compiled, adapter, trace, seed)
-    return None if played.finding is None else (as_row(compiled, played).text, len(played.trace))
 
 
 def row_itself(program: Program, failed: Fails) -> Counterexample:

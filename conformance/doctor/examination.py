@@ -133,7 +133,8 @@ def _examine_operations(
         seen, mend = f"a call takes {slowest:.2g} s", f"Answer sooner, or give --call-limit more than {seconds:g} s."
         steps.append(Tried("speed", State.MEND, seen, mend))
     elif made:
-        steps.append(Tried("speed", State.OK, f"a call takes {slowest * 1000:.2g} ms, and may take {seconds:g} s"))
+        took = float(f"{slowest * 1000:.2g}")  # two digits tell enough
+        steps.append(Tried("speed", State.OK, f"a call takes {took:g} ms, and may take {seconds:g} s"))
     return made
 
 

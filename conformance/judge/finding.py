@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
@@ -59,11 +59,22 @@ class Finding:
         return _PLACE.sub("[]", self.path), wrong
 
     @property
+    def word_seen(self) -> str:
+        """The word that was seen in place of another one; an empty text where it is not a word."""
+        found = _WORD.search(self.seen) if isinstance(self.value, str) else None
+        return found[1] if found else ""
+
+    def sees_as(self, other: Finding, states: Collection[str]) -> bool:
+        """Return whether it saw what another one did: where that was a state in place of another one, the same state."""
+        return other.word_seen not in states or self.word_seen == other.word_seen
+
+    @property
     def matter(self) -> str:
         """What it is about, whichever call tells it: whether a record is there, which of two answers is right, or a part of a reply."""
         path, wrong = self.part
-        if isinstance(self.value, Listed) or (not path and "None" in (self.expected, self.seen)):
-            return "whether it is there"
+        refused = self.kind == "refused" and self.seen == NOT_THERE
+        if refused or isinstance(self.value, Listed) or (not path and "None" in (self.expected, self.seen)):
+            return PRESENCE
         return f"{self.kind} {path} {wrong}"
 
     def explained_without(self, clause: str) -> Finding:
@@ -115,9 +126,12 @@ def either(first: Finding, reasons: Iterable[Finding]) -> Finding:
     return replace(first, expected=" or ".join(alike), others=others) if others else first
 
 
+PRESENCE: Final = "whether it is there"  # the matter of a finding about that
+NOT_THERE: Final = "refused not_found"  # what is seen where the system does not know a record
 NO_SIGNAL: Final = "no such signal"
 WELL_FORMED: Final = "a reply of the form that the spec gives"
 _PLACE = re.compile(r"\[[0-9]+\]")
+_WORD = re.compile(r"(?:^|= )'(\w+)'$")
 BESIDE: Final = " ∥ "  # between the operations of calls at once
 LINE = 40  # characters of a text that nobody has to count
 TOLD_WHOLE = 200  # signs of a value that is told whole

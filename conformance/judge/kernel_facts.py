@@ -25,6 +25,7 @@ class Facts(CallTypes):
     recommended_policies  the policies of which the source only recommends a choice, as paths: `policies.NAME`
     chooses_instants      whether a system does something at an instant that it chooses
     exactly_undone        those of all these that a system can fail to follow only in ways that the kernel knows
+    states                the states of all kinds of records
     messages              what can tell the order of messages, and what calls that send notice of each other
     """
 
@@ -43,6 +44,7 @@ class Facts(CallTypes):
         free = (step for step in compiled.kernel.spontaneous if not step.tells)
         self.chooses_instants = any(timer.within is not None for timer in timers) or any(free)
         outliving = (message.outlives_clause for message in compiled.kernel.messages)
+        self.states = frozenset(state for entity in compiled.kernel.entities for state in entity.states)
         self.messages = MessageFacts(compiled.kernel)
         self.exactly_undone = {*outliving, *self.recommended_policies}
 

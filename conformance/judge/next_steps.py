@@ -43,6 +43,7 @@ class SearchPoint:
 
     stretch    the messages sent last whose order is open
     unordered  such stretches that are over
+    passed_over  what is due that a call has told a later message before, by the place of that call: it does not tell that any more
     ending     what calls that are done still have to end with
     own        what steps of its own are about to tell
     """
@@ -54,6 +55,7 @@ class SearchPoint:
     may: frozenset[Signal] = frozenset()
     stretch: Stretch = ()
     unordered: tuple[Unordered, ...] = ()
+    passed_over: frozenset[tuple[int, MessageKey]] = frozenset()
     ending: Ending = ()
     own: Own = NOTHING_YET
 
@@ -204,14 +206,18 @@ class NextSteps:
         sent = node.sent[index]
         with self._own.without_claimed(node.own, model, sending.name):
             message = sending.due_like(model, self.calls[index].given[len(sent)])
-        # The order binds each sender, unless it is only recommended.
-        bound = bool(sent) and not self.facts.recommended(sending.order)
-        if message is None or (bound and message.key < sent[-1][1]):
+        if message is None or (index, key_of(message)) in node.passed_over:
             return
+        more = len(sent) + 1 < len(self.calls[index].given)
+        passed_over = {each for each in node.passed_over if more or each[0] != index}
+        if more and not self.facts.recommended(sending.order):  # or else it binds each sender, for what is due by then
+            passed_over |= {(index, key_of(each)) for each in due_of(model, sending.name) if each.key < message.key}
         sending.send(model, message)
+        due = {key_of(each) for each in due_of(model, sending.name)} if passed_over else set()
+        still = frozenset(each for each in passed_over if each[1] in due)
         stretch = self._senders.sent(model, node.stretch, sending.name, self._tellers[index])
         changed = (*node.sent[:index], (*sent, key_of(message)), *node.sent[index + 1 :])
-        yield self.after(node, model, [], sent=changed, stretch=stretch)
+        yield self.after(node, model, [], sent=changed, stretch=stretch, passed_over=still)
 
     def _all_sent(self, node: SearchPoint, index: int, sending: Sending, model: BaseModel) -> Iterator[SearchPoint]:
         """Walk the end of a call that has sent all its messages; what else it would send has to be claimed."""

@@ -219,9 +219,9 @@ def _record(fields: tuple[tuple[str, Type], ...], raw: Any, path: str, lost: boo
 
 
 def _document(raw: Any, path: str, lost: bool) -> Document:
-    if not isinstance(raw, Mapping) or ("text" in raw) == ("file" in raw):
+    if not isinstance(raw, Mapping) or (raw.get("text") is None) == (raw.get("file") is None):
         raise WrongShape(path, f'{{"text": …}} or {{"file": PATH}} is expected, and this is {told(raw)}')
-    if "text" in raw:
+    if raw.get("text") is not None:
         return Document(_text(raw["text"], "a text", f"{path}.text"), inline=True)
     named = raw["file"]
     file = _text(fspath(named) if isinstance(named, PathLike) else named, "the path of a file", f"{path}.file")

@@ -158,7 +158,12 @@ class Prover:
         ]
 
     def _system(
-        self, kernel: Compiled, policies: Policies, limits: Mapping[str, int] | None = None, *, descending: bool = False
+        self,
+        kernel: Compiled,
+        policies: Policies,
+        limits: Mapping[str, int | None] | None = None,
+        *,
+        descending: bool = False,
     ) -> Adapter:
         """Open a system that does what a model does; with `descending` ids each new one comes before those there are."""
         declares = {"clock": "virtual", "policies": dict(policies), "limits": dict(limits or {})}
@@ -200,8 +205,7 @@ class Prover:
                 with closing(self._system(kernel, policies, parting.limits)) as adapter:
                     told = shown_as_row(self.compiled, adapter, parting.trace, self.seed)
                 if told is not None:
-                    shown, calls = told
-                    survives = _result(mutant, "survives", shown=shown, calls=calls, policies=policies)
+                    survives = _result(mutant, "survives", shown=told.row, calls=told.calls, policies=policies)
                     return (self._by_rows(mutant, kernel, [policies]) if policies else None) or survives
         return _result(mutant, "allowed" if apart else "alike")
 

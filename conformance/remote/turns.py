@@ -15,6 +15,7 @@ from typing import Final, Protocol
 _SWITCHES: Final = (0.1, 0.3, 0.5, 0.8)  # how often another call goes on than the one that has just come to a point
 _SPREADS: Final = (0.0, 0.0, 0.0002, 0.001, 0.005)  # seconds within which calls are sent that nothing else holds
 _MOMENT: Final = 0.005  # seconds without a word, after which a call is taken to wait for another one
+_MOMENTS: Final = 10  # that are listened to at most, where the machine is so busy that they take longer
 
 
 class CallsAtOnce(Protocol):
@@ -129,8 +130,11 @@ class HeldCalls:
         """Listen for a moment; where there was no word, let somebody go on beside those that run, and return True."""
         with self._changed:
             words = self._words
-            if self._left:
+            for _ in range(_MOMENTS if self._left else 0):
+                began = time.monotonic()
                 self._changed.wait(_MOMENT)
+                if self._words != words or time.monotonic() - began < 2 * _MOMENT:
+                    break  # whoever wakes us late had no time for the calls either
             quiet = self._words == words
             if quiet and self._held:
                 self._running.clear()

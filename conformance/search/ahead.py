@@ -6,10 +6,12 @@ A call of the model costs microseconds, one of the system far more.
 from __future__ import annotations
 
 import random
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from conformance.search.instants import TIMER, Instants
 from conformance.search.situations import Label, Situation, Situations, Story
 from conformance.search.stateful import WAITS, Driver
 from statemachines.model import BaseModel, Impossible, Restless
@@ -17,10 +19,12 @@ from statemachines.model import BaseModel, Impossible, Restless
 WAYS = 8  # to go on that are tried
 CALLS = 3  # of each of them
 TRIES = 4  # of arguments, to find some with which a call does something
+UNTIL = 0.7  # of the waits end at an instant at which something may change, or beside it, where there is one
 ANYHOW = 0.15  # of the calls are taken that do nothing, though another might
 LATER = 0.8  # what a call is worth less for each one before it
 NEW = 1.0  # a call that is worth as much comes to something new
 MOST_OPEN = 5  # timers and steps of its own that may come at an instant; each makes twice as many ways
+MOST_TIMERS = 5  # timers of one instant; what more of them do one after the other takes long to follow, so nobody waits for longer
 MOST_LOOSE = 2  # timers of which nobody knows when they fire; more of them fire in too many ways while a call waits
 
 
@@ -48,6 +52,7 @@ class Ahead:
 
     driver: Driver
     situations: Situations
+    instants: Instants
     chooser: random.Random
     names: Sequence[str]
     weights: Sequence[float]
@@ -103,8 +108,12 @@ class Ahead:
     ) -> list[Situation] | None:
         if operation == "wait":
             until = model.now + arguments["ms"]
-            loose = sum(first < last and first <= until for first, last, _, _ in model.deadlines())
-            return None if loose > MOST_LOOSE else self._waited(model, arguments["ms"], story)
+            due = [(first, last) for first, last, _, _ in model.deadlines() if first <= until]
+            loose = sum(first < last for first, last in due)
+            crowds = (first for first, count in Counter(first for first, _ in due).items() if count > MOST_TIMERS)
+            if loose > MOST_LOOSE or any(until > first + 1 for first in crowds):
+                return None
+            return self._waited(model, arguments["ms"], story)
         decision = model.decide(operation, arguments)
         if decision.avoid or decision.blocks:
             return None
@@ -115,9 +124,10 @@ class Ahead:
         return found
 
     def _waited(self, model: BaseModel, ms: int, story: Story) -> list[Situation]:
-        ends = [end - model.now for first, last, _, _ in model.deadlines() for end in (first, last)]
-        near = next((ms - end for end in ends if abs(ms - end) <= 1), None)
-        label: Label = ("wait", len(ends), near if near is not None else ("passes", sum(end < ms for end in ends)))
+        coming, timers = self.instants.coming(model), len(model.deadlines())
+        near = next(((coming[ms + away], away) for away in (0, 1, -1) if ms + away in coming), None)
+        passed = sum(end < ms for end, of in coming.items() if of == TIMER)
+        label: Label = ("wait", timers, near if near is not None else ("passes", passed))
         found = self.situations.of_wait(model, label, story)
         model.wait(ms)
         return found
@@ -125,7 +135,8 @@ class Ahead:
     def arguments(self, model: BaseModel, name: str) -> dict[str, Any] | None:
         """Draw arguments for a call on a model: mostly such that it does something; None where there are none."""
         if name == "wait":
-            return {"ms": self.chooser.choice([*WAITS, *_deadlines(model)])}
+            until = self.instants.waits(model) if self.chooser.random() < UNTIL else []
+            return {"ms": self.chooser.choice(until or WAITS)}
         found: dict[str, Any] | None = None
         for _ in range(TRIES):
             found = self.driver.drawn_for(model, name, self.chooser)
@@ -137,9 +148,3 @@ class Ahead:
 def _new(now: Sequence[str], before: Sequence[str]) -> list[str]:
     known = {*before}
     return [each for each in now if each not in known]
-
-
-def _deadlines(model: BaseModel) -> list[int]:
-    """List the waits to each deadline, to one millisecond before it, and to one after it."""
-    ends = {end - model.now for first, last, _, _ in model.deadlines() for end in (first, last)}
-    return sorted({ms for end in ends for ms in (end - 1, end, end + 1) if ms > 0})

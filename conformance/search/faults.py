@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection
 from dataclasses import dataclass, field
 
 from conformance.judge import BrokenCalls, Case, Finding, Suspicion
@@ -31,7 +31,7 @@ class Faults:
 
     broken: BrokenCalls
     most: int = 1
-    known: Iterable[str] = ()
+    known: Collection[str] = ()
     found: list[Diverged] = field(default_factory=list)
     late: Callable[[], bool] = bool
     _stood: set[str] = field(default_factory=set)
@@ -43,8 +43,10 @@ class Faults:
 
     @property
     def enough(self) -> bool:
-        """Whether nobody has to look for more."""
-        return len(self.found) >= self.most
+        """Whether nobody has to look for more: what one clause explains when it is left out counts once, and not if it is known."""
+        faults = (each.finding for each in self.found)
+        causes = {each.clause if each.spoke_of else (each.key, each.part) for each in faults}
+        return len(causes - {*self.known}) >= self.most
 
     @property
     def over(self) -> bool:

@@ -1,4 +1,4 @@
-"""Values beside the usual ones: texts that a system may tidy up or mistake, lists of one, records whose fields differ."""
+"""Values beside the usual ones: texts that a system may tidy up or mistake, other lists, records whose fields differ."""
 
 from __future__ import annotations
 
@@ -6,29 +6,45 @@ from collections.abc import Sequence
 from typing import Any
 
 from statemachines.compile import Compiled
-from statemachines.types import List, Optional, RecordType, Text, Type, present
+from statemachines.types import Id, List, Optional, RecordType, Text, Type, present
 
 PIECES = ("x", "é", "😀")
 LONG = "ä€😀 " * 1250  # more than whoever cuts texts leaves of one
-UNTIDY = (" x ", "one\n\n two", "é😀", "<b>&amp; %s {x}</b>", '{"b":1, "a":2}', LONG)
-# For what is told sign by sign; elsewhere an empty text may count as none.
-ODD = ("", *UNTIDY, "\n x", "a\r\nb", "a\0b", "e\u0301", "\ufeffx", "\x1b[1mx")
+LONG_END = "x" * 200  # of a name: more than a column or a key may hold
+UNTIDY = ("", " x ", "one\n\n two", "é😀", "<b>&amp; %s {x}</b>", '{"b":1, "a":2}', LONG)
+# For what is told sign by sign.
+ODD = (*UNTIDY, "\n x", "a\r\nb", "a\0b", "e\u0301", "\ufeffx", "\x1b[1mx")
 
 
 def odd_values(compiled: Compiled, kind: Type, values: Sequence[Any]) -> list[Any]:
-    """List odd values beside those of a type: untidy texts; of names the empty one, and what is like another; lists of one; mixed records."""
+    """List odd values beside those of a type.
+
+    They are untidy texts; of names the empty one, and what is like another; lists of one item, of one twice, and backwards, where
+    they are of no ids; and mixed records.
+    """
     match present(kind):
         case Text(name=name) if name in compiled.lifecycle.types:
-            return list(_texts(compiled.lifecycle.types[name].text, values))
+            drawn = compiled.lifecycle.types[name].text
+            may_count_as_none = drawn == "short" and isinstance(kind, Optional)
+            return [each for each in _texts(drawn, values) if each or not may_count_as_none]
+        case List(item=Id()):
+            return []
         case List(item=item):
             whole = values[-1] if values and isinstance(values[-1], list) else []
-            found = odd_values(compiled, item, []) if isinstance(item, Text) else []
-            return [*([each] for each in (whole if len(whole) > 1 else ())), *([found] if found else [])]
+            found = odd_values(compiled, item, whole) if isinstance(item, Text | RecordType) else []
+            several = [found] if isinstance(item, Text) and found else [[each] for each in found]
+            return [*_selections(whole), *several]
         case RecordType(fields=fields):
             ends = [each for each in (*values[:1], *values[-1:]) if isinstance(each, dict)]
-            return _mixed(fields, ends)
+            return [*_mixed(fields, ends), *(_with_odd_texts(compiled, fields, ends[0]) if ends else [])]
         case _:
             return []
+
+
+def _selections(whole: list[Any]) -> list[list[Any]]:
+    """Return lists of one of the items of a list, of one of them twice, and of all the other way round."""
+    alone = [[each] for each in whole] if len(whole) > 1 else []
+    return [*alone, *([each, each] for each in whole[-1:]), *([whole[::-1]] if len(whole) > 1 else [])]
 
 
 def _mixed(fields: Sequence[tuple[str, Type]], ends: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
@@ -42,6 +58,18 @@ def _mixed(fields: Sequence[tuple[str, Type]], ends: Sequence[dict[str, Any]]) -
     return found
 
 
+def _with_odd_texts(
+    compiled: Compiled, fields: Sequence[tuple[str, Type]], record: dict[str, Any]
+) -> list[dict[str, Any]]:
+    """Return a record in whose texts one is an odd one."""
+    return [
+        {**record, name: odd}
+        for name, kind in fields
+        if isinstance(present(kind), Text)
+        for odd in odd_values(compiled, kind, [])
+    ]
+
+
 def _texts(drawn: str, values: Sequence[Any]) -> Sequence[str]:
     match drawn:
         case "short":
@@ -50,5 +78,13 @@ def _texts(drawn: str, values: Sequence[Any]) -> Sequence[str]:
             return ODD
         case _:
             known = [each for each in values if isinstance(each, str)][1:]  # the first one is new
-            alike = [odd for each in known[-1:] for odd in (f"{each}x", each.swapcase())]
-            return [each for each in ("", *alike) if each not in known]
+            plain = [
+                each for each in known if len(each) < len(LONG_END)
+            ]  # a twin of a long twin is longer than anything
+            alike = [odd for each in plain[-1:] for odd in _twins(each)]
+            return [each for each in dict.fromkeys(("", *alike)) if each not in known]
+
+
+def _twins(name: str) -> Sequence[str]:
+    """Return names that a system may take for another: longer, shorter, in other letters, with blanks, beyond a NUL."""
+    return (f"{name}x", f"{name}{LONG_END}", name[:-1], name.swapcase(), f" {name} ", f"{name}\0x")

@@ -2,14 +2,17 @@
 
 A row makes calls at once where its source speaks of it. What nobody thought of comes here: a list beside a start,
 a cancel of all beside an ending, two endings of different jobs. Some order of the two calls, one after the other,
-has to explain what they gave, and whatever the observers see afterwards.
+has to explain what they gave, and whatever the observers see afterwards. Of what could be called in a situation the model
+tells what comes to most: calls of which each makes a difference to the other, and that seldom met so far.
 """
 
 from __future__ import annotations
 
+import contextlib
 import itertools
 import random
-from collections.abc import Callable
+from collections import Counter
+from collections.abc import Callable, Hashable, Sequence
 from functools import partial
 from typing import Any
 
@@ -20,7 +23,11 @@ from conformance.search.stateful import Driver
 from conformance.system import Adapter
 from statemachines import kernel
 from statemachines.compile import Compiled
+from statemachines.expression import python_name
+from statemachines.model import BaseModel, Impossible, Restless
 
+CANDIDATES = 12  # meetings that are tried on the model in a situation, of which one is made
+CLASHING = 8.0  # as much as others those are worth in which one call makes a difference to the other, or both change one record
 ALIKE = 0.8  # of the pairs are about one record, if they can be
 CREATING = 4  # as often as others a situation has calls that create something
 WAITING_DRAWS = 4  # of arguments, to find some with which a call waits
@@ -36,22 +43,24 @@ def search(
     *,
     after: Callable[[Driver], None],
     faults: Faults,
+    first: int = 0,
 ) -> None:
-    """Make pairs of calls at once, as many as the budget says, or until enough is found."""
-    chooser = random.Random(number)
+    """Make pairs of calls at once, as many as the budget says, or until enough is found; `first` is the number of the first situation."""
+    chooser = random.Random(f"{number}/{first}")
     pairs = list(_pairs(compiled, adapter))
     chooser.shuffle(pairs)
-    for index, (one, other) in zip(range(budget.pairs), itertools.cycle(pairs), strict=False):
+    meetings = _Meetings(compiled, pairs, chooser)
+    for index, pair in zip(range(first, first + budget.pairs), itertools.cycle(pairs), strict=False):
         if faults.over:
             break
-        if any(map(faults.broken.shuns, {one.name, other.name})):
+        if any(faults.broken.shuns(each.name) for each in pair):
             continue
         driver = Driver(compiled, adapter, budget, seed=case_seed(number, index), faults=faults)
         try:
-            waits = (one.blocks or other.blocks) and chooser.random() < WAITING
-            until = partial(_waiting, driver, (one, other), chooser) if waits else dict
+            waits = any(each.blocks for each in pair) and chooser.random() < WAITING
+            until = partial(_waiting, driver, pair, chooser) if waits else dict
             _situation(compiled, driver, chooser, budget.calls_before, until)
-            if not _at_once(driver, one, other, chooser, until()):
+            if not _meet(driver, meetings, pair, until(), budget.meetings):
                 continue
             _aftermath(compiled, driver, chooser, budget.calls_after)
             faults.stood(driver.case)
@@ -60,7 +69,12 @@ def search(
         after(driver)
 
 
-def _pairs(compiled: Compiled, adapter: Adapter) -> list[tuple[kernel.Operation, kernel.Operation]]:
+Pair = tuple[kernel.Operation, kernel.Operation]
+Asked = tuple[str, dict[str, Any]]  # an operation, and what it is called with
+Calls = tuple[Asked, Asked]
+
+
+def _pairs(compiled: Compiled, adapter: Adapter) -> list[Pair]:
     """List every two operations of which one changes something; not those of whoever tests."""
     offered = [each for each in compiled.kernel.operations if adapter.offers(each.name) and not each.control]
     every = itertools.combinations_with_replacement(offered, 2)
@@ -83,9 +97,7 @@ def _situation(
         _made(driver, chooser.choice(names), chooser)
 
 
-def _waiting(
-    driver: Driver, pair: tuple[kernel.Operation, kernel.Operation], chooser: random.Random
-) -> dict[str, dict[str, Any]]:
+def _waiting(driver: Driver, pair: Pair, chooser: random.Random) -> dict[str, dict[str, Any]]:
     """Return arguments with which calls of a pair wait now, by operation."""
     found = {}
     for operation in (each for each in pair if each.blocks):
@@ -96,36 +108,115 @@ def _waiting(
     return found
 
 
-def _at_once(
-    driver: Driver,
-    one: kernel.Operation,
-    other: kernel.Operation,
-    chooser: random.Random,
-    waiting: dict[str, dict[str, Any]],
-) -> bool:
-    """Make two calls at once, mostly about one record, and let the observers look; tell whether there were two to make.
+def _meet(driver: Driver, meetings: _Meetings, pair: Pair, waiting: dict[str, dict[str, Any]], most: int) -> int:
+    """Let two calls meet, then others in what comes of it, so many times at most; return how many times."""
+    met = 0
+    while met < most and (calls := meetings.best(driver, pair, {} if met else waiting)) is not None:
+        _at_once(driver, calls)
+        met += 1
+    return met
 
-    `waiting` are the arguments of those of them that are to wait for the other.
-    """
-    first = waiting.get(one.name) or driver.drawn(one.name, chooser)
-    second = waiting.get(other.name) or driver.drawn(other.name, chooser)
-    if first is None or second is None or driver.case.judge.unsure:
-        return False
-    if chooser.random() < ALIKE:
-        second = _about_the_same(driver, (one, first), (other, second))
-    calls = ((one.name, first), (other.name, second))
-    if endless(driver.case.judge.lockstep, [[call] for call in calls]):
-        return False
-    if driver.astray(calls) or driver.astray(calls[::-1]):
-        return False
+
+class _Meetings:
+    """Chooses which two calls meet in a situation; knows how often which have met."""
+
+    def __init__(self, compiled: Compiled, pairs: Sequence[Pair], chooser: random.Random) -> None:
+        self._entities = {each.name: python_name(each.collection) for each in compiled.kernel.entities}
+        self._pairs, self._chooser = pairs, chooser
+        self._met: Counter[Hashable] = Counter()
+
+    def best(self, driver: Driver, pair: Pair, waiting: dict[str, dict[str, Any]]) -> Calls | None:
+        """Return what two calls are made now: of this pair where one of them shall wait (`waiting`); None where there are none."""
+        if driver.case.judge.unsure:
+            return None
+        tried = [pair, *self._chooser.choices(self._pairs, k=CANDIDATES - 1)] if not waiting else [pair]
+        worth: list[tuple[tuple[float, Hashable], Calls]] = []
+        for each in (each for each in tried if waiting or not self._shunned(driver, each)):
+            with contextlib.suppress(Impossible, Restless):  # the model may be one that lacks a sentence
+                calls = self._possible(driver, each, waiting)
+                worth += [(self._worth(driver.case.judge.model.fork(), calls), calls)] if calls is not None else []
+        if not worth:
+            return None
+        (_, what), calls = max(worth, key=lambda each: each[0][0])
+        self._met[what] += 1
+        return calls
+
+    def _shunned(self, driver: Driver, pair: Pair) -> bool:
+        return any(driver.faults.broken.shuns(each.name) for each in pair)
+
+    def _possible(self, driver: Driver, pair: Pair, waiting: dict[str, dict[str, Any]]) -> Calls | None:
+        """Return two calls that may be made at once, mostly about one record; None where there are none to make."""
+        one, other = pair
+        first, second = (waiting.get(each.name) or driver.drawn(each.name, self._chooser) for each in pair)
+        if first is None or second is None:
+            return None
+        if self._chooser.random() < ALIKE:
+            second = _about_the_same(driver, (one, first), (other, second))
+        calls = ((one.name, first), (other.name, second))
+        if endless(driver.case.judge.lockstep, [[call] for call in calls]):
+            return None
+        return None if driver.astray(calls) or driver.astray(calls[::-1]) else calls
+
+    def _worth(self, model: BaseModel, calls: Calls) -> tuple[float, Hashable]:
+        """Return how much a meeting is worth now, and what it is: the operations, what they come to, and the records' states."""
+        clashes = matters(model, calls)
+        what = (clashes, frozenset(Counter(self._standing(model, *each) for each in calls).items()))
+        return (CLASHING if clashes else 1.0) / (1 + self._met[what]), what
+
+    def _standing(self, model: BaseModel, operation: str, arguments: dict[str, Any]) -> Hashable:
+        """Return what distinguishes a call: what comes of it when it is made alone, and in which states the records are."""
+        decision = model.decide(operation, arguments)
+        records = (
+            getattr(model, collection).get(value)
+            for value in arguments.values()
+            if isinstance(value, str)
+            for collection in self._entities.values()
+        )
+        states = sorted({getattr(each, "state", "") for each in records if each is not None})
+        return (operation, decision.accept, decision.refuse, *states)
+
+
+def matters(model: BaseModel, calls: Calls) -> bool:
+    """Return whether it matters to one call which of them comes first, or both change one thing."""
+    if _came(model, calls) != _came(model, calls[::-1]):
+        return True
+    before = model.freeze()
+    first, second = (_changed(before, _came(model, [each])[1]) for each in calls)
+    return not first.isdisjoint(second)
+
+
+def _came(model: BaseModel, calls: Sequence[Asked]) -> tuple[Counter[str], tuple[Any, ...]]:
+    """Return what comes of calls one after the other on a model: of each of them, and the state at last."""
+    after, found = model.fork(), Counter[str]()
+    for operation, arguments in calls:
+        decision = after.decide(operation, arguments)
+        reply = after.do(operation, arguments).value if decision.accept else None
+        after.settle()
+        found[f"{operation} {arguments} {decision.accept} {decision.refuse} {reply}"] += 1
+    return found, after.freeze()
+
+
+def _changed(before: tuple[Any, ...], after: tuple[Any, ...]) -> set[tuple[int, int]]:
+    """Return where two states of a model differ: in which of its parts, and which record of it."""
+    found: set[tuple[int, int]] = set()
+    for place, (old, new) in enumerate(zip(before, after, strict=True)):
+        if isinstance(old, tuple) and isinstance(new, tuple):
+            pairs = enumerate(itertools.zip_longest(old, new))
+            found |= {(place, index) for index, (one, other) in pairs if one != other}
+        elif old != new:
+            found.add((place, 0))
+    return found
+
+
+def _at_once(driver: Driver, calls: Calls) -> None:
+    """Make two calls at once, and let the observers look."""
     bodies = [lambda call=call: driver.case.call(*call) for call in calls]
     try:
         driver.case.together(bodies)
     except CallFailed as failed:
         raise driver.diverged(failed.finding) from None
     driver.look()
-    driver.observe(first, second)
-    return True
+    driver.observe(*(arguments for _, arguments in calls))
 
 
 def _aftermath(compiled: Compiled, driver: Driver, chooser: random.Random, calls: int) -> None:

@@ -78,6 +78,11 @@ class Situations:
                 parts.append(records.token(model, value, story))
                 beside.append(records.beside(model, value))
                 ids += records.owners(model, value)
+            elif isinstance(value, list) and any(each in story.last for each in value if isinstance(each, str)):
+                named = list(dict.fromkeys(each for each in value if isinstance(each, str)))
+                ids += named[:MANY_RECORDS]
+                tokens = (self._token(model, each, story) for each in named[-BESIDE:])
+                parts.append(("list", min(len(value), MANY_RECORDS), len(value) > len(named), frozenset(tokens)))
             elif isinstance(value, str) and value in story.last:
                 ids.append(value)
                 parts.append(("known", story.last[value]))
@@ -102,6 +107,11 @@ class Situations:
         story.last.update({each: (*story.last.get(each, ())[-1:], label) for each in ids})
         story.before, story.about = label, ids[0] if ids else story.about
         return found
+
+    def _token(self, model: BaseModel, identity: str, story: Story) -> Hashable:
+        """Return what distinguishes the record of an id, whichever entity it is of."""
+        records = next((each for each in self._minted if identity in each.live(model)), None)
+        return story.last.get(identity) if records is None else records.token(model, identity, story)
 
     def of_wait(self, model: BaseModel, label: Label, story: Story) -> list[Situation]:
         """Return the situations of a wait, before it is made, and make it a part of the story."""

@@ -31,7 +31,7 @@ from statemachines.compile import Compiled
 from statemachines.explore import Chooser, Gone, choosers, worth_trying
 from statemachines.expression import python_name
 from statemachines.model import ABSENT, BaseModel
-from statemachines.types import List, Ref, present
+from statemachines.types import Id, List, Ref, present
 
 # Numbers that stand for arguments: more than there are. Of a larger range Hypothesis prefers the small ones.
 NUMBERS = 2**24
@@ -128,12 +128,23 @@ class Driver:
     def _alike(self, parameter: kernel.Parameter, values: Sequence[Any], model: BaseModel) -> list[list[Any]]:
         """Put the ids of records in one state together, so that each state is asked about as often as any other.
 
-        A registry holds many ended records and few active ones.
+        A registry holds many ended records and few active ones. Of a list of ids there is each of them alone as well, one of
+        each state twice, and all the other way round.
         """
+        kind = present(parameter.wire)
+        if isinstance(kind, List) and isinstance(kind.item, Id) and kind.item.entity:
+            whole: list[Any] = max((each for each in values if isinstance(each, list)), key=len, default=[])
+            apart = self._by_state(kind.item.entity, whole, model)
+            alone = [[[each] for each in some] for some in apart] if len(whole) > 1 else []
+            twice = [[some[-1], some[-1]] for some in apart]
+            backwards = [whole[::-1]] if len(whole) > 1 else []
+            return [*([value] for value in values), *alone, *filter(None, (twice, backwards))]
         if not parameter.entity:
             return [[value] for value in values]
-        entity = self._compiled.kernel.entity(parameter.entity)
-        records = getattr(model, python_name(entity.collection))
+        return self._by_state(parameter.entity, values, model)
+
+    def _by_state(self, entity: str, values: Sequence[Any], model: BaseModel) -> list[list[Any]]:
+        records = getattr(model, python_name(self._compiled.kernel.entity(entity).collection))
         found: dict[str, list[Any]] = {}
         for value in values:
             record = records.get(value) if isinstance(value, str) else None
@@ -178,26 +189,22 @@ class Driver:
         return Diverged(finding, self.case)
 
     def astray(self, calls: Sequence[tuple[str, dict[str, Any]]]) -> bool:
-        """Return whether calls, one after the other, come to where the spec leaves open what happens."""
-        model = self.case.judge.model.fork()
-        for operation, arguments in calls:
-            decision = model.decide(operation, arguments)
-            if decision.avoid:
-                return True
-            if decision.accept:
-                model.do(operation, arguments)
-                model.settle()
-        return False
+        """Return whether calls, one after the other, come to where the spec leaves open what happens, by some explanation."""
+        lockstep = self.case.judge.lockstep
+        if not any(lockstep.stepper.facts.leaves_open(operation) for operation, _ in calls):
+            return False
+        models = (model for each in lockstep.configurations for model in lockstep.rests(each.model))
+        return any(_goes_astray(model.fork(), calls) for model in models)
 
     def observe(self, *calls: dict[str, Any]) -> None:
-        """Ask every observer: about everything, and about the records of the last calls and those that left since.
+        """Ask every observer: about everything, and about the records of the last calls and those that came or left since.
 
         A look that finds nothing wrong is noted as such: mostly a fault shows without it.
         """
-        left = self.gone.left()
+        changed = self.gone.came_or_left()
         for operation in self._observers:
             asked: list[dict[str, Any]] = []
-            for chosen in itertools.chain(*(self._about(operation, arguments, left) for arguments in calls)):
+            for chosen in itertools.chain(*(self._about(operation, arguments, changed) for arguments in calls)):
                 if chosen in asked or self.faults.broken.shuns(operation.name):
                     continue
                 asked.append(chosen)
@@ -206,15 +213,15 @@ class Driver:
                     self.case.looks.add(len(self.case.trace) - 1)
 
     def _about(
-        self, operation: kernel.Operation, arguments: dict[str, Any], left: dict[str, list[str]]
+        self, operation: kernel.Operation, arguments: dict[str, Any], changed: dict[str, list[str]]
     ) -> list[dict[str, Any]]:
-        """Return the arguments to ask an observer with: all fixed records, no list and a whole one, a call's records, those that left."""
+        """Return the arguments to ask an observer with: all fixed records, no list and a whole one, its call's records, what came or left."""
         found: list[dict[str, Any]] = [{}]
         for parameter, chooser in self._choosers[operation.name]:
             name = parameter.name
             entity = self._compiled.kernel.entity(parameter.entity) if parameter.entity else None
             if entity is not None and not entity.fixed:
-                values = [*([arguments[name]] if name in arguments else []), *left.get(entity.name, ())]
+                values = [*([arguments[name]] if name in arguments else []), *changed.get(entity.name, ())]
             elif isinstance(present(parameter.type), List):
                 every = [*chooser(self.case.judge.model)]
                 lists = (each for each in every if isinstance(each, list))
@@ -223,6 +230,17 @@ class Driver:
                 values = list(chooser(self.case.judge.model))
             found = [chosen if value is ABSENT else {**chosen, name: value} for chosen in found for value in values]
         return found
+
+
+def _goes_astray(model: BaseModel, calls: Sequence[tuple[str, dict[str, Any]]]) -> bool:
+    for operation, arguments in calls:
+        decision = model.decide(operation, arguments)
+        if decision.avoid:
+            return True
+        if decision.accept:
+            model.do(operation, arguments)
+            model.settle()
+    return False
 
 
 def _chosen(choices: list[tuple[str, list[list[Any]]]], number: int) -> dict[str, Any] | None:

@@ -15,6 +15,7 @@ from conformance.budget import Budget
 from conformance.judge import case_seed
 from conformance.search.ahead import Ahead, Intended
 from conformance.search.faults import Diverged, Faults
+from conformance.search.instants import instants_of
 from conformance.search.prefill import prefills
 from conformance.search.situations import Situations, Story
 from conformance.search.stateful import Driver
@@ -41,11 +42,12 @@ def search(
     *,
     after: Callable[[Driver], None],
     faults: Faults,
+    first: int = 0,
 ) -> None:
-    """Walk as often as the budget says, or until enough is found."""
+    """Walk as often as the budget says, or until enough is found; `first` is the number of the first walk."""
     ways = prefills(compiled, adapter.declaration, budget.prefilled)
     situations = Situations(compiled)
-    for index in range(budget.walks):
+    for index in range(first, first + budget.walks):
         if faults.over:
             break
         driver = Driver(compiled, adapter, budget, seed=case_seed(number, index), faults=faults)
@@ -81,7 +83,7 @@ class SteeredWalk:
         weights = {name: chooser.choice(LIKED) * _usual(each) for name, each in self._operations.items()}
         if driver.case.adapter.declaration.clock in MOVED:
             weights["wait"] = chooser.choice(LIKED)
-        self._ahead = Ahead(driver, situations, chooser, [*weights], [*weights.values()])
+        self._ahead = Ahead(driver, situations, instants_of(compiled), chooser, [*weights], [*weights.values()])
 
     def go(self, steps: int) -> None:
         """Make so many calls."""

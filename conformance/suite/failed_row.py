@@ -9,7 +9,8 @@ from dataclasses import dataclass, replace
 
 from conformance.budget import Budget
 from conformance.counterexample import Fails, row_itself, shrunk, without_needless_steps
-from conformance.judge import BrokenCalls, CallFailed, Finding
+from conformance.judge import BrokenCalls, CallFailed, Finding, kernel_facts
+from conformance.suite.levels import in_order
 from conformance.suite.row_facts import makes_calls_at_once
 from conformance.system import HarnessError
 from conformance.verdict import Counterexample, Judged, Verdict, verdict_of
@@ -61,14 +62,25 @@ class FailedRow:
     def _shortest(self, told: dict[str, Counterexample]) -> Counterexample | None:
         wanted = _wanted(self.program.row, self.failed)
         cause = wanted[0].clause if wanted and wanted[0].spoke_of else ""
-        if cause in told:
+        if cause in told and (not self.shortest or self._shows(wanted[0], told[cause])):
             return told[cause]
         if not self.shortest or not wanted:
             return None
         found = shrunk(self.failed.case, rounds=self.budget.reproductions if self.at_once else 1, wanted=wanted)
         if found is not None and found.cause:
-            told[found.cause] = found
+            told.setdefault(found.cause, found)
         return found
+
+    def _shows(self, finding: Finding, shown: Counterexample) -> bool:
+        """Return whether the row shows what another row has shown of the same cause: else it is broken in a way of its own.
+
+        It makes the calls of that one, and where a state was seen in place of another one, it sees the same.
+        """
+        case, facts = self.failed.case, kernel_facts.of(self.failed.case.compiled)
+        same = shown.expected == finding.expected and shown.seen.startswith(finding.seen)
+        told = finding.word_seen not in facts.states or same
+        calls = ((each.operation, each.arguments.items()) for each in case.calls)
+        return told and in_order(shown.changing, facts.story(calls))
 
     def _held(self) -> int:
         """Count how often what failed holds when it is tried again; 0 when it fails again, or cannot be tried."""

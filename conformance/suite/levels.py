@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
+from typing import NamedTuple
 
+from conformance.judge import PRESENCE
 from conformance.suite.row_facts import covers
 from conformance.verdict import Counterexample
 from statemachines.lifecycle import Row
@@ -12,26 +14,37 @@ Shown = Sequence[tuple[Row, Counterexample]]
 """The rows that failed, each with its counterexample."""
 
 
-def only_derived(
-    failed: Shown,
-    clause: str,
-    matter: str,
-    changing: Sequence[str] = (),
-    given: Collection[str] = (),
-    held: Collection[Sequence[str]] = (),
-) -> bool:
+class SeenFault(NamedTuple):
+    """What has to be known of a fault to tell how binding it is.
+
+    clause    the clause that it is one of, and `matter` what it is about
+    changing  the calls that change something in what shows it; none where nobody has looked for the shortest
+    given     the other clauses that the system did not follow on the way
+    at_once   whether it takes calls at once
+    """
+
+    clause: str
+    matter: str
+    changing: Sequence[str] = ()
+    given: Collection[str] = ()
+    at_once: bool = False
+
+
+def fault_of(shown: Counterexample) -> SeenFault:
+    """Return the fault that a counterexample shows."""
+    return SeenFault(shown.clause, shown.matter, shown.changing, shown.given, shown.rounds > 1)
+
+
+def only_derived(failed: Shown, fault: SeenFault, held: Collection[Sequence[str]] = ()) -> bool:
     """Return whether only rows tell a fault that ask what the source does not state, or it was judged beside one of these.
 
-    failed    the rows that failed: of these, those that tell the fault are asked
-    clause    the clause that the fault is one of, and `matter` what it is about
-    changing  the calls that change something in what shows it
-    given     the other clauses that the system did not follow on the way
-    held      the calls that change something of cases in which all was right: what these make leads nobody astray
+    failed  the rows that failed: of these, those that tell the fault are asked
+    held    the calls that change something of cases in which all was right: what these make leads nobody astray
     """
-    told = [
-        row for row, shown in failed if _tells(row, shown, clause, matter) or _leads(row, shown, clause, changing, held)
-    ]
-    return any(_fails_derived(failed, each) for each in given) or (bool(told) and all(row.derived for row in told))
+    told = [row for row, shown in failed if _tells(row, shown, fault) or _leads(row, shown, fault, held)]
+    return any(_fails_derived(failed, each) for each in fault.given) or (
+        bool(told) and all(row.derived for row in told)
+    )
 
 
 def in_order(few: Sequence[str], many: Sequence[str]) -> bool:
@@ -40,24 +53,32 @@ def in_order(few: Sequence[str], many: Sequence[str]) -> bool:
     return all(each in rest for each in few)
 
 
-def _tells(row: Row, shown: Counterexample, clause: str, matter: str) -> bool:
-    """Return whether a row failed in the same matter by a clause; where nobody knows what made it fail, by any that it covers."""
-    same = shown.clause == clause or (not shown.cause and covers(row, clause))
-    return same and shown.matter == matter
+def _tells(row: Row, shown: Counterexample, fault: SeenFault) -> bool:
+    """Return whether a row failed in the same matter by a clause; where nobody knows what made it fail, by any that it covers.
+
+    Which record leaves is one matter, whichever call tells that one is there or not, after as many calls as it takes until one leaves.
+    """
+    same = shown.clause == fault.clause or (not shown.cause and covers(row, fault.clause))
+    many = (
+        len(fault.changing) >= len(shown.changing) - 1
+    )  # a shorter trace has one call less where it may look another way
+    leaves = many and fault.matter == PRESENCE and any(word.text.endswith(".retain") for word in row.covers)
+    return (same or leaves) and shown.matter == fault.matter
 
 
-def _leads(
-    row: Row, shown: Counterexample, clause: str, changing: Sequence[str], held: Collection[Sequence[str]]
-) -> bool:
+def _leads(row: Row, shown: Counterexample, fault: SeenFault, held: Collection[Sequence[str]]) -> bool:
     """Return whether what made a row fail leads to a fault as well: the same calls, or two calls or more with which they begin.
 
     If the row is about the clause of the fault, those of one may stand anywhere among those of the other, in their order; if
-    it is not, such calls lead to nothing after which all was right elsewhere.
+    it is not, such calls lead to nothing after which all was right elsewhere. What calls at once have done, another call may see
+    than the last one of the row.
     """
-    few, many = sorted((tuple(changing), shown.changing), key=len)
-    if few and (shown.clause == clause or covers(row, clause)):
+    few, many = sorted((tuple(fault.changing), shown.changing), key=len)
+    if few and (shown.clause == fault.clause or covers(row, fault.clause)):
         return few == many or (len(few) > 1 and in_order(few, many))  # one call that many cases make is no story
     astray = bool(few) and not any(tuple(story[: len(few)]) == few for story in held)
+    if astray and fault.at_once and shown.rounds > 1 and len(few) > 1 and few == shown.changing[:-1]:
+        return True
     return astray and few == shown.changing and (few == many or (len(few) > 1 and many[: len(few)] == few))
 
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from conformance.counterexample import shrunk
 from conformance.judge import Case, Finding, Judge
 from conformance.report import named
-from conformance.suite.levels import in_order, only_derived
+from conformance.suite.levels import fault_of, in_order, only_derived
 from conformance.suite.row_facts import lacking
 from conformance.suite.rows import RowRunner
 from conformance.system import Adapter, HarnessError
@@ -20,15 +20,16 @@ from conformance.verdict import UNSURE, Counterexample, Judged, RowResult, Verdi
 from statemachines.lifecycle import Level
 
 if TYPE_CHECKING:
-    from conformance.search import Driver, Faults  # Hypothesis is slow to import
+    from conformance.search import Diverged, Driver, Faults  # Hypothesis is slow to import
 
 MACHINE = "machine"  # the id under which the random searches are reported
 ABOUT_MACHINE = "Random calls in any order: after each, the system shows what the model shows."
 
 # Where one case in so many of a search cannot be judged, and not just one, the machine could not tell.
 UNJUDGED = 10
-PAIRS = "pairs"
-SEARCHES = ("stateful", "walks", PAIRS)
+WALKS, PAIRS = "walks", "pairs"
+SEARCHES = ("stateful", WALKS, PAIRS)
+GOES_ON = (WALKS, PAIRS)  # those that make other calls in another round
 PART = "a part of the search: its time was used up"
 MOST_FAULTS = 5  # that are told of one run, beside those of rows
 
@@ -36,7 +37,7 @@ MOST_FAULTS = 5  # that are told of one run, beside those of rows
 def run_machine(
     runner: RowRunner,
     known: Collection[str] = (),
-    late: Callable[[], bool] = bool,
+    late: Callable[[], bool] | None = None,
     shards: Callable[[], Sequence[SearchTally] | None] = lambda: None,
 ) -> list[RowResult]:
     """Search at random; give a result for each fault that no row has told, `machine`, `machine-2` and so on, or one in all.
@@ -45,7 +46,7 @@ def run_machine(
     rows have told, is only reported where there is no other. A case that nobody can judge counts as not made. Where a
     search has many of those, the machine could not tell.
 
-    late    whether the time is used up: a search then ends
+    late    whether the time is used up: until then searches go on, where they find nothing; None where they end by themselves
     shards  makes the searches elsewhere; returns what they came to, or None where they have to be made here
     """
     began = time.monotonic()
@@ -74,7 +75,7 @@ def _searches(
     runner: RowRunner,
     tallies: list[SearchTally],
     known: Collection[str],
-    late: Callable[[], bool],
+    late: Callable[[], bool] | None,
     shards: Callable[[], Sequence[SearchTally] | None],
 ) -> list[tuple[Judged, Level]]:
     """Make the searches one after the other; each adds what it came of to the tallies. Return what is told, at which level."""
@@ -86,24 +87,45 @@ def _searches(
         return [(Judged(Verdict.NOT_EXERCISED, missing), "must")]
     strays = sorted(runner.strays, key=runner.is_derived)  # what counts comes first
     beside = sum(map(runner.is_derived, strays[: MOST_FAULTS - 1]))
-    faults = Faults(runner.broken_calls, MOST_FAULTS + beside, known=runner.told, late=late)
-    made = shards()
+    faults = Faults(runner.broken_calls, MOST_FAULTS + beside, known=runner.told, late=late or bool)
+    made, whole = shards(), True
     if made is None:
         faults.found += itertools.starmap(Diverged, strays[: MOST_FAULTS - 1])
-        for name in searches_of(adapter):
-            tallies.append(SearchTally(Counter() if name == PAIRS else runner.witnessed))
-            search(runner, name, faults, tallies[-1])
+        whole = _rounds(runner, faults, tallies, {*known}, endless=late is not None and not adapter.costly)
     for tally in made or ():
         tallies.append(tally)
         runner.witnessed.update(tally.witnessed)
     if faults.found:
-        runner.ask_derived(late)
+        runner.ask_derived(faults.late)
         return _told(runner, [(each.case, each.finding) for each in faults.found], {*known})
     blind = Judge(runner.compiled, adapter.declaration).lockstep.blind
     unsure = any(tally.could_not_tell(blind=blind) for tally in tallies)
-    return [
-        (Judged(Verdict.COULD_NOT_TELL, UNSURE) if unsure else Judged(Verdict.PASS, PART if late() else ""), "must")
-    ]
+    return [(Judged(Verdict.COULD_NOT_TELL, UNSURE) if unsure else Judged(Verdict.PASS, "" if whole else PART), "must")]
+
+
+def _rounds(
+    runner: RowRunner, faults: Faults, tallies: list[SearchTally], known: Collection[str], *, endless: bool
+) -> bool:
+    """Make each search, then, in more rounds, those that have other calls to make; return whether the first round was whole.
+
+    There is no other round once something is found that is not known yet and may be a must, or the time is used up. The tallies
+    say what each search came to in all rounds, also where one cannot be ended.
+    """
+    names = searches_of(runner.adapter)
+    by_name = {name: SearchTally(Counter() if name == PAIRS else runner.witnessed) for name in names}
+    tallies += by_name.values()
+    for round_ in itertools.count() if endless else range(1):
+        for name in names if not round_ else [each for each in names if each in GOES_ON]:
+            search(runner, name, faults, by_name[name], round_)
+        if faults.over or any(_is_new(runner, each, known) for each in faults.found):
+            return round_ > 0 or not faults.late()
+    return True
+
+
+def _is_new(runner: RowRunner, found: Diverged, known: Collection[str]) -> bool:
+    """Return whether a fault is of a clause that is not known to be broken, and not only recommended as far as rows have told."""
+    clause = found.finding.clause
+    return clause not in known and clause not in runner.told and not runner.is_derived((found.finding, found.case))
 
 
 def searches_of(adapter: Adapter) -> list[str]:
@@ -111,12 +133,20 @@ def searches_of(adapter: Adapter) -> list[str]:
     return [name for name in SEARCHES if name != PAIRS or adapter.declaration.concurrency != "none"]
 
 
-def search(runner: RowRunner, name: str, faults: Faults, tally: SearchTally) -> None:
-    """Make one search. What pairs witness, their schedules decide: who makes that search leaves it out."""
+def search(runner: RowRunner, name: str, faults: Faults, tally: SearchTally, round_: int = 0) -> None:
+    """Make one search; in a later round it makes other calls.
+
+    What pairs witness, their schedules decide: who makes that search leaves it out.
+    """
     from conformance.search import pairs, stateful, walks  # Hypothesis is slow to import
 
-    made = {"stateful": stateful, "walks": walks, PAIRS: pairs}[name].search
-    made(runner.compiled, runner.adapter, runner.number, runner.budget, after=tally.count, faults=faults)
+    of = runner.compiled, runner.adapter, runner.number, runner.budget
+    if name == WALKS:
+        walks.search(*of, after=tally.count, faults=faults, first=round_ * runner.budget.walks)
+    elif name == PAIRS:
+        pairs.search(*of, after=tally.count, faults=faults, first=round_ * runner.budget.pairs)
+    else:
+        stateful.search(*of, after=tally.count, faults=faults)
 
 
 def _told(
@@ -127,7 +157,7 @@ def _told(
     told = [_Told(shown, row.level, set()) for row, shown in runner.shown]
     found: list[tuple[Judged, Level]] = []
     for case, finding in new or seen[:1]:
-        judged, level = _leveled(runner, _failed(runner, case, finding), finding, case)
+        judged, level = _leveled(runner, _failed(runner, case, finding, known), finding, case)
         shown = judged.counterexample
         as_binding = (each for each in told if level in ("should", each.level))  # no must is hidden by a should
         one = next((each for each in as_binding if shown is not None and _is_one(shown, each.shown)), None)
@@ -162,11 +192,7 @@ class _Told(NamedTuple):
 def _leveled(runner: RowRunner, judged: Judged, finding: Finding, case: Case) -> tuple[Judged, Level]:
     """Return how binding it is what was found: what only rows ask that are derived is no must because it was seen by chance."""
     shown = judged.counterexample
-    if shown is None:
-        derived = runner.is_derived((finding, case))
-    else:
-        told = shown.clause, shown.matter, shown.changing, shown.given
-        derived = only_derived(runner.shown, *told, runner.held)
+    derived = only_derived(runner.shown, fault_of(shown), runner.held) if shown else runner.is_derived((finding, case))
     if not derived:
         return judged, "must"
     if shown is not None:
@@ -213,11 +239,25 @@ class SearchTally:
         return many or (blind and self.unjudged > 0)
 
 
-def _failed(runner: RowRunner, case: Case, finding: Finding) -> Judged:
+def _failed(runner: RowRunner, case: Case, finding: Finding, known: Collection[str] = ()) -> Judged:
     if finding.clause in runner.told:
         return verdict_of(runner.told[finding.clause])
     found = shrunk(case, rounds=runner.budget.reproductions if case.groups else 1, wanted=[finding])
     if found is not None:
-        return verdict_of(found)
+        return verdict_of(_as_told(runner, found, known))
     seen = f"expected {finding.expected}; seen {finding.seen}"
     return Judged(Verdict.FLAKY, f"{finding.operation}: {seen}; played again, it did not show")
+
+
+def _as_told(runner: RowRunner, found: Counterexample, known: Collection[str]) -> Counterexample:
+    """Return what a row has told of it with its cause, where this makes the calls of that one, and more, and shows the same.
+
+    The other calls only keep the cause from explaining it: a system need not do everywhere what it does there. What is known,
+    or only recommended, is told in no other's place.
+    """
+    rows = (shown for row, shown in runner.shown if shown.cause and not found.cause and not row.derived)
+    same = (
+        each for each in rows if (each.matter, each.expected, each.seen) == (found.matter, found.expected, found.seen)
+    )
+    told = (each for each in same if each.cause not in known and each.changing)
+    return next((each for each in told if in_order(each.changing, found.changing)), found)

@@ -18,7 +18,7 @@ from conformance.counterexample import Fails
 from conformance.judge import BrokenCalls, Case, Finding, History, Suspicion, case_seed, kernel_facts
 from conformance.report import named
 from conformance.suite.failed_row import FailedRow, broke
-from conformance.suite.levels import only_derived
+from conformance.suite.levels import SeenFault, only_derived
 from conformance.suite.row_facts import (
     covers,
     inapplicable,
@@ -103,6 +103,7 @@ class RowRunner:
 
     def __post_init__(self) -> None:
         self.broken_calls = BrokenCalls(self.adapter)
+        self.budget = self.budget.settling(self.adapter.declaration.settles)
         if self.adapter.costly:
             self.budget = self.budget.costly()
 
@@ -173,7 +174,7 @@ class RowRunner:
     def is_derived(self, stray: Stray) -> bool:
         """Return whether only rows that are derived tell what was seen beside a row, as far as that is known."""
         finding, case = stray
-        return only_derived(self.shown, finding.clause, finding.matter, given=case.judge.given(finding))
+        return only_derived(self.shown, SeenFault(finding.clause, finding.matter, given=case.judge.given(finding)))
 
     def go_on_from(self, known: KnownWrong) -> None:
         """Take over what is known to be wrong in another process."""
@@ -213,10 +214,10 @@ class RowRunner:
             return Judged(Verdict.COULD_NOT_TELL, f"with what is declared, {long.message}")
         if tally.undecided == tally.runs:
             return Judged(Verdict.NOT_APPLICABLE, NEEDS_STANDING.format(self.adapter.declaration.clock))
+        if tally.unsure:  # before what was not witnessed: what nobody could judge witnesses nothing
+            return Judged(Verdict.COULD_NOT_TELL, UNSURE)
         if idle := self._idle(row, tally):
             return Judged(Verdict.NOT_EXERCISED, idle)
-        if tally.unsure:
-            return Judged(Verdict.COULD_NOT_TELL, UNSURE)
         if tally.groups and tally.groups == tally.one_step:
             return Judged(Verdict.PASS, ONE_STEP)
         return Judged(Verdict.PASS, "" if self.adapter.seen_inside or not tally.groups else FROM_OUTSIDE)

@@ -104,7 +104,7 @@ class Run:
 
     def _everything(self, told: list[Watcher], shards: Shards | None) -> str:
         """Run the rows, then the searches; return why that ended before all was come to, or an empty text."""
-        runner, late = self._runner, self._pace.late
+        runner, late = self._runner, self._pace.late if self._pace.seconds is not None else None
         ahead = (
             (partial(run_row, runner, row) for row in self.rows) if shards is None else shards.rows(runner, self.rows)
         )
@@ -112,7 +112,7 @@ class Run:
             (row.id.text, run) for row, run in zip(self.rows, ahead, strict=True)
         ]
         if self.with_machine:
-            made = {"shards": partial(shards.searches, runner)} if shards is not None and not self._pace.seconds else {}
+            made = {"shards": partial(shards.searches, runner)} if shards is not None and late is None else {}
             work.append((MACHINE, partial(run_machine, runner, self._baseline.known, late, **made)))
         for row_id, run in work:
             if stopped := self._pace.stops(self.results, self.fail_on):

@@ -5,7 +5,9 @@
 
 from __future__ import annotations
 
+from statemachines.checks.answered import AnsweredCalls, NoRow, RowsOfAnswers, new_names
 from statemachines.checks.choices import watched
 from statemachines.checks.coverage import avoided
+from statemachines.checks.exploration import SOURCE, steps_of, violated, way_as_row
 from statemachines.checks.rows import Needs, holds
 from statemachines.checks.spec import Checked, check, check_compiled

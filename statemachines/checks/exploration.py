@@ -9,14 +9,16 @@ from typing import Any, Final
 
 from statemachines.bounds import Bounds
 from statemachines.checks.coverage import said, silent
+from statemachines.checks.earlier import Earlier, RightScope
 from statemachines.compile import Compiled
 from statemachines.diagnostics import Diagnostic
 from statemachines.explore import Violation, explore, scopes
 from statemachines.kernel import Clause
 from statemachines.model import Impossible
-from statemachines.rows import Call, Names, Observed, row_text, symbolic, written
+from statemachines.rows import Call, Names, Observed, Trace, row_text, symbolic, written
 
 MOST_STEPS: Final = 50
+SOURCE: Final = "the search of the small scope"
 _TOLD: Final = {
     "invariant": "{} - does not hold afterwards.",
     "livelock": "The implementation never rests afterwards.",
@@ -35,16 +37,23 @@ class Explored:
     whole: bool = True
 
 
-def search(compiled: Compiled, witnessed: frozenset[str] | None, bounds: Bounds) -> Explored:
-    """Explore the small scope, where the bounds say so. `witnessed`: clauses that rows came to; None: not all rows were run."""
+def search(compiled: Compiled, witnessed: frozenset[str] | None, bounds: Bounds, earlier: Earlier) -> Explored:
+    """Explore the small scope, where the bounds say so. `witnessed`: clauses that rows came to; None: not all rows were run.
+
+    One that is known to be without a fault is not explored again.
+    """
     if not bounds.small_scope:
         return Explored()
-    exploration = explore(compiled, bounds=bounds)
-    found = Explored(states=exploration.states, transitions=exploration.transitions, whole=exploration.complete)
-    if exploration.violation is not None:
-        found.faults.append(_violated(compiled, exploration.violation))
-    elif exploration.complete and witnessed is not None:
-        known = witnessed | exploration.witnessed | silent(compiled)
+    scope = earlier.scope()
+    if scope is None:
+        exploration = explore(compiled, bounds=bounds)
+        scope = RightScope(exploration.states, exploration.transitions, exploration.complete, exploration.witnessed)
+        if exploration.violation is not None:
+            return Explored([violated(compiled, exploration.violation)], frozenset(), *scope[:3])
+        earlier.note_scope(scope)
+    found = Explored([], frozenset(), *scope[:3])
+    if scope.whole and witnessed is not None:
+        known = witnessed | scope.witnessed | silent(compiled)
         dead = [clause for clause in said(compiled) if clause.path not in known]
         found.dead = frozenset(clause.path for clause in dead)
         found.faults += map(_never_comes, dead)
@@ -53,11 +62,12 @@ def search(compiled: Compiled, witnessed: frozenset[str] | None, bounds: Bounds)
 
 def _never_comes(clause: Clause) -> Diagnostic:
     message = f"nothing ever comes to {clause.path}: {clause.text}"
-    hint = "its condition never holds with the limits and policies by default: correct it, or remove the clause"
+    hint = "in the small scope, with what is declared by default, it never holds: let a row come to it, give `scope` more, or remove it"
     return Diagnostic("dead-clause", clause.where, message, hint)
 
 
-def _violated(compiled: Compiled, violation: Violation) -> Diagnostic:
+def violated(compiled: Compiled, violation: Violation) -> Diagnostic:
+    """Return what is wrong with a spec in which something does not hold, with the shortest way there."""
     hint = f"the shortest way there, as a row:\n{as_row(compiled, violation)}"
     match violation.kind:
         case "invariant":
@@ -74,25 +84,40 @@ def _violated(compiled: Compiled, violation: Violation) -> Diagnostic:
 def as_row(compiled: Compiled, violation: Violation) -> str:
     """Return the shortest way to a violation as a row that can be put into the matrix.
 
-    Its one assertion is `true`: what does not hold is an invariant, and no caller sees that. Steps that
-    the implementation takes unasked are comments, for a row cannot ask for them.
+    Its one assertion is `true`: what does not hold is an invariant, and no caller sees that.
     """
-    limits = scopes(compiled)[0].limits
-    trace = symbolic(compiled.kernel, _made(compiled, limits, violation.trace.calls()))
     clauses = compiled.kernel.clauses
-    text = row_text(
-        "X0",
-        _TOLD[violation.kind].format(violation.name),
-        "must",
-        "the search of the small scope",
-        [next((each.path for each in clauses if each.where == violation.where), violation.name)],
-        written(trace.steps, Names(compiled, trace.calls()), set()),
-        needs=[f"limits.{name} == {size}" for name, size in limits.items()],
-    )
+    covered = next((each.path for each in clauses if each.where == violation.where), violation.name)
+    limits = scopes(compiled)[0].limits
+    text = way_as_row(compiled, violation.trace, limits, _TOLD[violation.kind].format(violation.name), covered)
     return "\n".join(f"  {line}" for line in text.splitlines())
 
 
-def _made(compiled: Compiled, limits: Mapping[str, int], steps: Iterable[Call]) -> Iterator[Observed]:
+def way_as_row(
+    compiled: Compiled, way: Trace, limits: Mapping[str, int | None], about: str, covered: str, name: str = "X0"
+) -> str:
+    """Return a way through the model as a row that claims nothing: it leads to what a caller does not see.
+
+    Steps that the implementation takes unasked are comments, for a row cannot ask for them.
+    """
+    return row_text(
+        name,
+        about,
+        "must",
+        SOURCE,
+        [covered],
+        steps_of(compiled, way, limits),
+        needs=[f"limits.{each} == {size}" for each, size in limits.items()],
+    )
+
+
+def steps_of(compiled: Compiled, way: Trace, limits: Mapping[str, int | None]) -> list[str]:
+    """Return a way through the model as the steps of a row."""
+    trace = symbolic(compiled.kernel, _made(compiled, limits, way.calls()))
+    return written(trace.steps, Names(compiled, trace.calls()), set()) if trace.steps else []
+
+
+def _made(compiled: Compiled, limits: Mapping[str, int | None], steps: Iterable[Call]) -> Iterator[Observed]:
     """Take steps on a model, and those that must follow each; the last one of a way may fail."""
     model: Any = compiled.model(limits)
     own = [step.clause for step in compiled.kernel.spontaneous]
@@ -107,10 +132,10 @@ def _made(compiled: Compiled, limits: Mapping[str, int], steps: Iterable[Call]) 
                 model.fire(timers.index(step.operation), *keys)
             elif step.operation == "wait":
                 model.wait(*keys)
-            else:
+            elif model.decide(step.operation, arguments).accept:
                 reply = model.do(step.operation, arguments).value
             for forced in itertools.islice(model.to_rest(), MOST_STEPS):
                 model.take(*forced)
-        except (ArithmeticError, LookupError, ValueError, Impossible):
+        except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError, Impossible):
             pass
         yield Observed(step.operation, arguments, reply)

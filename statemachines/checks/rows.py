@@ -12,6 +12,7 @@ from typing import Any, Final, cast
 
 from statemachines.bounds import USUAL, Bounds
 from statemachines.checks.choices import declarations, orders, watched
+from statemachines.checks.earlier import Earlier, HeldRow
 from statemachines.compile import Compiled
 from statemachines.diagnostics import Diagnostic, Where
 from statemachines.expression import Name, nodes, path_of
@@ -48,6 +49,7 @@ class Ran:
 
     paths     the clauses of the spec
     seen      by row, 1 for each clause that one of its runs witnessed; only rows that hold have an entry
+    runs      how often a row was run, now or when it was found to hold; `unchanged` are the rows that were not run now
     complete  every row was run, and held
     """
 
@@ -55,6 +57,7 @@ class Ran:
     faults: list[Diagnostic] = field(default_factory=list)
     seen: dict[str, bytes] = field(default_factory=dict)
     runs: int = 0
+    unchanged: int = 0
     complete: bool = True
 
     @property
@@ -63,24 +66,66 @@ class Ran:
         return frozenset(itertools.chain(*(itertools.compress(self.paths, seen) for seen in self.seen.values())))
 
 
-def run_rows(compiled: Compiled, bounds: Bounds) -> Ran:
-    """Type every row, and run those without a fault: by default, and with other limits and policies."""
-    compiler = RowCompiler(compiled.lifecycle)
-    ran = Ran(tuple(clause.path for clause in compiled.kernel.clauses))
-    model_class, needs = watched(compiled, bounds), Needs(compiler.words)
-    standard = model_class()
-    other = declarations(compiled.lifecycle, bounds.small_limits)
-    declared = [[model_class(*each) for each in choices] for choices in other]
-    for name, row in compiled.lifecycle.rows.items():
-        before, standard.seen = len(compiler.faults), bytearray(len(ran.paths))
+class RowTrials:
+    """Runs rows on the model: by default, and with other limits and policies.
+
+    seen  1 for each clause that a run of the last row witnessed; `runs`: so many runs there were
+    """
+
+    def __init__(self, compiled: Compiled, bounds: Bounds) -> None:
+        self.compiler = RowCompiler(compiled.lifecycle)
+        self.runs = 0
+        self.seen = bytearray(len(compiled.kernel.clauses))
+        self._compiled, self._bounds = compiled, bounds
+        model_class, self._needs = watched(compiled, bounds), Needs(self.compiler.words)
+        self._standard = model_class()
+        other = declarations(compiled.lifecycle, bounds.small_limits)
+        self._declared = [[model_class(*each) for each in choices] for choices in other]
+
+    def faults(self, program: Program) -> list[Diagnostic]:
+        """Return the first fault of a row that is typed, if it has one."""
+        self._standard.seen = self.seen = bytearray(len(self.seen))
+        trial = _Trial(self._compiled, self._needs, program, self._standard, self._bounds)
+        found = trial.found(self._declared)
+        self.runs += trial.runs
+        return found
+
+    def faults_of_text(self, text: str) -> list[Diagnostic]:
+        """Return what is wrong with a row that is no part of the spec, given as text."""
+        reader = Reader()
+        ((name, body),) = reader.entries(cast(tree.Mapping, read(text, "row")))
+        row = read_row(reader, name, body)
+        if reader.faults:
+            return reader.faults
+        compiler = RowCompiler(self._compiled.lifecycle)
         program = compiler.program(row)
-        if len(compiler.faults) == before:
-            trial = _Trial(compiled, needs, program, standard, bounds)
-            found = trial.found(declared)
+        return compiler.faults or self.faults(program)
+
+
+def run_rows(compiled: Compiled, bounds: Bounds, earlier: Earlier) -> Ran:
+    """Type every row, and run those without a fault: by default, and with other limits and policies.
+
+    One that is known to hold is not run again.
+    """
+    trials = RowTrials(compiled, bounds)
+    compiler, ran = trials.compiler, Ran(tuple(clause.path for clause in compiled.kernel.clauses))
+    for name, row in compiled.lifecycle.rows.items():
+        before = len(compiler.faults)
+        program = compiler.program(row)
+        if len(compiler.faults) > before:
+            continue
+        held = earlier.row(row)
+        if held is None:
+            runs, found = trials.runs, trials.faults(program)
             ran.faults += found
-            ran.runs += trial.runs
+            held = HeldRow(trials.runs - runs, bytes(trials.seen))
             if not found:
-                ran.seen[name] = bytes(standard.seen)
+                earlier.note_row(row, held)
+                ran.seen[name] = held.seen
+        else:
+            ran.seen[name] = held.seen
+            ran.unchanged += 1
+        ran.runs += held.runs
     ran.faults += compiler.faults
     ran.complete = len(ran.seen) == len(compiled.lifecycle.rows)
     return ran
@@ -195,7 +240,7 @@ class _Trial:
         """Run with every choice that a `when` reads and that did not hold so far; tell of one that never does."""
         standard = self.model
         while self.idle:
-            when = self.idle[0]
+            self.model, when = standard, self.idle[0]
             for model in self._choices(when.expr):
                 self.model = model
                 if when in self.idle and self.needs.unmet(self.row, self.model) is None:
@@ -212,8 +257,12 @@ class _Trial:
         self.model = standard
 
     def _choices(self, condition: Expr) -> Iterator[BaseModel]:
-        """Walk models with every choice of the policies, and small and usual limits, that a condition reads."""
+        """Walk models with every choice of the policies, and small and usual limits, that a condition reads; the rest is as here.
+
+        What is witnessed there counts for the row.
+        """
         spec, reads = self.compiled.lifecycle, {path_of(node) for node in nodes(condition.node)}
+        here = self.model
         limits = {
             name: [each.default, *range(self.bounds.small_limits), *((None,) if each.optional else ())]
             for name, each in spec.limits.items()
@@ -226,8 +275,12 @@ class _Trial:
         }
         for sizes in itertools.product(*limits.values()):
             for words in itertools.product(*policies.values()):
-                declared = dict(zip(limits, sizes, strict=True)), dict(zip(policies, words, strict=True))
-                yield type(self.model)(*declared)
+                model = type(here)(
+                    {**vars(here.limits), **dict(zip(limits, sizes, strict=True))},
+                    {**vars(here.policies), **dict(zip(policies, words, strict=True))},
+                )
+                model.seen = here.seen
+                yield model
 
     def _matters(self, standard: BaseModel) -> bool:
         """Return whether the model declares anything else about what was read."""

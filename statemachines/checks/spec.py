@@ -9,6 +9,7 @@ from pathlib import Path
 
 from statemachines.bounds import USUAL, Bounds
 from statemachines.checks import coverage, exploration, rows, states, unused
+from statemachines.checks.earlier import Earlier
 from statemachines.compile import Compiled, path_of, spec_tree
 from statemachines.diagnostics import Diagnostic, SpecError, Where
 from statemachines.lifecycle import Lifecycle
@@ -25,6 +26,7 @@ class Checked:
 
     clauses, rows        how many the spec has
     runs                 how often a row was run on the model
+    unchanged            how many rows were known to hold from before: they were not run again
     states, transitions  the configurations of the small scope that were reached, and the steps between them
     whole                whether that was all of the small scope; if not, no clause is said to be dead
     seconds              how long it took
@@ -34,6 +36,7 @@ class Checked:
     clauses: int = 0
     rows: int = 0
     runs: int = 0
+    unchanged: int = 0
     states: int = 0
     transitions: int = 0
     seconds: float = 0.0
@@ -47,7 +50,8 @@ class Checked:
     @property
     def summary(self) -> str:
         """Say in a line how much was looked at."""
-        runs = f"{_counted(self.rows, 'row')} in {_counted(self.runs, 'run')}"
+        known = f", {self.unchanged:,} of them unchanged since they held" if self.unchanged else ""
+        runs = f"{_counted(self.rows, 'row')} in {_counted(self.runs, 'run')}{known}"
         searched = (
             f"{_counted(self.states, 'state')} and {_counted(self.transitions, 'step')} of the small scope"
             f"{'' if self.whole else ', not all of it'}"
@@ -59,10 +63,12 @@ class Checked:
         return "\n".join(diagnostic.render() for diagnostic in self.diagnostics)
 
 
-def check_compiled(compiled: Compiled, bounds: Bounds = USUAL) -> Checked:
-    """Check a lifecycle that compiles, as thoroughly as the bounds say."""
-    ran = rows.run_rows(compiled, bounds)
-    found = exploration.search(compiled, ran.witnessed if ran.complete else None, bounds)
+def check_compiled(compiled: Compiled, bounds: Bounds = USUAL, cache: Path | None = None) -> Checked:
+    """Check a lifecycle that compiles, as thoroughly as the bounds say; `cache` is the folder of what was found right before."""
+    earlier = Earlier(compiled.lifecycle, bounds, cache)
+    ran = rows.run_rows(compiled, bounds, earlier)
+    found = exploration.search(compiled, ran.witnessed if ran.complete else None, bounds, earlier)
+    earlier.keep()
     faults = [
         *found.faults,
         *states.faults(compiled),
@@ -76,36 +82,41 @@ def check_compiled(compiled: Compiled, bounds: Bounds = USUAL) -> Checked:
         clauses=len(compiled.kernel.clauses),
         rows=len(compiled.lifecycle.rows),
         runs=ran.runs,
+        unchanged=ran.unchanged,
         states=found.states,
         transitions=found.transitions,
         whole=found.whole,
     )
 
 
-def check(lifecycle: str | Path, *, quick: bool = False) -> Checked:
+def check(lifecycle: str | Path, *, quick: bool = False, cache: Path | None = None) -> Checked:
     """Return every fault of a spec: of a shipped life cycle by its name, or of a file by its path.
 
         statemachines.check("my-jobs.yaml").diagnostics
 
     Its structure, names and types; its rows, run on the model; its invariants, in a small scope, for which it
-    takes some seconds. `quick` leaves the small scope out, and limits and policies other than the defaults.
+    takes some seconds. `quick` leaves the small scope out, and limits and policies other than the defaults. `cache` is
+    a folder where what is right is kept: what has not changed since is not looked at again.
     Raises LookupError for a name that there is not; faults, those of reading a file included, are in the result.
     """
     name = str(lifecycle)
     rules = rules_of(path_of(name))
-    return check_tree(lambda: spec_tree(name), USUAL.quick() if quick else USUAL, rules)
+    return check_tree(lambda: spec_tree(name), USUAL.quick() if quick else USUAL, rules, cache)
 
 
-def check_tree(reading: Callable[[], Node], bounds: Bounds = USUAL, rules: Path | None = None) -> Checked:
+def check_tree(
+    reading: Callable[[], Node], bounds: Bounds = USUAL, rules: Path | None = None, cache: Path | None = None
+) -> Checked:
     """Check what is read; a fault for which it cannot be read or compiled is told like everything else.
 
-    `rules` is the file that it is read from, if it is: beside that, the requirements of its revisions are frozen.
+    `rules` is the file that it is read from, if it is: beside that, the requirements of its revisions are frozen. `cache` is
+    the folder of what was found right before.
     """
     start = time.perf_counter()
-    return replace(_checked(reading, bounds, rules), seconds=time.perf_counter() - start)
+    return replace(_checked(reading, bounds, rules, cache), seconds=time.perf_counter() - start)
 
 
-def _checked(reading: Callable[[], Node], bounds: Bounds, rules: Path | None) -> Checked:
+def _checked(reading: Callable[[], Node], bounds: Bounds, rules: Path | None, cache: Path | None) -> Checked:
     try:
         tree = reading()
         check_structure(tree)
@@ -119,7 +130,7 @@ def _checked(reading: Callable[[], Node], bounds: Bounds, rules: Path | None) ->
         for row in lifecycle.rows.values():
             compiler.program(row)
         return Checked(SpecError([*error.diagnostics, *compiler.faults]).diagnostics)
-    found = check_compiled(compiled, bounds)
+    found = check_compiled(compiled, bounds, cache)
     broken = _unkept(lifecycle, rules) if rules is not None else []
     return replace(found, diagnostics=SpecError([*found.diagnostics, *broken]).diagnostics)
 

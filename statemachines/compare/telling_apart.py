@@ -9,7 +9,7 @@ from __future__ import annotations
 import heapq
 import itertools
 from collections import Counter
-from collections.abc import Hashable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
@@ -17,13 +17,14 @@ from statemachines.bounds import USUAL, Bounds
 from statemachines.checks import watched
 from statemachines.compile import Compiled
 from statemachines.explore import Chooser, Exploration, Influence, Reached, SmallScope, choosers, explore, leave_out
+from statemachines.kernel import Kernel, Operation, Parameter
 from statemachines.model import ABSENT, CHOSEN, Document, Impossible, Restless
 from statemachines.rows import Call, ModelSubject, Observed, RowFailure, RowTooLong, Trace, symbolic
 from statemachines.types import INT, RecordType, Type, present
 
 UNTIRING: Final = replace(USUAL, own_steps=1_000_000)
 """A model is put back so often that its own steps are many."""
-_CANNOT: Final = (
+CANNOT: Final = (
     ArithmeticError,
     AttributeError,
     LookupError,
@@ -47,7 +48,7 @@ class Parting:
     """
 
     trace: Trace | None
-    limits: Mapping[str, int]
+    limits: Mapping[str, int | None]
     one: Observed
     other: Observed
 
@@ -79,15 +80,27 @@ class ModelComparison:
         """
         scopes = {id(each.scope): each.scope for each in self.exploration.reached}
         left = [self.bounds.transitions]
-        sides = {number: _Sides(self, other, scope, pairs, left) for number, scope in scopes.items()}
+        sides = {number: self._sides(other, scope, pairs, left) for number, scope in scopes.items()}
         for each in self.exploration.reached:
             sides[id(each.scope)].begin(each)
         for side in sides.values():
             yield from side.walked()
 
+    def _sides(self, other: Compiled, scope: SmallScope, pairs: int, calls_left: list[int]) -> Sides:
+        """Put both models side by side in one scope."""
+        source = self.one.kernel
+        one, theirs = (
+            ModelSubject(watched(each, UNTIRING)(scope.limits, self.policies), each.kernel)
+            for each in (self.one, other)
+        )
+        for subject in (one, theirs):
+            leave_out(subject.model, source, self.influence, scope)
+        tried = [each.name for each in source.operations if not each.blocks]
+        return Sides(source, scope, (one, theirs), calls_to_try(self.one, scope, tried), pairs, calls_left)
+
 
 @dataclass(frozen=True, slots=True)
-class _Pair:
+class Pair:
     """Where both models are, and the calls from a configuration that the first one reached."""
 
     one: Frozen
@@ -96,44 +109,54 @@ class _Pair:
     calls: tuple[Call, ...] = ()
 
 
-class _Sides:
+CallsToTry = Sequence[tuple[str, Sequence[str], Sequence[Chooser]]]
+"""Operations with the names of their arguments, and what lists the values of each."""
+
+
+def calls_to_try(
+    compiled: Compiled,
+    scope: SmallScope,
+    names: Collection[str],
+    lead_on: Callable[[Operation, Parameter, Chooser], Chooser] | None = None,
+) -> CallsToTry:
+    """Return some operations with the arguments that are worth a try in a scope; `lead_on` leaves some of these out."""
+    found = []
+    for each in compiled.kernel.operations:
+        if each.name in names:
+            every = zip(each.parameters, choosers(compiled, each, scope.records), strict=True)
+            lists = [
+                _with_numbered(parameter.wire, chosen) if lead_on is None else lead_on(each, parameter, chosen)
+                for parameter, chosen in every
+            ]
+            found.append((each.name, [parameter.name for parameter in each.parameters], lists))
+    return found
+
+
+class Sides:
     """Both models in one scope: puts them where they shall be, makes a call of both, and looks at what came of it."""
 
     def __init__(
-        self, comparison: ModelComparison, other: Compiled, scope: SmallScope, pairs: int, calls_left: list[int]
+        self,
+        source: Kernel,
+        scope: SmallScope,
+        subjects: tuple[ModelSubject, ModelSubject],
+        tried: CallsToTry,
+        pairs: int,
+        calls_left: list[int],
     ) -> None:
-        source = comparison.one.kernel
         self.calls_left = calls_left  # of all scopes together
-        self.source, self.scope, self.left = source, scope, pairs
-        self.one, self.other = (
-            ModelSubject(watched(each, UNTIRING)(scope.limits, comparison.policies), each.kernel)
-            for each in (comparison.one, other)
-        )
-        for subject in (self.one, self.other):
-            leave_out(subject.model, source, comparison.influence, scope)
-        self.choosers: list[tuple[str, list[str], Sequence[Chooser]]] = [
-            (
-                each.name,
-                [parameter.name for parameter in each.parameters],
-                [
-                    _with_numbered(parameter.wire, chosen)
-                    for parameter, chosen in zip(
-                        each.parameters, choosers(comparison.one, each, scope.records), strict=True
-                    )
-                ],
-            )
-            for each in source.operations
-            if not each.blocks
-        ]
-        self.heap: list[tuple[int, int, _Pair]] = []
+        self.source, self.scope, self.left, self.tried = source, scope, pairs, tried
+        self.one, self.other = subjects
+        self.heap: list[tuple[int, int, Pair]] = []
         self.number = itertools.count()
         self.met: set[Hashable] = set()
 
     def begin(self, reached: Reached) -> None:
         """Look from a configuration that the first model reaches, which the other one is put into as well."""
-        self._push(_Pair(reached.frozen, reached.frozen, reached))
+        self.push(Pair(reached.frozen, reached.frozen, reached))
 
-    def _push(self, pair: _Pair) -> None:
+    def push(self, pair: Pair) -> None:
+        """Look from this pair, too, when those that are nearer to the start are done."""
         length = len(pair.reached.way()) + len(pair.calls)
         heapq.heappush(self.heap, (length, next(self.number), pair))
 
@@ -142,54 +165,67 @@ class _Sides:
         while self.heap and self.calls_left[0] > 0:
             _, _, pair = heapq.heappop(self.heap)
             self._put(pair)
-            for operation, arguments in [*self._calls()]:
+            for operation, arguments in [*self.calls(pair)]:
                 self.calls_left[0] -= 1
-                one, other = (self._made(side, operation, arguments) for side in (self.one, self.other))
+                one, other = (self.made(side, operation, arguments) for side in (self.one, self.other))
                 if one is None:
                     self._put(pair)
                     continue  # nobody goes there
                 call = Call(0, operation, tuple(arguments.items()))
-                if other is None or _seen(one) != _seen(other):
-                    yield self._parting(pair, call, one, other or Observed(operation, arguments))
+                if other is None or seen(one) != seen(other):
+                    other = other or Observed(operation, arguments)
+                    if self.is_wanted(one, other):
+                        yield self._parting(pair, call, one, other)
                     self._put(pair)
                     continue
                 self._go_on(pair, call)
 
-    def _go_on(self, pair: _Pair, call: Call) -> None:
+    def is_wanted(self, one: Observed, other: Observed) -> bool:
+        """Return whether anybody wants to know of such a parting: of any."""
+        return True
+
+    def _go_on(self, pair: Pair, call: Call) -> None:
         """Go on from where a call led, if that is another configuration in each, or one with other numbers; put both back."""
         one, other = self.one.model.freeze(), self.other.model.freeze()
         new = one != other or any(isinstance(value, _Numbered) for _, value in call.arguments)
         if new and self.left and (one, other) not in self.met:
             self.met.add((one, other))
             self.left -= 1
-            self._push(_Pair(one, other, pair.reached, (*pair.calls, call)))
+            self.push(Pair(one, other, pair.reached, (*pair.calls, call)))
         if (one, other) != (pair.one, pair.other):
             self._put(pair)
 
-    def _put(self, pair: _Pair) -> None:
+    def _put(self, pair: Pair) -> None:
         self.one.model.thaw(pair.one)
         self.other.model.thaw(pair.other)
 
-    def _calls(self) -> Iterator[tuple[str, dict[str, Any]]]:
-        """Walk the calls worth a try, those that let time pass included."""
-        model: Any = self.one.model
-        for name, parameters, lists in self.choosers:
-            for values in itertools.product(*[values(model) for values in lists]):
+    def calls(self, pair: Pair) -> Iterator[tuple[str, dict[str, Any]]]:
+        """Walk the calls worth a try from where both are, those that let time pass included."""
+        yield from self.of_operations(self.tried)
+        yield from self.waits()
+
+    def of_operations(self, tried: CallsToTry) -> Iterator[tuple[str, dict[str, Any]]]:
+        """Walk the calls of some operations, with the arguments that are worth a try from where the first model is."""
+        for name, parameters, lists in tried:
+            for values in itertools.product(*[values(self.one.model) for values in lists]):
                 pairs = zip(parameters, values, strict=True)
                 yield name, {key: value for key, value in pairs if value is not ABSENT}
-        now = model.now
+
+    def waits(self) -> Iterator[tuple[str, dict[str, Any]]]:
+        """Walk how long to wait: to each deadline, and one millisecond less and more."""
+        now = self.one.model.now
         ends = {end for side in (self.one, self.other) for timer in side.model.deadlines() for end in timer[:2]}
         waits = {end - now + more for end in ends for more in (-1, 0, 1)} or {1}
         yield from (("wait", {"ms": ms}) for ms in sorted(waits) if ms > 0)
 
-    def _made(self, side: ModelSubject, operation: str, arguments: dict[str, Any]) -> Observed | None:
+    def made(self, side: ModelSubject, operation: str, arguments: dict[str, Any]) -> Observed | None:
         """Make a call; None where the spec does not say what it does, or the model cannot carry it out."""
         try:
             return side.call(operation, arguments)
-        except (RowFailure, *_CANNOT):
+        except (RowFailure, *CANNOT):
             return None
 
-    def _parting(self, pair: _Pair, last: Call, one: Observed, other: Observed) -> Parting:
+    def _parting(self, pair: Pair, last: Call, one: Observed, other: Observed) -> Parting:
         steps = pair.reached.way().calls()
         known = {each.name for each in self.source.operations} | {"wait"}
         if any(each.operation not in known for each in steps):
@@ -200,8 +236,9 @@ class _Sides:
     def _replayed(self, calls: Sequence[Call]) -> Iterator[Observed]:
         """Make calls of the first model from the start of a case."""
         self.one.model.reset()
+        self.one.model.eager = self.one.eager
         for call in calls:
-            made = self._made(self.one, call.operation, dict(call.arguments))
+            made = self.made(self.one, call.operation, dict(call.arguments))
             yield made or Observed(call.operation, dict(call.arguments))
 
 
@@ -220,7 +257,7 @@ def _with_numbered(kind: Type, chosen: Chooser) -> Chooser:
     return values
 
 
-def _seen(made: Observed) -> tuple[Any, ...]:
+def seen(made: Observed) -> tuple[Any, ...]:
     """Return what a caller sees of a call, but for what a system chooses."""
     return made.refused, _plain(made.reply), Counter(repr((name, _plain(dict(told)))) for name, told in made.signals)
 

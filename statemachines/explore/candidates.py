@@ -166,7 +166,7 @@ class Gone:
         self._live = {entity.name: attrgetter(python_name(entity.collection)) for entity in entities}
         self._ids: dict[str, dict[str, None]] = {entity.name: {} for entity in entities}
         self._there: dict[str, dict[str, None]] = {entity.name: {} for entity in entities}
-        self._left: dict[str, list[str]] = {entity.name: [] for entity in entities}
+        self._changed: dict[str, list[str]] = {entity.name: [] for entity in entities}
         # An id that only reads like one that was given may well stand for something, too, where content makes the id.
         self._guessed = {entity.name for entity in entities if not entity.by_content}
         texts = {parameter.type for operation in source.operations for parameter in operation.parameters}
@@ -181,14 +181,15 @@ class Gone:
         """Note the records that are there."""
         for name, live in self._live.items():
             there = dict.fromkeys(live(model))
-            self._left[name] += [each for each in self._there[name] if each not in there]
+            self._changed[name] += [each for each in self._there[name] if each not in there]
+            self._changed[name] += [each for each in there if each not in self._there[name]]
             self._there[name] = there
             self._ids[name].update(there)
 
-    def left(self) -> dict[str, list[str]]:
-        """Return the ids of the first and the last record that left since this was asked, by entity."""
-        found = {name: list(dict.fromkeys([*ids[:1], *ids[-1:]])) for name, ids in self._left.items()}
-        self._left = {name: [] for name in self._left}
+    def came_or_left(self) -> dict[str, list[str]]:
+        """Return the ids of the first and the last record that came or left since this was asked, by entity."""
+        found = {name: list(dict.fromkeys([*ids[:1], *ids[-1:]])) for name, ids in self._changed.items()}
+        self._changed = {name: [] for name in self._changed}
         return found
 
     def last(self, model: Any, kind: Type) -> str | None:

@@ -177,6 +177,16 @@ class Configurations:
 
     def canonical(self, frozen: Frozen) -> Hashable:
         """Return the one value of all configurations that are alike but for names and the flow of time."""
+        return self._numbered(*self._read(frozen), {None: -1})
+
+    def numbers(self, frozen: Frozen) -> Mapping[Any, int]:
+        """Return the number of each name in a configuration: those that are alike have the same for what stands in the same place."""
+        found: dict[Any, int] = {None: -1}
+        self._numbered(*self._read(frozen), found)
+        return found
+
+    def _read(self, frozen: Frozen) -> tuple[list[_Rows], dict[Any, int]]:
+        """Read the rows of all tables, and what tells their names apart."""
         parts = [(frozen[: self.head],), *frozen[self.head :]]
         clock = (frozen[0], *[parts[table.at] for table in self.timed])
         found = list(self.known.get(clock) or self._clocked(clock))
@@ -184,8 +194,7 @@ class Configurations:
             part = parts[table.at]
             if part:
                 found.append(table.known.get(part) or self._rows(table, part))
-        shades = self._shades(found) if any(map(_FIRST, found)) else {}
-        return self._numbered(found, shades)
+        return found, self._shades(found) if any(map(_FIRST, found)) else {}
 
     def happened(self, frozen: Frozen) -> bool:
         """Return whether something that counts happened at this very instant."""
@@ -243,9 +252,8 @@ class Configurations:
         colours = self.colours
         return {name: colours.setdefault(tuple(sorted(held)), len(colours)) for name, held in holders.items()}
 
-    def _numbered(self, rows: list[_Rows], shades: dict[Any, int]) -> Hashable:
-        """Number the names in the order of the rows that hold them."""
-        numbers: dict[Any, int] = {None: -1}
+    def _numbered(self, rows: list[_Rows], shades: dict[Any, int], numbers: dict[Any, int]) -> Hashable:
+        """Number the names in the order of the rows that hold them: into `numbers`."""
 
         def by_names(row: _Row) -> tuple[Any, ...]:
             return row[0], [(shades[name], numbers.get(name, len(shades))) for name in row[1]]

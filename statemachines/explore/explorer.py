@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -18,6 +18,7 @@ from statemachines.explore.configurations import Configurations, Frozen
 from statemachines.explore.influence import Influence
 from statemachines.explore.small_scope import SmallScope, leave_out, scopes
 from statemachines.explore.steps import Step, Steps
+from statemachines.explore.watching import LeadsTo, Reached, SearchWatch
 from statemachines.expression import python_name
 from statemachines.kernel import within
 from statemachines.model import Impossible, Timer
@@ -66,17 +67,29 @@ class Exploration:
         return len(self.reached)
 
 
-def explore(compiled: Compiled, bounds: Bounds = USUAL, policies: Mapping[str, Any] | None = None) -> Exploration:
+def explore(
+    compiled: Compiled,
+    bounds: Bounds = USUAL,
+    policies: Mapping[str, Any] | None = None,
+    limits: Mapping[str, int | None] | None = None,
+    *,
+    wide: bool = False,
+    seen: Collection[str] = (),
+    watch: SearchWatch | None = None,
+) -> Exploration:
     """Explore every configuration of the scope of a spec, or of each default one, as far as the bounds allow.
 
     Where the spec does not say how many records: first one of each entity with all fixed records, then two of each
-    entity with one fixed record. Without `policies` all are the default ones.
+    entity with one fixed record. Without `policies` all are the default ones; `limits` come before those of the scope.
+    A `wide` one has all fixed records beside two of each other entity, which makes many more configurations. No two
+    values of a field that is `seen` are alike, even if no sentence tells them apart. A `watch` is told what is met on the way.
     """
-    influence = Influence(compiled.kernel)
+    influence = Influence(compiled.kernel, seen)
     found: list[Exploration] = []
     witnessed: frozenset[str] = frozenset()
-    for scope in scopes(compiled):
-        found.append(_ScopeSearch(compiled, influence, scope, witnessed, bounds, policies).run())
+    for small in scopes(compiled, wide=wide):
+        scope = replace(small, limits={**small.limits, **(limits or {})})
+        found.append(_ScopeSearch(compiled, influence, scope, witnessed, bounds, policies, watch).run())
         witnessed |= found[-1].witnessed
     broken = [each.violation for each in found if each.violation]
     return Exploration(
@@ -86,26 +99,6 @@ def explore(compiled: Compiled, bounds: Bounds = USUAL, policies: Mapping[str, A
         witnessed,
         [reached for each in found for reached in each.reached],
     )
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Reached:
-    """A configuration that was reached, in which scope: how many records may still be created, and the last step to it."""
-
-    frozen: Frozen
-    budget: tuple[int, ...]
-    scope: SmallScope
-    parent: Reached | None = None
-    last: tuple[Step, tuple[Any, ...]] | None = None
-
-    def way(self, *more: tuple[Step, tuple[Any, ...]]) -> Trace:
-        """Return the shortest way to it, and more steps from there."""
-        steps, node = list(reversed(more)), self
-        while node.parent is not None and node.last is not None:
-            steps.append(node.last)
-            node = node.parent
-        numbered = enumerate(reversed(steps), 1)
-        return Trace(tuple(step.call(number, given) for number, (step, given) in numbered))
 
 
 class _ScopeSearch:
@@ -119,13 +112,16 @@ class _ScopeSearch:
         witnessed: Collection[str],
         bounds: Bounds,
         policies: Mapping[str, Any] | None,
+        watch: SearchWatch | None = None,
     ) -> None:
         source = compiled.kernel
         self.bounds = bounds
         self.source = source
-        self.here: Any = compiled.model(scope.limits, policies)
-        self.there: Any = compiled.model(scope.limits, policies)
-        self.between: Any = compiled.model(scope.limits, policies)  # the configuration one step before `there`
+        self.watch = watch
+        plain = compiled.model(scope.limits, policies)
+        made: type[Any] = watch.model_class if watch else type(plain)
+        # `between` is the configuration one step before `there`
+        self.here, self.there, self.between = (made(vars(plain.limits), vars(plain.policies)) for _ in range(3))
         leave_out(self.here, source, influence, scope)
         self.seen = self.there.seen = self.between.seen = self.here.seen
         steps = Steps(compiled, influence, scope, witnessed, self.here, self.there)
@@ -146,8 +142,10 @@ class _ScopeSearch:
         self.doing: tuple[Step, tuple[Any, ...]] | None = None
         self.node = Reached(self.here.freeze(), tuple(scope.records[entity.name] for entity in free), scope)
         self.nodes = [self.node]
-        self.met = {(self.node.budget, self.node.frozen)}
-        self.found = {(self.node.budget, self.configurations.canonical(self.node.frozen))}
+        # What was met, with where it leads when it comes to rest: None where that is beyond the scope.
+        start = LeadsTo(self.node.frozen, self.node)
+        self.met: dict[Any, LeadsTo | None] = {(self.node.budget, self.node.frozen): start}
+        self.found = {(self.node.budget, self.configurations.canonical(self.node.frozen)): self.node}
 
     def run(self) -> Exploration:
         """Search to the end, to the first violation, or as far as the bounds allow."""
@@ -169,7 +167,11 @@ class _ScopeSearch:
 
     def _expand(self, node: Reached) -> None:
         """Take every step from a configuration."""
-        self.node, self.doing, self.earlier = node, None, self.here
+        self.node, self.earlier = node, self.here
+        if self.watch:
+            self.watch.at(node)
+            self.watch.arrives(node.frozen)
+        self._do(None)
         self.here.thaw(node.frozen)
         self.there.thaw(node.frozen)
         try:
@@ -199,18 +201,21 @@ class _ScopeSearch:
             moves = not step.stays and not (step.creates and min(budget[entity] for entity in step.creates) <= 0)
             if moves or self._has_more(step):
                 yield from self._carried_out(step, moves)
+        self._do(None)
         for index, keys, _ in self.here.own_steps():
             step = self.own[index]
-            self.doing = (step, keys)
+            self._do((step, keys))
             step.do(*keys)
             yield True
+        self._do(None)
         for _, _, index, key in self.here.due():
             step = self.due[index]
-            self.doing = (step, (key,))
+            self._do((step, (key,)))
             step.do(key)
             yield True
+        self._do(None)
         for ms in self._waits():
-            self.doing = (self.wait, (ms,))
+            self._do((self.wait, (ms,)))
             self._pass(ms)
             self.earlier = self.there
             yield True
@@ -218,10 +223,15 @@ class _ScopeSearch:
     def _carried_out(self, step: Step, moves: bool) -> Iterator[bool]:
         """Carry out an operation wherever it is accepted; where it may not move, for its clauses alone."""
         accepted = False
-        may, do, here = step.may, step.do, self.here
-        for given in step.arguments(here):
+        may, do, here, watch = step.may, step.do, self.here, self.watch
+        for given in step.arguments(here, every=self._may_show(step)):
             self.doing = (step, given)
-            if (may is None or may(*given).accept) and (moves or step.stays):
+            if watch:
+                watch.doing(self.doing)
+            decision = may(*given) if may is not None else None
+            if watch:
+                watch.asked(here, step.name, given, decision)
+            if (decision is None or decision.accept) and (moves or step.stays):
                 do(*given)
                 accepted = True
                 yield moves
@@ -233,7 +243,17 @@ class _ScopeSearch:
         """Return whether a step has clauses that were not witnessed yet."""
         if step.clauses and all(self.seen[clause] for clause in step.clauses):
             step.clauses = ()
-        return bool(step.clauses)
+        return bool(step.clauses) or self._may_show(step)
+
+    def _may_show(self, step: Step) -> bool:
+        """Return whether calls may show something that is watched for and was not met yet."""
+        return self.watch is not None and self.watch.wants(step.name)
+
+    def _do(self, step: tuple[Step, tuple[Any, ...]] | None) -> None:
+        """Note what is being done; None: nothing, it is looked what may be."""
+        self.doing = step
+        if self.watch:
+            self.watch.doing(step)
 
     def _waits(self) -> list[int]:
         """List how long to wait: to the next deadline and one more or less; and so that `now` is new."""
@@ -278,24 +298,34 @@ class _ScopeSearch:
             return
         budget = self.node.budget if frozen[1] == before[1] else self._left()
         if (budget, frozen) not in self.met:
-            self.met.add((budget, frozen))
+            self.met[budget, frozen] = None
             if self._holds() and self._rests():
-                self._enter()
+                self.met[budget, frozen] = way = self._entered()
+                self._tell(way)
         else:
+            self._tell(self.met[budget, frozen])
             for place in self.back:
                 if frozen[place] != before[place]:
                     self._holds()
         there.thaw(before)
 
-    def _enter(self) -> None:
-        """Keep the configuration in `there`, unless one like it is known or too many records were created."""
+    def _entered(self) -> LeadsTo | None:
+        """Return the way to what stands for the configuration in `there`: itself if none like it is known; None beyond the scope."""
         frozen = self.there.freeze()
         budget = self.node.budget if frozen[1] == self.node.frozen[1] else self._left()
+        if min(budget, default=0) < 0:
+            return None
         key = (budget, self.configurations.canonical(frozen))
-        if key not in self.found and min(budget, default=0) >= 0:
-            self.found.add(key)
-            self.met.add((budget, frozen))
-            self.nodes.append(Reached(frozen, budget, self.node.scope, self.node, self.doing))
+        if key not in self.found:
+            self.found[key] = Reached(frozen, budget, self.node.scope, self.node, self.doing)
+            self.nodes.append(self.found[key])
+            self.met[budget, frozen] = LeadsTo(frozen, self.found[key])
+        return LeadsTo(frozen, self.found[key])
+
+    def _tell(self, way: LeadsTo | None) -> None:
+        """Tell who watches where a step led."""
+        if self.watch and way is not None:
+            self.watch.leads(way)
 
     def _holds(self) -> bool:
         """Check the invariants in `there`."""

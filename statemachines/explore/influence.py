@@ -5,7 +5,7 @@ The explorer leaves out the rest, so that one configuration stands for all that 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 
 from statemachines import kernel
 from statemachines.explore.sentences import Sentence, Sentences, is_counter, walked
@@ -30,8 +30,10 @@ from statemachines.types import Enum, Id, List, MessageType, Optional, Ref, Text
 class Influence:
     """What can decide a later step, over all sentences that do, directly or through others."""
 
-    def __init__(self, source: kernel.Kernel) -> None:
+    def __init__(self, source: kernel.Kernel, seen: Collection[str] = ()) -> None:
+        """Read the sentences; fields of some names count as well, since somebody looks at them."""
         self.source = source
+        self.seen = seen
         self.ordered: set[str] = set()  # kinds of records and messages whose places in their list count
         self.relative = False  # instants are reckoned with, so their distance from now counts
         self.opaque = True  # texts are only compared with each other
@@ -39,7 +41,7 @@ class Influence:
         self._tests: dict[str, list[tuple[str, ...]]] = {}
         self._mixed: set[str] = set()  # enums whose values are compared with each other
         self._all = Sentences(source)
-        self.names = self._roots()
+        self.names = self._roots() | self._seen()
         sentences = [(each, self._reads(each)) for each in self._all]
         size = -1
         while size != len(self.names):
@@ -94,6 +96,17 @@ class Influence:
                 found |= {f"sent.{name}", f"sent.{name}.about", f"due.{name}.about"}
             if not message.outlives_clause:
                 found.add(f"due.{name}.about")
+        return found
+
+    def _seen(self) -> set[str]:
+        """Name the fields that somebody looks at, so that no two of their values are alike; `Job.state` is one by its whole name."""
+        found = {name for name in self.seen if "." in name}
+        self._mixed |= {name for name in found if name.endswith(".state")}
+        for entity in self.source.entities:
+            for field in (each for each in entity.fields if each.name in self.seen):
+                found.add(f"{entity.name}.{field.name}")
+                kind = present(field.type)
+                self._mixed |= {kind.name} if isinstance(kind, Enum) else set()
         return found
 
     def _order_roots(self, entity: str, rule: kernel.Retain) -> set[str]:

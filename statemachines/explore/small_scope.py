@@ -20,14 +20,14 @@ class SmallScope:
     """How small: of a fixed entity so many records take part, of another so many are created; some limits."""
 
     records: Mapping[str, int]
-    limits: Mapping[str, int]
+    limits: Mapping[str, int | None]
 
 
-def scopes(compiled: Compiled) -> list[SmallScope]:
-    """Return the scope of a spec, or the default ones."""
+def scopes(compiled: Compiled, *, wide: bool = False) -> list[SmallScope]:
+    """Return the scope of a spec, or the default ones; a `wide` one has all fixed records beside two of each other entity."""
     entities = compiled.kernel.entities
     names = {word: entity.name for entity in entities for word in (entity.name, entity.collection)}
-    limits = dict.fromkeys(_bounding_limits(compiled.kernel), 1)
+    limits: dict[str, int | None] = dict.fromkeys(_bounding_limits(compiled.kernel), 1)
     records = {}
     for word, number in compiled.lifecycle.scope.items():
         if word in names:
@@ -37,7 +37,7 @@ def scopes(compiled: Compiled) -> list[SmallScope]:
     fixed = {entity.name: len(entity.fixed) for entity in entities if entity.fixed}
     free = [entity.name for entity in entities if not entity.fixed]
     many = {**fixed, **dict.fromkeys(free, 2), **records}
-    if records or not free or max(fixed.values(), default=1) == 1:
+    if wide or records or not free or max(fixed.values(), default=1) == 1:
         return [SmallScope(many, limits)]
     one_record, one_place = dict.fromkeys(free, 1), dict.fromkeys(fixed, 1)
     return [SmallScope({**fixed, **one_record}, limits), SmallScope({**many, **one_place}, limits)]

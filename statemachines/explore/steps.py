@@ -41,9 +41,9 @@ class Step:
     stays: bool = False
     tried: bool = False
 
-    def arguments(self, model: Any) -> Iterable[tuple[Any, ...]]:
-        """Walk the arguments to try in a configuration."""
-        return itertools.product(*[values(model) for values in (self.few if self.tried else self.every)])
+    def arguments(self, model: Any, *, every: bool = False) -> Iterable[tuple[Any, ...]]:
+        """Walk the arguments to try in a configuration; `every` one also where few of them lead somewhere else."""
+        return itertools.product(*[values(model) for values in (self.every if every or not self.tried else self.few)])
 
     def call(self, number: int, given: tuple[Any, ...]) -> Call:
         """Return the step as a call of a trace; an argument left out has no name in it."""

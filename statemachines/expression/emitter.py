@@ -51,12 +51,14 @@ _RENAMED = {
 }
 
 
+_CALLED = frozenset(("all", "any", "sorted", *_BUILT_IN.values(), *(n for n, f in vars(model).items() if callable(f))))
+"""What an expression may call: nothing of a spec or a row may hide it."""
 _SHARED = frozenset(("Model", "Any", "Signal", *(name for name in vars(model) if name[0].isupper())))
 
 
 def python_name(name: str) -> str:
     """Return a Python name for a name of a spec."""
-    return f"{name}_" if keyword.iskeyword(name) or name in ("self", "seen") else name
+    return f"{name}_" if keyword.iskeyword(name) or name in ("self", "seen") or name in _CALLED else name
 
 
 def class_name(name: str) -> str:

@@ -6,4 +6,4 @@
 from __future__ import annotations
 
 from statemachines.mutants.operators import mutants
-from statemachines.mutants.wording import Mutant
+from statemachines.mutants.wording import Mutant, written

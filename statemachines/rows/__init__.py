@@ -9,7 +9,7 @@ from __future__ import annotations
 from statemachines.rows.compiler import RowCompiler, enumerated, evaluate, extremes, positions, values, witnesses
 from statemachines.rows.model_subject import ModelSubject
 from statemachines.rows.names import Names, item, quoted
-from statemachines.rows.programs import UNEVALUABLE, Observed, Program, RowFailure, RowTooLong
+from statemachines.rows.programs import UNEVALUABLE, Observed, Program, RowFailure, RowStopped, RowTooLong
 from statemachines.rows.row_writer import row_as_it_ran, row_text, written
 from statemachines.rows.trace import (
     AtOnce,
@@ -27,4 +27,5 @@ from statemachines.rows.trace import (
     without,
     without_last_argument,
 )
+from statemachines.rows.typed_steps import TypedSteps
 from statemachines.rows.words import WAIT, RowWords

@@ -64,6 +64,15 @@ class RowCompiler:
             self._fault(fault.code, expr.scalar.at(fault.at), fault.message, fault.hint)
         return value
 
+    def step(self, step: RowStep, scope: Scope) -> tuple[Line, Scope]:
+        """Type one step of a row; return the scope of what follows, too. Raises SpecError with what is wrong with it."""
+        (line,), after = self._steps((step,), scope)
+        if faults := [*self.faults, *self.words.faults]:
+            self.faults.clear()
+            self.words.faults.clear()
+            raise SpecError(faults)
+        return line, after
+
     def _claim(self, claim: Claim, scope: Scope, declared: Scope) -> Line:
         """Type what a row asserts; what it asserts only `when` something is declared knows of that."""
         when = None

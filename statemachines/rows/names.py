@@ -127,6 +127,13 @@ class Names:
         )
         return f"{call.operation}({', '.join(parts)})"
 
+    def as_given(self, call: Call) -> str:
+        """Write a call with its values as they are: no new one becomes `fresh`, then or later."""
+        kinds = ((value, self.kind(call.operation, name)) for name, value in call.arguments)
+        self.plain |= {text for value, kind in kinds for text, _ in _texts(value, kind)}
+        given = (self.known(value, self.kind(call.operation, name)) for name, value in self._without_gaps(call))
+        return f"{call.operation}({', '.join(given)})"
+
     def _without_gaps(self, call: Call) -> list[tuple[str, Any]]:
         """Return the arguments in the order of the parameters; one that is left out before another has its default."""
         given = dict(call.arguments)

@@ -215,8 +215,7 @@ class Program:
 
         Gives the names that are bound at its end, for what the row leaves open.
         """
-        names = {python_name(name): value for name, value in arguments.items()}
-        environment: dict[str, Any] = {**FUNCTIONS, **names, SETTLES: subject.settles, "self": _Context(subject)}
+        environment = named_values(subject, arguments)
         for step in self.steps:
             step.run(environment)
         for each in self.asserts:
@@ -226,6 +225,12 @@ class Program:
                 part = _failing(each.typed, environment)
                 raise RowFailure(explain(part, environment), each.expr, part)
         return environment
+
+
+def named_values(subject: Subject, arguments: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what the names in a row's code stand for at its beginning."""
+    names = {python_name(name): value for name, value in arguments.items()}
+    return {**FUNCTIONS, **names, SETTLES: subject.settles, "self": _Context(subject)}
 
 
 class _Context:

@@ -7,6 +7,6 @@ from __future__ import annotations
 
 from statemachines.surface.files import read_spec, rules_of, with_rows
 from statemachines.surface.reader import Reader
-from statemachines.surface.rows import row
+from statemachines.surface.rows import row, step_of
 from statemachines.surface.spec import read_lifecycle
 from statemachines.surface.structure import check_structure

@@ -80,7 +80,11 @@ def own_step(reader: Reader, name: Word, body: Mapping) -> SpontaneousSpec:
     """Read one entry of `on its own`."""
     return SpontaneousSpec(
         name,
-        loops=tuple((variable, reader.word(entity)) for variable, entity in reader.entries(body.get("for each"))),
+        loops=tuple(
+            (variable, reader.word(entity))
+            for variable, entity in reader.entries(body.get("for each"))
+            if not isinstance(entity, Mapping)
+        ),
         when=reader.expr(body.get("when")),
         must=reader.expr_or_none(body.get("must")),
         ends_call=body.get("before") is not None,
@@ -130,10 +134,11 @@ def _creations(reader: Reader, node: Node | None) -> tuple[Creation, ...]:
 
 
 def _loops(reader: Reader, node: Node | None) -> tuple[ForEachSpec, ...]:
-    """Read `for each` with effects."""
+    """Read `for each` with effects; what a step of its own names beside them are the records that it is about."""
     return tuple(
         ForEachSpec(name, reader.expr(body.get("in")), reader.expr_or_none(body.get("when")), effects(reader, body))
         for name, body in reader.entries(node)
+        if isinstance(body, Mapping)
     )
 
 
@@ -143,16 +148,10 @@ def effects(reader: Reader, body: Mapping) -> Effects:
         moves=_moves(reader, body.get("move"), short=True),
         assignments=_assignments(reader, body.get("set")),
         creations=_creations(reader, body.get("create")),
-        loops=_loops(reader, body.get("for each")) if body.get("in") is not None or _is_loops(body) else (),
+        loops=_loops(reader, body.get("for each")),
         removes=body.get("remove") is not None,
         signals=_signals(reader, body),
     )
-
-
-def _is_loops(body: Mapping) -> bool:
-    """Return whether `for each` walks over lists; that of a step of its own names the records it is about."""
-    node = body.get("for each")
-    return isinstance(node, Mapping) and all(isinstance(value, Mapping) for _, value in node.entries)
 
 
 def otherwise(reader: Reader, node: Node | None) -> Otherwise | None:

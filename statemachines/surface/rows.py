@@ -5,11 +5,12 @@ from __future__ import annotations
 import re
 from typing import Literal, cast
 
+from statemachines.diagnostics import SpecError, Where
 from statemachines.lifecycle import Claim, Drawn, Expr, Level, Row, RowGroup, RowStep, Word
 from statemachines.surface.files import no_such_rows
 from statemachines.surface.reader import Reader, part_of
 from statemachines.surface.types import type_use
-from statemachines.yaml import Mapping, Node, Scalar, Sequence
+from statemachines.yaml import Mapping, Node, Scalar, Sequence, Spot
 
 _BINDING = re.compile(r"\s*([A-Za-z_]\w*)\s*=(?!=)\s*")
 _LOOP = re.compile(r"\s*for each\s+([A-Za-z_]\w*)\s+in\s+(.+?)\s*", re.DOTALL)
@@ -118,6 +119,15 @@ def _step(reader: Reader, node: Node) -> tuple[RowStep, ...]:
         return (RowStep(reader.expr(scalar)),)
     name = Word(match[1], scalar.at(match.start(1)))
     return (RowStep(reader.expr(part_of(scalar, match.end())), binding=name),)
+
+
+def step_of(text: str, file: str) -> RowStep:
+    """Return a step of a row that somebody has typed: a call, or `name = call(…)`. Raises SpecError."""
+    reader = Reader()
+    (step,) = _step(reader, Scalar(None, text, Where(file, 1, 1), "plain", (Spot(0, 1, 1),)))
+    if reader.faults:
+        raise SpecError(reader.faults)
+    return step
 
 
 def _loop(reader: Reader, key: Scalar, body: Node) -> RowStep:

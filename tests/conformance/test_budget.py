@@ -27,8 +27,16 @@ def test_a_quick_run_draws_nothing_and_makes_a_quarter_of_the_rest() -> None:
         "schedules_of_crowd": 1,
         "stateful_tests": 7,
         "walks": 15,
-        "pairs": 200,
+        "pairs": 100,
+        "waiting_seconds": 30.0,
     }
+
+
+def test_the_searches_of_a_system_that_settles_wait_for_no_longer_than_their_budget() -> None:
+    assert USUAL.settling(0) == USUAL.settling(2) == USUAL
+    assert less(USUAL.settling(25)) == {"stateful_tests": 16, "walks": 32, "pairs": 215}
+    assert less(USUAL.settling(10_000)) == {"stateful_tests": 1, "walks": 1, "pairs": 1}
+    assert [each.settling(25).pairs for each in (USUAL, USUAL.quick())] == [215, 54]
 
 
 def test_of_a_costly_system_a_few_well_chosen_calls_have_to_do() -> None:
@@ -42,6 +50,7 @@ def test_of_a_costly_system_a_few_well_chosen_calls_have_to_do() -> None:
         "stateful_tests": 2,
         "walks": 0,
         "pairs": 10,
+        "meetings": 1,
         "reproductions": 2,
         "shrink_seconds": 15.0,
         "shrink_seconds_at_once": 60.0,
@@ -50,7 +59,7 @@ def test_of_a_costly_system_a_few_well_chosen_calls_have_to_do() -> None:
 
 def test_a_quick_run_of_a_costly_system_makes_fewer_schedules_of_all_too() -> None:
     both = less(USUAL.quick().costly())
-    assert both == {**less(USUAL.costly()), "whole": False, "schedules_of_all": 40}
+    assert both == {**less(USUAL.costly()), "whole": False, "schedules_of_all": 40, "waiting_seconds": 30.0}
 
 
 def test_a_variant_keeps_what_somebody_chose_otherwise_and_changes_no_other_budget() -> None:

@@ -211,7 +211,7 @@ def test_whoever_does_what_is_left_open_passes(system: type) -> None:
 @pytest.mark.parametrize(
     ("system", "by"),
     [
-        (DeletesTooSoon, {"N2"}),
+        (DeletesTooSoon, {"N2", "machine"}),
         (DeletesWhatWorks, {"machine"}),
         (TellsNoStatus, {"N1", "machine"}),
         (TellsAnotherStatus, {"N1", "machine"}),

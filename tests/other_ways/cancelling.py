@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 from conformance.references.job import Jobs, ToolCall
 from conformance.references.job_delivery import Reply
 from conformance.references.job_records import JobRecord
-from tests.other_ways.job import ListsWhatItCancels, ReturnedLeaves, TextOnce, declaring
+from tests.other_ways.job import ListsWhatItCancels, OwedLeaves, ReturnedLeaves, TextOnce, declaring
 
 
 class ListsTextsOnce(TextOnce, ListsWhatItCancels):
@@ -35,6 +35,12 @@ class LeavesAsReturned(ReturnedLeaves):
         if job.eviction is not None:
             job.eviction.cancel()
         self._evict(job)
+
+
+class OwedLeavesAsReturned(LeavesAsReturned, OwedLeaves):
+    """The same, and what is still owed leaves with it."""
+
+    declares: ClassVar[dict[str, Any]] = declaring(policies={"returned_leaves": "may", "owed_outlives": "leaves"})
 
 
 class UpdatesListWhatIsCancelled(ListsWhatItCancels):

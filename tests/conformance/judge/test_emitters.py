@@ -301,6 +301,38 @@ def test_of_many_messages_one_who_tells_unasked_is_followed_and_of_several_it_is
     assert watched.judge.lockstep.stepper.nodes < most
 
 
+@pytest.mark.parametrize(
+    ("tie", "told", "right"),
+    [
+        ("id", ["b", "a"], True),  # b is told, a ends, and is told
+        ("id", ["a", "b"], True),
+        ("completion", ["b", "a"], True),
+        ("completion", ["a", "b"], False),  # b was owed before a had ended
+    ],
+)
+def test_who_tells_one_after_the_other_keeps_the_order_of_what_is_owed_by_then(
+    tie: str, told: list[str], right: bool
+) -> None:
+    watched = Watched(policies={"tie": tie})
+    watched.start("a")
+    watched.ended("b")
+    ends = watched.call("finish", "a", "completed", "x", during=(18, 19))
+    tells = watched.call("turn_boundary", "t1", gives=[message(each) for each in told], during=(17, 20))
+    assert (watched.step(at_once([ends, tells], [turn()])) is None) == right
+
+
+@pytest.mark.parametrize("told", ["cba", "cab", "bca", "bac"])
+def test_what_was_passed_over_is_not_told_later_by_the_same(told: str) -> None:
+    """They are owed in the order of their ids; a ends only meanwhile, so that it alone may come after others."""
+    watched = Watched(policies={"tie": "id"})
+    watched.start("a")
+    watched.ended("b")
+    watched.ended("c")
+    ends = watched.call("finish", "a", "completed", "x", during=(18, 19))
+    tells = watched.call("turn_boundary", "t1", gives=[message(each) for each in told], during=(17, 20))
+    assert (watched.step(at_once([ends, tells], [turn()])) is None) == (told.index("b") < told.index("c"))
+
+
 # --- systems ----------------------------------------------------------------------------------------------
 
 

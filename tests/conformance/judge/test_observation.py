@@ -181,7 +181,7 @@ DEEP = RecordType((("name", TEXT), ("jobs", List(RecordType((("tool", TOOL), ("n
         (DEEP, {"jobs": [{"notes": [{"content": {"text": 1}}]}]}, "jobs[0].notes[0].content.text", "a text"),
         (DOCUMENT, "x", "", '{"text": …} or {"file": PATH} is expected, and this is \'x\''),
         (DOCUMENT, {"text": "x", "file": "y"}, "", '{"text": …} or {"file": PATH} is expected'),
-        (DOCUMENT, {"text": None}, ".text", "a text is expected"),
+        (DOCUMENT, {"text": None}, "", '{"text": …} or {"file": PATH} is expected'),
         (DOCUMENT, {"file": 3}, ".file", "the path of a file is expected"),
         (DOCUMENT, {"file": "there is no such file"}, ".file", "cannot be read"),
         (DOCUMENT, {"file": "no\0path"}, ".file", "cannot be read"),
@@ -469,3 +469,10 @@ def test_an_unordered_list_is_compared_as_a_bag(pairs: list[tuple[str, int]], ch
         odd = [*seen[:-1], {**seen[-1], "at": 7}]
         assert any(differences(List(PAIR, unordered=True), expected, odd))
         assert any(differences(List(PAIR, unordered=True), expected, seen[:-1]))
+
+
+def test_what_is_none_of_a_document_is_as_if_it_were_absent(tmp_path: Path) -> None:
+    file = tmp_path / "spilled.txt"
+    file.write_text("long", encoding="utf-8")
+    assert observe(DOCUMENT, {"file": str(file), "text": None}) == observe(DOCUMENT, {"file": str(file)})
+    assert observe(DOCUMENT, {"file": None, "text": "short"}) == observe(DOCUMENT, {"text": "short"})

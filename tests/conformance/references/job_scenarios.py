@@ -404,6 +404,12 @@ SCENARIOS: dict[type[Lie], str] = {
     polling.TimedOutPollAcknowledgesNothing: (
         "a = register('bash', 'x'); b = register('bash', 'y'); sink('refuse'); settle(b, 'ok', 'x'); tool([a, b]); wait(31000)"
     ),
+    polling.AbortEndsAllPolls: (
+        "a = register('bash', 'x'); t = tool(poll=[a]); u = tool(poll=[a]); abort_tool(t); tool_result(u)"
+    ),
+    polling.AbortEndsPollsOfItsJobs: (
+        "a = register('bash', 'x'); t = tool(poll=[a]); u = tool(poll=[a]); abort_tool(t); tool_result(u)"
+    ),
     polling.AbortedPollAcknowledgesNothing: (
         "a = register('bash', 'x'); b = register('bash', 'y'); sink('refuse'); settle(b, 'ok', 'x'); "
         "t = tool([a, b]); abort_tool(t); wait(31000)"
@@ -479,6 +485,10 @@ SCENARIOS: dict[type[Lie], str] = {
     ways.AllEndedLeave: (
         "a = register('bash', 'x'); b = register('bash', 'y'); settle(a, 'ok', 'x'); settle(b, 'ok', 'y'); "
         "t = tool(poll=[a]); get(b)"
+    ),
+    ways.HeldIsToldTwice: "a = register('bash', 'x'); watch([a]); settle(a, 'ok', 'x'); tool(cancel=[a])",
+    ways.OwedStays: (
+        "sink('refuse'); a = register('bash', 'x'); settle(a, 'ok', 'x'); tool(cancel=[a]); get(a); wait(60_000)"
     ),
     ways.TextIsRepeated: (
         "a = register('bash', 'x'); settle(a, 'ok', 'x'); tool(poll=[a]); t = tool(poll=[a]); tool_result(t)"

@@ -37,3 +37,20 @@ def test_a_yes_in_place_of_a_no_is_another_fault_than_a_no_in_place_of_a_yes() -
     faults.take(case(complete(False)))
     faults.take(case(complete(True)))
     assert [each.finding.value for each in faults.found] == [False, True]
+
+
+def test_what_one_clause_explains_counts_once_towards_enough_and_not_where_it_is_known() -> None:
+    def left_out(operation: str, clause: str) -> Any:
+        return case(Finding("reply", clause, operation, "1", "2", spoke_of=f"operations.{operation}.gives"))
+
+    known: list[str] = []
+    faults: Any = Faults(SimpleNamespace(silent=True), most=2, known=known)  # type: ignore[arg-type]  # no call is broken
+    for operation in ("status", "message", "finish"):
+        faults.take(left_out(operation, "operations.start.move"))
+    assert (len(faults.found), faults.enough) == (3, False)
+    faults.take(case(complete(False)))
+    assert faults.enough
+    known.append("operations.start.move")
+    assert not faults.enough
+    faults.take(case(complete(True)))
+    assert faults.enough

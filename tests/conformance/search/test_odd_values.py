@@ -14,7 +14,7 @@ from conformance.search.odd_values import ODD, UNTIDY, odd_values
 from conformance.suite.machine import MACHINE
 from conformance.verdict import Verdict
 from statemachines.compile import load
-from statemachines.types import Int, List, Optional, RecordType, Text
+from statemachines.types import Enum, Int, List, Optional, RecordType, Ref, Text
 from tests.conformance.systems import explained, whole_run
 
 
@@ -82,12 +82,30 @@ def test_the_machine_finds_texts_that_are_not_what_was_given(lifecycle: str, sys
 def test_each_type_of_text_has_odd_values_of_its_own() -> None:
     job, thread_job = load("job"), load("thread-job")
     assert odd_values(job, Text("Text"), ["x"]) == list(UNTIDY)
-    assert odd_values(job, Optional(Text("Owner")), [None, "new", "alice"]) == ["", "alicex", "ALICE"]
-    assert odd_values(job, Optional(Text("Owner")), ["new", "", "alicex", "ALICE", "alice"]) == []
+    assert odd_values(job, Optional(Text("Text")), [None, "x"]) == [each for each in UNTIDY if each]
+    twins = ["alicex", f"alice{'x' * 200}", "alic", "ALICE", " alice ", "alice\0x"]
+    assert odd_values(job, Optional(Text("Owner")), [None, "new", "alice"]) == ["", *twins]
+    assert odd_values(job, Optional(Text("Owner")), ["new", "", *twins, "alice"]) == []
     assert odd_values(job, Optional(Text("Owner")), ["new"]) == [""]
     assert odd_values(thread_job, Text("Payload"), ["x"]) == list(ODD)
     assert odd_values(load("background-tasks"), List(Text("Text")), []) == [list(UNTIDY)]
     assert odd_values(job, Text(), ["x"]) == []
+
+
+def test_a_list_is_given_with_an_item_alone_twice_and_backwards() -> None:
+    jobs = List(Ref("Job"))
+    assert odd_values(load("job"), jobs, [[], ["a", "b"]]) == [["a"], ["b"], ["b", "b"], ["b", "a"]]
+    assert odd_values(load("job"), jobs, [[], ["a"]]) == [["a", "a"]]
+    assert odd_values(load("job"), jobs, [[]]) == []
+
+
+def test_the_texts_of_records_are_odd_too_one_record_in_a_list() -> None:
+    task_progress = load("task-progress")
+    use = RecordType((("name", Enum("ToolName", ("bash",))), ("input", Text("Text"))))
+    usual = {"name": "bash", "input": "x"}
+    odd = [{"name": "bash", "input": each} for each in UNTIDY]
+    assert odd_values(task_progress, use, [usual]) == odd
+    assert odd_values(task_progress, List(use), [[], [usual]]) == [[usual, usual], *([each] for each in odd)]
 
 
 def test_records_are_mixed_field_by_field() -> None:

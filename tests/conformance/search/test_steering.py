@@ -15,6 +15,7 @@ from conformance.references.thread_job import Reply, ThreadJobs
 from conformance.search import ahead, walks
 from conformance.search.ahead import Ahead
 from conformance.search.faults import Faults
+from conformance.search.instants import Instants
 from conformance.search.situations import Situations, Story
 from conformance.search.stateful import Driver
 from statemachines.compile import Compiled
@@ -84,7 +85,10 @@ def planner(system: type = REFERENCE) -> Iterable[tuple[Driver, Ahead]]:
     with adapted(system) as adapter:
         driver = Driver(thread_job(), adapter)
         situations = Situations(thread_job())
-        yield driver, Ahead(driver, situations, random.Random(0), ["start", "finish"], [1.0, 1.0])
+        yield (
+            driver,
+            Ahead(driver, situations, Instants(thread_job()), random.Random(0), ["start", "finish"], [1.0, 1.0]),
+        )
 
 
 def test_looking_ahead_changes_nothing() -> None:
@@ -131,7 +135,9 @@ def test_no_walk_goes_where_too_much_may_come_unasked() -> None:
     suite = SUITES["job"]
     with adapted(suite.reference, suite.compiled) as adapter:
         driver = Driver(suite.compiled, adapter)
-        look = Ahead(driver, Situations(suite.compiled), random.Random(0), ["register"], [1.0])
+        look = Ahead(
+            driver, Situations(suite.compiled), Instants(suite.compiled), random.Random(0), ["register"], [1.0]
+        )
         model: Any = driver.case.judge.model.fork()
         story = Story()
         retention = vars(model.limits)["retention"]

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import itertools
+import random
+import sys
+from collections import Counter
+from collections.abc import Hashable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import replace
 from typing import Any
@@ -13,10 +17,13 @@ from conformance.budget import USUAL
 from conformance.judge import BrokenCalls
 from conformance.judge.case import Case
 from conformance.judge.history import History
+from conformance.references.local_agent import LocalAgents
 from conformance.references.thread_job import TERMINAL, Reply, ThreadJobs
 from conformance.search import pairs, walks
 from conformance.search.faults import Diverged, Faults
 from conformance.search.stateful import Driver
+from statemachines.compile import load
+from statemachines.model import Impossible, Restless
 from tests.conformance.search.searching import searched, traces
 from tests.conformance.systems import REFERENCE, adapted, thread_job
 from tests.faulty.thread_job.crashes import TimedOutCrashes
@@ -77,10 +84,15 @@ def test_after_two_calls_at_once_everybody_looks_and_again_at_the_end(
         observe(self, *calls)
 
     monkeypatch.setattr(Driver, "observe", noting)
-    assert paired(REFERENCE, 20)[0] is None
-    assert len(looks) >= 30
-    assert {len(calls) for calls in looks[::2]} == {2}
-    assert max(len(calls) for calls in looks[1::2]) == USUAL.calls_after
+    _, cases = paired(REFERENCE, 20)
+    groups = sum(isinstance(event, History) for case in cases for event in case.trace)
+    assert groups > 3 * len(cases)
+    assert len(looks) == groups + len(cases)
+    lengths = iter([len(calls) for calls in looks])
+    for case in cases:
+        at_once = [next(lengths) for event in case.trace if isinstance(event, History)]
+        assert {*at_once} == {2}
+        assert next(lengths) <= USUAL.calls_after
 
 
 def test_each_observer_is_asked_once_about_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -159,6 +171,111 @@ class ProgressOverwrites(ThreadJobs):
 def test_pairs_are_mostly_about_one_record_so_that_one_call_undoes_the_other() -> None:
     diverged, _ = paired(ProgressOverwrites, USUAL.pairs)
     assert diverged is not None
-    (history,) = [record for record in diverged.case.trace if isinstance(record, History)]
+    *_, history = [record for record in diverged.case.trace if isinstance(record, History)]
     assert "report_progress" in {call.operation for call in history.calls}
     assert len({call.arguments["job"] for call in history.calls if "job" in call.arguments}) == 1
+
+
+def meet(*calls: tuple[str, dict[str, Any]]) -> bool:
+    """Tell whether two calls matter to each other, where job-1 of t1 runs and job-2 of t1 has ended."""
+    with adapted(REFERENCE) as adapter:
+        driver = Driver(thread_job(), adapter)
+        for name in ("a", "b"):
+            driver.make("start", {"thread": "t1", "tool_call": name, "tool": "bash"})
+        driver.make("finish", {"job": "job-2", "outcome": "failed", "payload": "x"})
+        first, second = calls
+        return pairs.matters(driver.case.judge.model, (first, second))
+
+
+FINISH = ("finish", {"job": "job-1", "outcome": "failed", "payload": "x"})
+CANCEL = ("request_cancel", {"thread": "t1", "job": "job-1", "actor": "user"})
+LIST = ("list_jobs", {"thread": "t1"})
+OTHER = ("set_idle", {"thread": "t2", "idle": True})
+
+
+@pytest.mark.parametrize(
+    ("calls", "matters"),
+    [
+        ((FINISH, CANCEL), True),
+        ((CANCEL, CANCEL), True),
+        ((FINISH, LIST), True),
+        ((FINISH, OTHER), False),
+        ((LIST, LIST), False),
+    ],
+)
+def test_calls_matter_to_each_other_by_what_they_give_or_because_both_change_one_record(
+    calls: Any, matters: bool
+) -> None:
+    assert meet(*calls) is matters
+
+
+def test_where_some_explanation_leaves_open_what_happens_no_calls_are_made_at_once() -> None:
+    local_agent = load("local-agent")
+    with adapted(LocalAgents, local_agent) as adapter:
+        driver = Driver(local_agent, adapter)
+        bodies = [
+            lambda: driver.case.call("register_main", {"description": "x"}),
+            lambda: driver.case.call("kill_all", {}),
+        ]
+        driver.case.together(bodies)
+        task = next(iter(driver.case.judge.model.tasks))  # type: ignore[attr-defined]  # as the spec calls them
+        explanations = driver.case.judge.lockstep.configurations
+        first = [each.model.tasks[task].aborted for each in explanations]  # type: ignore[attr-defined]  # as above
+        assert {*first} == {False, True}, "whether it was killed nobody has asked yet"
+        assert driver.astray([("append_message", {"task": task, "text": "x"})])
+
+
+def test_most_calls_that_meet_matter_to_each_other_and_none_meets_again_and_again(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    met: list[tuple[bool, Hashable]] = []
+    best = pairs._Meetings.best
+
+    def noting(self: Any, driver: Driver, *of: Any) -> Any:
+        calls = best(self, driver, *of)
+        if calls is not None:
+            model = driver.case.judge.model
+            met.append((pairs.matters(model, calls), self._worth(model.fork(), calls)[1]))
+        return calls
+
+    monkeypatch.setattr(pairs._Meetings, "best", noting)
+    paired(REFERENCE, 30)
+    assert len(met) > 60
+    assert sum(matter for matter, _ in met) > 0.8 * len(met)
+    assert max(Counter(what for _, what in met).values()) < len(met) / 14
+
+
+def test_a_model_that_cannot_go_on_is_no_fault_of_the_search(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of a system that does not follow a sentence the model lacks that, and may come to where nothing can follow."""
+    groups = at_once(paired(REFERENCE, 6)[1])
+    chance, raised = random.Random(0), itertools.count()
+    for name in ("astray", "drawn"):
+        usual = getattr(Driver, name)
+
+        def fails(self: Driver, *of: Any, usual: Any = usual, **how: Any) -> Any:
+            if sys._getframe(1).f_code.co_name == "_possible" and chance.random() < 0.1:
+                raise Restless("it") if next(raised) % 2 else Impossible("it", "it")
+            return usual(self, *of, **how)
+
+        monkeypatch.setattr(Driver, name, fails)
+    assert at_once(paired(REFERENCE, 6)[1]) > groups / 2
+    assert next(raised) > 10
+
+
+def at_once(cases: list[Case]) -> int:
+    return sum(isinstance(event, History) for case in cases for event in case.trace)
+
+
+@pytest.mark.parametrize("search", [walks.search, pairs.search])
+def test_another_round_makes_other_cases(search: Any) -> None:
+    def seeds(first: int) -> set[int]:
+        budget = replace(USUAL, walks=4, pairs=4)
+        with adapted(REFERENCE) as adapter:
+            found: set[int] = set()
+            faults = Faults(BrokenCalls(adapter))
+            kept = {"after": lambda driver: found.add(driver.case.seed), "faults": faults, "first": first}
+            search(thread_job(), adapter, 0, budget, **kept)
+        return found
+
+    assert len(seeds(0)) == len(seeds(4)) == 4
+    assert seeds(0).isdisjoint(seeds(4))

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, ClassVar
 
 import pytest
 
+from conformance.references.background_tasks import BackgroundTasks
 from conformance.references.task_progress import TaskProgress
-from conformance.suite.levels import only_derived
+from conformance.refused import Refused
+from conformance.suite.levels import SeenFault, only_derived
 from conformance.suite.machine import MACHINE
 from conformance.suite.rows import RowRunner
 from conformance.verdict import EXIT_CONFORMS, EXIT_VIOLATES, Counterexample, Verdict
@@ -60,16 +63,16 @@ def test_what_a_row_shows_as_well_that_is_no_derived_one_is_as_binding_as_ever()
     with adapted(LIES["thread-job", "OrderLostBetweenEmitters"], compiled) as adapter:
         runner = RowRunner(compiled, RowCompiler(compiled.lifecycle), adapter)
         matter, other = "reply [].status", "reply [].tool"
-        assert not only_derived(runner.shown, clause, matter)  # no row says so
+        assert not only_derived(runner.shown, SeenFault(clause, matter))  # no row says so
         shown = Counterexample("", 1, clause, "", "", matter=matter)
         runner.shown.append((derived, shown))
-        assert only_derived(runner.shown, clause, matter)
-        assert not only_derived(runner.shown, clause, other)
-        assert not only_derived(runner.shown, "operations.finish.move", matter)
-        assert only_derived(runner.shown, "operations.finish.move", matter, given=[clause])
+        assert only_derived(runner.shown, SeenFault(clause, matter))
+        assert not only_derived(runner.shown, SeenFault(clause, other))
+        assert not only_derived(runner.shown, SeenFault("operations.finish.move", matter))
+        assert only_derived(runner.shown, SeenFault("operations.finish.move", matter, given=[clause]))
         runner.shown.append((stated, shown))
-        assert not only_derived(runner.shown, clause, matter)
-        assert not only_derived(runner.shown, "operations.finish.move", matter, given=[clause])
+        assert not only_derived(runner.shown, SeenFault(clause, matter))
+        assert not only_derived(runner.shown, SeenFault("operations.finish.move", matter, given=[clause]))
 
 
 def test_a_row_that_says_it_is_not_derived_may_be_a_must() -> None:
@@ -121,11 +124,13 @@ def test_derived_rows_that_were_not_asked_for_are_asked_once_and_nothing_is_told
         ((row, shown),) = runner.shown
         runner.ask_derived()
     assert (row.id.text, len(runner.shown), runner.strays) == ("E4", 1, [])
-    assert only_derived(runner.shown, shown.clause, shown.matter)
-    assert only_derived(runner.shown, "operations.finish.otherwise", "", ("start", *shown.changing, "finish"))
-    assert only_derived(runner.shown, "operations.progress.gives", "", (*shown.changing, "finish"))
-    assert not only_derived(runner.shown, "operations.progress.gives", "", ("start", *shown.changing))
-    assert not only_derived(runner.shown, "operations.progress.gives", "", ("start", "finish"))
+    assert only_derived(runner.shown, SeenFault(shown.clause, shown.matter))
+    assert only_derived(
+        runner.shown, SeenFault("operations.finish.otherwise", "", ("start", *shown.changing, "finish"))
+    )
+    assert only_derived(runner.shown, SeenFault("operations.progress.gives", "", (*shown.changing, "finish")))
+    assert not only_derived(runner.shown, SeenFault("operations.progress.gives", "", ("start", *shown.changing)))
+    assert not only_derived(runner.shown, SeenFault("operations.progress.gives", "", ("start", "finish")))
 
 
 PILE = """
@@ -208,3 +213,82 @@ def test_derived_rows_are_asked_without_calls_that_are_known_to_hang_and_until_t
         runner.broken_calls.go_on_from({("hang", "create_task"): ["N1", "N2", "N3"]}, ["create_task"])
         runner.ask_derived()
         assert runner.shown == []
+
+
+class LeaveByStart(BackgroundTasks):
+    """Rows leave in the order of their start, which only a derived row forbids."""
+
+    def _evict(self, table: Any) -> None:
+        ended = sorted((row for row in table.rows.values() if row.status != "running"), key=lambda row: row.serial)
+        for row in ended[: max(0, len(ended) - self._retained)]:
+            del table.rows[row.task_id]
+
+
+class RefusesMarkup(LeaveByStart):
+    """And a label with markup is refused, which breaks a must."""
+
+    async def spawn(self, label: str) -> Any:
+        if "<b>" in label:
+            raise Refused("session_cancelled", "no")
+        return await super().spawn(label)
+
+
+class HidesMarkup(LeaveByStart):
+    """And a running task with markup in its label is not listed, which breaks a must."""
+
+    async def list(self) -> Any:
+        return [row for row in await super().list() if "<b>" not in row["label"]]
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize(
+    ("system", "clause"), [(RefusesMarkup, "operations.spawn"), (HidesMarkup, "operations.list.gives")]
+)
+def test_which_record_leaves_excuses_nothing_else_that_is_missing(system: type, clause: str) -> None:
+    code, results = whole_run(system, load("background-tasks"), only=["B2", MACHINE], quick=True)
+    found = [(each.id, each.level, each.counterexample) for each in results if each.verdict is Verdict.FAIL]
+    assert code == EXIT_VIOLATES
+    assert [(name, level) for name, level, _ in found if name == "B2"] == [("B2", "should")]
+    assert (clause, "must") in {(shown.clause, level) for _, level, shown in found if shown is not None}
+
+
+def test_only_calls_at_once_are_what_calls_at_once_have_led_to() -> None:
+    compiled = load("local-agent")
+    row = compiled.lifecycle.rows["B9"]
+    raced = Counterexample("", 4, "a", "", "", rounds=40, matter="x", changing=("register", "queue", "drain"))
+    alone = SeenFault("b", "y", ("register", "queue"))
+    assert row.derived
+    assert only_derived([(row, raced)], alone._replace(at_once=True))
+    assert not only_derived([(row, raced)], alone)
+    assert not only_derived([(row, raced)], alone._replace(at_once=True), [("register", "queue", "drain")])
+    assert not only_derived([(row, replace(raced, rounds=1))], alone._replace(at_once=True))
+
+
+class StartsNoA(TaskProgress):
+    """A task that is called 'a' is not started; and status says that a running one has failed when markup is told of it."""
+
+    declares: ClassVar[dict[str, Any]] = {
+        **TaskProgress.declares,
+        "deviates": {"operations.start.move": {"reason": "known since May"}},
+    }
+
+    def start(self, task: str) -> None:
+        if self._find(task).label != "a":
+            super().start(task)
+
+    def status(self, task: str) -> str:
+        found = self._find(task)
+        odd = found.status == "running" and (found.summary or "").startswith("<b>")
+        return "failed" if odd else super().status(task)
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize("seed", [1, 2, 3])
+def test_what_is_known_of_a_row_stands_for_no_other_fault(seed: int) -> None:
+    code, results = whole_run(StartsNoA, load("task-progress"), seed=seed, only=["N1", MACHINE], quick=True)
+    assert code == EXIT_VIOLATES
+    found = {each.id: each for each in results}
+    assert found["N1"].verdict is Verdict.KNOWN_FAIL
+    shown = found[MACHINE].counterexample
+    assert shown is not None
+    assert (found[MACHINE].verdict, shown.expected, shown.seen) == (Verdict.FAIL, "'running'", "'failed'")

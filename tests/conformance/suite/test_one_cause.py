@@ -128,9 +128,9 @@ def test_a_fault_that_is_not_told_for_its_calls_begin_with_those_of_another_is_n
         shown("a", "start"),
         shown("c", "wait"),
     ]
-    monkeypatch.setattr(machine, "_failed", lambda runner, case, finding: faults[case])
+    monkeypatch.setattr(machine, "_failed", lambda runner, case, finding, known: faults[case])
     runner: Any = SimpleNamespace(told={}, shown=[], held=set())
-    monkeypatch.setattr(machine, "only_derived", lambda failed, clause, *_: clause == "c")
+    monkeypatch.setattr(machine, "only_derived", lambda failed, fault, *_: fault.clause == "c")
     seen: Any = [(number, SimpleNamespace(clause=str(number))) for number in range(len(faults))]
     (first, level), second = machine._told(runner, seen, set())
     assert first.reason == "expected 1; seen 2; what leads there broke b as well"
@@ -140,7 +140,7 @@ def test_a_fault_that_is_not_told_for_its_calls_begin_with_those_of_another_is_n
 
 def test_what_a_story_breaks_as_well_is_said_of_the_fault_that_it_leads_to(monkeypatch: pytest.MonkeyPatch) -> None:
     faults = [shown("a", "cancel"), shown("b", "register", "settle"), shown("c", "register", "settle", "wait")]
-    monkeypatch.setattr(machine, "_failed", lambda runner, case, finding: faults[case])
+    monkeypatch.setattr(machine, "_failed", lambda runner, case, finding, known: faults[case])
     monkeypatch.setattr(machine, "only_derived", lambda *_: False)
     seen: Any = [(number, SimpleNamespace(clause=str(number))) for number in range(len(faults))]
     runner: Any = SimpleNamespace(told={}, shown=[], held=set())
@@ -158,7 +158,7 @@ def test_a_must_is_told_although_its_calls_begin_with_those_of_a_row_that_is_rec
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     faults = [shown("a", "wait"), shown("b", "start", "finish", "turn")]
-    monkeypatch.setattr(machine, "_failed", lambda runner, case, finding: faults[case])
+    monkeypatch.setattr(machine, "_failed", lambda runner, case, finding, known: faults[case])
     monkeypatch.setattr(machine, "only_derived", lambda *_: False)
     seen: Any = [(number, SimpleNamespace(clause=str(number))) for number in range(len(faults))]
     for level, told in (("should", [(each, "must") for each in faults]), ("must", [(faults[0], "must")])):
@@ -166,6 +166,41 @@ def test_a_must_is_told_although_its_calls_begin_with_those_of_a_row_that_is_rec
         runner: Any = SimpleNamespace(told={}, shown=[row], held=set())
         found = machine._told(runner, seen, set())
         assert [(each.counterexample, its) for each, its in found] == [(each.counterexample, its) for each, its in told]
+
+
+class AnyOutcomeCounts(TaskProgress):
+    """A task ends whenever somebody says so: once more, and though it never started."""
+
+    def finish(self, task: str, outcome: str) -> None:
+        self._tasks[task].status = outcome
+
+
+class AbortsWrongly(TaskProgress):
+    """An abort makes what runs fail, and leaves what waits alone: two faults that one observer shows."""
+
+    def abort(self, task: str) -> None:
+        if self._tasks[task].status == "running":
+            self._tasks[task].status = "failed"
+
+
+@pytest.mark.thorough
+def test_rows_that_break_one_sentence_in_two_ways_show_each_its_own() -> None:
+    _, results = whole_run(AnyOutcomeCounts, load("task-progress"), budget=BRIEF, only=["E5", "X16"])
+    shown = {each.id: each.counterexample for each in results}
+    again, never_started = shown["E5"], shown["X16"]
+    assert again is not None
+    assert never_started is not None
+    assert again.cause == never_started.cause == "operations.finish.otherwise"
+    assert (again.seen, never_started.seen) == ("'failed'", "'completed'")
+    assert never_started.calls == 3 < again.calls
+
+
+@pytest.mark.thorough
+def test_a_shorter_counterexample_shows_the_state_that_was_seen_and_no_other() -> None:
+    _, results = whole_run(AbortsWrongly, load("task-progress"), budget=BRIEF, only=["X7"])
+    shown = results[0].counterexample
+    assert shown is not None
+    assert (shown.seen, shown.calls) == ("'failed'", 4), "an abort of what waits leaves it pending in three calls"
 
 
 def test_what_no_clause_left_out_explains_has_no_cause() -> None:

@@ -117,7 +117,8 @@ MORE: dict[str, dict[type, tuple[str, ...]]] = {
         job.TextOnce: ("E71",),
         cancelling.ListsTextsOnce: ("E71", MACHINE),
         cancelling.ListedLeaves: ("E72", MACHINE),
-        cancelling.LeavesAsReturned: ("E72", "B28", MACHINE),
+        cancelling.LeavesAsReturned: ("E72", "E85", "B28", MACHINE),
+        cancelling.OwedLeavesAsReturned: ("E72", "E85", MACHINE),
         cancelling.UpdatesListWhatIsCancelled: ("N8", "B15"),
         cancelling.UpdatesOmitWhatIsCancelled: ("N8", "B15"),
         cancelling.UpdatesHaveTexts: ("E71", "N8"),
@@ -185,6 +186,7 @@ def test_a_poll_may_list_a_job_that_it_cancels_before_its_last_words_have_come()
 
 CANCELLED = ["a = register(bash, 'x')", "b = register(bash, 'y')"]
 ENDED = [*CANCELLED, "settle(b.handle, ok, 'done')"]
+WATCHED = ["a = register(bash, 'x')", "watch([a.job_id])", "settle(a.handle, ok, 'x')"]
 AT_ONCE = ["a = register_with(obliges, bash, 'x', 'x')"]
 ONCE_ACCUSED: list[tuple[type, Sequence[str]]] = [
     (
@@ -202,6 +204,7 @@ ONCE_ACCUSED: list[tuple[type, Sequence[str]]] = [
     (cancelling.ListedLeaves, [*CANCELLED, "tool([a.job_id], [a.job_id, b.job_id])", "list()"]),
     (cancelling.LeavesAsReturned, [*ENDED, "t = tool(null, [b.job_id])", "tool_result(t.token)", "list()"]),
     (cancelling.LeavesAsReturned, [*ENDED, "t = tool(null, null, true)", "tool_result(t.token)", "list()"]),
+    (cancelling.LeavesAsReturned, [*WATCHED, "tool(null, null, true)", "list()"]),
     (
         cancelling.UpdatesListWhatIsCancelled,
         [*CANCELLED, "tool([a.job_id], [b.job_id], false, null, true)", "wait(600)"],

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import pytest
 
@@ -91,7 +91,29 @@ def test_a_search_uses_what_is_left_and_says_that_it_was_a_part() -> None:
     row = report[MACHINE]
     assert (row.verdict, row.reason) == (Verdict.PASS, "a part of the search: its time was used up")
     assert 0 < row.runs < 10
-    assert ran(TaskProgress, MACHINE, Pace(seconds=1e9, clock=Clock())).rows[0].runs > 10
+
+
+def test_a_search_that_finds_nothing_goes_on_with_other_calls_until_its_time_is_used_up() -> None:
+    once = ran(TaskProgress, MACHINE, Pace())[MACHINE].runs
+    longer = ran(TaskProgress, MACHINE, Pace(seconds=20.0 * once, clock=Clock()))[MACHINE]
+    assert (longer.verdict, longer.reason) == (Verdict.PASS, "")
+    assert longer.runs > 1.5 * once
+
+
+def test_what_a_later_round_finds_is_told_and_ends_the_search() -> None:
+    class FailsLate(TaskProgress):
+        """A fault that shows after many calls of all cases together."""
+
+        calls: ClassVar[list[str]] = []
+
+        def summarize(self, task: str, text: str) -> None:
+            self.calls.append(task)
+            super().summarize(task, text if len(self.calls) < 150 else "")
+
+    once = ran(TaskProgress, MACHINE, Pace())[MACHINE].runs
+    row = ran(FailsLate, MACHINE, Pace(seconds=1e9, clock=Clock()))[MACHINE]
+    assert row.verdict is Verdict.FAIL
+    assert row.runs > once
 
 
 # --- the command --------------------------------------------------------------------------------------------

@@ -20,10 +20,13 @@ from conformance.references.job import Jobs
 from conformance.references.thread_job import Reply, ThreadJobs
 from conformance.refused import Refused
 from conformance.search import pairs, stateful, walks
+from conformance.suite.machine import run_machine
+from conformance.suite.rows import RowRunner
 from conformance.system.broken import Broken, HarnessError
 from conformance.system.worker import SLICE, Worker, slices
 from conformance.verdict import EXIT_HARNESS, EXIT_VIOLATES, UNSURE, Counterexample, Verdict
 from statemachines.compile import load
+from statemachines.rows import RowCompiler
 from tests.conformance.systems import REFERENCE, adapted, explained, row_result, thread_job, whole_run
 from tests.right.thread_job import ActorJobs
 
@@ -581,7 +584,7 @@ def test_calls_at_once_that_do_not_show_a_fault_are_tried_under_more_schedules(
 
 @pytest.mark.thorough
 def test_a_search_that_gave_up_could_not_tell() -> None:
-    hasty = replace(USUAL, nodes=2)
+    hasty = replace(USUAL, nodes=1)
     result = row_result(REFERENCE, "B4", quick=True, budget=hasty)
     assert (result.verdict, result.reason) == (
         Verdict.COULD_NOT_TELL,
@@ -591,21 +594,23 @@ def test_a_search_that_gave_up_could_not_tell() -> None:
     assert code == 4
 
 
+def judged_or_not(*, unsure: bool) -> Any:
+    """A case of a search, as much of it as is counted."""
+    judge = SimpleNamespace(unsure=unsure, lockstep=SimpleNamespace(witnessed=list))
+    return SimpleNamespace(case=SimpleNamespace(judge=judge, finding=object() if unsure else None))
+
+
 @pytest.mark.parametrize(("unjudged", "verdict"), [(0, Verdict.PASS), (1, Verdict.PASS), (2, Verdict.COULD_NOT_TELL)])
 def test_a_random_case_that_nobody_can_judge_counts_as_not_made_and_many_of_them_are_no_answer(
     unjudged: int, verdict: Verdict, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def case(*, unsure: bool) -> Any:
-        judge = SimpleNamespace(unsure=unsure, lockstep=SimpleNamespace(witnessed=list))
-        return SimpleNamespace(case=SimpleNamespace(judge=judge, finding=object() if unsure else None))
-
-    def walked(*_: Any, after: Any, faults: Any) -> None:
+    def walked(*_: Any, after: Any, faults: Any, first: int) -> None:
         for number in range(18):
-            after(case(unsure=number < unjudged))
+            after(judged_or_not(unsure=number < unjudged))
 
-    def paired(*_: Any, after: Any, faults: Any) -> None:
+    def paired(*_: Any, after: Any, faults: Any, first: int) -> None:
         for _number in range(800):  # of one search, which make no other less doubtful
-            after(case(unsure=False))
+            after(judged_or_not(unsure=False))
 
     monkeypatch.setattr(stateful, "search", lambda *_, after, faults: None)
     monkeypatch.setattr(walks, "search", walked)
@@ -613,6 +618,48 @@ def test_a_random_case_that_nobody_can_judge_counts_as_not_made_and_many_of_them
     code, (result,) = whole_run(REFERENCE, only=["machine"])
     assert (result.verdict, result.runs) == (verdict, 818 - unjudged)
     assert code == (0 if verdict is Verdict.PASS else 4)
+
+
+@pytest.mark.parametrize(("costly", "rounds"), [(False, 5), (True, 1)])
+def test_rounds_of_a_search_count_together_and_one_that_was_cut_off_decides_nothing(
+    costly: bool, rounds: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each begins where the one before ended; of a system of which a call takes long there is one alone."""
+    firsts: dict[str, list[int]] = {"walks": [], "pairs": []}
+
+    def walked(*_: Any, after: Any, faults: Any, first: int) -> None:
+        firsts["walks"].append(first)
+        for _number in range(60 if len(firsts["walks"]) < 5 else 2):
+            after(judged_or_not(unsure=len(firsts["walks"]) == 5))
+
+    def paired(*_: Any, after: Any, faults: Any, first: int) -> None:
+        firsts["pairs"].append(first)
+
+    monkeypatch.setattr(stateful, "search", lambda *_, after, faults: None)
+    monkeypatch.setattr(walks, "search", walked)
+    monkeypatch.setattr(pairs, "search", paired)
+    with adapted(REFERENCE) as adapter:
+        adapter.costly = costly
+        runner = RowRunner(thread_job(), RowCompiler(thread_job().lifecycle).checked(), adapter)
+        (result,) = run_machine(runner, late=lambda: len(firsts["walks"]) >= 5)
+    assert (result.verdict, result.reason) == (Verdict.PASS, "")
+    assert result.runs == (240 if rounds > 1 else 60)
+    budget = runner.budget
+    assert firsts == {
+        "walks": [each * budget.walks for each in range(rounds)],
+        "pairs": [each * budget.pairs for each in range(rounds)],
+    }
+
+
+def test_what_a_search_made_before_it_could_not_go_on_is_counted(monkeypatch: pytest.MonkeyPatch) -> None:
+    def ends(*_: Any, after: Any, faults: Any) -> None:
+        for _number in range(7):
+            after(judged_or_not(unsure=False))
+        raise HarnessError("gone")
+
+    monkeypatch.setattr(stateful, "search", ends)
+    _, (result,) = whole_run(REFERENCE, only=["machine"])
+    assert (result.verdict, result.runs) == (Verdict.HARNESS_ERROR, 7)
 
 
 @pytest.mark.thorough

@@ -294,3 +294,30 @@ class AbortedPollAcknowledgesNothing(TimedOutPollAcknowledgesNothing):
         self._acknowledges = not call.aborted.done()
         super(TimedOutPollAcknowledgesNothing, self)._conclude(call)
         self._acknowledges = True
+
+
+class AbortEndsAllPolls(Lie):
+    """The abort of one call ends every other one that waits."""
+
+    row, calls = "E84", 5
+
+    async def abort_tool(self, token: str) -> None:
+        waiting = [each for each in self._calls.values() if each.task is not None and not each.task.done()]
+        for each in waiting if token in self._calls else ():
+            if not each.aborted.done():
+                each.aborted.set_result(None)
+        await super().abort_tool(token)
+
+
+class AbortEndsPollsOfItsJobs(Lie):
+    """The abort of one call ends the others that wait for one of its jobs."""
+
+    row, calls = "E84", 5
+
+    async def abort_tool(self, token: str) -> None:
+        call = self._calls.get(token)
+        for each in self._calls.values() if call is not None else ():
+            waits = each is not call and each.task is not None and not each.task.done() and not each.aborted.done()
+            if waits and call is not None and {*each.watched} & {*call.watched}:
+                each.aborted.set_result(None)
+        await super().abort_tool(token)

@@ -7,6 +7,7 @@ from typing import Any
 
 from conformance.references.job_records import JobRecord
 from tests.faulty.job.lie import Lie
+from tests.other_ways.cancelling import LeavesAsReturned, OwedLeavesAsReturned
 from tests.other_ways.job import AtLeastOne, OwedLeaves, ReturnedLeaves, TextOnce
 
 
@@ -56,6 +57,35 @@ class AllEndedLeave(ReturnedLeaves, Lie):
         super()._acknowledge_ended(jobs)
         for job in [each for each in self._jobs.values() if each.status != "running"]:
             self._evict(job)
+
+
+class HeldIsToldTwice(LeavesAsReturned, Lie):
+    """What was held back of a job is delivered when its record leaves sooner, and once more."""
+
+    row, calls = "E85", 4
+    right = LeavesAsReturned
+
+    def _leave(self, job: JobRecord) -> None:
+        super()._leave(job)
+        if job.completion.place == "held":
+            job.completion.watchers = 0
+            self._offer(job.completion)
+            self._offer(job.completion)
+
+
+class OwedStays(OwedLeavesAsReturned, Lie):
+    """It says that what is owed leaves with its job, and keeps it where the record leaves sooner."""
+
+    row, calls = "E85", 6
+    right = OwedLeavesAsReturned
+
+    def _evict(self, job: JobRecord) -> None:
+        if job.completion.place == "queued":
+            job.completion.watchers += 1
+            del self._jobs[job.job_id]
+            job.completion.watchers -= 1
+        else:
+            super()._evict(job)
 
 
 class TextIsRepeated(Lie):

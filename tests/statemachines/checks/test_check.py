@@ -436,6 +436,19 @@ def test_what_is_asserted_under_a_choice_is_tried_with_that_choice(condition: st
     assert asserting_when(condition) == {code}
 
 
+@pytest.mark.parametrize(("choice", "code"), [("b", {"row-needs-more"}), ("a", {"when-never-holds"})])
+def test_what_a_row_asserts_under_a_choice_is_tried_with_the_choice_that_the_row_needs(
+    choice: str, code: set[str]
+) -> None:
+    claim = f"      - shown.status == outcome\n      - when policies.one == {choice} && policies.other == d: shown.status != outcome\n"
+    text = edited(
+        POLICIES,
+        ("      - shown.status == outcome\n", claim),
+        ("    needs: limits.kept >= 1\n", "    needs: [limits.kept >= 1, policies.one == b]\n"),
+    )
+    assert {each.code for each in check_text(text, "small.yaml").diagnostics} - {"unused-policy"} == code
+
+
 def test_each_condition_that_never_holds_is_told() -> None:
     one = "      - when policies.one != policies.one: shown.status == outcome\n"
     two = "      - when limits.kept < 0:\n          - shown.status == outcome\n          - gone.refused != null\n"
@@ -990,3 +1003,13 @@ matrix:
 
 def test_a_step_that_signals_for_each_record_alone_can_be_taken() -> None:
     assert told(check_text(POKED, "small.yaml")) == []
+
+
+@pytest.mark.parametrize("name", ["all", "any", "item", "len", "sized_text", "take"])
+def test_what_a_row_names_hides_nothing_that_expressions_call(name: str) -> None:
+    claim = f"[{name}].all(a, [a][0].job_id == {name}.job_id) && [{name}].size() == 1 && text('x', 1) == 'x'"
+    row = (
+        "  N2:\n    about: A job starts.\n    level: must\n    source: '1'\n    covers: operations.start\n"
+        f'    act:\n      - {name} = start(t1, fresh)\n    assert: "{claim}"\n'
+    )
+    assert [each.message for each in check_text(SMALL + row, "small.yaml").diagnostics] == []

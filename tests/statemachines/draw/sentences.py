@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from statemachines.draw.chart import TO, Arrow
 from statemachines.expression import Binary, Conditional, Field, FunctionCall, Name, Node, children
-from statemachines.lifecycle import EntitySpec, ForEachSpec, Lifecycle, MoveSpec, OperationSpec, TypeUse, Word
+from statemachines.lifecycle import EntitySpec, Expr, ForEachSpec, Lifecycle, MoveSpec, OperationSpec, TypeUse, Word
 
 Takes = Mapping[str, TypeUse]
 
@@ -20,7 +20,7 @@ def said(lifecycle: Lifecycle, entity: str) -> Iterator[Arrow]:
         if moved_by(operation, lifecycle) == entity:
             yield from led(name, operation.moves, takes, record, lifecycle)
         for loop in operation.loops:
-            if walked(operation, loop, lifecycle) == entity:
+            if walked(operation.reads, loop, lifecycle) == entity:
                 yield from led(name, loop.effects.moves, takes, record, lifecycle)
     for timer in record.timers:
         for source in meant(timer.states, record):
@@ -34,6 +34,9 @@ def said(lifecycle: Lifecycle, entity: str) -> Iterator[Arrow]:
             found = led(step.name.text, step.effects.moves, {}, record, lifecycle)
             asks = {*asked(step.when.node, [name.text for name, _ in step.loops])}
             yield from (arrow for arrow in found if asks <= {arrow.source})
+        for loop in step.effects.loops:
+            if walked((), loop, lifecycle) == entity:
+                yield from led(step.name.text, loop.effects.moves, {}, record, lifecycle)
 
 
 def led(
@@ -62,13 +65,13 @@ def moved_by(operation: OperationSpec, lifecycle: Lifecycle) -> str:
     return next((entity.name.text for entity in taken if entity and entity.states), "")
 
 
-def walked(operation: OperationSpec, loop: ForEachSpec, lifecycle: Lifecycle) -> str:
+def walked(reading: Sequence[tuple[Word, Expr]], loop: ForEachSpec, lifecycle: Lifecycle) -> str:
     """The entity whose records a loop walks over, by the name of all of them: `jobs`, `jobs.filter(…)`.
 
-    That name may stand in what the operation reads, or in a definition.
+    That name may stand in what is read before, or in a definition.
     """
     plurals = {entity.plural: name for name, entity in lifecycle.entities.items()}
-    reads = {word.text: expr.node for word, expr in operation.reads}
+    reads = {word.text: expr.node for word, expr in reading}
     waiting = [loop.over.node]
     while waiting:
         match waiting.pop(0):

@@ -1,0 +1,237 @@
+"""Which calls tell two revisions apart: what a system by the one does, and what the judge says of it by the other."""
+
+from __future__ import annotations
+
+import itertools
+import re
+from collections.abc import Mapping
+from contextlib import closing
+from dataclasses import dataclass, field, replace
+from typing import Final
+
+from conformance.counterexample import shown_as_row
+from conformance.differing.facts import BOTH, Direction
+from conformance.differing.settings import DeclaredPair, declares_of, settings, small
+from conformance.stand_ins import model_system
+from conformance.targets import open_system
+from statemachines.bounds import USUAL, Bounds
+from statemachines.compare import UNSAID, WAITS, Declared, Parting, RevisionComparison, Way
+from statemachines.compile import Compiled
+from statemachines.kernel import within
+from statemachines.lifecycle import Level
+from statemachines.mutants import mutants
+from statemachines.rows import Trace
+
+STAND_IN_SECONDS: Final = 10.0  # for one call of a stand-in, which takes no time
+WAIT_SECONDS: Final = 0.5  # for one call of one that is known to wait
+BOUNDS: Final = replace(USUAL, states=3_000)
+"""How many configurations are reached from which two revisions are compared."""
+ELSEWHERE: Final = replace(USUAL, states=1_000, transitions=10_000)
+"""How many are with other choices than the default ones."""
+PLAIN_CALLS: Final = 16_000
+"""Calls that are made where systems do what they must, and no more."""
+FURTHER: Final = 6_000
+"""Calls that are made where they choose in another way."""
+OF_A_KIND: Final = 3  # partings of the same operation with the same answers of which the judge is asked
+MOST_JUDGED: Final = 40  # partings of one comparison
+MOST_MISTAKES: Final = 12  # mistakes about a clause that are tried for calls that show its level
+WAYS: Final[tuple[Way, ...]] = (
+    {},
+    {"lenient": False},
+    {"eager": True},
+    {"prompt": False},
+    {"lenient": False, "eager": True},
+)
+"""What systems choose where a revision leaves it to them, as far as they stand in here."""
+
+
+@dataclass(frozen=True, slots=True)
+class Witness:
+    """Calls that tell two revisions apart, as a row: of what is right by one revision and wrong by the other.
+
+    less: the row is one of the new revision, which wants `expected`, and a system by the old one answers `seen`; more: the
+    other way round. `words` say what is declared; `level` is that of the clause.
+    """
+
+    direction: Direction
+    row: str
+    calls: int
+    expected: str
+    seen: str
+    words: str
+    level: Level
+    asked: tuple[DeclaredPair, Way, Mapping[str, int | None], Trace] | None = field(
+        default=None, repr=False, compare=False
+    )
+
+
+@dataclass(slots=True)
+class ToldApart:
+    """The shortest calls for each direction, and in how many configurations they were looked for, and whether that were all."""
+
+    witnesses: dict[Direction, Witness] = field(default_factory=dict)
+    configurations: int = 0
+    whole: bool = True
+    touched: bool = True
+
+    def note(self, witness: Witness | None) -> None:
+        """Keep calls, unless there are others already that show as much in fewer."""
+        if witness is None:
+            return
+        known = self.witnesses.get(witness.direction)
+        if known is None or _rank(witness) < _rank(known):
+            self.witnesses[witness.direction] = witness
+
+    def has(self, direction: Direction) -> bool:
+        """Return whether there are calls that show something of level MUST."""
+        return direction in self.witnesses and self.witnesses[direction].level == "must"
+
+
+def _rank(witness: Witness) -> tuple[bool, bool, int]:
+    return witness.level != "must", bool(witness.words), witness.calls
+
+
+class Revisions:
+    """Two revisions, of which systems by the one are judged by the other."""
+
+    def __init__(self, old: Compiled, new: Compiled) -> None:
+        self.old, self.new = old, new
+
+    def told_apart(self) -> ToldApart:
+        """Look for the shortest calls in each direction."""
+        found = ToldApart()
+        first, *others = settings(self.old, self.new)
+        self._compare(found, first, BOUNDS, WAYS, counted=True)
+        if not found.touched:
+            return found
+        for each in others:
+            if not all(map(found.has, each.directions)):
+                self._compare(found, each, ELSEWHERE, WAYS[:1])
+        if not found.witnesses:
+            self._compare(found, first, BOUNDS, WAYS[:1], counted=True, wide=True)
+        return found
+
+    def _compare(
+        self,
+        found: ToldApart,
+        setting: DeclaredPair,
+        bounds: Bounds,
+        ways: tuple[Way, ...],
+        *,
+        counted: bool = False,
+        wide: bool = False,
+    ) -> None:
+        """Compare from where systems by the one revision come to, then from where those by the other one do."""
+        touched = False
+        sides = (self.old, self.new, setting.old, setting.new), (self.new, self.old, setting.new, setting.old)
+        for one, other, ours, theirs in sides:
+            comparison = RevisionComparison(one, other, ours, theirs, bounds, wide=wide)
+            touched = touched or bool(comparison.touched)
+            if setting.chosen and setting.chosen not in comparison.touched.policies:
+                continue  # by no choice anything is another
+            if counted and touched:
+                found.configurations = max(found.configurations, comparison.exploration.states)
+                found.whole = found.whole and comparison.exploration.complete
+            for way in ways:
+                self._ask(found, setting, comparison, way)
+        found.touched = touched or not counted
+
+    def _ask(self, found: ToldApart, setting: DeclaredPair, comparison: RevisionComparison, way: Way) -> None:
+        """Ask the judge about where both part when they choose in one way, until there is nothing more to know."""
+        calls = PLAIN_CALLS if way == WAYS[0] else FURTHER
+        wanted = [each for each in setting.directions if not found.has(each)]
+        for parting in itertools.islice(comparison.partings(way, calls, OF_A_KIND), MOST_JUDGED if wanted else 0):
+            for direction in wanted:
+                swapped = comparison.one is self.new
+                found.note(self.witness(direction, setting, way, parting, swapped=swapped))
+            wanted = [each for each in wanted if not found.has(each)]
+            if not wanted:
+                break
+        found.whole = found.whole and (not comparison.ended_early or bool(found.witnesses))
+
+    # ── One parting ──
+
+    def witness(
+        self, direction: Direction, setting: DeclaredPair, way: Way, parting: Parting, *, swapped: bool
+    ) -> Witness | None:
+        """Return what a parting shows in one direction, if it shows anything."""
+        assert parting.trace is not None  # every way is one of calls
+        acting = parting.other if (direction == "less") == swapped else parting.one
+        seconds = WAIT_SECONDS if acting.refused == WAITS else STAND_IN_SECONDS
+        found = self.judged(direction, setting, way, parting.limits, parting.trace, seconds)
+        if found is None:
+            return None
+        plain = self.judged(direction, setting, way, {}, parting.trace, seconds) if found.words else None
+        found = plain if plain is not None and plain.level == found.level else found
+        words = _SAID.get(acting.refused or "", "")
+        return replace(found, row=_about(found.row, words), seen=words) if words else found
+
+    def judged(
+        self,
+        direction: Direction,
+        setting: DeclaredPair,
+        way: Way,
+        limits: Mapping[str, int | None],
+        trace: Trace,
+        seconds: float = STAND_IN_SECONDS,
+    ) -> Witness | None:
+        """Play calls on a system by one revision, judged by the other; None where nothing is wrong about it."""
+        acting, judging = (self.old, self.new) if direction == "less" else (self.new, self.old)
+        does, says = (setting.old, setting.new) if direction == "less" else (setting.new, setting.old)
+        known = {each.name for each in judging.kernel.operations} | {"wait"}
+        if any(call.operation not in known for call in trace.calls()):
+            return None
+        system = model_system(acting, declares_of(acting, does, limits), **way)
+        declares = declares_of(judging, says, limits)
+        with closing(open_system(judging, type(system.__name__, (system,), {"declares": declares}))) as adapter:
+            adapter.limit = seconds
+            shown = shown_as_row(judging, adapter, trace, 0)
+        if shown is None:
+            return None
+        words = "; ".join(filter(None, (setting.words, small(judging, says, limits))))
+        level: Level = "should" if shown.should else "must"
+        asked = (setting, way, limits, trace)
+        return Witness(direction, shown.row, shown.calls, shown.expected, shown.seen, words, level, asked)
+
+    # ── Levels ──
+
+    def of_level(self, path: str) -> Witness | None:
+        """Return calls that show another level of a clause: what a system does that does not follow it."""
+        for direction in BOTH:
+            lax, strict = (self.old, self.new) if direction == "less" else (self.new, self.old)
+            if _level(strict, path) != "must" or _level(lax, path) == "must":
+                continue
+            for mutant in [each for each in mutants(lax.kernel) if within(each.clause, path)][:MOST_MISTAKES]:
+                acting = Compiled(lax.lifecycle, mutant.kernel, lax.words)
+                found = _excused(strict, lax, acting)
+                if found is not None:
+                    return replace(found, direction=direction)
+        return None
+
+
+def _excused(strict: Compiled, lax: Compiled, acting: Compiled) -> Witness | None:
+    """Return calls of a system that are wrong by one spec, and at most not as recommended by another one."""
+    forbidden, allowed = Revisions(strict, acting), Revisions(lax, acting)
+    comparison = RevisionComparison(strict, acting, Declared(), Declared())
+    for parting in itertools.islice(comparison.partings({}, PLAIN_CALLS, OF_A_KIND), OF_A_KIND):
+        assert parting.trace is not None  # every way is one of calls
+        wrong = forbidden.judged("more", DeclaredPair(), {}, parting.limits, parting.trace)
+        if wrong is None or wrong.level != "must":
+            continue
+        mild = allowed.judged("more", DeclaredPair(), {}, parting.limits, parting.trace)
+        if mild is None or mild.level != "must":
+            return replace(wrong, asked=None)
+    return None
+
+
+def _level(compiled: Compiled, path: str) -> str:
+    return next((each.level for each in compiled.kernel.clauses if each.path == path), "")
+
+
+_SAID: Final = {UNSAID: "whatever it is, for nobody asks", WAITS: "no answer before something else happens"}
+"""What a system answers where the spec does not say that, or has it wait."""
+
+
+def _about(row: str, seen: str) -> str:
+    """Return a row that says otherwise what was seen."""
+    return re.sub(r"(?m)^(  about: .*; seen ).*$", lambda found: f'{found[1]}{seen}."', row, count=1)

@@ -1,0 +1,108 @@
+"""The instants at which something may change: those of timers, and what the rules add to an instant that a record knows.
+
+One idea: where a rule asks whether `job.started_at + limits.timeout` is over, a wait until then, and a millisecond beside it, is worth a try.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterator
+from dataclasses import fields, is_dataclass
+from functools import lru_cache
+from typing import Any
+
+from statemachines.compile import Compiled
+from statemachines.expression import Const, Operate, Typed, Var, python_name
+from statemachines.model import BaseModel
+from statemachines.types import Time, present
+
+RECORDS = 6  # of an entity whose instants count: the last ones
+TIMER = "timer"
+_LIMIT = "limits."
+
+Duration = tuple[str | int, ...]  # what is added: names of limits, and milliseconds
+
+
+class Instants:
+    """What there is to wait for in the configurations of one life cycle."""
+
+    def __init__(self, compiled: Compiled) -> None:
+        self._durations = list(dict.fromkeys(_added(compiled.kernel)))
+        known = {
+            python_name(each.collection): [python_name(field.name) for field in each.fields if _is_time(field.type)]
+            for each in compiled.kernel.entities
+        }
+        self._known = {collection: names for collection, names in known.items() if names}
+
+    def coming(self, model: BaseModel) -> dict[int, Hashable]:
+        """Return in how many milliseconds each instant comes, and what makes it one: a timer, or what is added."""
+        lasting = [(each, ms) for each in self._durations if (ms := _milliseconds(each, model)) is not None]
+        known = self._instants(model) if lasting else ()
+        found: dict[int, Hashable] = {instant + ms - model.now: each for instant in known for each, ms in lasting}
+        found |= {end - model.now: TIMER for first, last, _, _ in model.deadlines() for end in (first, last)}
+        return {ms: found[ms] for ms in sorted(found) if ms >= 0}
+
+    def waits(self, model: BaseModel) -> list[int]:
+        """List the milliseconds until each instant, until one millisecond before it, and until one after it."""
+        return sorted({ms for end in self.coming(model) for ms in (end - 1, end, end + 1) if ms > 0})
+
+    def _instants(self, model: BaseModel) -> set[int]:
+        """Return the instants that the last records of each entity know."""
+        return {
+            instant
+            for collection, names in self._known.items()
+            for record in list(getattr(model, collection).values())[-RECORDS:]
+            for name in names
+            if isinstance(instant := getattr(record, name), int)
+        }
+
+
+@lru_cache(maxsize=8)
+def instants_of(compiled: Compiled) -> Instants:
+    """Return what there is to wait for in a life cycle; the same for the same one."""
+    return Instants(compiled)
+
+
+def _added(value: Any) -> Iterator[Duration]:
+    """Walk what the rules add to an instant, anywhere."""
+    if isinstance(value, tuple):
+        for each in value:
+            yield from _added(each)
+    elif is_dataclass(value):
+        if isinstance(value, Operate) and _is_time(value.type) and (duration := _duration(value)):
+            yield duration
+        for field in fields(value):
+            yield from _added(getattr(value, field.name))
+
+
+def _duration(value: Typed) -> Duration | None:
+    """Return what a sum adds to an instant; nothing where it is one, None where nobody can tell."""
+    match value:
+        case Operate(operator="+", left=Typed() as left, right=right):
+            parts = [(_duration(each) if _is_time(each.type) else _lasting(each)) for each in (left, right)]
+            return None if None in parts else tuple(part for each in parts for part in each or ())
+        case Operate():
+            return None
+        case _:
+            return ()
+
+
+def _lasting(value: Typed) -> Duration | None:
+    """Return a duration that a limit or a number says; None for any other."""
+    match value:
+        case Var(name=name) if name.startswith(_LIMIT):
+            return (name.removeprefix(_LIMIT),)
+        case Const(value=int() as number):
+            return (number,)
+        case _:
+            return None
+
+
+def _milliseconds(duration: Duration, model: BaseModel) -> int | None:
+    """Return how long a duration lasts with the limits of a model; None where one of them is none."""
+    limits = vars(model.limits)
+    parts = [limits[each] if isinstance(each, str) else each for each in duration]
+    return None if None in parts else sum(parts)
+
+
+def _is_time(kind: Any) -> bool:
+    return isinstance(present(kind), Time)

@@ -1,0 +1,74 @@
+"""The instants that searches wait for: those of timers, and what a rule adds to an instant that a record knows."""
+
+from __future__ import annotations
+
+import random
+from typing import Any
+
+import pytest
+
+from conformance.search.instants import TIMER, Instants
+from conformance.search.stateful import Driver
+from tests.checking import compile_text
+from tests.conformance.lifecycles import SUITES
+from tests.conformance.systems import adapted
+
+LAMPS = """\
+lifecycle: lamps
+version: 1
+about: A lamp burns for a while, and is looked at.
+limits:
+  burning: {default: 50}
+  cooling: {default: null, optional: true}
+entities:
+  Lamp:
+    id: minted
+    fields: {lit_at: time, moved_at: {type: time | null, default: null}}
+    shows: {lamp_id: lamp.id, glows: glows(lamp)}
+define:
+  glows(lamp): now < lamp.lit_at + limits.burning || now + 7 < lamp.lit_at
+  warm(lamp): limits.cooling != null && now < lamp.lit_at + limits.burning + limits.cooling
+operations:
+  light:
+    create: {Lamp: {lit_at: now}}
+    gives: {lamp_id: lamp.id}
+  touch:
+    takes: {lamp: Lamp}
+    missing: refused
+    only if: warm(lamp)
+    gives: lamp
+"""
+
+
+@pytest.mark.parametrize(("cooling", "more"), [(None, ()), (30, (80,))])
+def test_what_a_rule_adds_to_an_instant_is_waited_for(cooling: int | None, more: tuple[int, ...]) -> None:
+    compiled = compile_text(LAMPS, "lamps.yaml")
+    instants, model = Instants(compiled), compiled.model({"cooling": cooling})
+    assert instants.waits(model) == []
+    model.do("light", {})
+    assert [*instants.coming(model)] == [7, 50, *more], "7 ms is added to now, and may be to what a lamp knows"
+    model.wait(20)
+    assert [*instants.coming(model)] == [30, *(each - 20 for each in more)]
+    assert instants.waits(model)[:3] == [29, 30, 31]
+
+
+def test_timers_are_waited_for() -> None:
+    suite, chooser = SUITES["local-agent"], random.Random(0)
+    with adapted(suite.reference, suite.compiled) as adapter:
+        driver, instants = Driver(suite.compiled, adapter), Instants(suite.compiled)
+        model: Any = driver.case.judge.model.fork()
+        names = [each.name for each in suite.compiled.kernel.operations]
+        while not model.deadlines():
+            name = chooser.choice(names)
+            given = driver.drawn_for(model, name, chooser)
+            decision = model.decide(name, given) if given is not None else None
+            if decision is not None and decision.accept and not decision.blocks:
+                model.do(name, given)
+        ends = {end - model.now for first, last, _, _ in model.deadlines() for end in (first, last)}
+        assert {ms for ms, of in instants.coming(model).items() if of == TIMER} == ends
+        assert {each + away for each in ends for away in (-1, 0, 1)} - {0, -1} <= {*instants.waits(model)}
+
+
+def test_a_rule_that_reads_the_clock_where_no_timer_is_has_its_instants() -> None:
+    durations = Instants(SUITES["cli-job"].compiled)._durations
+    assert {("timeout",), ("timeout", "settle"), ("timeout", "kept")} <= {*durations}
