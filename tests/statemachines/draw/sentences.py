@@ -7,7 +7,17 @@ from dataclasses import dataclass
 
 from statemachines.draw.chart import TO, Arrow
 from statemachines.expression import Binary, Conditional, Field, FunctionCall, Name, Node, children
-from statemachines.lifecycle import EntitySpec, Expr, ForEachSpec, Lifecycle, MoveSpec, OperationSpec, TypeUse, Word
+from statemachines.lifecycle import (
+    EntitySpec,
+    Expr,
+    ForEachSpec,
+    Lifecycle,
+    MoveSpec,
+    OperationSpec,
+    SpontaneousSpec,
+    TypeUse,
+    Word,
+)
 
 Takes = Mapping[str, TypeUse]
 
@@ -30,13 +40,19 @@ def said(lifecycle: Lifecycle, entity: str) -> Iterator[Arrow]:
             if timer.effects.removes:
                 yield Arrow(f"after_{timer.states.text}", source, ())
     for step in lifecycle.spontaneous.values():
-        if [word.text for _, word in step.loops] == [entity]:
-            found = led(step.name.text, step.effects.moves, {}, record, lifecycle)
-            asks = {*asked(step.when.node, [name.text for name, _ in step.loops])}
-            yield from (arrow for arrow in found if asks <= {arrow.source})
-        for loop in step.effects.loops:
-            if walked((), loop, lifecycle) == entity:
-                yield from led(step.name.text, loop.effects.moves, {}, record, lifecycle)
+        yield from stepped(step, record, lifecycle)
+
+
+def stepped(step: SpontaneousSpec, record: EntitySpec, lifecycle: Lifecycle) -> Iterator[Arrow]:
+    """What a step of its own moves: the records that it is about, then those of its loops."""
+    entity = record.name.text
+    if [word.text for _, word in step.loops] == [entity]:
+        found = led(step.name.text, step.effects.moves, {}, record, lifecycle)
+        asks = {*asked(step.when.node, [name.text for name, _ in step.loops])}
+        yield from (arrow for arrow in found if asks <= {arrow.source})
+    for loop in step.effects.loops:
+        if walked((), loop, lifecycle) == entity:
+            yield from led(step.name.text, loop.effects.moves, {}, record, lifecycle)
 
 
 def led(
