@@ -19,32 +19,30 @@ class SeenFault(NamedTuple):
 
     clause    the clause that it is one of, and `matter` what it is about
     changing  the calls that change something in what shows it; none where nobody has looked for the shortest
-    given     the other clauses that the system did not follow on the way
     at_once   whether it takes calls at once
     """
 
     clause: str
     matter: str
     changing: Sequence[str] = ()
-    given: Collection[str] = ()
     at_once: bool = False
 
 
 def fault_of(shown: Counterexample) -> SeenFault:
     """Return the fault that a counterexample shows."""
-    return SeenFault(shown.clause, shown.matter, shown.changing, shown.given, shown.rounds > 1)
+    return SeenFault(shown.clause, shown.matter, shown.changing, shown.rounds > 1)
 
 
 def only_derived(failed: Shown, fault: SeenFault, held: Collection[Sequence[str]] = ()) -> bool:
-    """Return whether only rows tell a fault that ask what the source does not state, or it was judged beside one of these.
+    """Return whether only rows tell a fault that ask what the source does not state.
+
+    What is not explained beside what such rows tell is a fault of its own: the judge has left their clause out.
 
     failed  the rows that failed: of these, those that tell the fault are asked
     held    the calls that change something of cases in which all was right: what these make leads nobody astray
     """
     told = [row for row, shown in failed if _tells(row, shown, fault) or _leads(row, shown, fault, held)]
-    return any(_fails_derived(failed, each) for each in fault.given) or (
-        bool(told) and all(row.derived for row in told)
-    )
+    return bool(told) and all(row.derived for row in told)
 
 
 def in_order(few: Sequence[str], many: Sequence[str]) -> bool:
@@ -80,9 +78,3 @@ def _leads(row: Row, shown: Counterexample, fault: SeenFault, held: Collection[S
     if astray and fault.at_once and shown.rounds > 1 and len(few) > 1 and few == shown.changing[:-1]:
         return True
     return astray and few == shown.changing and (few == many or (len(few) > 1 and many[: len(few)] == few))
-
-
-def _fails_derived(failed: Shown, clause: str) -> bool:
-    """Return whether rows failed by a clause, and all of them are derived."""
-    rows = [row for row, shown in failed if shown.clause == clause]
-    return bool(rows) and all(row.derived for row in rows)

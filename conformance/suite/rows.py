@@ -173,8 +173,8 @@ class RowRunner:
 
     def is_derived(self, stray: Stray) -> bool:
         """Return whether only rows that are derived tell what was seen beside a row, as far as that is known."""
-        finding, case = stray
-        return only_derived(self.shown, SeenFault(finding.clause, finding.matter, given=case.judge.given(finding)))
+        finding, _ = stray
+        return only_derived(self.shown, SeenFault(finding.clause, finding.matter))
 
     def go_on_from(self, known: KnownWrong) -> None:
         """Take over what is known to be wrong in another process."""
