@@ -152,12 +152,12 @@ def _ends(found: Findings) -> Iterator[str]:
         about = f"{each.message.name}, about {a_or_an(each.message.entity)}"
         if each.stuck is not None:
             yield f"--- never told: {about}"
-            yield "  The shortest calls after which it is due and can never be sent, as a row:"
+            yield "  The shortest calls after which it is due, and no step in this scope leads to where it is sent, as a row:"
             yield from (f"    {line}" for line in _stuck_row(found, each).splitlines())
         elif not each.owed:
             yield f"{about}: it is never due {_so_far(found)}."
         else:
-            unclear = f"; of {each.unclear:,} the search ended before" if each.unclear else ""
+            unclear = f"; of {each.unclear:,} it takes more records or steps than were tried" if each.unclear else ""
             yield f"{about}: it can be told from wherever it is due, {_counted(each.owed, 'case')}{unclear}."
 
 
@@ -165,7 +165,7 @@ def _stuck_row(found: Findings, each: CanBeTold) -> str:
     """Write the shortest calls to where a message is due for ever: with what they are answered, if a row can have that."""
     assert each.stuck is not None  # whoever asks has looked
     way, limits = each.stuck.way(), each.stuck.scope.limits
-    about = f"{each.message.name} is due afterwards, and can never be sent."
+    about = f"{each.message.name} is due afterwards, and is never sent."
     paths = [clause.path for clause in found.compiled.kernel.clauses]
     due = f"messages.{each.message.name}.due"
     wanted = [due, *(path for path in paths if within(path, f"messages.{each.message.name}"))]

@@ -198,7 +198,10 @@ class _ScopeSearch:
             yield False
         budget = self.node.budget
         for step in self.operations:
-            moves = not step.stays and not (step.creates and min(budget[entity] for entity in step.creates) <= 0)
+            left_out = bool(step.creates) and min(budget[entity] for entity in step.creates) <= 0
+            if left_out and self.watch:
+                self.watch.leads(None)
+            moves = not step.stays and not left_out
             if moves or self._has_more(step):
                 yield from self._carried_out(step, moves)
         self._do(None)
@@ -297,13 +300,14 @@ class _ScopeSearch:
         if frozen == before:
             return
         budget = self.node.budget if frozen[1] == before[1] else self._left()
-        if (budget, frozen) not in self.met:
+        known = (budget, frozen) in self.met
+        if not known:
             self.met[budget, frozen] = None
             if self._holds() and self._rests():
-                self.met[budget, frozen] = way = self._entered()
-                self._tell(way)
-        else:
-            self._tell(self.met[budget, frozen])
+                self.met[budget, frozen] = self._entered()
+        if self.watch:
+            self.watch.leads(self.met[budget, frozen])
+        if known:
             for place in self.back:
                 if frozen[place] != before[place]:
                     self._holds()
@@ -321,11 +325,6 @@ class _ScopeSearch:
             self.nodes.append(self.found[key])
             self.met[budget, frozen] = LeadsTo(frozen, self.found[key])
         return LeadsTo(frozen, self.found[key])
-
-    def _tell(self, way: LeadsTo | None) -> None:
-        """Tell who watches where a step led."""
-        if self.watch and way is not None:
-            self.watch.leads(way)
 
     def _holds(self) -> bool:
         """Check the invariants in `there`."""

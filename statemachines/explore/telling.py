@@ -1,7 +1,8 @@
 """Whether each end that is to be told can still be told, from every configuration in which it was not told yet.
 
 From each configuration with a message that is due, one has to be reachable in which that very message was sent (in temporal logic
-AG EF). Configurations stand for others that differ only in names, so a message is followed by its number in each.
+AG EF). Configurations stand for others that differ only in names, so a message is followed by its number in each. What tells it may
+be the creation of another record: only where the scope has room for one more is it held to be stuck.
 """
 
 from __future__ import annotations
@@ -29,8 +30,8 @@ class CanBeTold:
     """Of one kind of message: whether it can be told from wherever it is due.
 
     owed     so many configurations have one that is due and was not sent, counted once for each such message
-    stuck    the nearest configuration from which it is never told; None where there is none
-    unclear  from so many of them it depends on configurations that were reached and not gone on from
+    stuck    the nearest configuration from which it is never told, whatever one more record does; None where there is none
+    unclear  from so many of them it may be told by more records than the scope has, or where the search did not go on
     """
 
     message: kernel.Message
@@ -87,8 +88,9 @@ class _LookingBack:
                         before[way.reached, self._number(way.reached, way.there, about)].append(here)
         can = _all_before(told, before)
         may = _all_before(can | beyond, before)
-        stuck = min((node for node in owed if node not in may), key=lambda node: len(node[0].way()), default=None)
-        return CanBeTold(self._message, len(owed), stuck[0] if stuck else None, len(may) - len(can))
+        never = [node for node in owed if node not in may and node[0] not in self._watch.narrow]
+        stuck = min(never, key=lambda node: len(node[0].way()), default=None)
+        return CanBeTold(self._message, len(owed), stuck[0] if stuck else None, len(owed) - len(can) - len(never))
 
     def _abouts(self, frozen: Frozen, box: int) -> list[int]:
         """List whom the messages that are due (0), or were sent (1), are about."""

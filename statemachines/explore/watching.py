@@ -83,7 +83,8 @@ class SearchWatch:
     cells   by cell, and by what became of the call
     sides   by the number of a guard, and how it came out
     states  by entity and state
-    ways    by configuration, if all its steps were taken
+    ways    by configuration, if all its steps were taken, those apart that create more records than the scope has
+    narrow  the configurations with such a step
     nobody  cells that nobody asks for, since the spec leaves open what happens then
     """
 
@@ -94,6 +95,7 @@ class SearchWatch:
         self.sides: dict[tuple[int, bool], FirstMet] = {}
         self.states: dict[tuple[str, str], FirstMet] = {}
         self.ways: dict[Reached, list[LeadsTo]] = {}
+        self.narrow: set[Reached] = set()
         self.nobody: set[Cell] = set()
         self._kernel = compiled.kernel
         self._at: Reached | None = None
@@ -140,9 +142,12 @@ class SearchWatch:
             if answer not in answers:
                 answers[answer] = self._here()
 
-    def leads(self, way: LeadsTo) -> None:
-        """Note where a step led."""
+    def leads(self, way: LeadsTo | None) -> None:
+        """Note where a step led; None where it takes more records than the scope has."""
         assert self._at is not None  # no step is taken from nowhere
+        if way is None:
+            self.narrow.add(self._at)
+            return
         self.ways[self._at].append(way)
         self.arrives(way.there)
 

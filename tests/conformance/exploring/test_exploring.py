@@ -142,7 +142,7 @@ def test_an_end_that_can_never_be_told_is_shown_as_a_row_that_check_accepts(tmp_
     said = page(found)
     assert "--- never told: Over, about an Errand" in said
     assert "      - lock_up()" in said or "last = lock_up()" in said
-    assert "Over is due afterwards, and can never be sent." in said
+    assert "Over is due afterwards, and is never sent." in said
 
 
 def test_calls_of_its_own_on_the_way_to_what_is_never_told_are_comments(tmp_path: Path) -> None:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import pytest
+
 from statemachines.bounds import USUAL
 from statemachines.explore import CanBeTold, Cell, SearchWatch, explore, states_of, tellings, to_be_seen
 from statemachines.explore.explorer import Exploration
@@ -175,6 +177,27 @@ def test_an_end_that_can_never_be_told_any_more_is_shown_by_the_shortest_calls()
     _, _, (telling,) = watched(shut)
     assert telling.stuck is not None
     assert sorted(calls(telling.stuck.way())) == ["close", "end", "pack"]
+
+
+@pytest.mark.parametrize(("sends", "stuck"), [("due.Ended", False), ("due.Ended.filter(m, !closed)", True)])
+def test_what_may_be_told_when_another_record_comes_is_stuck_only_where_there_is_room_for_one(
+    sends: str, stuck: bool
+) -> None:
+    _, _, (telling,) = watched(
+        edited(
+            ("    create: {Parcel: {}}\n    gives: {id: parcel.id}\n", ""),
+            ("    takes: {}\n    sends: {told: due.Ended}\n    gives: told\n", ""),
+            (
+                "  pack:\n",
+                f"  pack:\n    sends: {{told: {sends!r}}}\n    create: {{Parcel: {{}}}}\n    gives: {{id: parcel.id, told: told}}\n",
+            ),
+            ("  tell:\n", ""),
+        )
+    )
+    assert telling.unclear > 0
+    assert (telling.stuck is not None) == stuck
+    if telling.stuck is not None:
+        assert sorted(calls(telling.stuck.way())) == ["close", "end", "pack"]
 
 
 def test_of_two_ends_the_one_that_is_stuck_is_not_taken_for_the_other() -> None:
