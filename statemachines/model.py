@@ -384,12 +384,16 @@ Timer = tuple[int, int, int, Any]
 
 
 class Impossible(Exception):
-    """A step that cannot be: what was observed contradicts a clause, for example an id given twice."""
+    """A step that cannot be: what was observed contradicts a clause, for example an id given twice.
 
-    def __init__(self, clause: str, message: str) -> None:
+    `wanted` says in words what would have been possible.
+    """
+
+    def __init__(self, clause: str, message: str, wanted: str = "an id that no other record has") -> None:
         super().__init__(message)
         self.clause = clause
         self.message = message
+        self.wanted = wanted
 
 
 Other = TypeVar("Other", bound="BaseModel")
@@ -438,9 +442,9 @@ class BaseModel:
     def minted(self, entity: str, prefix: str = "", size: int | None = None) -> str:
         """Mint the id of a new record, with a prefix and a length if they are said. Raises Impossible for another one."""
         found = (self.mint or self.next_ordinal)(entity, prefix, size)
-        if not found.startswith(prefix) or found == prefix or (size is not None and len(found) != size):
-            wanted = f"{prefix!r} and more" if size is None else f"{prefix!r} and {size - len(prefix)} more"
-            raise Impossible(f"entities.{entity}.id", f"the id {found!r} is not {wanted}")
+        if not found.startswith(prefix) or (size is not None and len(found) != size):
+            wanted = f"an id that begins with {prefix!r}" + (f" and has {size} characters" if size is not None else "")
+            raise Impossible(f"entities.{entity}.id", f"the id {found!r}", wanted)
         return found
 
     def freeze(self) -> tuple[Any, ...]:

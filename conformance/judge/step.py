@@ -215,10 +215,8 @@ class Stepper:
         try:
             return model.do(call.operation, call.arguments, self.facts.minting(call, lacking))
         except Impossible as impossible:
-            wanted = "a fitting id that no retained record has"
-            raise Contradiction(
-                Finding("identity", impossible.clause, call.operation, wanted, impossible.message)
-            ) from None
+            said = Finding("identity", impossible.clause, call.operation, impossible.wanted, impossible.message)
+            raise Contradiction(said) from None
 
     def follow(self, model: BaseModel, call: Observed) -> tuple[Decision | None, list[Outcome]]:
         """Take a call as the model would have it; return what it decided, None of a wait, and what was done if anything."""

@@ -48,7 +48,8 @@ def _not_taken(page: Page, entity: kernel.Entity) -> None:
     taken = f"self.issued_{python_name(entity.collection)}" if entity.once else page.collection(entity.name)
     with page.block(f"if new_id in {taken}:"):
         text = f'f"the id {{new_id!r}} {"was given before" if entity.once else "is in use already"}"'
-        page.line(f"raise Impossible({entity.minted!r}, {text})")
+        wanted = f"an id that no {'record ever had' if entity.once else 'record has'}"
+        page.line(f"raise Impossible({entity.minted!r}, {text}, {wanted!r})")
     if entity.once:
         page.line(f"{taken}.add(new_id)")
 

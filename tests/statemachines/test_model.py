@@ -454,10 +454,14 @@ def test_a_minted_id_begins_as_it_has_to_and_has_so_many_characters() -> None:
     assert lamp.minted("Job", "s", 9) == "s00000000"
     lamp.mint = lambda *_: "sabc"
     assert lamp.minted("Job", "s", 4) == "sabc"
-    for prefix, size in (("a", None), ("sabc", None), ("s", 5)):
+    assert lamp.minted("Job", "sabc") == "sabc"  # nobody says that more has to follow
+    for prefix, size, wanted in (
+        ("a", None, "an id that begins with 'a'"),
+        ("s", 5, "an id that begins with 's' and has 5 characters"),
+    ):
         with pytest.raises(Impossible) as caught:
             lamp.minted("Job", prefix, size)
-        assert caught.value.clause == "entities.Job.id"
+        assert (caught.value.clause, caught.value.wanted) == ("entities.Job.id", wanted)
 
 
 def test_the_clock_stops_at_every_deadline_on_its_way_and_comes_to_rest_there() -> None:

@@ -56,7 +56,7 @@ def test_an_id_of_a_retained_record_cannot_be_given_again() -> None:
     assert finding is not None
     assert finding.kind == "identity"
     assert finding.clause.startswith("entities.Job")
-    assert finding.expected == "a fitting id that no retained record has"
+    assert finding.expected == "an id that no record has"
 
 
 def test_an_id_may_come_again_when_its_record_is_gone() -> None:
