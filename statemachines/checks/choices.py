@@ -16,17 +16,22 @@ from statemachines.types import holds_documents
 DIGITS: Final = 6
 """So many digits has an id that is minted before all others, where the spec does not say how long ids are."""
 
+MUCH_MORE: Final = 10
+"""So many times its default may a limit be that an implementation declares."""
+
 Declared = tuple[dict[str, int | None], dict[str, str]]
 """Limits and policies that an implementation declares."""
 
 
 def declarations(lifecycle: Lifecycle, small: int) -> Iterator[list[Declared]]:
-    """Walk what an implementation may declare, one thing at a time: limits below `small`, no limit, other policies.
+    """Walk what an implementation may declare, one thing at a time: limits below `small` and larger ones, no limit, other policies.
 
     Of each list a row is run with the first that it can do with.
     """
     for name, limit in lifecycle.limits.items():
         yield [({name: size}, {}) for size in range(small) if size != limit.default]
+        if limit.default is not None:
+            yield from ([({name: larger}, {})] for larger in (limit.default + 1, MUCH_MORE * limit.default + 1))
         if limit.optional and limit.default is not None:
             yield [({name: None}, {})]
     for name, policy in lifecycle.policies.items():

@@ -527,6 +527,13 @@ def test_a_row_has_to_hold_with_other_limits_too() -> None:
     assert "needs" in fault.hint
 
 
+@pytest.mark.parametrize(("most", "larger"), [(5, 6), (6, 51)])
+def test_a_row_has_to_hold_with_larger_limits_too(most: int, larger: int) -> None:
+    other = ("limits:\n", "limits:\n  other: {default: 5}\n")
+    fault = found(other, asserting(f"limits.other <= {most}"))["row-needs-more"]
+    assert f"limits.other = {larger}" in fault.message
+
+
 def test_a_row_runs_only_with_other_limits_of_those_that_it_reads() -> None:
     other = ("limits:\n", "limits:\n  other: {default: 5}\n")
     assert checked(other).runs == checked().runs
