@@ -31,7 +31,8 @@ def declarations(lifecycle: Lifecycle, small: int) -> Iterator[list[Declared]]:
     for name, limit in lifecycle.limits.items():
         yield [({name: size}, {}) for size in range(small) if size != limit.default]
         if limit.default is not None:
-            yield from ([({name: larger}, {})] for larger in (limit.default + 1, MUCH_MORE * limit.default + 1))
+            for larger in (limit.default + 1, MUCH_MORE * limit.default + 1):
+                yield [({name: larger}, {})]
         if limit.optional and limit.default is not None:
             yield [({name: None}, {})]
     for name, policy in lifecycle.policies.items():
