@@ -25,6 +25,7 @@ class Faults:
     broken  the calls that end cases
     most    after so many faults they have seen enough
     known   the clauses that are known to be left out
+    declared  the clauses of faults that are no news, as somebody has declared them: they count for nothing
     found   each fault once, as it was found first
     late    whether the time is used up
     """
@@ -32,6 +33,7 @@ class Faults:
     broken: BrokenCalls
     most: int = 1
     known: Collection[str] = ()
+    declared: Collection[str] = ()
     found: list[Diverged] = field(default_factory=list)
     late: Callable[[], bool] = bool
     _stood: set[str] = field(default_factory=set)
@@ -43,8 +45,8 @@ class Faults:
 
     @property
     def enough(self) -> bool:
-        """Whether nobody has to look for more: what one clause explains when it is left out counts once, and not if it is known."""
-        faults = (each.finding for each in self.found)
+        """Whether nobody has to look for more: what one clause explains when it is left out counts once, and not if it is no news."""
+        faults = (each.finding for each in self.found if each.finding.clause not in self.declared)
         causes = {each.clause if each.spoke_of else (each.key, each.part) for each in faults}
         return len(causes - {*self.known}) >= self.most
 

@@ -87,7 +87,8 @@ def _searches(
         return [(Judged(Verdict.NOT_EXERCISED, missing), "must")]
     strays = sorted(runner.strays, key=runner.is_derived)  # what counts comes first
     beside = sum(map(runner.is_derived, strays[: MOST_FAULTS - 1]))
-    faults = Faults(runner.broken_calls, MOST_FAULTS + beside, known=runner.told, late=late or bool)
+    most = MOST_FAULTS + beside
+    faults = Faults(runner.broken_calls, most, known=runner.told, declared=known, late=late or bool)
     made, whole = shards(), True
     if made is None:
         faults.found += itertools.starmap(Diverged, strays[: MOST_FAULTS - 1])

@@ -54,3 +54,12 @@ def test_what_one_clause_explains_counts_once_towards_enough_and_not_where_it_is
     assert not faults.enough
     faults.take(case(complete(True)))
     assert faults.enough
+
+
+def test_faults_that_somebody_has_declared_do_not_keep_others_from_being_looked_for() -> None:
+    declared = ["operations.batch_status.gives"]
+    faults: Any = Faults(SimpleNamespace(silent=True), declared=declared)  # type: ignore[arg-type]  # no call is broken
+    faults.take(case(complete(False)))
+    assert (len(faults.found), faults.enough) == (1, False)
+    faults.take(case(Finding("crash", "operations.finish", "finish", "an answer", "an error")))
+    assert faults.enough
