@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 
 import pytest
 
+from conformance.judge import PRESENCE
 from conformance.references.background_tasks import BackgroundTasks
 from conformance.references.task_progress import TaskProgress
 from conformance.refused import Refused
@@ -290,6 +291,17 @@ def test_only_calls_at_once_are_what_calls_at_once_have_led_to() -> None:
     assert not only_derived([(row, raced)], alone)
     assert not only_derived([(row, raced)], alone._replace(at_once=True), [("register", "queue", "drain")])
     assert not only_derived([(row, replace(raced, rounds=1))], alone._replace(at_once=True))
+
+
+def test_which_record_leaves_is_one_matter_only_after_as_many_calls_as_it_takes_until_one_leaves() -> None:
+    rows = load("background-tasks").lifecycle.rows
+    retaining = next(
+        row for row in rows.values() if row.derived and any(word.text.endswith(".retain") for word in row.covers)
+    )
+    shown = Counterexample("", 4, "a", "", "", cause="a", matter=PRESENCE, changing=("spawn", "finish", "finish"))
+    for calls, alike in ((3, True), (2, True), (1, False)):  # one call less may do where another call looks
+        assert only_derived([(retaining, shown)], SeenFault("b", PRESENCE, ("crash",) * calls)) == alike
+    assert not only_derived([(retaining, shown)], SeenFault("b", "reply [].label ", ("crash",) * 3))
 
 
 class StartsNoA(TaskProgress):
