@@ -166,6 +166,12 @@ def test_a_step_can_be_taken_back_with_the_name_that_it_gave() -> None:
     assert "There is no step to take back." in after("back")
 
 
+def test_what_a_call_might_have_been_answered_is_said_of_that_call_also_after_steps_that_were_taken_back() -> None:
+    assert "it may be refused as well" in after(BEGIN, "back", "tire(b1)", BEGIN)
+    assert "it may be refused" not in after("tire(b1)", BEGIN, "back", "begin(b2, 'a')")
+    assert "it may be refused" not in after("tire(b1)", "1", "back", "begin(b2, 'a')")
+
+
 def test_a_name_alone_is_no_step_to_take_back() -> None:
     assert after(BEGIN, "left = 3 + 4") == ""
     assert "Errand    state" not in after(BEGIN, "left = 3 + 4", "back")
