@@ -1,6 +1,7 @@
-"""The instants at which something may change: those of timers, and what the rules add to an instant that a record knows.
+"""The instants at which something may change: those of timers, and those that lie as far from one that a record knows as the rules say.
 
-One idea: where a rule asks whether `job.started_at + limits.timeout` is over, a wait until then, and a millisecond beside it, is worth a try.
+One idea: where a rule asks whether `job.started_at + limits.timeout` is over, or `now - job.started_at >= limits.timeout`, a wait until
+then, and a millisecond beside it, is worth a try.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ from statemachines.types import Time, present
 RECORDS = 6  # of an entity whose instants count: the last ones
 TIMER = "timer"
 _LIMIT = "limits."
+_COMPARE = ("<", "<=", ">", ">=", "==", "!=")
 
 Duration = tuple[str | int, ...]  # what is added: names of limits, and milliseconds
 
@@ -63,13 +65,15 @@ def instants_of(compiled: Compiled) -> Instants:
 
 
 def _added(value: Any) -> Iterator[Duration]:
-    """Walk what the rules add to an instant, anywhere."""
+    """Walk what the rules add to an instant, anywhere, and what they compare the time between two instants with."""
     if isinstance(value, tuple):
         for each in value:
             yield from _added(each)
     elif is_dataclass(value):
         if isinstance(value, Operate) and _is_time(value.type) and (duration := _duration(value)):
             yield duration
+        if isinstance(value, Operate) and (between := _between(value)):
+            yield between
         for field in fields(value):
             yield from _added(getattr(value, field.name))
 
@@ -86,9 +90,22 @@ def _duration(value: Typed) -> Duration | None:
             return ()
 
 
-def _lasting(value: Typed) -> Duration | None:
-    """Return a duration that a limit or a number says; None for any other."""
+def _between(value: Operate) -> Duration | None:
+    """Return what a difference of two instants is compared with; None where it is no such comparison."""
+    sides = (value.left, value.right)
+    for one, other in (sides, sides[::-1]):
+        match one:
+            case Operate(operator="-", left=Typed() as left) if _is_time(left.type) and value.operator in _COMPARE:
+                return _lasting(other)
+    return None
+
+
+def _lasting(value: Typed | None) -> Duration | None:
+    """Return a duration that limits or numbers say, or a sum of them; None for any other."""
     match value:
+        case Operate(operator="+", left=left, right=right):
+            parts = [_lasting(left), _lasting(right)]
+            return None if None in parts else tuple(part for each in parts for part in each or ())
         case Var(name=name) if name.startswith(_LIMIT):
             return (name.removeprefix(_LIMIT),)
         case Const(value=int() as number):

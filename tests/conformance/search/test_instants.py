@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from conformance.search.instants import TIMER, Instants
+from conformance.search.instants import RECORDS, TIMER, Instants
 from conformance.search.stateful import Driver
 from tests.checking import compile_text
 from tests.conformance.lifecycles import SUITES
@@ -50,6 +50,36 @@ def test_what_a_rule_adds_to_an_instant_is_waited_for(cooling: int | None, more:
     model.wait(20)
     assert [*instants.coming(model)] == [30, *(each - 20 for each in more)]
     assert instants.waits(model)[:3] == [29, 30, 31]
+
+
+@pytest.mark.parametrize(
+    ("rule", "until"),
+    [
+        ("now - lamp.lit_at >= limits.burning", [7, 50]),
+        ("limits.burning + 5 < now - lamp.lit_at", [7, 55]),
+        ("now - lamp.lit_at >= lamp.lit_at - now", [7]),
+        ("now - limits.burning < lamp.lit_at", [7]),
+    ],
+)
+def test_what_the_time_between_two_instants_is_compared_with_is_waited_for(rule: str, until: list[int]) -> None:
+    text = LAMPS.replace("now < lamp.lit_at + limits.burning ||", f"{rule} ||").replace(
+        "warm(lamp): limits.cooling != null && now < lamp.lit_at + limits.burning + limits.cooling", "warm(lamp): true"
+    )
+    compiled = compile_text(text, "lamps.yaml")
+    instants, model = Instants(compiled), compiled.model()
+    model.do("light", {})
+    assert [*instants.coming(model)] == until
+
+
+def test_only_instants_that_the_last_records_know_are_waited_for_and_none_that_is_not_there() -> None:
+    compiled = compile_text(LAMPS, "lamps.yaml")
+    instants, model = Instants(compiled), compiled.model()
+    for _ in range(RECORDS + 1):
+        model.do("light", {})
+        model.wait(1)
+    assert len(instants.coming(model)) == 2 * RECORDS, (
+        "of each of them two; what comes of the first lamp is not waited for"
+    )
 
 
 def test_timers_are_waited_for() -> None:
