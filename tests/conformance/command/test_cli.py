@@ -1057,7 +1057,7 @@ def test_an_interrupt_while_the_command_is_loaded_is_told_in_a_line(
         raise KeyboardInterrupt
 
     before = signal.getsignal(signal.SIGINT)
-    monkeypatch.setattr(cli, "_parser", loading)
+    monkeypatch.setattr(cli, "parser", loading)
     try:
         assert cli.main() == 130
     finally:

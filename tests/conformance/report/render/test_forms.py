@@ -7,7 +7,7 @@ from xml.etree import ElementTree
 
 import pytest
 
-from conformance.command.cli import _parser
+from conformance.command.words import parser
 from conformance.report import Report, junit
 from conformance.report.reader import load
 from conformance.report.render import FORMS, rendered
@@ -57,7 +57,7 @@ def test_junit_is_what_the_run_writes() -> None:
 
 
 def test_the_command_offers_every_form() -> None:
-    (commands,) = (each for each in _parser()._actions if each.dest == "==SUPPRESS==" or each.choices)
+    (commands,) = (each for each in parser()._actions if each.dest == "==SUPPRESS==" or each.choices)
     assert commands.choices is not None
     render = dict(commands.choices.items())["render"]  # type: ignore[attr-defined]  # the parsers by their names
     (form,) = (each for each in render._actions if each.dest == "form")
