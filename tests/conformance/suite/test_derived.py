@@ -128,13 +128,14 @@ class LiesOnceAsked(RegistersLate):
 
 @pytest.mark.thorough
 def test_what_is_wrong_only_beside_what_a_derived_row_shows_breaks_a_must_all_the_same() -> None:
-    code, results = whole_run(LiesOnceAsked, load("task-progress"), only=["E4", MACHINE])
+    code, results = whole_run(LiesOnceAsked, load("task-progress"), only=["E4", MACHINE], quick=True)
     found = {each.id: each for each in results if each.verdict is Verdict.FAIL}
     assert code == EXIT_VIOLATES
-    assert {name: each.level for name, each in found.items()} == {"E4": "should", MACHINE: "must"}
+    assert found.pop("E4").level == "should"
+    assert {each.level for each in found.values()} == {"must"}
     shown = found[MACHINE].counterexample
     assert shown is not None
-    assert shown.given == ("operations.create_task.create.Task.state",)
+    assert (shown.clause, shown.given) == ("operations.status.gives", ("operations.create_task.create.Task.state",))
 
 
 @pytest.mark.thorough
