@@ -1,6 +1,4 @@
 """The command `conformance`. Every command imports what it needs when it runs, so that none waits for the others'.
-
-One idea: from the words of a command to its exit code.
 """
 
 from __future__ import annotations

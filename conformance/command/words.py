@@ -1,4 +1,7 @@
-"""The words of every command: what each is for, and what can be said to it."""
+"""The words of every command: what each is for, and what can be said to it.
+
+One idea: a table of commands, with a short function for the words of each.
+"""
 
 from __future__ import annotations
 
