@@ -1,5 +1,4 @@
-"""The command `conformance`. Every command imports what it needs when it runs, so that none waits for the others'.
-"""
+"""The command `conformance`. Every command imports what it needs when it runs, so that none waits for the others'."""
 
 from __future__ import annotations
 
