@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, Final, NamedTuple
 
-from conformance.judge.finding import BESIDE, Finding
+from conformance.judge.finding import BESIDE, NO_REPLY, Finding
 from conformance.judge.lockstep import Lockstep
 from conformance.system import Adapter
 from statemachines.model import BaseModel
@@ -37,7 +37,6 @@ class BrokenCalls:
     shows is wrong, it takes in few cases, for behind that something else may be wrong.
     """
 
-    KINDS: ClassVar = ("hang", "crash")
     ENOUGH: ClassVar = 3  # cases that end alike
 
     adapter: Adapter
@@ -77,7 +76,7 @@ class BrokenCalls:
     def hopeless(self, operations: Iterable[str]) -> Hopeless | None:
         """Return which of some operations is asked no more; None where each may answer."""
         for operation in operations:
-            for kind in self.KINDS:
+            for kind in NO_REPLY:
                 rows = self._rows.get((kind, operation), [])
                 if len(rows) >= self.ENOUGH and operation not in self.adapter.answered:
                     return Hopeless(operation, kind, rows)
@@ -108,7 +107,7 @@ class BrokenCalls:
         """Take note of what ended a case of a search, and whether it was a call that changes nothing."""
         if looking:
             self._looks.add(finding.operation)
-        if finding.kind in (*self.KINDS, "shape"):
+        if finding.kind in (*NO_REPLY, "shape"):
             self._ended.update(finding.operation.split(BESIDE))
 
     def shuns(self, operation: str) -> bool:

@@ -17,8 +17,7 @@ from typing import Any
 
 from conformance.budget import USUAL, Budget
 from conformance.judge import kernel_facts
-from conformance.judge.avoided import BrokenCalls
-from conformance.judge.finding import BESIDE, WELL_FORMED, Finding, short
+from conformance.judge.finding import BESIDE, NO_REPLY, WELL_FORMED, Finding, short
 from conformance.judge.history import Event, History, calls_of
 from conformance.judge.judge import NONE, Judge, Suspicion
 from conformance.judge.observation import Observation, WrongShape
@@ -237,7 +236,7 @@ class Case:
 
     def _failed(self, kind: str, operation: str, expected: str, seen: str) -> CallFailed:
         clause = f"operations.{operation}"
-        should = kind in BrokenCalls.KINDS and self._facts.recommended(clause)
+        should = kind in NO_REPLY and self._facts.recommended(clause)
         finding = Finding(kind, clause, operation, expected, seen, should)
         if self.finding is None and self.judge.has_to_answer(operation):
             self.finding = finding

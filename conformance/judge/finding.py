@@ -127,6 +127,7 @@ def either(first: Finding, reasons: Iterable[Finding]) -> Finding:
 
 
 PRESENCE: Final = "whether it is there"  # the matter of a finding about that
+NO_REPLY: Final = ("hang", "crash")  # the kinds of finding where no reply came at all
 NOT_THERE: Final = "refused not_found"  # what is seen where the system does not know a record
 NO_SIGNAL: Final = "no such signal"
 WELL_FORMED: Final = "a reply of the form that the spec gives"

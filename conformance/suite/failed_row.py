@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 
 from conformance.budget import Budget
 from conformance.counterexample import Fails, row_itself, shrunk, without_needless_steps
-from conformance.judge import BrokenCalls, CallFailed, Finding, kernel_facts
+from conformance.judge import NO_REPLY, BrokenCalls, CallFailed, Finding, kernel_facts
 from conformance.suite.levels import in_order
 from conformance.suite.row_facts import makes_calls_at_once
 from conformance.system import HarnessError
@@ -122,7 +122,7 @@ class FailedRow:
 def broke(failed: Fails) -> Finding | None:
     """Return what a row fails by, if that is a call that hung or crashed."""
     finding = failed.failure.finding if isinstance(failed.failure, CallFailed) else failed.case.finding
-    return finding if finding is not None and finding.kind in BrokenCalls.KINDS else None
+    return finding if finding is not None and finding.kind in NO_REPLY else None
 
 
 def _wanted(row: Row, failed: Fails) -> list[Finding]:

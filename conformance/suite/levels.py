@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from typing import NamedTuple
 
-from conformance.judge import PRESENCE
+from conformance.judge import NO_REPLY, PRESENCE
 from conformance.suite.row_facts import covers
 from conformance.verdict import Counterexample
 from statemachines.lifecycle import Row
@@ -69,8 +69,10 @@ def _leads(row: Row, shown: Counterexample, fault: SeenFault, held: Collection[S
 
     If the row is about the clause of the fault, those of one may stand anywhere among those of the other, in their order; if
     it is not, such calls lead to nothing after which all was right elsewhere. What calls at once have done, another call may see
-    than the last one of the row.
+    than the last one of the row. Nothing leads to a crash or a hang but one: whatever was before, a call answers.
     """
+    if fault.matter.startswith(NO_REPLY) and fault.matter != shown.matter:
+        return False
     few, many = sorted((tuple(fault.changing), shown.changing), key=len)
     if few and (shown.clause == fault.clause or covers(row, fault.clause)):
         return few == many or (len(few) > 1 and in_order(few, many))  # one call that many cases make is no story

@@ -206,15 +206,20 @@ def _leveled(runner: RowRunner, judged: Judged, finding: Finding, case: Case) ->
 def _is_one(one: Counterexample, other: Counterexample) -> bool:
     """Return whether two counterexamples show one fault: they have one cause, or one story leads to both.
 
-    Where nobody knows the cause of either, the calls of one that change something are calls of the other, in their order;
-    where somebody knows that of one, they are just those of the other.
+    Where nobody knows the cause of either, the calls of one that change something are calls of the other, in their order,
+    or in any order where both show the same; where somebody knows that of one, they are just those of the other.
     """
     if one.cause and other.cause:
         return one.cause == other.cause
     if one.cause or other.cause:
         return one.changing == other.changing
     few, many = sorted((one.changing, other.changing), key=len)
-    return bool(few) and in_order(few, many)
+    return bool(few) and (in_order(few, many) or (_shows_as(one, other) and sorted(few) == sorted(many)))
+
+
+def _shows_as(one: Counterexample, other: Counterexample) -> bool:
+    """Return whether two counterexamples expect and see the same in the same matter."""
+    return (one.matter, one.expected, one.seen) == (other.matter, other.expected, other.seen)
 
 
 @dataclass(slots=True)
@@ -257,8 +262,5 @@ def _as_told(runner: RowRunner, found: Counterexample, known: Collection[str]) -
     or only recommended, is told in no other's place.
     """
     rows = (shown for row, shown in runner.shown if shown.cause and not found.cause and not row.derived)
-    same = (
-        each for each in rows if (each.matter, each.expected, each.seen) == (found.matter, found.expected, found.seen)
-    )
-    told = (each for each in same if each.cause not in known and each.changing)
+    told = (each for each in rows if _shows_as(each, found) and each.cause not in known and each.changing)
     return next((each for each in told if in_order(each.changing, found.changing)), found)

@@ -132,10 +132,42 @@ def test_what_is_wrong_only_beside_what_a_derived_row_shows_breaks_a_must_all_th
     found = {each.id: each for each in results if each.verdict is Verdict.FAIL}
     assert code == EXIT_VIOLATES
     assert found.pop("E4").level == "should"
-    assert {each.level for each in found.values()} == {"must"}
+    assert {name: each.level for name, each in found.items()} == {
+        MACHINE: "must"
+    }  # once, in whichever order it was seen
     shown = found[MACHINE].counterexample
     assert shown is not None
     assert (shown.clause, shown.given) == ("operations.status.gives", ("operations.create_task.create.Task.state",))
+
+
+class CrashesOnceAsked(RegistersLate):
+    """There is no progress of a task that could not be registered, and no answer either."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._unregistered: set[str] = set()
+
+    def create_task(self, label: str, batch: str | None = None, registers: bool = True) -> Any:
+        said = super().create_task(label, batch)
+        self._unregistered |= set() if registers else {said["task_id"]}
+        return said
+
+    def progress(self, task: str) -> Any:
+        if task in self._unregistered:
+            raise KeyError(task)
+        return super().progress(task)
+
+    def batch_status(self, batch: str) -> Any:
+        return TaskProgress.batch_status(self, batch)
+
+
+@pytest.mark.thorough
+def test_a_crash_right_after_the_calls_of_a_derived_row_breaks_a_must() -> None:
+    code, results = whole_run(CrashesOnceAsked, load("task-progress"), only=["E4", MACHINE], quick=True)
+    crashes = {
+        each.level for each in results if each.counterexample is not None and "KeyError" in each.counterexample.seen
+    }
+    assert (code, crashes) == (EXIT_VIOLATES, {"must"})
 
 
 @pytest.mark.thorough
