@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
@@ -81,6 +82,12 @@ class Counterexample:
     ids: Mapping[str, str] = field(default_factory=dict)
     matter: str = ""
     given: tuple[str, ...] = ()
+
+    @property
+    def at_once(self) -> frozenset[str]:
+        """The operations that it calls at once; none where every call was made alone."""
+        steps = Counter(made.step for made in self.played)
+        return frozenset(made.call.partition("(")[0] for made in self.played if steps[made.step] > 1)
 
 
 class Judged(NamedTuple):

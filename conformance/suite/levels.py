@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from typing import NamedTuple
 
 from conformance.judge import NO_REPLY, PRESENCE
-from conformance.suite.row_facts import covers
+from conformance.suite.row_facts import calls_at_once, covers
 from conformance.verdict import Counterexample
 from statemachines.lifecycle import Row
 
@@ -43,6 +43,12 @@ def only_derived(failed: Shown, fault: SeenFault, held: Collection[Sequence[str]
     """
     told = [row for row, shown in failed if _tells(row, shown, fault) or _leads(row, shown, fault, held)]
     return bool(told) and all(row.derived for row in told)
+
+
+def only_derived_race(rows: Iterable[Row], at_once: Collection[str]) -> bool:
+    """Return whether rows make some calls at once, and all that do are derived: no source states what comes of them."""
+    raced = [row for row in rows if any(called.issuperset(at_once) for called in calls_at_once(row))]
+    return bool(at_once) and bool(raced) and all(row.derived for row in raced)
 
 
 def in_order(few: Sequence[str], many: Sequence[str]) -> bool:

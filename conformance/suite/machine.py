@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from conformance.counterexample import shrunk
 from conformance.judge import Case, Finding, Judge
 from conformance.report import named
-from conformance.suite.levels import fault_of, in_order, only_derived
+from conformance.suite.levels import fault_of, in_order, only_derived, only_derived_race
 from conformance.suite.row_facts import lacking
 from conformance.suite.rows import RowRunner
 from conformance.system import Adapter, HarnessError
@@ -194,7 +194,7 @@ def _leveled(runner: RowRunner, judged: Judged, finding: Finding, case: Case) ->
     """Return how binding it is what was found: what only rows ask that are derived is no must because it was seen by chance."""
     shown = judged.counterexample
     derived = only_derived(runner.shown, fault_of(shown), runner.held) if shown else runner.is_derived((finding, case))
-    if not derived:
+    if not derived and not (shown and only_derived_race(runner.compiled.lifecycle.rows.values(), shown.at_once)):
         return judged, "must"
     if shown is not None:
         judged = judged._replace(

@@ -103,10 +103,16 @@ def makes_calls_at_once(row: Row) -> bool:
     return "together" in _called(row)
 
 
+def calls_at_once(row: Row) -> list[frozenset[str]]:
+    """List what a row calls at once, each time that it does: operations, and words such as `wait`."""
+    together = (part for part in _nodes(row) if isinstance(part, FunctionCall) and part.name == "together")
+    called = ((part for part in nodes(each) if isinstance(part, FunctionCall)) for each in together)
+    return [frozenset(part.name for part in each if part.name != "together") for each in called]
+
+
 def _waits_beside(row: Row) -> bool:
     """Return whether a row makes calls beside a wait: what comes first is a matter of the time between them."""
-    calls = (part for part in _nodes(row) if isinstance(part, FunctionCall) and part.name == "together")
-    return any(isinstance(part, FunctionCall) and part.name == "wait" for call in calls for part in nodes(call))
+    return any("wait" in called for called in calls_at_once(row))
 
 
 def needs_clock(row: Row) -> bool:

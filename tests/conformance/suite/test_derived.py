@@ -12,7 +12,7 @@ from conformance.judge import PRESENCE
 from conformance.references.background_tasks import BackgroundTasks
 from conformance.references.task_progress import TaskProgress
 from conformance.refused import Refused
-from conformance.suite.levels import SeenFault, only_derived
+from conformance.suite.levels import SeenFault, only_derived, only_derived_race
 from conformance.suite.machine import MACHINE
 from conformance.suite.rows import RowRunner
 from conformance.verdict import EXIT_CONFORMS, EXIT_VIOLATES, Counterexample, Verdict
@@ -44,6 +44,23 @@ def test_who_does_otherwise_what_no_source_states_conforms_and_is_told(name: str
     assert code == EXIT_CONFORMS
     assert {"should"} == {*found.values()}
     assert rows == {each for each in found if not each.startswith(MACHINE)}
+
+
+@pytest.mark.thorough
+def test_what_comes_of_calls_that_only_derived_rows_make_at_once_is_recommended_however_it_shows() -> None:
+    lie = LIES["local-agent", "DrainLosesMessage"]
+    code, results = whole_run(lie, load("local-agent"), quick=True, only=[lie.row, MACHINE])
+    found = [(each.level, each.counterexample) for each in results if each.verdict is Verdict.FAIL]
+    assert (code, {level for level, _ in found}) == (EXIT_CONFORMS, {"should"})
+    assert all(shown is not None and shown.at_once <= {"drain_messages", "queue_message"} for _, shown in found)
+
+
+def test_calls_that_another_row_makes_at_once_as_well_are_stated() -> None:
+    rows = load("local-agent").lifecycle.rows
+    assert only_derived_race(rows.values(), {"queue_message", "drain_messages"})
+    assert not only_derived_race(rows.values(), {"complete"})  # B12 and B13 do so beside others
+    assert not only_derived_race(rows.values(), {"queue_message", "complete"})  # no row does
+    assert not only_derived_race([rows["B19"]], ())
 
 
 @pytest.mark.parametrize(
