@@ -119,6 +119,11 @@ def shown(clause: str, *changing: str) -> Judged:
     return verdict_of(Counterexample("C1:", 2, clause, "1", "2", rounds=1, reproduced=1, changing=changing))
 
 
+def runner_that_told(*shown: Any) -> Any:
+    """Return what the machine asks a runner whose rows have shown something."""
+    return SimpleNamespace(told={}, shown=[*shown], held=set(), compiled=load("thread-job"))
+
+
 def test_a_fault_that_is_not_told_for_its_calls_begin_with_those_of_another_is_named_beside_that_one(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
@@ -129,7 +134,7 @@ def test_a_fault_that_is_not_told_for_its_calls_begin_with_those_of_another_is_n
         shown("c", "wait"),
     ]
     monkeypatch.setattr(machine, "_failed", lambda runner, case, finding, known: faults[case])
-    runner: Any = SimpleNamespace(told={}, shown=[], held=set())
+    runner = runner_that_told()
     monkeypatch.setattr(machine, "only_derived", lambda failed, fault, *_: fault.clause == "c")
     seen: Any = [(number, SimpleNamespace(clause=str(number))) for number in range(len(faults))]
     (first, level), second = machine._told(runner, seen, set())
@@ -143,13 +148,13 @@ def test_what_a_story_breaks_as_well_is_said_of_the_fault_that_it_leads_to(monke
     monkeypatch.setattr(machine, "_failed", lambda runner, case, finding, known: faults[case])
     monkeypatch.setattr(machine, "only_derived", lambda *_: False)
     seen: Any = [(number, SimpleNamespace(clause=str(number))) for number in range(len(faults))]
-    runner: Any = SimpleNamespace(told={}, shown=[], held=set())
+    runner = runner_that_told()
     assert [each.reason for each, _ in machine._told(runner, seen, set())] == [
         "expected 1; seen 2",
         "expected 1; seen 2; what leads there broke c as well",
     ]
     row = (SimpleNamespace(level="must"), shown("d", "register", "settle").counterexample)
-    runner = SimpleNamespace(told={}, shown=[row], held=set())
+    runner = runner_that_told(row)
     ((first, _),) = machine._told(runner, [seen[0], seen[2]], set())
     assert first.reason == "expected 1; seen 2; what leads to what rows tell broke c as well"
 
@@ -163,7 +168,7 @@ def test_a_must_is_told_although_its_calls_begin_with_those_of_a_row_that_is_rec
     seen: Any = [(number, SimpleNamespace(clause=str(number))) for number in range(len(faults))]
     for level, told in (("should", [(each, "must") for each in faults]), ("must", [(faults[0], "must")])):
         row = (SimpleNamespace(level=level), shown("c", "start", "finish").counterexample)
-        runner: Any = SimpleNamespace(told={}, shown=[row], held=set())
+        runner = runner_that_told(row)
         found = machine._told(runner, seen, set())
         assert [(each.counterexample, its) for each, its in found] == [(each.counterexample, its) for each, its in told]
 
