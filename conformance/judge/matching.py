@@ -5,7 +5,7 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from conformance.judge.differences import Difference, InOrder, differences
@@ -181,10 +181,15 @@ def silent(outcome: Outcome) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Signals:
-    """Matches the signals of one lifecycle: `kinds` are their types by name; without `instants` times are not compared."""
+    """Matches the signals of one lifecycle: `kinds` are their types by name; without `instants` times are not compared.
+
+    The signals of one call are matched again and again, with each explanation of it, and a call may send thousands: what was
+    made of the last ones is kept.
+    """
 
     kinds: Mapping[str, RecordType]
     instants: bool
+    _last: list[tuple[tuple[Signal, ...], Seen]] = field(default_factory=list, compare=False)
 
     def times(self, seen: Iterable[Signal]) -> tuple[int, ...]:
         """Return the instants that some signals tell of, in order; none where times are not compared."""
@@ -211,7 +216,13 @@ class Signals:
 
     def seen(self, signals: Iterable[Signal]) -> Seen:
         """Return signals that were seen, to be matched."""
-        return Seen(self, signals)
+        if not isinstance(signals, tuple):  # what may change is not known again
+            return Seen(self, signals)
+        last = next((each for each in self._last if each[0] is signals), None)
+        if last is None:
+            last = signals, Seen(self, signals)
+            self._last[:] = [last]
+        return last[1]
 
     def left(self, needed: Iterable[Signal], seen: Iterable[Signal]) -> tuple[list[Signal], Signal | None]:
         """Match signals that have to come: return those seen that are left, and the first that did not come, or None."""
