@@ -257,7 +257,8 @@ class Seen:
 
     def of(self, some: int) -> list[Signal]:
         """Return some of the signals, all of them `comparable`."""
-        return [signal for place, signal in enumerate(self._seen) if some >> place & 1]
+        bits = reversed(f"{some:b}")  # a shift for each of thousands of places would copy the number as often
+        return [signal for signal, bit in zip(self._seen, bits, strict=False) if bit == "1"]
 
     def left(self, needed: Iterable[Signal], among: int) -> tuple[int, Signal | None]:
         """Match signals that have to come among some: return those that are left, and the first that did not come, or None.

@@ -84,6 +84,7 @@ ONE_MORE: dict[str, str] = {
         ),
         "what its row claims is read one call after what tells it from the reference",
     ),
+    "AbortedStarts": "the task has to be told as completed again; without its finish it would run, which is not what was seen",
     "FilterReadsOneStatus": "the list would have to be turned round as a call goes",
     "OtherThreadsLeave": "the last call would have to ask for another thread as a call goes",
     "TimerResolvesNothing": "it would have to wait a millisecond longer as a call goes",
