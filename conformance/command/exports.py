@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import re
 import sys
 from collections.abc import Sequence
 from typing import Any
@@ -36,8 +37,8 @@ def vectors(options: argparse.Namespace) -> int:
 def chosen_limits(words: Sequence[str]) -> dict[str, int | None]:
     """Return limits by name; raise UsageError for what is no number."""
     found: dict[str, int | None] = {}
-    for name, value in chosen(words, "limit").items():
-        if value != "null" and not value.isdecimal():
+    for name, value in _named(words, "limit").items():
+        if value != "null" and not re.fullmatch("[0-9]{1,18}", value):
             raise UsageError(f"limit {name} is a whole number from 0 on, or null, and this is {value}")
         found[name] = None if value == "null" else int(value)
     return found
@@ -45,18 +46,22 @@ def chosen_limits(words: Sequence[str]) -> dict[str, int | None]:
 
 def chosen(words: Sequence[str], kind: str) -> dict[str, Any]:
     """Return what was chosen by name; a list of fields is given as JSON. Raises UsageError for what has no name."""
-    found: dict[str, Any] = {}
+    return {name: _listed(value) if value.startswith("[") else value for name, value in _named(words, kind).items()}
+
+
+def _named(words: Sequence[str], kind: str) -> dict[str, str]:
+    found = {}
     for word in words:
         name, is_there, value = word.partition("=")
         if not is_there:
             raise UsageError(f"--{kind} is NAME=VALUE, and this is {word}")
-        found[name] = _listed(value) if value.startswith("[") else value
+        found[name] = value
     return found
 
 
 def _listed(text: str) -> list[str]:
     try:
         found = json.loads(text)
-    except ValueError:
+    except (ValueError, RecursionError):
         raise UsageError(f"a list of fields is JSON, and this is {text}") from None
     return [str(each) for each in found]

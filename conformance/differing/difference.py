@@ -80,6 +80,7 @@ class SpecDiff:
     aside    changes that no system sees: words for people, the scope of searches, invariants
     rows     the rows that are not the same, each with what was done to it
     apart    why these cannot be called two revisions of one life cycle; empty where they can
+    strange  whether they have no operation in common, so that nothing of them was compared
     """
 
     old: Spec
@@ -89,11 +90,12 @@ class SpecDiff:
     aside: Sequence[SpecChange]
     rows: Sequence[tuple[str, RowChange]]
     apart: str = ""
+    strange: bool = False
 
     @property
     def grade(self) -> Grade:
         """What becomes of systems, all in all."""
-        return "breaking" if self.apart and not self.parts else self.whole.grade
+        return "breaking" if self.strange else self.whole.grade
 
     @property
     def exit(self) -> int:
@@ -109,7 +111,7 @@ def differing(old: Spec, new: Spec) -> SpecDiff:
     rows = list(_rows(old.compiled, new.compiled))
     apart = _apart(old.compiled, new.compiled)
     if apart and not _common(old.compiled, new.compiled):
-        return SpecDiff(old, new, (), Part((), (), (), 0, True), (), (), apart)
+        return SpecDiff(old, new, (), Part((), (), (), 0, True), (), (), apart, strange=True)
     rules = [each for each in found if each.kind not in ("words", "aside")]
     made = groups_alone(old.tree, new.tree, rules)
     if len(made) == 1:

@@ -1,4 +1,7 @@
-"""What a system showed beside what a model tells of: replies, the messages that a call sends one by one, signals."""
+"""What a system showed beside what a model tells of: replies, the messages that a call sends one by one, signals.
+
+One idea: what of the one side answers to what of the other, and what is left over on either.
+"""
 
 from __future__ import annotations
 

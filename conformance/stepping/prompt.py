@@ -85,15 +85,16 @@ class _Prompt:
             case "wait" if rest and "(" not in rest:
                 self._wait(rest.strip())
             case _ if re.fullmatch(r"[0-9]+", line):
-                self._numbered(int(line))
+                self._numbered(line)
             case _:
                 self._take(lambda: self._session.typed(line), line)
 
     # ── Steps ──
 
-    def _numbered(self, number: int) -> None:
+    def _numbered(self, text: str) -> None:
+        number = int(text) if len(text) < 10 else 0  # longer than any list
         if not 1 <= number <= len(self._candidates):
-            self._say(f"There is no step {number}: they are numbered from 1 to {len(self._candidates)}.")
+            self._say(f"There is no step {text}: they are numbered from 1 to {len(self._candidates)}.")
             return
         candidate = self._candidates[number - 1]
         self._take(lambda: self._session.take(candidate), "")
@@ -189,7 +190,7 @@ class _Prompt:
                 end.write(f"{'' if not there or there.endswith(chr(10)) else chr(10)}{text}")
         except NoRow as why:
             self._say(f"Not saved: {why}.")
-        except (OSError, UnicodeDecodeError) as error:
+        except (OSError, ValueError) as error:  # a path with a NUL is no value for one
             said = error.strerror if isinstance(error, OSError) else "it is no text"
             self._say(f"Not saved: {path} cannot be written: {said}.")
         else:

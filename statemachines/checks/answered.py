@@ -126,24 +126,38 @@ class RowsOfAnswers:
         covered = self._covered(answers, wanted)
         needs = self._needs(trace)
 
-        def text(kept: Sequence[str], pins: Sequence[str], level: str = covered.level) -> str:
+        def text(kept: Sequence[str], pins: Sequence[str], level: str) -> str:
             asserted = [item(each) for each in kept] or ["- true"]
             return row_text(name, about, level, source, [covered.path], lines, asserted, [*needs, *pins])
 
-        def right(kept: Sequence[str], pins: Pins, level: str = covered.level) -> bool:
-            return self._shows(answers, pins) and self._right(text(kept, [*pins], level), covered)
+        for level in dict.fromkeys((covered.level, "should", "may")):
 
-        first, least, equal = [claim[0] for claim in claims], *self._pins(answers)
-        found = next((each for each in ({}, least, equal) if right(first, each)), None)
-        pins: Pins = found if found is not None else least if self._shows(answers, least) else equal
-        kept = first if found is not None else self._true(claims, lambda some: right(some, pins))
+            def right(kept: Sequence[str], pins: Pins, level: str = level) -> bool:
+                return self._shows(answers, pins) and self._right(text(kept, [*pins], level), covered)
+
+            found = self._holding(claims, self._pins(answers), right)
+            if found is not None:
+                kept, pins = found
+                return text(kept, [*pins], level)
+        raise NoRow("it holds only with limits and policies that no row can ask for together")
+
+    def _holding(
+        self, claims: Sequence[Claim], both: tuple[Pins, Pins], right: Callable[[Sequence[str], Pins], bool]
+    ) -> tuple[Sequence[str], Pins] | None:
+        """Return what holds of the claims and the fewest conditions that it takes; None where not even the calls hold."""
+        first: Sequence[str] = [claim[0] for claim in claims]
+        pins = next((each for each in ({}, *both) if right(first, each)), None)
+        kept = first
+        if pins is None:
+            pins = next((each for each in both if right([], each)), None)
+            if pins is None:
+                return None
+            some = pins
+            kept = self._true(claims, lambda each: right(each, some))
         for pin in [*pins]:
             fewer = {each: size for each, size in pins.items() if each != pin}
             pins = fewer if right(kept, fewer) else pins
-        for level in (covered.level, "should", "may"):
-            if right(kept, pins, level):
-                return text(kept, [*pins], level)
-        raise NoRow("it holds only with limits and policies that no row can ask for together")
+        return kept, pins
 
     def _shows(self, answers: AnsweredCalls, pins: Pins) -> bool:
         """Return whether all is answered alike where no more is declared than the conditions of a row ask for."""

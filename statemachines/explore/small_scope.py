@@ -53,8 +53,8 @@ def _bounding_limits(source: kernel.Kernel) -> list[str]:
 
 
 def leave_out(model: Any, source: kernel.Kernel, influence: Influence, scope: SmallScope) -> None:
-    """Take the fixed records beyond the scope away, where the others do not depend on them."""
+    """Take the fixed records beyond the scope away, where the others do not depend on them; of what it does not know none."""
     for entity in source.entities:
-        for name in entity.fixed[scope.records[entity.name] :]:
+        for name in entity.fixed[scope.records.get(entity.name, len(entity.fixed)) :]:
             if influence.separable(entity, name):
                 del getattr(model, python_name(entity.collection))[name]

@@ -7,7 +7,7 @@ from functools import cached_property
 
 from statemachines.expression import Scope, Typed, Var, Vocabulary, check, python_name
 from statemachines.lifecycle import Lifecycle, OperationSpec
-from statemachines.types import INT, TIME, List, MessageType, Ref, Type, optional
+from statemachines.types import INT, TIME, UNKNOWN, List, MessageType, Ref, Type, optional
 from statemachines.words.types import Types, name_of_new, variable_of
 
 
@@ -27,9 +27,9 @@ class Scopes:
         return Scope(self._words, found)
 
     def about(self, message: str) -> Scope:
-        """Return the scope of a message's expressions: the record that it is about."""
+        """Return the scope of a message's expressions: the record that it is about; of any type where there is no such entity."""
         entity = self._lifecycle.messages[message].about.text
-        return self.model({variable_of(entity): Ref(entity)})
+        return self.model({variable_of(entity): Ref(entity) if entity in self._lifecycle.entities else UNKNOWN})
 
     def definition(self, name: str, kinds: tuple[Type, ...]) -> Scope:
         """Return the scope of a named expression's body, for arguments of these types."""

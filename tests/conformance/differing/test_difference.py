@@ -199,6 +199,44 @@ def test_a_difference_that_nobody_sees_is_the_same_as_far_as_was_compared(tmp_pa
     assert "No difference was found in the whole small scope" in "\n".join(as_page(found))
 
 
+NOTE = "  Note:\n    fields: {text: {one of: [kind, curt]}}\noperations:\n"
+
+
+@pytest.mark.parametrize("back", [False, True])
+@pytest.mark.parametrize(
+    "edits",
+    [
+        [
+            ("operations:\n", NOTE),
+            ("    otherwise: unchanged\n", "    otherwise: unchanged\n    create: {Note: {text: kind}}\n"),
+        ],
+        [
+            ("  Errand:\n    id", "  Trip:\n    id"),
+            ("      Errand: {", "      Trip: {"),
+            ("{errand: Errand}", "{errand: Trip}"),
+            ("[errand.completion]", "[trip.completion]"),
+            ("{id: errand.id}", "{id: trip.id}"),
+        ],
+    ],
+    ids=["one more", "another name"],
+)
+def test_an_entity_of_one_revision_alone_is_compared(
+    edits: list[tuple[str, str]], *, back: bool, tmp_path: Path
+) -> None:
+    text = RULES
+    for before, after in edits:
+        text = text.replace(before, after)
+    both = [spec(tmp_path, "old.yaml", RULES), spec(tmp_path, "new.yaml", text)]
+    found = differing(*(reversed(both) if back else both))
+    assert (found.apart, found.whole.looked) == ("", True)
+
+
+def test_another_name_alone_is_the_same(tmp_path: Path) -> None:
+    found = difference(tmp_path, ("errands\n", "trips\n"))
+    assert (found.grade, found.exit) == ("same", 0)
+    assert "two life cycles by their names" in found.apart
+
+
 def test_life_cycles_with_nothing_in_common_are_said_to_be_so(tmp_path: Path) -> None:
     other = RULES.replace("errands\n", "trips\n", 1)
     for name in ("begin", "finish", "drop", "look"):

@@ -189,6 +189,7 @@ def test_time_passes() -> None:
         ("", "Type a number or a call"),
         ("0", "There is no step 0: they are numbered from 1 to"),
         ("9999", "There is no step 9999"),
+        ("1" * 5000, "There is no step 111"),
         ("begn(b1, 'x')", "did you mean 'begin'?"),
         ("begin(b1)", "begin takes (boy, label, note), and 1 arguments are given"),
         ("end(errand-1)", "An id stands in quotes: 'errand-1'."),
@@ -233,6 +234,16 @@ def test_the_calls_are_saved_as_a_row_with_what_was_answered(tmp_path: Path) -> 
     assert (code, {each.verdict for each in results}) == (EXIT_CONFORMS, {Verdict.PASS})
 
 
+@pytest.mark.thorough
+def test_a_row_says_what_was_answered_where_conditions_make_it_no_must(tmp_path: Path) -> None:
+    file = tmp_path / "mine.yaml"  # a must asks for no policy that is only recommended
+    typed("job = register(bash, 'x')", "list()", f"save {file}", session=Session(load("job")))
+    text = file.read_text(encoding="utf-8")
+    assert "level: should" in text
+    assert "last[0].job_id == job.job_id" in text
+    assert "policies." not in text
+
+
 def test_a_row_with_steps_of_the_system_claims_nothing(tmp_path: Path) -> None:
     file = tmp_path / "mine.yaml"
     typed("tire(b2)", "1", f"save {file}")
@@ -246,6 +257,7 @@ def test_what_cannot_be_saved_is_said(tmp_path: Path) -> None:
     assert "Not saved: nothing was called yet." in after(f"save {tmp_path / 'x.yaml'}")
     assert f"{tmp_path} cannot be written" in after(BEGIN, f"save {tmp_path}")
     assert "Not saved: the spec has no clause" in after("wait 5", f"save {tmp_path / 'x.yaml'}")
+    assert "cannot be written" in after(BEGIN, "save a\0b")
     (tmp_path / "bytes").write_bytes(b"\xff")
     assert "it is no text" in after(BEGIN, f"save {tmp_path / 'bytes'}")
 
@@ -298,6 +310,16 @@ def test_the_command_ends_where_there_is_no_input(
 def test_a_limit_that_there_is_not_is_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["step", str(spec(tmp_path)), "--limit", "none=3"]) == 2
     assert "none" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    "chosen", ["--limit=kept=[1]", f"--limit=kept={'9' * 5000}", "--limit=kept=٣", "--policy=polite=" + "[" * 100_000]
+)
+def test_a_limit_that_is_no_number_and_a_list_that_is_none_are_refused(
+    chosen: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["step", str(spec(tmp_path)), chosen]) == 2
+    assert "the kit itself failed" not in capsys.readouterr().err
 
 
 def test_a_state_from_which_the_model_cannot_go_on_offers_what_it_can_and_loses_nothing() -> None:

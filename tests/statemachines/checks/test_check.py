@@ -270,6 +270,14 @@ def test_all_faults_come_at_once_sorted_by_position() -> None:
     }
 
 
+def test_a_message_about_no_entity_is_told() -> None:
+    text = (INVALID / "unknown-message.yaml").read_text(encoding="utf-8")
+    text = text.replace("about: Job\n", "about: Jbo\n").replace(
+        "carries: {job_id: job.id}", "carries: {job_id: jbo.id}"
+    )
+    assert "unknown-entity" in {each.code for each in check_text(text, "small.yaml").diagnostics}
+
+
 def test_an_id_of_no_entity_is_told() -> None:
     fault = found(("types:\n", "types:\n  Odd: {id of: Jbo, or: fresh}\n"))["unknown-entity"]
     assert fault.hint == "did you mean 'Job'?"
