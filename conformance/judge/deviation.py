@@ -31,6 +31,8 @@ _LISTED = "in the list"
 def may_follow(stepper: Stepper, finding: Finding, event: Event, strict: Beside, loose: Beside) -> bool:
     """Return whether a finding about an event may come of what is not the same with a sentence and without it."""
     source, one, other = stepper.compiled.kernel, strict.before, loose.before
+    if finding.kind == "identity" and any(each.once and each.minted == finding.clause for each in source.entities):
+        return False  # an id that was given stays given, whichever records are there
     before, after = _in_doubt(source, one, other), _in_doubt(source, strict.after, loose.after)
     if finding.kind == "refused" and after - before:  # what the call would do is in doubt
         return True

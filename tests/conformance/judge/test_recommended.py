@@ -311,6 +311,13 @@ def test_a_fault_that_has_nothing_to_do_with_what_stays_is_one() -> None:
     assert watched("has", "c", gives=False) is not None
 
 
+@pytest.mark.parametrize("again", ["a", "b", "c"])
+def test_an_id_that_was_given_stays_given_whichever_record_stays(again: str) -> None:
+    found = ended_in_another_order()("make", gives={"job_id": again})
+    assert found is not None
+    assert (found.kind, found.clause, found.should) == ("identity", "entities.Job.id", False)
+
+
 def test_two_choices_that_show_in_one_call_are_excused_together() -> None:
     watched = Watched(load("job"))
     watched.must("register", "bash", "x", "mine", gives={"job_id": "mine", "handle": "h1"})
