@@ -12,7 +12,7 @@ from conformance.references.task_progress import TaskProgress
 from conformance.refused import Refused
 from conformance.suite.machine import MACHINE
 from conformance.verdict import Verdict
-from statemachines.compile import load
+from statemachines.compile import Compiled, load
 from tests.checking import compile_text
 from tests.conformance.systems import BRIEF, Watched, explained, whole_run
 from tests.faulty.job.choices import OwnWays, SlotsForEachOwner, TakenIdsAreRefused, choosing
@@ -46,8 +46,7 @@ matrix: {}
 )
 
 
-NEWEST = compile_text(
-    """
+NEWEST_TEXT = """
 lifecycle: newest
 version: 1
 about: Which of two ended jobs stays is only recommended.
@@ -64,9 +63,9 @@ operations:
   has: {takes: {job: Job | null}, gives: job != null}
   look: {gives: {unordered: jobs}}
 matrix: {}
-""",
-    "newest.yaml",
-)
+"""
+NEWEST = compile_text(NEWEST_TEXT, "newest.yaml")
+ONCE = compile_text(NEWEST_TEXT.replace("id: minted", "id: minted once"), "newest.yaml")
 
 
 class ThirdStartIsLost(TaskProgress):
@@ -288,9 +287,9 @@ def test_which_of_two_sentences_a_system_leaves_can_show_later() -> None:
     assert watched("first", gives=0) is not None
 
 
-def ended_in_another_order() -> Watched:
+def ended_in_another_order(spec: Compiled = NEWEST) -> Watched:
     """Three jobs, the last of which runs; of the others the second one to start was the first to end."""
-    watched = Watched(NEWEST)
+    watched = Watched(spec)
     for job in "abc":
         watched.must("make", gives={"job_id": job})
     watched.must("end", "b")
@@ -313,9 +312,14 @@ def test_a_fault_that_has_nothing_to_do_with_what_stays_is_one() -> None:
 
 @pytest.mark.parametrize("again", ["a", "b", "c"])
 def test_an_id_that_was_given_stays_given_whichever_record_stays(again: str) -> None:
-    found = ended_in_another_order()("make", gives={"job_id": again})
+    found = ended_in_another_order(ONCE)("make", gives={"job_id": again})
     assert found is not None
     assert (found.kind, found.clause, found.should) == ("identity", "entities.Job.id", False)
+
+
+@pytest.mark.parametrize("again", ["a", "b"])
+def test_an_id_that_a_record_has_no_more_may_be_given_again_and_which_has_left_is_open(again: str) -> None:
+    assert ended_in_another_order()("make", gives={"job_id": again}) is None
 
 
 def test_two_choices_that_show_in_one_call_are_excused_together() -> None:
