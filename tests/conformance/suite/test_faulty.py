@@ -89,7 +89,7 @@ ONE_MORE: dict[str, str] = {
     "OtherThreadsLeave": "the last call would have to ask for another thread as a call goes",
     "TimerResolvesNothing": "it would have to wait a millisecond longer as a call goes",
 }
-"""Lies whose counterexamples are one call longer than the shortest ones known, for no shrink pass changes two things."""
+"""Lies whose counterexamples are one call longer than the shortest ones known, each with the reason."""
 
 
 SLOW = {"JitterIsTooWide", "DrainOfManyYields", "CanceledLeaveFirst", "OwedIsToldLate", "AbortReachesFirstChild"}
