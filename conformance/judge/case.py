@@ -200,19 +200,24 @@ class Case:
         return replace(call, within=self._stopwatch.since(call.within))
 
     def _settled(self, call: Observed, raw: Any) -> tuple[Observed, Any]:
-        """Return a call, and its reply as it came, when it can be explained: while a system may settle it is asked again."""
+        """Return a call, and its reply as it came, when all that it causes can be seen: while a system may settle it is asked again.
+
+        What changes something is over no sooner, though all that one explanation wants was seen: another one wants more.
+        """
+        changes = call.operation != "wait" and not self._facts.observes(call.operation)
+        explained = False
         # Looks are counted, not time: on a machine so busy that we wake late, the system comes late as well.
-        left = looks = math.ceil(self.adapter.declaration.settles / LOOK)
-        while left > 0 and not self.judge.allows(call):
-            left -= 1
+        for look in range(math.ceil(self.adapter.declaration.settles / LOOK)):
+            if not explained and self.judge.allows(call):
+                explained, self.late = True, max(self.late, look * LOOK)
+            if explained and not changes:
+                break
             time.sleep(LOOK / 1000)
             signals = (*call.signals, *self._signals(call.operation))
             if self._facts.observes(call.operation):
                 again, raw = self._asked(call)
                 call = replace(again, elapsed=call.elapsed)
             call = self._until_now(replace(call, signals=signals))
-        if left > 0:
-            self.late = max(self.late, (looks - left) * LOOK)
         return call, raw
 
     def _changed(self) -> Finding | None:
