@@ -26,6 +26,9 @@ class Verdict(StrEnum):
 
 UNSURE = "there are more explanations than were looked at, or the order depends on instants that nobody sees"
 FROM_OUTSIDE = "a weak pass: that calls overlapped was only seen outside the system"
+OTHER_ORDER = (
+    "a weak pass: only another order of the calls at once, which did not come, witnesses all that the row is about"
+)
 ONE_STEP = "a weak pass: the calls at once told of no point, so that each was one step of the system"
 NO_ANSWER = "no answer"  # what a call gave that did not come back
 EXIT_CONFORMS, EXIT_VIOLATES, EXIT_USAGE, EXIT_HARNESS, EXIT_UNKNOWN = 0, 1, 2, 3, 4

@@ -204,13 +204,13 @@ class Case:
 
         What changes something is over no sooner, though all that one explanation wants was seen: another one wants more.
         """
-        changes = call.operation != "wait" and not self._facts.observes(call.operation)
+        reads = call.operation == "wait" or self._facts.observes(call.operation)
         explained = False
         # Looks are counted, not time: on a machine so busy that we wake late, the system comes late as well.
         for look in range(math.ceil(self.adapter.declaration.settles / LOOK)):
             if not explained and self.judge.allows(call):
                 explained, self.late = True, max(self.late, look * LOOK)
-            if explained and not changes:
+            if explained and (reads or self.adapter.measuring):
                 break
             time.sleep(LOOK / 1000)
             signals = (*call.signals, *self._signals(call.operation))

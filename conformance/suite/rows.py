@@ -30,8 +30,8 @@ from conformance.suite.row_facts import (
     reads_instants,
 )
 from conformance.system import Adapter, HarnessError
-from conformance.verdict import FROM_OUTSIDE, ONE_STEP, UNSURE, Counterexample, Judged, RowResult, Verdict
-from statemachines.checks import holds
+from conformance.verdict import FROM_OUTSIDE, ONE_STEP, OTHER_ORDER, UNSURE, Counterexample, Judged, RowResult, Verdict
+from statemachines.checks import holds, witnessed_in_each_order
 from statemachines.compile import Compiled
 from statemachines.kernel import within
 from statemachines.lifecycle import Row
@@ -216,8 +216,10 @@ class RowRunner:
             return Judged(Verdict.NOT_APPLICABLE, NEEDS_STANDING.format(self.adapter.declaration.clock))
         if tally.unsure:  # before what was not witnessed: what nobody could judge witnesses nothing
             return Judged(Verdict.COULD_NOT_TELL, UNSURE)
-        if idle := self._idle(row, tally):
+        if (idle := self._idle(row, tally)) and not self._by_another_order(program, tally):
             return Judged(Verdict.NOT_EXERCISED, idle)
+        if idle:
+            return Judged(Verdict.PASS, OTHER_ORDER)
         if tally.groups and tally.groups == tally.one_step:
             return Judged(Verdict.PASS, ONE_STEP)
         return Judged(Verdict.PASS, "" if self.adapter.seen_inside or not tally.groups else FROM_OUTSIDE)
@@ -265,14 +267,22 @@ class RowRunner:
 
     def _idle(self, row: Row, tally: Tally) -> str:
         """Say what of a row has not happened yet; an empty text when it was exercised."""
-        apart = tally.groups > tally.one_step and not tally.overlaps
-        if apart and self.adapter.declaration.concurrency != "none":
+        if self._apart(tally):
             return "the calls made at once never overlapped"
-        left_open = {path.rpartition(".open.")[0] for path in tally.witnesses if ".open." in path and covers(row, path)}
-        unseen = [word.text for word in row.covers if not _count(tally.witnesses, word.text)]
-        # Whether a call is carried out is open where that row looks, and a system may refuse it each time.
-        unseen = [text for text in unseen if not any(within(text, operation) for operation in left_open)]
+        unseen = _unseen(row, tally)
         return f"nothing witnessed {', '.join(unseen)}" if unseen else ""
+
+    def _apart(self, tally: Tally) -> bool:
+        """Return whether calls that were made at once, as they can be, came one after the other each time."""
+        return self.adapter.declaration.concurrency != "none" and tally.groups > tally.one_step and not tally.overlaps
+
+    def _by_another_order(self, program: Program, tally: Tally) -> bool:
+        """Return whether only another order of calls that overlapped would have witnessed the rest: a system may have its own."""
+        if not tally.overlaps:
+            return False
+        declared, values = self.adapter.declaration, self.fixed_values(program)[0]
+        always = witnessed_in_each_order(self.compiled, program, values, declared.limits, declared.policies)
+        return not any(within(path, text) for text in _unseen(program.row, tally) for path in always)
 
     # ── Running ──
 
@@ -424,6 +434,16 @@ def undecided(case: Case, error: RowFailure | RowTooLong | None) -> bool:
         return False
     read = not case.adapter.declaration.instants and error.part is not None and reads_instants(error.part)
     return read or case.judge.hangs_on_time()
+
+
+def _unseen(row: Row, tally: Tally) -> list[str]:
+    """List what a row covers and has not come to pass.
+
+    Whether a call is carried out is open where that row looks, and a system may refuse it each time.
+    """
+    left_open = {path.rpartition(".open.")[0] for path in tally.witnesses if ".open." in path and covers(row, path)}
+    unseen = (word.text for word in row.covers if not _count(tally.witnesses, word.text))
+    return [text for text in unseen if not any(within(text, operation) for operation in left_open)]
 
 
 def _count(witnessed: Counter[str], path: str) -> int:

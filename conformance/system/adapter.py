@@ -44,12 +44,14 @@ class Adapter:
     seen_inside  whether it is seen inside the system that calls at once overlap, and not only outside
     overlapped   how many calls of the last group did, where the system itself tells
     one_step     whether none of those came to a point, though the system tells of points
+    measuring    whether it is being found out how late it is: then a call is waited for no longer than it has to be
     """
 
     costly = False
     seen_inside = True
     overlapped: int | None = None
     one_step = False
+    measuring = False
 
     def __init__(
         self, factory: Callable[[], Any], name: str, operations: Mapping[str, Signature], declare: Declare, limit: float
@@ -225,13 +227,13 @@ class Adapter:
 
     @contextlib.contextmanager
     def patient(self, milliseconds: int) -> Iterator[None]:
-        """Wait so long until what a call causes can be seen, whatever is declared."""
+        """Wait up to so long until what a call causes can be seen, whatever is declared: so it shows how late that is."""
         declared = self.declaration
-        self.declaration = replace(declared, settles=milliseconds)
+        self.declaration, self.measuring = replace(declared, settles=milliseconds), True
         try:
             yield
         finally:
-            self.declaration = declared
+            self.declaration, self.measuring = declared, False
 
     def transcript(self) -> tuple[str, ...]:
         """Return nothing: a method was called, and what it gave is the reply."""

@@ -2,17 +2,24 @@
 
 from __future__ import annotations
 
+import queue
 import re
 import threading
 import time
 from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import replace
 from typing import Any, ClassVar
 
 import pytest
 
-from conformance.verdict import Verdict
+from conformance.budget import USUAL
+from conformance.judge.case import Case
+from conformance.references.thread_job import ThreadJobs
+from conformance.refused import Refused
+from conformance.verdict import OTHER_ORDER, Verdict
 from tests.checking import compile_text
-from tests.conformance.systems import explained, row_result
+from tests.conformance.systems import adapted, explained, row_result, thread_job
 
 SPEC = """
 lifecycle: small
@@ -207,3 +214,58 @@ class ForgetsBeside(LateAtOnce, Forgets):
 def test_what_ends_beside_others_may_come_about_when_they_are_over(system: type[Late], verdict: Verdict) -> None:
     result = row_result(system, "N3", SMALL, shortest=False)
     assert result.verdict is verdict, explained(result)
+
+
+class LateEndings(ThreadJobs):
+    """A right system, by real time: another thread ends its jobs, one after the other, each a few milliseconds later."""
+
+    declares: ClassVar[dict[str, Any]] = {**ThreadJobs.declares, "clock": "real", "settles": 24}
+    wait: ClassVar[None] = None  # type: ignore[assignment]  # not to be called
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.asked: queue.Queue[tuple[str, str, object] | None] = queue.Queue()
+        threading.Thread(target=self.work, daemon=True).start()
+
+    def work(self) -> None:
+        while (ending := self.asked.get()) is not None:
+            time.sleep(0.004)
+            with suppress(Refused):
+                super().finish(*ending)
+
+    def finish(self, job: str, outcome: str, payload: object) -> None:
+        self.asked.put((job, outcome, payload))
+
+    def close(self) -> None:
+        self.asked.put(None)
+        super().close()
+
+
+class CancelsLate(LateEndings):
+    """It tells of a cancel that nobody asked for, a little later."""
+
+    def _wake(self, thread: str) -> None:
+        super()._wake(thread)
+        told = {"signal": "CancelSent", "job_id": next(iter(self._jobs))}
+        threading.Timer(0.004, lambda: self._signals.append(told)).start()
+
+
+@pytest.mark.parametrize(("system", "right"), [(LateEndings, True), (CancelsLate, False)])
+def test_what_one_explanation_is_content_without_may_still_come(system: type[LateEndings], right: bool) -> None:
+    # After a restart a thread may be busy: then nothing comes of an ending, and all is said and done at once.
+    with adapted(system) as adapter:
+        case = Case(thread_job(), adapter)
+        case.call("set_idle", {"thread": "t1", "idle": True})
+        case.call("restart", {})
+        job = case.call("start", {"thread": "t1", "tool_call": "c1", "tool": "bash"}).reply["job_id"]
+        case.call("finish", {"job": job, "outcome": "completed", "payload": "x"})
+        case.call("turn_boundary", {"thread": "t1"})
+        assert (not case.faults) is right, case.finding
+
+
+def test_calls_at_once_may_always_come_in_one_order() -> None:
+    result = row_result(
+        LateEndings, "X65", budget=replace(USUAL, more_schedules=20)
+    )  # the thread is busy when a job ends, each time
+    assert result.verdict is Verdict.PASS, explained(result)
+    assert result.reason == OTHER_ORDER
