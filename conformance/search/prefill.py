@@ -1,7 +1,8 @@
 """How a case begins: with as many ended records as retention allows, one fewer, one more, or none.
 
 Derived from the kernel: for every `retain`, the operation that creates a record and the one that
-brings it into the group that is retained.
+brings it into the group that is retained. Where another one removes all records, and one gives a record an id that is
+asked for, a case begins with what may be left of records that were removed, too.
 """
 
 from __future__ import annotations
@@ -40,6 +41,10 @@ def prefills(compiled: Compiled, declaration: Declaration, most: int) -> list[Pr
                 _filled(creation, ending, entity, count, apart and declaration.clock in MOVED)
                 for apart in (True, False)
             ]
+        removal, retaking = _removal(source, entity), _retaking(source, entity)
+        if removal is not None and retaking is not None and 0 < limit < UNLIMITED:
+            first, then = (_filled(creation, ending, entity, count, apart=False) for count in (limit, limit + 1))
+            found.append(_afresh(first, then, removal, *retaking, entity))
     return found
 
 
@@ -78,16 +83,54 @@ def _ending(source: kernel.Kernel, entity: kernel.Entity) -> kernel.Operation | 
     return None
 
 
+def _removal(source: kernel.Kernel, entity: kernel.Entity) -> str | None:
+    """Return the operation that removes every record, and is about none of them."""
+    for operation in source.operations:
+        removes = (effect for effect in operation.effects if isinstance(effect, kernel.Remove))
+        if not operation.parameters and any(each.kind == "entity" and each.name == entity.name for each in removes):
+            return operation.name
+    return None
+
+
+def _retaking(source: kernel.Kernel, entity: kernel.Entity) -> tuple[str, str] | None:
+    """Return the operation that creates a record under an id that it takes, and the name of that parameter."""
+    for operation in source.operations:
+        for effect in operation.effects:
+            if isinstance(effect, kernel.Create) and effect.entity == entity.name and isinstance(effect.id, Var):
+                return operation.name, effect.id.name
+    return None
+
+
 def _filled(creation: str, ending: kernel.Operation, entity: kernel.Entity, count: int, apart: bool) -> Prefill:
     """Create records, then end them one after the other, last created first, at one instant or apart."""
     name = next(parameter.name for parameter in ending.parameters if parameter.entity == entity.name)
 
     def begin(driver: Any) -> None:
+        before = _keys(driver, entity)
         for _ in range(count):
             driver.make(creation, driver.arguments(creation, 0))
-        for key in reversed(list(getattr(driver.case.judge.model, entity.collection))):
+        for key in (each for each in reversed(_keys(driver, entity)) if each not in before):
             driver.make(ending.name, {**driver.arguments(ending.name, 0), name: key})
             if apart:
                 driver.make("wait", {"ms": 1})
 
     return begin
+
+
+def _afresh(
+    first: Prefill, then: Prefill, removal: str, retaking: str, parameter: str, entity: kernel.Entity
+) -> Prefill:
+    """Fill up, remove all records, create one under an id that one of them had, and fill up beside it."""
+
+    def begin(driver: Any) -> None:
+        first(driver)
+        key = _keys(driver, entity)[0]
+        driver.make(removal, {})
+        driver.make(retaking, {**driver.arguments(retaking, 0), parameter: key})
+        then(driver)
+
+    return begin
+
+
+def _keys(driver: Any, entity: kernel.Entity) -> list[str]:
+    return list(getattr(driver.case.judge.model, entity.collection))

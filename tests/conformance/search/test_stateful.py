@@ -18,7 +18,7 @@ from conformance import suite as kit_suite
 from conformance.budget import USUAL
 from conformance.counterexample.play import symbolic
 from conformance.judge.avoided import BrokenCalls
-from conformance.references.thread_job import ACTIVE, Reply, ThreadJobs
+from conformance.references.thread_job import ACTIVE, Reply, ThreadJob, ThreadJobs
 from conformance.search import prefill, stateful
 from conformance.search.faults import Diverged, Faults
 from conformance.search.odd_values import ODD
@@ -76,12 +76,13 @@ def test_a_case_begins_with_one_fewer_as_many_and_one_more_than_are_retained(ret
     counts = sorted({max(retained - 1, 0), retained, retained + 1} - {0})
     apart = [(count, min(count, retained), count) for count in counts]
     at_once = [(count, min(count, retained), 0) for count in counts]
-    assert sorted(ways[1:]) == sorted(apart + at_once)
+    afresh = [(2 * retained + 1, retained, 0)] if retained else []
+    assert sorted(ways[1:]) == sorted(apart + at_once + afresh)
 
 
 def test_a_system_without_a_clock_of_its_own_ends_jobs_one_after_the_other() -> None:
     assert {waits for _, _, waits in begun(RealClockJobs)} == {0}
-    assert {ended for ended, _, _ in begun(RealClockJobs)} == {0, 7, 8, 9}
+    assert {ended for ended, _, _ in begun(RealClockJobs)} == {0, 7, 8, 9, 17}
 
 
 def test_a_large_retention_is_not_filled() -> None:
@@ -90,12 +91,39 @@ def test_a_large_retention_is_not_filled() -> None:
 
 def test_jobs_end_in_another_order_than_they_began() -> None:
     with adapted(retaining(3)) as adapter:
-        begin = prefill.prefills(thread_job(), adapter.declaration, USUAL.prefilled)[-1]
+        begin = prefill.prefills(thread_job(), adapter.declaration, USUAL.prefilled)[-2]
         driver = Driver(thread_job(), adapter)
         begin(driver)
         made = [record.given["job_id"] for record in driver.case.calls if record.operation == "start"]
         ended = [record.arguments["job"] for record in driver.case.calls if record.operation == "finish"]
     assert ended == made[::-1]
+
+
+class OldOrderStays(ThreadJobs):
+    """In which order jobs ended is remembered beyond a restart: one that takes an old id leaves while it runs."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._ended: list[ThreadJob] = []
+
+    def _complete(self, job: ThreadJob, outcome: str, payload: object) -> None:
+        super()._complete(job, outcome, payload)
+        self._ended.append(job)
+
+    def _evict(self, thread: str) -> None:
+        while len(self._ended_in(thread)) > self._retained:
+            first = next(each for each in self._ended if each.thread == thread)
+            self._ended.remove(first)
+            self._jobs.pop(first.job_id, None)
+
+
+def test_a_case_begins_with_what_is_left_of_jobs_that_a_restart_removed() -> None:
+    with adapted(OldOrderStays) as adapter:
+        begin = prefill.prefills(thread_job(), adapter.declaration, USUAL.prefilled)[-1]
+        driver = Driver(thread_job(), adapter)
+        begin(driver)
+        with pytest.raises(Diverged):
+            driver.observe({"thread": "t1"})
 
 
 # --- the driver -------------------------------------------------------------------------------------------
@@ -252,13 +280,11 @@ def asked(system: type, calls: list[tuple[str, dict[str, Any]]]) -> list[tuple[s
 def test_after_a_call_the_observers_are_asked_about_everything_and_about_the_call() -> None:
     start = ("start", {"thread": "t1", "tool_call": "c", "tool": "bash"})
     finish = ("finish", {"job": "job-1", "outcome": "failed", "payload": "x"})
-    everything: list[tuple[str, dict[str, Any]]] = [
-        ("messages", {"thread": "t1"}),
-        ("messages", {"thread": "t2"}),
-    ]
-    for thread in ("t1", "t2"):
+    threads = ("t1", "t2", "t10")
+    everything: list[tuple[str, dict[str, Any]]] = [("messages", {"thread": thread}) for thread in threads]
+    for thread in threads:
         everything += [("list_jobs", {"thread": thread, **of}) for of in ({}, {"statuses": list(EVERY_STATUS)})]
-    inspected = [("inspect_job", {"thread": thread, "job": "job-1"}) for thread in ("t1", "t2")]
+    inspected = [("inspect_job", {"thread": thread, "job": "job-1"}) for thread in threads]
     assert asked(REFERENCE, [start]) == everything + inspected, "it is the one that came"
     assert asked(REFERENCE, [start, finish]) == everything + inspected
 

@@ -18,7 +18,7 @@ from conformance.judge import BrokenCalls
 from conformance.judge.case import Case
 from conformance.judge.history import History
 from conformance.references.local_agent import LocalAgents
-from conformance.references.thread_job import TERMINAL, Reply, ThreadJobs
+from conformance.references.thread_job import TERMINAL, Reply, ThreadJob, ThreadJobs
 from conformance.search import pairs, walks
 from conformance.search.faults import Diverged, Faults
 from conformance.search.stateful import Driver
@@ -32,6 +32,25 @@ from tests.faulty.thread_job.retention import KeepsOneFewer
 
 def walked(system: type, seed: int, count: int) -> tuple[Diverged | None, list[Case]]:
     return searched(walks.search, system, seed, replace(USUAL, walks=count))
+
+
+class ListsByThePrefix(ThreadJobs):
+    """A thread is shown the jobs of every thread whose name begins with its own."""
+
+    def _jobs_in(self, thread: str) -> list[ThreadJob]:
+        return [job for job in self._jobs.values() if job.thread.startswith(thread)]
+
+
+class FirstHearsOfThird(ThreadJobs):
+    """The first thread is told what a third one is owed."""
+
+    def _due_in(self, thread: str) -> list[ThreadJob]:
+        return sorted(self._due[thread] + (self._due["t10"] if thread == "t1" else []), key=self._order)
+
+
+@pytest.mark.parametrize("system", [ListsByThePrefix, FirstHearsOfThird])
+def test_more_than_two_threads_are_drawn_of_which_one_is_named_like_another(system: type) -> None:
+    assert any(walked(system, seed, USUAL.walks)[0] is not None for seed in range(2))
 
 
 @pytest.mark.thorough
