@@ -55,7 +55,23 @@ def run_machine(
         judged = _searches(runner, tallies, known, late, shards)
     except HarnessError as error:
         judged = [(Judged(Verdict.HARNESS_ERROR, str(error)), "must")]
-    runs, seconds = sum(tally.judged for tally in tallies), time.monotonic() - began
+    return _results(judged, sum(tally.judged for tally in tallies), time.monotonic() - began)
+
+
+def told_beside(runner: RowRunner, known: Collection[str]) -> list[RowResult]:
+    """Give a result for each fault that rows saw without being about it, as `run_machine` does, and search for no other.
+
+    None where all that they saw so is `known`, told by a row or only recommended.
+    """
+    began = time.monotonic()
+    runner.ask_derived()
+    seen = [each for each in runner.strays if not runner.is_derived(each)]
+    seen = [each for each in seen if each[0].clause not in known and each[0].clause not in runner.told][:MOST_FAULTS]
+    judged = _told(runner, [(case, finding) for finding, case in seen], known) if seen else []
+    return _results(judged, 0, time.monotonic() - began)
+
+
+def _results(judged: Sequence[tuple[Judged, Level]], runs: int, seconds: float) -> list[RowResult]:
     return [
         RowResult(
             f"{MACHINE}-{number}" if number > 1 else MACHINE,

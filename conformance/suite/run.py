@@ -17,7 +17,7 @@ from conformance.gating import Measure, measured_by
 from conformance.report import Coverage, Footer, Header, Planned, Report, Watcher, declares, tally
 from conformance.suite.baseline import Baseline, Known
 from conformance.suite.charts import charts, sentences
-from conformance.suite.machine import ABOUT_MACHINE, MACHINE, run_machine
+from conformance.suite.machine import ABOUT_MACHINE, MACHINE, run_machine, told_beside
 from conformance.suite.pace import Pace
 from conformance.suite.row_facts import unasked
 from conformance.suite.rows import RowRunner
@@ -116,6 +116,8 @@ class Run:
             work.append((MACHINE, partial(run_machine, runner, self._baseline.known, late, **made)))
         for row_id, run in work:
             if stopped := self._pace.stops(self.results, self.fail_on):
+                if self.with_machine and (seen := told_beside(runner, self._baseline.known)):
+                    self._tell(told, MACHINE, lambda: seen)  # as it would have, of what was seen so far
                 return stopped
             self._tell(told, row_id, run)
         return ""

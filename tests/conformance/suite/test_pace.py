@@ -66,6 +66,30 @@ def test_it_stops_at_the_first_row_that_fails() -> None:
     assert ids(ran(LastOutcomeCounts, "N1,E5,X1", Pace())) == ["N1", "E5", "X1"]
 
 
+class OutputIsLost(TaskProgress):
+    """The tokens that a task gives are not counted, and nobody can ask for a batch."""
+
+    batch_status: ClassVar[None] = None  # type: ignore[assignment]  # not to be called
+
+    def _count_tokens(self, task: Any, usage: Any) -> None:
+        super()._count_tokens(task, {**usage, "output": 0})
+
+
+def test_what_was_seen_beside_the_rows_is_told_where_it_stops_before_the_searches() -> None:
+    report = ran(OutputIsLost, "E2,B6,X3,machine", Pace(at_first=True))
+    assert (ids(report), left(report), report.exit) == (["E2", "B6", MACHINE], ("X3",), EXIT_VIOLATES)
+    verdicts = [row.verdict for row in report.rows]
+    assert verdicts == [Verdict.PASS, Verdict.NOT_EXERCISED, Verdict.FAIL]
+    shown = report[MACHINE].counterexample
+    assert shown is not None
+    assert shown.clause == "operations.message.set.task.output"
+
+
+def test_nothing_is_told_beside_where_it_stops_and_nothing_was_seen() -> None:
+    report = ran(OutputIsLost, "E5,B6,X3,machine", Pace(at_first=True))
+    assert (ids(report), left(report)) == (["E5", "B6"], ("X3", MACHINE))
+
+
 def test_a_row_that_does_not_fail_the_run_does_not_stop_it() -> None:
     report = ran(TaskProgress, "N1,E5", Pace(at_first=True))
     assert (ids(report), left(report), report.exit) == (["N1", "E5"], (), EXIT_CONFORMS)
