@@ -10,11 +10,13 @@ from conformance.judge import Case
 from statemachines.rows import Trace
 
 
-def choice_that_explains(case: Case, trace: Trace, once: Callable[[Trace, int], Played]) -> str:
+def choice_that_explains(
+    case: Case, trace: Trace, once: Callable[[Trace, int], Played], fits: Callable[[str, str], bool]
+) -> str:
     """Name a policy with the choice with which nothing is wrong about a trace; an empty text where there is none.
 
     What is declared has to show the fault again after that, when it is played `once` more, or the choice need not have
-    made the difference.
+    made the difference. `fits` tells whether the choice of a policy makes nothing else wrong.
     """
     adapter, compiled = case.adapter, case.compiled
     usual = adapter.declaration
@@ -29,6 +31,7 @@ def choice_that_explains(case: Case, trace: Trace, once: Callable[[Trace, int], 
                 found = play(compiled, adapter, trace, case.seed, case.budget, strictly=True)
             finally:
                 adapter.declaration = usual
-            if found.finding is None and found is not NOTHING and once(trace, case.seed).finding is not None:
+            explains = found.finding is None and found is not NOTHING and once(trace, case.seed).finding is not None
+            if explains and fits(name, choice.text):
                 return f"`{name}: {choice.text}`"
     return ""

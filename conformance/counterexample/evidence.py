@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
@@ -37,15 +37,18 @@ class Fails(AssertionError):
         self.transcript = case.adapter.transcript()
 
 
-def shrunk(case: Case, *, rounds: int = 1, wanted: Sequence[Finding] = ()) -> Counterexample | None:
+def shrunk(
+    case: Case, *, rounds: int = 1, wanted: Sequence[Finding] = (), fits: Callable[[str, str], bool] = lambda *_: True
+) -> Counterexample | None:
     """Shrink what a case recorded; None when playing it again does not show the fault, or cannot be done.
 
-    `wanted` are the findings of which one has to show, in place of the first one of the case.
+    `wanted` are the findings of which one has to show, in place of the first one of the case. `fits` tells whether another
+    choice of a policy makes nothing else wrong: then it may be told that it would make this right.
     """
     found = case.faults or ([case.finding] if case.finding is not None else case.judge.findings)
     limit = case.adapter.limit
     try:
-        return _shrunk(_Again(case, list(wanted or found), rounds, case.judge.deviating))
+        return _shrunk(_Again(case, list(wanted or found), rounds, case.judge.deviating), fits)
     except HarnessError:  # a system that is broken beyond a fresh start; the fault stands all the same
         return None
     finally:
@@ -212,7 +215,7 @@ class _Again:
         return NOTHING if must and played.finding is not None and played.finding.should else played
 
 
-def _shrunk(again: _Again) -> Counterexample | None:
+def _shrunk(again: _Again, fits: Callable[[str, str], bool]) -> Counterexample | None:
     case, adapter, budget = again.case, again.case.adapter, again.case.budget
     until = time.monotonic() + budget.reproduce_seconds
     first = again.first()
@@ -235,7 +238,7 @@ def _shrunk(again: _Again) -> Counterexample | None:
     best = again.with_its_cause(best)
     written = _written(case, best, should=all(each.should for each in again.wanted))
     choice = (
-        choice_that_explains(case, best.trace, again.once)
+        choice_that_explains(case, best.trace, again.once, fits)
         if again.rounds == 1 and not (again.hangs or adapter.costly)
         else ""
     )

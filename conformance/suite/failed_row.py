@@ -24,6 +24,7 @@ class FailedRow:
 
     once      runs a row with the values with which it failed, under a seed; raises Fails where it does not hold
     shortest  whether somebody wants a shorter counterexample than the row itself
+    fits      whether another choice of a policy makes no other row wrong
     """
 
     program: Program
@@ -31,6 +32,7 @@ class FailedRow:
     once: Callable[[Program, int], None]
     budget: Budget
     shortest: bool
+    fits: Callable[[str, str], bool]
 
     @property
     def at_once(self) -> bool:
@@ -66,7 +68,8 @@ class FailedRow:
             return told[cause]
         if not self.shortest or not wanted:
             return None
-        found = shrunk(self.failed.case, rounds=self.budget.reproductions if self.at_once else 1, wanted=wanted)
+        rounds = self.budget.reproductions if self.at_once else 1
+        found = shrunk(self.failed.case, rounds=rounds, wanted=wanted, fits=self.fits)
         if found is not None and found.cause:
             told.setdefault(found.cause, found)
         return found

@@ -59,7 +59,7 @@ def run_machine(
 
 
 def told_beside(runner: RowRunner, known: Collection[str]) -> list[RowResult]:
-    """Give a result for each fault that rows saw without being about it, as `run_machine` does, and search for no other.
+    """Return a result for each fault that rows saw without being about it, as `run_machine` does, and search for no other.
 
     None where all that they saw so is `known`, told by a row or only recommended.
     """
@@ -264,7 +264,8 @@ class SearchTally:
 def _failed(runner: RowRunner, case: Case, finding: Finding, known: Collection[str] = ()) -> Judged:
     if finding.clause in runner.told:
         return verdict_of(runner.told[finding.clause])
-    found = shrunk(case, rounds=runner.budget.reproductions if case.groups else 1, wanted=[finding])
+    rounds = runner.budget.reproductions if case.groups else 1
+    found = shrunk(case, rounds=rounds, wanted=[finding], fits=runner.fits)
     if found is not None:
         return verdict_of(_as_told(runner, found, known))
     seen = f"expected {finding.expected}; seen {finding.seen}"

@@ -18,6 +18,7 @@ from conformance.counterexample import Fails
 from conformance.judge import BrokenCalls, Case, Finding, History, Suspicion, case_seed, kernel_facts
 from conformance.report import named
 from conformance.suite.failed_row import FailedRow, broke
+from conformance.suite.fitting import fits
 from conformance.suite.levels import SeenFault, only_derived
 from conformance.suite.row_facts import (
     covers,
@@ -100,6 +101,7 @@ class RowRunner:
     asked: set[str] = field(init=False, default_factory=set)
     held: set[tuple[str, ...]] = field(init=False, default_factory=set)
     broken_calls: BrokenCalls = field(init=False)
+    _fits: dict[tuple[str, str], bool] = field(init=False, default_factory=dict)
 
     def __post_init__(self) -> None:
         self.broken_calls = BrokenCalls(self.adapter)
@@ -228,7 +230,22 @@ class RowRunner:
         def once(row: Program, seed: int) -> None:
             self._once(row, failed.values, Tally(), seed)
 
-        return FailedRow(program, failed, once, self.budget, self.shortest)
+        return FailedRow(program, failed, once, self.budget, self.shortest, self.fits)
+
+    def fits(self, policy: str, choice: str) -> bool:
+        """Return whether no row that holds now would be wrong if another choice of a policy were declared."""
+        chosen = policy, choice
+        if chosen not in self._fits:
+            seconds = self.budget.shrink_seconds
+            self._fits[chosen] = fits(self.compiled, self.rows, self.adapter, chosen, self._fails, seconds)
+        return self._fits[chosen]
+
+    def _fails(self, program: Program) -> bool:
+        """Return whether a row fails when it is run once; one that cannot be run does not."""
+        with suppress(HarnessError):
+            case, error = self.ran(program, self.fixed_values(program)[0], case_seed(self.number, 0))
+            return isinstance(error, RowFailure) or bool(case.faults)
+        return False
 
     def _late(self, program: Program, failed: Fails) -> str:
         """Say that what a row missed came later than the system declares; an empty text where that is not seen."""

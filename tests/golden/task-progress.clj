@@ -54,7 +54,7 @@
    "finish" missing ;; … Takes task: text, outcome: text. outcome: completed | failed | aborted.
    "abort" missing ;; The caller, or the task's own signal, stops it; one that waits never runs. Takes task: text.
    "subscribe" missing ;; … Takes on: bool.
-   "progress" missing ;; What a task has done so far. Takes task: text. Gives {tool_use_count: int, latest_input_tokens: int, cumulative_output_tokens: int, token_count: int, recent_activities: [{name: bash | read_file | grep | structured_output, input: Text}], last_activity: {name: bash | read_file | grep | structured_output, input: Text} | null, summary: Text | null}.
+   "progress" missing ;; What a task has done so far. Takes task: text. Gives {tool_use_count: int, latest_input_tokens: int, cumulative_output_tokens: int, token_count: int, recent_activities: [{name: bash | read_file | grep | structured_output | structured_output_files, input: Text}], last_activity: {name: bash | read_file | grep | structured_output | structured_output_files, input: Text} | null, summary: Text | null}.
    "status" missing ;; … Takes task: text. Gives pending | running | completed | failed | aborted.
    "batch_status" missing ;; Whether every task of a batch has ended. Takes batch: text. Gives {complete: bool} | null.
    })

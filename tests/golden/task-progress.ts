@@ -36,7 +36,7 @@ class MyJobs { // a fresh one for every case
   async create_task(asked: { label: string; batch?: string | null; registers?: boolean | null }): Promise<{ task_id: string; status: "pending" | "running" | "completed" | "failed" | "aborted" }> { missing(); }
   /** … */ async start(asked: { task: string }) { missing(); }
   /** A message of the task's conversation; only those of the assistant count. role: assistant | user. */
-  async message(asked: { task: string; role: "assistant" | "user"; usage: { input: number; output: number; cache_creation: number | null; cache_read: number | null }; tools: { name: "bash" | "read_file" | "grep" | "structured_output"; input: string }[] }) { missing(); }
+  async message(asked: { task: string; role: "assistant" | "user"; usage: { input: number; output: number; cache_creation: number | null; cache_read: number | null }; tools: { name: "bash" | "read_file" | "grep" | "structured_output" | "structured_output_files"; input: string }[] }) { missing(); }
   /** A summary of what the task has done so far; it is announced to those who subscribed. */
   async summarize(asked: { task: string; text: string }) { missing(); }
   /** … outcome: completed | failed | aborted. */
@@ -44,7 +44,7 @@ class MyJobs { // a fresh one for every case
   /** The caller, or the task's own signal, stops it; one that waits never runs. */ async abort(asked: { task: string }) { missing(); }
   /** … */ async subscribe(asked: { on: boolean }) { missing(); }
   /** What a task has done so far. */
-  async progress(asked: { task: string }): Promise<{ tool_use_count: number; latest_input_tokens: number; cumulative_output_tokens: number; token_count: number; recent_activities: { name: "bash" | "read_file" | "grep" | "structured_output"; input: string }[]; last_activity: { name: "bash" | "read_file" | "grep" | "structured_output"; input: string } | null; summary: string | null }> { missing(); }
+  async progress(asked: { task: string }): Promise<{ tool_use_count: number; latest_input_tokens: number; cumulative_output_tokens: number; token_count: number; recent_activities: { name: "bash" | "read_file" | "grep" | "structured_output" | "structured_output_files"; input: string }[]; last_activity: { name: "bash" | "read_file" | "grep" | "structured_output" | "structured_output_files"; input: string } | null; summary: string | null }> { missing(); }
   /** … */ async status(asked: { task: string }): Promise<"pending" | "running" | "completed" | "failed" | "aborted"> { missing(); }
   /** Whether every task of a batch has ended. */
   async batch_status(asked: { batch: string }): Promise<{ complete: boolean } | null> { missing(); }

@@ -14,7 +14,7 @@ from conformance.counterexample import evidence, shrunk
 from conformance.counterexample.choice import choice_that_explains
 from conformance.counterexample.play import NOTHING, play, symbolic
 from conformance.judge import Case
-from conformance.references.thread_job import ACTIVE, Reply
+from conformance.references.thread_job import ACTIVE, Reply, ThreadJob
 from conformance.refused import Refused
 from conformance.report.content import failing
 from conformance.system import Adapter
@@ -204,6 +204,21 @@ class CodeOfItsOwn(REFERENCE):
             raise Refused(refusal.code if job in self._jobs else "no_such_job") from refusal
 
 
+class LeavesByStart(REFERENCE):
+    """Of jobs that end at one instant the one that was started first leaves, but they are told in the order in which they ended."""
+
+    def _leaving(self, thread: str) -> list[ThreadJob]:
+        count = len(super()._leaving(thread))
+        return sorted(self._ended_in(thread), key=lambda job: (job.completed_at, job.serial))[:count]
+
+
+def test_no_choice_is_named_by_which_another_row_would_fail() -> None:
+    result = row_result(LeavesByStart, "X23")
+    assert result.verdict is Verdict.FAIL, explained(result)
+    assert result.counterexample is not None
+    assert "were declared" not in result.counterexample.seen
+
+
 @pytest.mark.parametrize(
     ("system", "row", "choice"), [(ByStart, "X23", "tie: start"), (CodeOfItsOwn, "X2", "unknown_code: its_own")]
 )
@@ -222,7 +237,7 @@ def test_a_choice_is_named_only_where_what_is_declared_shows_the_fault_again(aga
         trace = symbolic(thread_job(), case.trace)
         shown = play(thread_job(), adapter, trace, case.seed, case.budget)
         assert shown.finding is not None
-        assert choice_that_explains(case, trace, lambda trace, seed: shown if again else NOTHING) == named
+        assert choice_that_explains(case, trace, lambda *_: shown if again else NOTHING, lambda *_: True) == named
 
 
 def test_a_finding_that_no_choice_explains_names_none() -> None:

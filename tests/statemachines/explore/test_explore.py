@@ -203,10 +203,11 @@ def test_every_invariant_of_thread_job_holds_in_every_configuration_of_the_defau
 
 @pytest.mark.thorough
 def test_the_states_of_thread_job_are_counted() -> None:
-    assert explored().states == 594
+    assert explored().states == 860
     assert explore(scoped(thread_job(), {"threads": 1, "calls": 2, "jobs": 2})).states == 400
     assert explore(scoped(thread_job(), {"threads": 2, "calls": 1, "jobs": 1})).states == 194
-    assert explore(scoped(thread_job(), {"jobs": 2})).states == 2548
+    assert explore(scoped(thread_job(), {"threads": 3, "calls": 1, "jobs": 1})).states == 460
+    assert explore(scoped(thread_job(), {"jobs": 2})).states == 4922
 
 
 def test_two_explorations_of_one_spec_are_the_same() -> None:
@@ -362,14 +363,14 @@ def test_a_must_step_that_breaks_an_invariant_is_part_of_the_last_call() -> None
 def test_the_default_is_one_record_in_all_places_and_two_records_in_one() -> None:
     limits = {"retained": 1}
     assert scopes(thread_job()) == [
-        SmallScope({"Thread": 2, "Call": 1, "Job": 1}, limits),
+        SmallScope({"Thread": 3, "Call": 1, "Job": 1}, limits),
         SmallScope({"Thread": 1, "Call": 2, "Job": 2}, limits),
     ]
 
 
 def test_a_number_may_be_given_by_entity_plural_or_limit_and_goes_before_the_specs_own() -> None:
     spec = compiled(edited(THREAD_JOB, (r"^invariants:", "scope: {jobs: 3, retained: 2}\n\ninvariants:")))
-    assert scopes(spec) == [SmallScope({"Thread": 2, "Call": 2, "Job": 3}, {"retained": 2})]
+    assert scopes(spec) == [SmallScope({"Thread": 3, "Call": 2, "Job": 3}, {"retained": 2})]
     assert scopes(scoped(spec, {"Job": 1, "Thread": 1, "retained": 0})) == [
         SmallScope({"Thread": 1, "Call": 2, "Job": 1}, {"retained": 0})
     ]
@@ -483,8 +484,8 @@ FIRST = (SENDS, "    sends: {told: due.Ended.take(1)}\n")
 @pytest.mark.parametrize(
     ("text", "scope", "latest", "left_out"),
     [
-        pytest.param(ONE_TOOL, {"threads": 1, "calls": 1, "jobs": 1}, 1, ("t2",), id="job in one thread"),
-        pytest.param(ONE_TOOL, {"threads": 2, "calls": 1, "jobs": 1}, 1, (), id="job in two threads"),
+        pytest.param(ONE_TOOL, {"threads": 1, "calls": 1, "jobs": 1}, 1, ("t2", "t10"), id="job in one thread"),
+        pytest.param(ONE_TOOL, {"threads": 2, "calls": 1, "jobs": 1}, 1, ("t10",), id="job in two threads"),
         pytest.param(QUEUE, {"jobs": 3, "kept": 1}, 2, (), id="queue"),
         pytest.param(QUEUE, {"jobs": 2, "kept": 0}, 2, (), id="queue that keeps nothing"),
         pytest.param(KEPT, {"jobs": 2, "polls": 1}, 0, (), id="timers"),
@@ -629,7 +630,7 @@ def values(model: Any, operation: str, parameter: str) -> list[Any]:
 
 def test_fixed_records_enums_bools_and_ranges_give_their_members_and_ends() -> None:
     model = thread_job().model()
-    assert values(model, "start", "thread") == ["t1", "t2"]
+    assert values(model, "start", "thread") == ["t1", "t2", "t10"]
     assert values(model, "finish", "outcome") == ["completed", "failed", "cancelled", "timed_out"]
     assert values(model, "set_idle", "idle") == [False, True]
     assert values(model, "llm_error", "http_status") == [429, 503]
@@ -680,7 +681,7 @@ def test_a_type_that_may_be_null_gives_null_first_and_a_reference_stands_for_any
 
 def test_every_combination_is_walked_and_a_scope_bounds_the_fixed_records() -> None:
     model = thread_job().model()
-    assert len(tried(model, "start")) == 4
+    assert len(tried(model, "start")) == 6
     assert len(tried(model, "start", {"Thread": 1})) == 2
     assert tried(model, "restart") == [{}]
     assert tried(model, "start") == tried(model, "start")
