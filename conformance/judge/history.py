@@ -44,10 +44,12 @@ class History:
         """What each call gave, in one line, and which came back before one of another caller began."""
         gave = (f"refused {each.refused}" if each.refused else repr(each.given) for each in self.calls)
         took = (f" after {each.elapsed} ms" if each.elapsed else "" for each in self.calls)
+        apart = "".join(f"; {each}" for each in self._apart())
         text = "; ".join(
-            f"{each.operation} → {given}{ms}" for each, given, ms in zip(self.calls, gave, took, strict=True)
+            f"{f'{number}: ' if apart else ''}{each.operation} → {given}{ms}"
+            for number, (each, given, ms) in enumerate(zip(self.calls, gave, took, strict=True), 1)
         )
-        return (text if len(text) <= 400 else f"{text[:397]}…") + "".join(f"; {each}" for each in self._apart())
+        return (text if len(text) <= 400 else f"{text[:397]}…") + apart
 
     def _apart(self) -> Iterator[str]:
         """Say which calls were not at once after all: only those are bound to their order."""

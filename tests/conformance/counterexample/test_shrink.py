@@ -17,10 +17,12 @@ from conformance.counterexample.shrink import Cutter, shrink
 from conformance.counterexample.simpler import Simpler
 from conformance.judge.case import Case
 from conformance.judge.finding import Finding
+from statemachines.compile import load
 from statemachines.rows import AtOnce, Call, Given, Step, Trace
 from tests.checking import compile_text
 from tests.conformance.lifecycles import SUITES
-from tests.conformance.systems import REFERENCE, adapted, thread_job
+from tests.conformance.systems import REFERENCE, adapted, explained, row_result, thread_job
+from tests.faulty.background_tasks.concurrency import DrainedTwice
 from tests.faulty.thread_job.retention import FirstStartedLeaves
 
 FAULT = Finding("reply", "operations.messages.gives", "messages", "this", "that")
@@ -315,6 +317,13 @@ def test_a_fault_behind_the_21st_job_is_found_at_its_known_length() -> None:
     assert best.shown.finding.key == case.finding.key
     with adapted(REFERENCE) as adapter:
         assert play(thread_job(), adapter, best.shown.trace).finding is None
+
+
+def test_of_callers_at_once_only_those_are_left_that_no_order_explains() -> None:
+    result = row_result(DrainedTwice, "B5", load("background-tasks"))
+    assert result.counterexample is not None
+    assert result.counterexample.calls == DrainedTwice.calls, explained(result)
+    assert "together(drain_completed(), drain_completed())" in result.counterexample.row
 
 
 STOPPED = compile_text(

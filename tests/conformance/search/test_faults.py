@@ -5,7 +5,7 @@ from __future__ import annotations
 from types import SimpleNamespace
 from typing import Any
 
-from conformance.judge import Finding
+from conformance.judge import BESIDE, Finding
 from conformance.search import Faults
 
 
@@ -63,3 +63,15 @@ def test_faults_that_somebody_has_declared_do_not_keep_others_from_being_looked_
     assert (len(faults.found), faults.enough) == (1, False)
     faults.take(case(Finding("crash", "operations.finish", "finish", "an answer", "an error")))
     assert faults.enough
+
+
+def test_calls_at_once_that_no_order_explains_are_shown_by_fewer_of_their_operations() -> None:
+    def unordered(*operations: str) -> Finding:
+        return Finding("order", f"operations.{operations[0]}", BESIDE.join(operations), "an order", "x → None")
+
+    wanted = [unordered("finish", "drain")]
+    assert unordered("drain").shows(wanted)
+    assert unordered("finish", "drain").shows(wanted)
+    assert not unordered("finish", "start").shows(wanted)
+    assert not unordered("finish", "drain", "start").shows(wanted)
+    assert not unordered("drain").explained_without("messages.Ended.due").shows(wanted)
