@@ -72,7 +72,7 @@ def _hello(compiled: Compiled, link: Link, seconds: float) -> Mapping[str, Any]:
 
 def _told_of(welcome: Mapping[str, Any]) -> str:
     declares = welcome.get("declares", {})
-    words = [f"{word}: {declares.get(word, 'none')}" for word in ("clock", "concurrency")]
+    words = [f"{word}: {declares[word]}" for word in ("clock", "concurrency") if word in declares]
     return ", ".join(["protocol 1", *words, f"points: {'yes' if welcome.get('points') else 'no'}"])
 
 

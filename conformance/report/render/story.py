@@ -44,8 +44,11 @@ def outcome(report: Report) -> Ending:
         return Ending("unknown", "Did not finish", "did not finish", "?")
     match report.footer.exit:
         case code if code == EXIT_CONFORMS:
-            passed = sum(row.verdict is Verdict.PASS for row in report.rows)
-            return Ending("good", "Conforms", f"conforms {number(passed, 'row')}", "✓")
+            passed, failing = (
+                sum(row.verdict is each for row in report.rows) for each in (Verdict.PASS, Verdict.KNOWN_FAIL)
+            )
+            but = f", {number(failing, 'known failure')}" if failing else ""
+            return Ending("good", "Conforms", f"conforms {number(passed, 'row')}{but}", "✓")
         case code if code == EXIT_VIOLATES:
             rows = against(report.rows, report.footer.stale)
             failing = sum(row.verdict in FAILING for row in rows)

@@ -15,6 +15,7 @@ from tests.conformance.report.render.samples import EVIL, evil, report
 
 SAID = {
     "conforms 1 row": ("N1",),
+    "conforms 1 row, 1 known failure": ("N1", "E2"),
     "violates 1 row": ("N1", "B4"),
     "violates 3 rows": ("N2", "E7", "B4", "X2"),
     "did not exercise 1 row": ("N1", "X2"),
