@@ -1,4 +1,4 @@
-"""The command `vectors`: what somebody chose, the vectors for it, and what is said of those that there are not."""
+"""Limits and policies as somebody types them, and the command `vectors`: what was chosen, the vectors, and what there are not."""
 
 from __future__ import annotations
 

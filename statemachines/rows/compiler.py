@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from statemachines.diagnostics import Diagnostic, SpecError, Where, did_you_mean
-from statemachines.expression import Invoke, Name, Scope, Typed, check, emit, facts, python_name
+from statemachines.expression import Invoke, Name, Scope, Typed, check, emit, every_part, facts, python_name
 from statemachines.lifecycle import Claim, Drawn, Expr, Lifecycle, Row, RowStep, TypeUse, Word
 from statemachines.rows.programs import FUNCTIONS, SETTLES, Line, Program, RowTooLong, numbers
 from statemachines.rows.words import RowWords
@@ -135,7 +135,8 @@ class RowCompiler:
                 self._free(step.loop, scope)
                 found.append(self._loop(step, step.loop.text, typed, scope))
             else:
-                if not isinstance(typed, Invoke) and not isinstance(typed.type, List) and typed.type != UNKNOWN:
+                calls = any(isinstance(part, Invoke) for part in every_part(typed))
+                if not calls and typed.type != UNKNOWN:
                     message = "this step calls nothing and is bound to no name"
                     self._fault("idle-step", step.expr.scalar.at(0), message, "make a call, or write name = …")
                 found.append(Line(step.expr, typed))
