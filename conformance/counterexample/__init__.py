@@ -6,6 +6,6 @@ what a trace shows that nobody has played yet.
 
 from __future__ import annotations
 
-from conformance.counterexample.evidence import Fails, because, row_itself, shrunk
-from conformance.counterexample.row_cut import without_needless_steps
+from conformance.counterexample.evidence import Fails, shrunk
+from conformance.counterexample.row_cut import because, row_itself, without_needless_steps
 from conformance.counterexample.shown import Shown, shown_as_row

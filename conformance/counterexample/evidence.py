@@ -12,12 +12,11 @@ from conformance.counterexample.choice import choice_that_explains
 from conformance.counterexample.play import NOTHING, Played, play, symbolic
 from conformance.counterexample.shrink import in_turn, shrink
 from conformance.counterexample.text import Claim, Written, as_row
-from conformance.judge import CallFailed, Case, Finding, kernel_facts
+from conformance.judge import Case, Finding, kernel_facts
 from conformance.system import HarnessError
 from conformance.verdict import Counterexample
 from statemachines.checks import holds
-from statemachines.lifecycle import Row
-from statemachines.rows import AtOnce, Program, RowFailure, Trace, otherwise, row_as_it_ran, without
+from statemachines.rows import AtOnce, RowFailure, Trace, otherwise, without
 
 _CLAIMS: Final[tuple[Claim, ...]] = ("expected", "not as seen")
 
@@ -38,17 +37,23 @@ class Fails(AssertionError):
 
 
 def shrunk(
-    case: Case, *, rounds: int = 1, wanted: Sequence[Finding] = (), fits: Callable[[str, str], bool] = lambda *_: True
+    case: Case,
+    *,
+    rounds: int = 1,
+    wanted: Sequence[Finding] = (),
+    others: Sequence[Finding] = (),
+    fits: Callable[[str, str], bool] = lambda *_: True,
 ) -> Counterexample | None:
     """Shrink what a case recorded; None when playing it again does not show the fault, or cannot be done.
 
-    `wanted` are the findings of which one has to show, in place of the first one of the case. `fits` tells whether another
+    `wanted` are the findings of which one has to show, in place of the first one of the case, and `others` are faults that are
+    shown elsewhere. `fits` tells whether another
     choice of a policy makes nothing else wrong: then it may be told that it would make this right.
     """
     found = case.faults or ([case.finding] if case.finding is not None else case.judge.findings)
     limit = case.adapter.limit
     try:
-        return _shrunk(_Again(case, list(wanted or found), rounds, case.judge.deviating), fits)
+        return _shrunk(_Again(case, list(wanted or found), rounds, case.judge.deviating, others=others), fits)
     except HarnessError:  # a system that is broken beyond a fresh start; the fault stands all the same
         return None
     finally:
@@ -62,6 +67,7 @@ class _Again:
     rounds    the schedules under which a trace is tried
     left_out  the clauses that the case showed to be left out
     beside    the other clauses that may be left out on the way; None where any may
+    others    faults that are shown elsewhere: a race of fewer operations that is one of them shows nothing
     """
 
     case: Case
@@ -69,6 +75,7 @@ class _Again:
     rounds: int
     left_out: Sequence[str]
     beside: Collection[str] | None = None
+    others: Sequence[Finding] = ()
 
     @property
     def hangs(self) -> bool:
@@ -83,7 +90,9 @@ class _Again:
     def _shows_again(self, finding: Finding) -> bool:
         """Return whether it is one of those that are wanted; where a state was seen in place of another one, that state again."""
         states = kernel_facts.of(self.case.compiled).states
-        return any(finding.shows([each]) and finding.sees_as(each, states) for each in self.wanted)
+        if any(finding.shows([each]) and finding.sees_as(each, states) for each in self.wanted):
+            return True
+        return any(map(finding.is_race_within, self.wanted)) and not finding.shows(self.others)
 
     def attempt(self, trace: Trace, seconds: float | None = None, tries: int | None = None) -> Played:
         """Play a trace until it shows: under so many schedules at most, for so long."""
@@ -273,23 +282,3 @@ def _written(case: Case, best: Played, *, should: bool) -> Written:
         if holds(case.compiled, written.text, declaration.limits, declaration.policies):
             return written
     return as_row(case.compiled, best, claim="none", runs_on=declaration.runs_on)
-
-
-def row_itself(program: Program, failed: Fails) -> Counterexample:
-    """Return the row as it ran, for what only its own assertion can tell."""
-    expected, seen = because(program.row, failed.failure, None if failed.failure else failed.finding)
-    text = row_as_it_ran(failed.case.compiled, program, failed.values)
-    clause, calls = program.row.covers[0].text, len(failed.case.calls)
-    played = as_played(failed.case.trace, failed.finding or failed.case.finding)
-    return Counterexample(text, calls, clause, expected, seen, transcript=failed.transcript, played=played)
-
-
-def because(row: Row, failure: RowFailure | None, finding: Finding | None) -> tuple[str, str]:
-    """Say what was expected and what was seen: by the model, of a call without a proper answer, or by an assertion."""
-    if finding is None and isinstance(failure, CallFailed):
-        finding = failure.finding
-    if finding is not None:
-        return finding.expected, finding.seen
-    if failure is not None and failure.expr is not None:
-        return " ".join(failure.expr.text.split()), failure.message
-    return row.about, "it does not hold" if failure is None else failure.message

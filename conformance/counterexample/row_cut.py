@@ -1,4 +1,4 @@
-"""A row that fails, without the steps that its failure does not need.
+"""A row that fails as its own counterexample, without the steps that its failure does not need.
 
 It is for what only a claim of the row tells, and for a trace that did not show its fault when it was played again;
 else the trace is shrunk, call by call.
@@ -10,11 +10,15 @@ import time
 from collections.abc import Callable
 from dataclasses import replace
 
+from conformance.counterexample.as_played import as_played
 from conformance.counterexample.evidence import Fails
 from conformance.counterexample.shrink import Cutter
+from conformance.judge import CallFailed, Finding
 from conformance.system import HarnessError
+from conformance.verdict import Counterexample
 from statemachines.checks import holds
-from statemachines.rows import Program, RowCompiler, RowTooLong, row_as_it_ran
+from statemachines.lifecycle import Row
+from statemachines.rows import Program, RowCompiler, RowFailure, RowTooLong, row_as_it_ran
 
 
 def without_needless_steps(program: Program, failed: Fails, once: Callable[[Program], None]) -> tuple[Program, Fails]:
@@ -65,3 +69,23 @@ def _fails(once: Callable[[Program], None], program: Program, failed: Fails) -> 
     except (HarnessError, RowTooLong):
         return None
     return None
+
+
+def row_itself(program: Program, failed: Fails) -> Counterexample:
+    """Return the row as it ran, for what only its own assertion can tell."""
+    expected, seen = because(program.row, failed.failure, None if failed.failure else failed.finding)
+    text = row_as_it_ran(failed.case.compiled, program, failed.values)
+    clause, calls = program.row.covers[0].text, len(failed.case.calls)
+    played = as_played(failed.case.trace, failed.finding or failed.case.finding)
+    return Counterexample(text, calls, clause, expected, seen, transcript=failed.transcript, played=played)
+
+
+def because(row: Row, failure: RowFailure | None, finding: Finding | None) -> tuple[str, str]:
+    """Say what was expected and what was seen: by the model, of a call without a proper answer, or by an assertion."""
+    if finding is None and isinstance(failure, CallFailed):
+        finding = failure.finding
+    if finding is not None:
+        return finding.expected, finding.seen
+    if failure is not None and failure.expr is not None:
+        return " ".join(failure.expr.text.split()), failure.message
+    return row.about, "it does not hold" if failure is None else failure.message

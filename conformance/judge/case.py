@@ -200,17 +200,16 @@ class Case:
         return replace(call, within=self._stopwatch.since(call.within))
 
     def _settled(self, call: Observed, raw: Any) -> tuple[Observed, Any]:
-        """Return a call, and its reply as it came, when all that it causes can be seen: while a system may settle it is asked again.
+        """Return a call, and its reply as it came, when all that may come of it has: while a system may settle it is asked again.
 
-        What changes something is over no sooner, though all that one explanation wants was seen: another one wants more.
+        It is not over when one explanation has all of it: another one, of which more was to come, would be lost.
         """
-        reads = call.operation == "wait" or self._facts.observes(call.operation)
         explained = False
         # Looks are counted, not time: on a machine so busy that we wake late, the system comes late as well.
         for look in range(math.ceil(self.adapter.declaration.settles / LOOK)):
             if not explained and self.judge.allows(call):
                 explained, self.late = True, max(self.late, look * LOOK)
-            if explained and (reads or self.adapter.measuring):
+            if explained and not self.judge.awaits(call):
                 break
             time.sleep(LOOK / 1000)
             signals = (*call.signals, *self._signals(call.operation))

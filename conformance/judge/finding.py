@@ -97,23 +97,21 @@ class Finding:
     def shows(self, wanted: Iterable[Finding]) -> bool:
         """Return whether this is one of some findings again, in whatever run: alike in its key and its part.
 
-        Where a whole record was wrong, any field of it is a part of that; where no order explains calls at once, so are fewer
-        operations that none explains.
+        Where a whole record was wrong, any field of it is a part of that.
         """
         others = [each for found in wanted for each in (found, *found.others)]
         return any(
-            (one.key == other.key and (one.part == other.part or (other.part[1] == "dict" and other._holds(one))))
-            or other._orders(one)
+            one.key == other.key and (one.part == other.part or (other.part[1] == "dict" and other._holds(one)))
             for one in (self, *self.others)
             for other in others
         )
 
-    def _orders(self, other: Finding) -> bool:
-        """Return whether both are about the order of calls at once, the other one of no other operations than this, and of no other cause."""
+    def is_race_within(self, other: Finding) -> bool:
+        """Return whether both say that no order explains calls at once, and this one of fewer operations, for the same cause if any."""
         if not self.kind == other.kind == "order":
             return False
         plain = not (self.spoke_of or self.excused or other.spoke_of or other.excused)
-        fewer = {*other.operation.split(BESIDE)} <= {*self.operation.split(BESIDE)}
+        fewer = {*self.operation.split(BESIDE)} < {*other.operation.split(BESIDE)}
         return fewer and (plain or self.key[:2] == other.key[:2])
 
     def _holds(self, other: Finding) -> bool:

@@ -90,6 +90,10 @@ class Judge:
         """Return whether a call could be explained, without taking it as made; it witnesses nothing."""
         return self.gave_up or self.lockstep.allows(call)
 
+    def awaits(self, call: Observed) -> bool:
+        """Return whether more may come of a call by some explanation, without taking it as made; it witnesses nothing."""
+        return not self.gave_up and self.lockstep.awaits(call)
+
     def has_to_answer(self, operation: str) -> bool:
         """Return whether an operation has to answer now, whatever it is.
 

@@ -13,7 +13,7 @@ from typing import Any, TypeVar
 
 from conformance.budget import Budget
 from conformance.judge.differences import Difference
-from conformance.judge.finding import BESIDE, Finding, either, said
+from conformance.judge.finding import BESIDE, NO_SIGNAL, Finding, either, said
 from conformance.judge.history import Event, History, calls_of, explanations
 from conformance.judge.matching import comparable, permitted, required, silent
 from conformance.judge.observation import files
@@ -81,10 +81,23 @@ class Lockstep:
 
     def allows(self, call: Observed) -> bool:
         """Return whether a call could be explained, without taking it as made; it witnesses nothing."""
+        return any(any(True for _ in self._explained(each, call, [])) for each in self._forks())
+
+    def awaits(self, call: Observed) -> bool:
+        """Return whether more may come of a call by some explanation, be it not the one that has all of it; it witnesses nothing.
+
+        That is a signal, or of what only reads another reply.
+        """
+        if self.stepper.facts.observes(call.operation):
+            return not all(any(True for _ in self._explained(each, call, [])) for each in self._forks())
         return any(
-            any(True for _ in self._explained(replace(each, model=each.model.fork()), call, []))
-            for each in self.configurations
+            bool(found)
+            for each in self._forks()
+            for found in self._whenever(each, lambda start: any(self._may_come(start, call)))
         )
+
+    def _forks(self) -> Iterator[Configuration]:
+        return (replace(each, model=each.model.fork()) for each in self.configurations)
 
     def decision(self, operation: str, arguments: Mapping[str, Any], model: BaseModel | None = None) -> Decision:
         """Return what a call may be answered now, by the first explanation or another; that it was asked witnesses nothing."""
@@ -251,19 +264,26 @@ class Lockstep:
             yield from found
 
     def _steps(self, configuration: Configuration, call: Observed, reasons: list[Finding]) -> Iterator[Configuration]:
-        """Walk what a call leads to, with steps of the system's own before and after it."""
+        """Walk what a call leads to, where all signals that came are those that have to or may."""
+        for after, caused, unasked in self._ways(configuration, call, reasons):
+            standing = self._signals([*caused, *unasked], call, configuration.standing)
+            if isinstance(standing, Finding):
+                reasons.append(standing)
+            else:
+                yield replace(after, standing=standing)
+        self.unsure = self.unsure or self.stepper.partial
+
+    def _ways(
+        self, configuration: Configuration, call: Observed, reasons: list[Finding]
+    ) -> Iterator[tuple[Configuration, list[Outcome], list[Outcome]]]:
+        """Walk what a call leads to, with what it caused, and what the system did of its own before and after it."""
         for rest, taken in self._arrivals(configuration.model, call, reasons):
             before, unordered = self.stepper.transcripts.bound(rest, configuration.unordered, call)
             for then, outcome in self.stepper.ways(before, call, call.signals, reasons):
                 for rested, forced in settled(then):
                     for after, followed in self._shown_steps(rested, call):
-                        came = [*taken, *outcome, *forced, *followed]
-                        standing = self._signals(came, call, configuration.standing)
-                        if isinstance(standing, Finding):
-                            reasons.append(standing)
-                        else:
-                            yield Configuration(after, standing, unordered)
-        self.unsure = self.unsure or self.stepper.partial
+                        reached = replace(configuration, model=after, unordered=unordered)
+                        yield reached, [*outcome, *forced], [*taken, *followed]
 
     def _arrivals(
         self, model: BaseModel, call: Observed, reasons: list[Finding]
@@ -315,6 +335,21 @@ class Lockstep:
         if extra is not None:
             return self.stepper.unseen(call, extra, outcomes, due=False)
         return standing | {comparable(signal) for outcome in outcomes for signal in outcome.again}
+
+    def _may_come(self, configuration: Configuration, call: Observed) -> Iterator[bool]:
+        """Walk, for each way in which a call can have gone so far, whether a signal of it may still come.
+
+        What the system does of its own it may as well do later.
+        """
+        seen, reasons = frozenset(map(comparable, call.signals)), list[Finding]()
+        for _, caused, unasked in self._ways(configuration, call, reasons):
+            outcomes = [*caused, *unasked]
+            standing = self._signals(outcomes, call, configuration.standing)
+            if isinstance(standing, Finding):
+                reasons.append(standing)
+            else:
+                yield not {comparable(signal) for each in caused for signal in each.may} <= seen
+        yield any(each.kind == "signal" and each.expected != NO_SIGNAL for each in reasons)
 
     def _shared_file(self, call: Observed) -> Finding | None:
         """Hold every file to the one record that it was told for."""

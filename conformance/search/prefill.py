@@ -124,10 +124,12 @@ def _afresh(
 
     def begin(driver: Any) -> None:
         first(driver)
-        key = _keys(driver, entity)[0]
-        driver.make(removal, {})
-        driver.make(retaking, {**driver.arguments(retaking, 0), parameter: key})
-        then(driver)
+        keys = _keys(driver, entity)
+        arguments = driver.arguments(retaking, 0)
+        if keys and arguments is not None:  # what creates may be refused as long as something else is not there
+            driver.make(removal, {})
+            driver.make(retaking, {**arguments, parameter: keys[0]})
+            then(driver)
 
     return begin
 

@@ -22,7 +22,7 @@ def fits(
 ) -> bool:
     """Return whether no row that one caller runs fails by a policy `chosen` so, and does not fail as things are.
 
-    `fails` runs a row, by what the adapter declares then. Rows are tried for so many seconds.
+    `fails` runs a row, by what the adapter declares then. Where so many seconds do not suffice for all of them, nobody knows.
     """
     usual = adapter.declaration
     other = replace(usual, policies={**usual.policies, chosen[0]: chosen[1]})
@@ -37,7 +37,7 @@ def fits(
 
     for row in compiled.lifecycle.rows.values():
         if time.monotonic() > until:
-            break
+            return False
         if makes_calls_at_once(row) or lacking(adapter, operations(row, compiled)):
             continue
         program = rows.program(row)

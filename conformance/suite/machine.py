@@ -58,16 +58,20 @@ def run_machine(
     return _results(judged, sum(tally.judged for tally in tallies), time.monotonic() - began)
 
 
-def told_beside(runner: RowRunner, known: Collection[str]) -> list[RowResult]:
+def told_beside(
+    runner: RowRunner, known: Collection[str] = (), late: Callable[[], bool] = lambda: False
+) -> list[RowResult]:
     """Return a result for each fault that rows saw without being about it, as `run_machine` does, and search for no other.
 
-    None where all that they saw so is `known`, told by a row or only recommended.
+    There is none where all that they saw so is `known`, told by a row or only recommended. `late` tells whether the time is
+    used up.
     """
     began = time.monotonic()
-    runner.ask_derived()
-    seen = [each for each in runner.strays if not runner.is_derived(each)]
-    seen = [each for each in seen if each[0].clause not in known and each[0].clause not in runner.told][:MOST_FAULTS]
-    judged = _told(runner, [(case, finding) for finding, case in seen], known) if seen else []
+    seen = [each for each in runner.strays if each[0].clause not in {*known, *runner.told}]
+    if seen:
+        runner.ask_derived(late)
+    binding = [each for each in seen if not runner.is_derived(each)][:MOST_FAULTS]
+    judged = _told(runner, [(case, finding) for finding, case in binding], known) if binding else []
     return _results(judged, 0, time.monotonic() - began)
 
 
@@ -174,7 +178,8 @@ def _told(
     told = [_Told(shown, row.level, set()) for row, shown in runner.shown]
     found: list[tuple[Judged, Level]] = []
     for case, finding in new or seen[:1]:
-        judged, level = _leveled(runner, _failed(runner, case, finding, known), finding, case)
+        elsewhere = [each for _, each in seen if each is not finding]
+        judged, level = _leveled(runner, _failed(runner, case, finding, known, elsewhere), finding, case)
         shown = judged.counterexample
         as_binding = (each for each in told if level in ("should", each.level))  # no must is hidden by a should
         one = next((each for each in as_binding if shown is not None and _is_one(shown, each.shown)), None)
@@ -261,11 +266,13 @@ class SearchTally:
         return many or (blind and self.unjudged > 0)
 
 
-def _failed(runner: RowRunner, case: Case, finding: Finding, known: Collection[str] = ()) -> Judged:
+def _failed(
+    runner: RowRunner, case: Case, finding: Finding, known: Collection[str] = (), others: Sequence[Finding] = ()
+) -> Judged:
     if finding.clause in runner.told:
         return verdict_of(runner.told[finding.clause])
     rounds = runner.budget.reproductions if case.groups else 1
-    found = shrunk(case, rounds=rounds, wanted=[finding], fits=runner.fits)
+    found = shrunk(case, rounds=rounds, wanted=[finding], others=others, fits=runner.fits)
     if found is not None:
         return verdict_of(_as_told(runner, found, known))
     seen = f"expected {finding.expected}; seen {finding.seen}"

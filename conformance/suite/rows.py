@@ -32,7 +32,7 @@ from conformance.suite.row_facts import (
 )
 from conformance.system import Adapter, HarnessError
 from conformance.verdict import FROM_OUTSIDE, ONE_STEP, OTHER_ORDER, UNSURE, Counterexample, Judged, RowResult, Verdict
-from statemachines.checks import holds, witnessed_in_each_order
+from statemachines.checks import holds, witnessed_by_order
 from statemachines.compile import Compiled
 from statemachines.kernel import within
 from statemachines.lifecycle import Row
@@ -218,13 +218,17 @@ class RowRunner:
             return Judged(Verdict.NOT_APPLICABLE, NEEDS_STANDING.format(self.adapter.declaration.clock))
         if tally.unsure:  # before what was not witnessed: what nobody could judge witnesses nothing
             return Judged(Verdict.COULD_NOT_TELL, UNSURE)
-        if (idle := self._idle(row, tally)) and not self._by_another_order(program, tally):
+        idle = self._idle(row, tally)
+        if idle and not self._by_another_order(program, tally):
             return Judged(Verdict.NOT_EXERCISED, idle)
-        if idle:
-            return Judged(Verdict.PASS, OTHER_ORDER)
+        return Judged(Verdict.PASS, self._weakness(tally, OTHER_ORDER if idle else ""))
+
+    def _weakness(self, tally: Tally, weak: str) -> str:
+        """Say why a pass is a weak one, as far as it is not known to be `weak` already; an empty text for any other."""
         if tally.groups and tally.groups == tally.one_step:
-            return Judged(Verdict.PASS, ONE_STEP)
-        return Judged(Verdict.PASS, "" if self.adapter.seen_inside or not tally.groups else FROM_OUTSIDE)
+            return ONE_STEP
+        from_outside = tally.groups and not self.adapter.seen_inside
+        return weak or (FROM_OUTSIDE if from_outside else "")
 
     def _failed(self, program: Program, failed: Fails) -> FailedRow:
         def once(row: Program, seed: int) -> None:
@@ -294,12 +298,23 @@ class RowRunner:
         return self.adapter.declaration.concurrency != "none" and tally.groups > tally.one_step and not tally.overlaps
 
     def _by_another_order(self, program: Program, tally: Tally) -> bool:
-        """Return whether only another order of calls that overlapped would have witnessed the rest: a system may have its own."""
-        if not tally.overlaps:
+        """Return whether another order of calls that overlapped witnesses the rest, and one does not: a system may have its own."""
+        declared, unseen = self.adapter.declaration, _unseen(program.row, tally)
+        if not tally.overlaps or not unseen:
             return False
-        declared, values = self.adapter.declaration, self.fixed_values(program)[0]
-        always = witnessed_in_each_order(self.compiled, program, values, declared.limits, declared.policies)
-        return not any(within(path, text) for text in _unseen(program.row, tally) for path in always)
+        sometimes: set[str] = set()
+        always: set[str] = set()
+        for values in self.fixed_values(program):
+            found = witnessed_by_order(self.compiled, program, values, declared.limits, declared.policies)
+            if not found:
+                return False
+            sometimes |= frozenset.union(*found)
+            always |= frozenset.intersection(*found)
+
+        def holds(text: str, paths: set[str]) -> bool:
+            return any(within(path, text) for path in paths)
+
+        return all(holds(text, sometimes) and not holds(text, always) for text in unseen)
 
     # ── Running ──
 

@@ -77,7 +77,7 @@ class Run:
         with ExitStack() as stack:
             shards = stack.enter_context(Shards(self._setting, self._workers)) if self._setting is not None else None
             stopped = self._everything(told, shards)
-        left = self._left(header)
+        left = self._left(header, stopped)
         witnessed = self._runner.witnessed
         stale = self._baseline.stale(self.results, witnessed, MACHINE)
         strays = self._strays()
@@ -116,15 +116,15 @@ class Run:
             work.append((MACHINE, partial(run_machine, runner, self._baseline.known, late, **made)))
         for row_id, run in work:
             if stopped := self._pace.stops(self.results, self.fail_on):
-                if self.with_machine and (seen := told_beside(runner, self._baseline.known)):
-                    self._tell(told, MACHINE, lambda: seen)  # as it would have, of what was seen so far
+                if self.with_machine:  # it would have told of what was seen so far
+                    self._tell(told, MACHINE, partial(told_beside, runner, self._baseline.known, self._pace.late))
                 return stopped
             self._tell(told, row_id, run)
         return ""
 
-    def _left(self, header: Header) -> list[Planned]:
-        """Return what the run did not come to."""
-        asked = {result.id for result in self.results}
+    def _left(self, header: Header, stopped: str) -> list[Planned]:
+        """Return what the run did not come to: the searches, too, where they only told of what rows had seen."""
+        asked = {result.id for result in self.results} - ({MACHINE} if stopped else set())
         return [row for row in header.rows if row.id not in asked]
 
     def _strays(self) -> tuple[str, ...]:

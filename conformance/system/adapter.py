@@ -44,14 +44,12 @@ class Adapter:
     seen_inside  whether it is seen inside the system that calls at once overlap, and not only outside
     overlapped   how many calls of the last group did, where the system itself tells
     one_step     whether none of those came to a point, though the system tells of points
-    measuring    whether it is being found out how late it is: then a call is waited for no longer than it has to be
     """
 
     costly = False
     seen_inside = True
     overlapped: int | None = None
     one_step = False
-    measuring = False
 
     def __init__(
         self, factory: Callable[[], Any], name: str, operations: Mapping[str, Signature], declare: Declare, limit: float
@@ -229,11 +227,11 @@ class Adapter:
     def patient(self, milliseconds: int) -> Iterator[None]:
         """Wait up to so long until what a call causes can be seen, whatever is declared: so it shows how late that is."""
         declared = self.declaration
-        self.declaration, self.measuring = replace(declared, settles=milliseconds), True
+        self.declaration = replace(declared, settles=milliseconds)
         try:
             yield
         finally:
-            self.declaration, self.measuring = declared, False
+            self.declaration = declared
 
     def transcript(self) -> tuple[str, ...]:
         """Return nothing: a method was called, and what it gave is the reply."""

@@ -1,4 +1,4 @@
-"""What a row witnesses in whichever order its calls at once come; of the rest a right implementation may witness nothing."""
+"""What a row witnesses in each order in which its calls at once can come: a right system may always show one of them."""
 
 from __future__ import annotations
 
@@ -8,17 +8,18 @@ from typing import Any
 from statemachines.bounds import USUAL
 from statemachines.checks.choices import orders, watched
 from statemachines.compile import Compiled
-from statemachines.rows import ModelSubject, Program
+from statemachines.model import Impossible
+from statemachines.rows import ModelSubject, Program, RowFailure, RowTooLong
 
 
-def witnessed_in_each_order(
+def witnessed_by_order(
     compiled: Compiled,
     program: Program,
     values: Mapping[str, Any],
     limits: Mapping[str, int | None],
     policies: Mapping[str, Any],
-) -> frozenset[str]:
-    """Return the paths of the clauses that a row which holds witnesses on the model, in each order of its calls at once.
+) -> list[frozenset[str]]:
+    """Return the paths of the clauses that a row witnesses on the model, for each order of its calls at once; none if it fails.
 
     `values` are those of its parameters.
     """
@@ -31,8 +32,11 @@ def witnessed_in_each_order(
         return found
 
     first = ModelSubject(model, compiled.kernel)
-    found = witnessed(first)
-    for order in orders(first.widest, USUAL.orders):
-        model.reset()
-        found &= witnessed(ModelSubject(model, compiled.kernel, order))
+    try:
+        found = [witnessed(first)]
+        for order in orders(first.widest, USUAL.orders):
+            model.reset()
+            found.append(witnessed(ModelSubject(model, compiled.kernel, order)))
+    except (RowFailure, RowTooLong, Impossible):
+        return []
     return found

@@ -5,6 +5,8 @@ from __future__ import annotations
 from types import SimpleNamespace
 from typing import Any
 
+import pytest
+
 from conformance.judge import BESIDE, Finding
 from conformance.search import Faults
 
@@ -65,13 +67,23 @@ def test_faults_that_somebody_has_declared_do_not_keep_others_from_being_looked_
     assert faults.enough
 
 
-def test_calls_at_once_that_no_order_explains_are_shown_by_fewer_of_their_operations() -> None:
-    def unordered(*operations: str) -> Finding:
-        return Finding("order", f"operations.{operations[0]}", BESIDE.join(operations), "an order", "x → None")
+def unordered(*operations: str) -> Finding:
+    return Finding("order", f"operations.{operations[0]}", BESIDE.join(operations), "an order", "x → None")
 
-    wanted = [unordered("finish", "drain")]
-    assert unordered("drain").shows(wanted)
-    assert unordered("finish", "drain").shows(wanted)
-    assert not unordered("finish", "start").shows(wanted)
-    assert not unordered("finish", "drain", "start").shows(wanted)
-    assert not unordered("drain").explained_without("messages.Ended.due").shows(wanted)
+
+def test_calls_at_once_that_no_order_explains_are_shown_by_fewer_of_their_operations() -> None:
+    race = unordered("finish", "drain")
+    assert unordered("drain").is_race_within(race)
+    assert not race.is_race_within(race)
+    assert not unordered("finish", "start").is_race_within(race)
+    assert not unordered("finish", "drain", "start").is_race_within(race)
+    assert not unordered("drain").explained_without("messages.Ended.due").is_race_within(race)
+    assert not unordered("drain").shows([race])
+
+
+@pytest.mark.parametrize("first", [("finish",), ("start", "finish")])
+def test_a_race_of_one_operation_and_one_beside_another_are_two_faults(first: tuple[str, ...]) -> None:
+    faults: Any = Faults(SimpleNamespace(silent=True))  # type: ignore[arg-type]  # no call is broken
+    for operations in (first, *({("finish",), ("start", "finish")} - {first})):
+        faults.take(case(unordered(*operations)))
+    assert len(faults.found) == 2

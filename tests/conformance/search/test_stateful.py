@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Collection
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import pytest
 from hypothesis import given
@@ -19,6 +19,7 @@ from conformance.budget import USUAL
 from conformance.counterexample.play import symbolic
 from conformance.judge.avoided import BrokenCalls
 from conformance.references.thread_job import ACTIVE, Reply, ThreadJob, ThreadJobs
+from conformance.refused import Refused
 from conformance.search import prefill, stateful
 from conformance.search.faults import Diverged, Faults
 from conformance.search.odd_values import ODD
@@ -27,6 +28,7 @@ from conformance.suite.machine import MACHINE
 from conformance.verdict import Verdict
 from statemachines.rows import Trace
 from tests.arguments import arguments
+from tests.checking import compile_text
 from tests.conformance.lifecycles import SUITES
 from tests.conformance.search.searching import searched, traces
 from tests.conformance.systems import EVERY_STATUS, REFERENCE, adapted, thread_job, whole_run
@@ -99,6 +101,56 @@ def test_jobs_end_in_another_order_than_they_began() -> None:
     assert ended == made[::-1]
 
 
+OWNED = compile_text(
+    """
+lifecycle: owned
+version: 1
+about: Jobs of an owner that is registered first; some that have ended are kept.
+limits:
+  kept: {default: 2, about: ended jobs that are kept}
+types:
+  Name: {text: fresh or reused}
+  JobId: {id of: Job, or: fresh}
+entities:
+  Owner: {fields: {name: Name}, unique: {name: taken}}
+  Job:
+    id: minted
+    states: {active: [running], terminal: [done]}
+    fields: {owner: Name}
+    retain: {newest: limits.kept, of: terminal, by: [job.id]}
+    shows: {job_id: job.id}
+operations:
+  register: {takes: {name: Name}, create: {Owner: {name: name}}}
+  start:
+    takes: {name: Name}
+    requires: {no_owner: "owners.exists(o, o.name == name)"}
+    create: {Job: {owner: name}}
+    gives: {job_id: job.id}
+  start_as: {takes: {name: Name, job_id: JobId}, create: {Job: {owner: name, id: job_id}}, gives: {job_id: job.id}}
+  finish: {takes: {job: Job}, move: running -> done}
+  clear: {remove: [Job]}
+""",
+    "owned.yaml",
+)
+
+
+class NobodyIsRegistered:
+    """No job can be started."""
+
+    declares: ClassVar[dict[str, Any]] = {"clock": "none"}
+
+    def start(self, name: str) -> None:
+        raise Refused("no_owner", name)
+
+    def register(self, name: str) -> None: ...
+
+    def start_as(self, name: str, job_id: str) -> None: ...
+
+    def finish(self, job: str) -> None: ...
+
+    def clear(self) -> None: ...
+
+
 class OldOrderStays(ThreadJobs):
     """In which order jobs ended is remembered beyond a restart: one that takes an old id leaves while it runs."""
 
@@ -124,6 +176,15 @@ def test_a_case_begins_with_what_is_left_of_jobs_that_a_restart_removed() -> Non
         begin(driver)
         with pytest.raises(Diverged):
             driver.observe({"thread": "t1"})
+
+
+def test_where_nothing_can_be_created_yet_a_case_begins_with_nothing() -> None:
+    with adapted(NobodyIsRegistered, OWNED) as adapter:
+        for begin in prefill.prefills(OWNED, adapter.declaration, USUAL.prefilled):
+            driver = Driver(OWNED, adapter)
+            begin(driver)
+            assert driver.case.finding is None
+            assert {call.operation for call in driver.case.calls} <= {"start"}
 
 
 # --- the driver -------------------------------------------------------------------------------------------

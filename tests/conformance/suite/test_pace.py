@@ -77,7 +77,7 @@ class OutputIsLost(TaskProgress):
 
 def test_what_was_seen_beside_the_rows_is_told_where_it_stops_before_the_searches() -> None:
     report = ran(OutputIsLost, "E2,B6,X3,machine", Pace(at_first=True))
-    assert (ids(report), left(report), report.exit) == (["E2", "B6", MACHINE], ("X3",), EXIT_VIOLATES)
+    assert (ids(report), left(report), report.exit) == (["E2", "B6", MACHINE], ("X3", MACHINE), EXIT_VIOLATES)
     verdicts = [row.verdict for row in report.rows]
     assert verdicts == [Verdict.PASS, Verdict.NOT_EXERCISED, Verdict.FAIL]
     shown = report[MACHINE].counterexample

@@ -269,3 +269,92 @@ def test_calls_at_once_may_always_come_in_one_order() -> None:
     )  # the thread is busy when a job ends, each time
     assert result.verdict is Verdict.PASS, explained(result)
     assert result.reason == OTHER_ORDER
+
+
+BELLS = compile_text(
+    """
+lifecycle: bells
+version: 1
+about: A bell rings some time after it was set, unless somebody has muted it.
+types:
+  BellId: {id of: Bell, or: fresh}
+entities:
+  Bell:
+    id: minted
+    fields: {set_at: {type: time, default: 0}, muted: {type: bool, default: false}}
+    states: {active: [waiting], terminal: [over, silent]}
+    after:
+      waiting: {in: "20", since: bell.set_at, move: "if bell.muted then silent else over"}
+    entering:
+      over: {signal: {Rang: {with: {bell: bell.id}}}}
+    shows: {bell_id: bell.id}
+signals:
+  Rang: {bell: BellId}
+operations:
+  set_bell: {create: {Bell: {set_at: now}}, gives: {bell_id: bell.id}}
+  touch: {takes: {bell: Bell}, set: {bell.set_at: bell.set_at}}
+on its own:
+  mutes: {for each: {bell: Bell}, when: bell.state == waiting && !bell.muted, set: {bell.muted: true}}
+""",
+    "bells.yaml",
+)
+
+
+class Bells:
+    """A right system, whose bells ring some milliseconds late, and which mutes none."""
+
+    late = 0.006
+    declares: ClassVar[dict[str, Any]] = {"clock": "real", "settles": 30}
+
+    def __init__(self) -> None:
+        self.rang: list[dict[str, str]] = []
+        self.bells = 0
+
+    def set_bell(self) -> dict[str, str]:
+        self.bells += 1
+        self.ring(f"bell-{self.bells}", 0.020)
+        return {"bell_id": f"bell-{self.bells}"}
+
+    def ring(self, bell: str, seconds: float) -> None:
+        threading.Timer(seconds + self.late, lambda: self.rang.append({"signal": "Rang", "bell": bell})).start()
+
+    def touch(self, bell: str) -> None:
+        pass
+
+    def signals(self) -> list[dict[str, str]]:
+        taken, self.rang = self.rang, []
+        return taken
+
+
+class BellsByHand(Bells):
+    """The same, by a clock that is moved: a bell that is due rings some milliseconds later."""
+
+    declares: ClassVar[dict[str, Any]] = {"clock": "virtual", "settles": 30}
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.now = 0
+        self.due: dict[str, int] = {}
+
+    def set_bell(self) -> dict[str, str]:
+        self.bells += 1
+        self.due[f"bell-{self.bells}"] = self.now + 20
+        return {"bell_id": f"bell-{self.bells}"}
+
+    def wait(self, ms: int) -> None:
+        self.now += ms
+        for bell in [each for each, at in self.due.items() if at <= self.now]:
+            del self.due[bell]
+            self.ring(bell, 0)
+
+
+@pytest.mark.parametrize("system", [Bells, BellsByHand])
+def test_what_time_alone_brings_is_none_of_a_call_that_has_settled(system: type[Bells]) -> None:
+    with adapted(system, BELLS) as adapter:
+        case = Case(BELLS, adapter)
+        bell = case.call("set_bell", {}).reply["bell_id"]
+        case.call("wait", {"ms": 25})  # it may have been muted: then nothing comes of that
+        for _ in range(10):
+            case.call("touch", {"bell": bell})
+        assert not case.faults, case.finding
+        assert [name for call in case.calls for name, _ in call.signals] == ["Rang"]
