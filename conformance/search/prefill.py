@@ -1,8 +1,9 @@
 """How a case begins: with as many ended records as retention allows, one fewer, one more, or none.
 
 Derived from the kernel: for every `retain`, the operation that creates a record and the one that
-brings it into the group that is retained. Where another one removes all records, and one gives a record an id that is
-asked for, a case begins with what may be left of records that were removed, too.
+brings it into the group that is retained. A case also begins with something done to one of those before one more ends, which
+must not change what leaves; and, where one operation removes all records, and one gives a record an id that is asked for, with what
+may be left of records that were removed.
 """
 
 from __future__ import annotations
@@ -41,6 +42,9 @@ def prefills(compiled: Compiled, declaration: Declaration, most: int) -> list[Pr
                 _filled(creation, ending, entity, count, apart and declaration.clock in MOVED)
                 for apart in (True, False)
             ]
+        if others := _about(source, entity) if 1 < limit < UNLIMITED else []:
+            full, one_more = (_filled(creation, ending, entity, count, apart=False) for count in (limit, 1))
+            found.append(_touched(full, one_more, others, entity))
         removal, retaking = _removal(source, entity), _retaking(source, entity)
         if removal is not None and retaking is not None and 0 < limit < UNLIMITED:
             first, then = (_filled(creation, ending, entity, count, apart=False) for count in (limit, limit + 1))
@@ -83,6 +87,16 @@ def _ending(source: kernel.Kernel, entity: kernel.Entity) -> kernel.Operation | 
     return None
 
 
+def _about(source: kernel.Kernel, entity: kernel.Entity) -> list[tuple[str, str]]:
+    """List the operations that change something and are about one record, each with the name of that parameter."""
+    return [
+        (operation.name, parameter.name)
+        for operation in source.operations
+        for parameter in operation.parameters
+        if parameter.entity == entity.name and not operation.observes
+    ]
+
+
 def _removal(source: kernel.Kernel, entity: kernel.Entity) -> str | None:
     """Return the operation that removes every record, and is about none of them."""
     for operation in source.operations:
@@ -113,6 +127,23 @@ def _filled(creation: str, ending: kernel.Operation, entity: kernel.Entity, coun
             driver.make(ending.name, {**driver.arguments(ending.name, 0), name: key})
             if apart:
                 driver.make("wait", {"ms": 1})
+
+    return begin
+
+
+def _touched(full: Prefill, one_more: Prefill, others: list[tuple[str, str]], entity: kernel.Entity) -> Prefill:
+    """Fill up, call each of some operations about another record, and let one more end, then as many as were called about."""
+
+    def begin(driver: Any) -> None:
+        full(driver)
+        second = _keys(driver, entity)[-2::-1]  # those that do not leave first
+        for key, (operation, name) in zip(second, others, strict=False):
+            arguments = driver.arguments(operation, 0)
+            if arguments is not None and driver.may(operation, {**arguments, name: key}):
+                driver.make(operation, {**arguments, name: key})
+        for _ in range(1 + len(others)):
+            one_more(driver)
+            driver.observe({})
 
     return begin
 

@@ -422,7 +422,7 @@ class RowRunner:
         that was open before.
         """
         case, error = self.ran(program, values, seed)
-        stays_open = undecided(case, error)
+        stays_open = undecided(program.row, case, error)
         if not stays_open and (error is not None or case.faults or not self._asks_near_deadlines(program.row)):
             return case, error, False
         away = case.slow + MARGIN
@@ -456,16 +456,19 @@ class RowRunner:
         return next(filter(fails, deviations), deviations[0])
 
 
-def undecided(case: Case, error: RowFailure | RowTooLong | None) -> bool:
+def undecided(row: Row, case: Case, error: RowFailure | RowTooLong | None) -> bool:
     """Return whether nobody can tell that a claim of a row fails by the system's fault, although all that was seen is right.
 
     That is so where the claim reads instants that nobody can compare, or where the replies are right only because of the time
-    that passed while the calls were made: the row knows nothing of that time.
+    that passed while the calls were made: the row knows nothing of that time. By a virtual clock none has to pass but in calls
+    that wait.
     """
     if not isinstance(error, RowFailure) or case.finding is not None or case.judge.deviations or case.judge.gave_up:
         return False
     read = not case.adapter.declaration.instants and error.part is not None and reads_instants(error.part)
-    return read or case.judge.hangs_on_time()
+    facts = kernel_facts.of(case.compiled)
+    took_time = any(call.elapsed and facts.wait(call.operation) is None for call in case.calls)
+    return read or case.judge.hangs_on_time() or (took_time and needs_clock(row))
 
 
 def _unseen(row: Row, tally: Tally) -> list[str]:

@@ -79,12 +79,14 @@ def test_a_case_begins_with_one_fewer_as_many_and_one_more_than_are_retained(ret
     apart = [(count, min(count, retained), count) for count in counts]
     at_once = [(count, min(count, retained), 0) for count in counts]
     afresh = [(2 * retained + 1, retained, 0)] if retained else []
-    assert sorted(ways[1:]) == sorted(apart + at_once + afresh)
+    again = retained > 3  # one of them is asked to end once more, after two others were asked something else
+    touched = [(retained + 6 + again, retained, 0)] if retained > 1 else []
+    assert sorted(ways[1:]) == sorted(apart + at_once + touched + afresh)
 
 
 def test_a_system_without_a_clock_of_its_own_ends_jobs_one_after_the_other() -> None:
     assert {waits for _, _, waits in begun(RealClockJobs)} == {0}
-    assert {ended for ended, _, _ in begun(RealClockJobs)} == {0, 7, 8, 9, 17}
+    assert {ended for ended, _, _ in begun(RealClockJobs)} == {0, 7, 8, 9, 15, 17}
 
 
 def test_a_large_retention_is_not_filled() -> None:
@@ -93,12 +95,44 @@ def test_a_large_retention_is_not_filled() -> None:
 
 def test_jobs_end_in_another_order_than_they_began() -> None:
     with adapted(retaining(3)) as adapter:
-        begin = prefill.prefills(thread_job(), adapter.declaration, USUAL.prefilled)[-2]
+        begin = prefill.prefills(thread_job(), adapter.declaration, USUAL.prefilled)[-3]
         driver = Driver(thread_job(), adapter)
         begin(driver)
         made = [record.given["job_id"] for record in driver.case.calls if record.operation == "start"]
         ended = [record.arguments["job"] for record in driver.case.calls if record.operation == "finish"]
     assert ended == made[::-1]
+
+
+class ToldLeaveFirst(ThreadJobs):
+    """Of the jobs that have ended those leave first whose end was told."""
+
+    def _leaving(self, thread: str) -> list[ThreadJob]:
+        count = len(super()._leaving(thread))
+        return sorted(self._ended_in(thread), key=lambda job: not job.told)[:count]
+
+
+class AskedStay(ThreadJobs):
+    """A job that somebody asks to stop, though it has ended, does not leave before all others have."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._asked: set[str] = set()
+
+    def request_cancel(self, thread: str, job: str, actor: str) -> Reply:
+        self._asked.add(job)
+        return super().request_cancel(thread, job, actor)
+
+    def _leaving(self, thread: str) -> list[ThreadJob]:
+        count = len(super()._leaving(thread))
+        return sorted(self._ended_in(thread), key=lambda job: job.job_id in self._asked)[:count]
+
+
+@pytest.mark.parametrize("system", [ToldLeaveFirst, AskedStay])
+def test_a_case_begins_with_what_was_done_to_jobs_before_others_leave(system: type) -> None:
+    with adapted(system) as adapter:
+        begin = prefill.prefills(thread_job(), adapter.declaration, USUAL.prefilled)[-2]
+        with pytest.raises(Diverged):
+            begin(Driver(thread_job(), adapter))
 
 
 OWNED = compile_text(

@@ -130,6 +130,7 @@ MORE: dict[str, dict[type, tuple[str, ...]]] = {
     "background-tasks": {
         background_tasks.KeepsAll: ("N1", "X33", MACHINE),
         background_tasks.EndsLate: ("X9",),
+        background_tasks.SpawnTakesTime: ("B9", "B10", "X8"),
         background_tasks.IdsOutsideTheLock: ("X22", MACHINE),
         background_tasks.LooksNowAndThen: ("N5", "B4", "X9", "X18", MACHINE),
         background_tasks.LooksByTheClock: ("N5", "B4", "X9", "X18", MACHINE),
@@ -262,6 +263,11 @@ def test_who_has_no_limit_is_not_counted_up_to_it_and_is_held_to_that() -> None:
     }
     _, (machine,) = whole_run(background_tasks.SaysThatItKeepsAll, compiled, budget=BRIEF, only=(MACHINE,))
     assert machine.verdict is Verdict.FAIL
+
+
+def test_a_row_is_not_decided_by_the_time_that_calls_take() -> None:
+    _, (row,) = whole_run(background_tasks.SpawnTakesTimeAndEndsWaits, load("background-tasks"), only=("B10",))
+    assert row.verdict is Verdict.FAIL, explained(row)
 
 
 @pytest.mark.parametrize("system", [background_tasks.WakesNobody, background_tasks.WakesNobodyByTheClock])
