@@ -9,7 +9,6 @@ import time
 from typing import Any, ClassVar
 
 from conformance.references.background_tasks import BackgroundTasks
-from tests.faulty.background_tasks.waiting import SpawnEndsWaits
 from tests.right.background_tasks.blocking import BlockingTasks, Waiter
 from tests.right.background_tasks.condition import ConditionTasks, Handle, Table, Task, number_of
 
@@ -31,16 +30,6 @@ class SaysThatItKeepsAll(BackgroundTasks):
 
 class SpawnTakesTime(BackgroundTasks):
     """Legal: nothing says how long a call takes. A spawn comes back some milliseconds after the task has begun."""
-
-    async def spawn(self, label: str) -> dict[str, Any]:
-        """Begin a task, and write something down."""
-        found = await super().spawn(label)
-        await asyncio.sleep(0.005)
-        return found
-
-
-class SpawnTakesTimeAndEndsWaits(SpawnEndsWaits):
-    """A wrong one that takes as long: whoever waits gives up when a task begins."""
 
     async def spawn(self, label: str) -> dict[str, Any]:
         """Begin a task, and write something down."""

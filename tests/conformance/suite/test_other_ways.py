@@ -265,11 +265,6 @@ def test_who_has_no_limit_is_not_counted_up_to_it_and_is_held_to_that() -> None:
     assert machine.verdict is Verdict.FAIL
 
 
-def test_a_row_is_not_decided_by_the_time_that_calls_take() -> None:
-    _, (row,) = whole_run(background_tasks.SpawnTakesTimeAndEndsWaits, load("background-tasks"), only=("B10",))
-    assert row.verdict is Verdict.FAIL, explained(row)
-
-
 @pytest.mark.parametrize("system", [background_tasks.WakesNobody, background_tasks.WakesNobodyByTheClock])
 def test_who_is_told_only_when_its_time_is_over_was_not_woken(system: type) -> None:
     _, (row,) = whole_run(system, load("background-tasks"), budget=BRIEF, only=("N5",))
