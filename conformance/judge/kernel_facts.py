@@ -53,6 +53,11 @@ class Facts(CallTypes):
         found = self._operations.get(operation)
         return found is not None and any(require.answer in ("avoided", "awaited") for require in found.requires)
 
+    def never_refuses(self, operation: str) -> bool:
+        """Return whether nothing lets an operation be refused, whatever the state."""
+        found = self._operations.get(operation)
+        return found is not None and all(require.answer == "awaited" for require in found.requires)
+
     def blocks(self, operation: str) -> bool:
         """Return whether a call may wait without an end, for what others do."""
         found = self._operations.get(operation)

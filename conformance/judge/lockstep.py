@@ -221,6 +221,8 @@ class Lockstep:
     def _together(
         self, configurations: Sequence[Configuration], history: History
     ) -> tuple[list[Configuration], Finding | None]:
+        if (refused := self._refused_for_nothing(history)) is not None:
+            return [], refused
         found: list[Configuration] = []
         before = bytes(self.seen)
         for configuration in configurations:
@@ -237,6 +239,15 @@ class Lockstep:
             wanted += " and signals"
             seen += f"; {', '.join(map(said, map(comparable, history.signals))) or 'no signal'}"
         return found, Finding("order", history.clause, operations, wanted, seen)
+
+    def _refused_for_nothing(self, history: History) -> Finding | None:
+        """Return what is wrong about the first call that was refused and cannot be, in whatever order: none has to be looked for."""
+        refused = (each for each in history.calls if each.refused is not None)
+        wrong = next((each for each in refused if self.stepper.facts.never_refuses(each.operation)), None)
+        if wrong is None:
+            return None
+        clause = f"operations.{wrong.operation}"
+        return Finding("refused", clause, wrong.operation, "accepted", f"refused {wrong.refused}")
 
     # ── One call on one configuration ──
 

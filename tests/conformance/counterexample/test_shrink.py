@@ -17,6 +17,8 @@ from conformance.counterexample.shrink import Cutter, shrink
 from conformance.counterexample.simpler import Simpler
 from conformance.judge.case import Case
 from conformance.judge.finding import Finding
+from conformance.references.task_progress import TaskProgress
+from conformance.refused import Refused
 from statemachines.compile import load
 from statemachines.rows import AtOnce, Call, Given, Step, Trace
 from tests.checking import compile_text
@@ -325,6 +327,31 @@ def test_of_callers_at_once_only_those_are_left_that_no_order_explains() -> None
     assert result.counterexample is not None
     assert result.counterexample.calls == DrainedTwice.calls, explained(result)
     assert "together(2, drain_completed())" in result.counterexample.row
+
+
+class RefusesBeside(TaskProgress):
+    """A task that is made beside another one is refused now and then, which nothing in the spec allows."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.inside = 0
+
+    def create_task(self, label: str, batch: str | None = None, registers: bool = True) -> Any:
+        self.inside += 1
+        made = super().create_task(label, batch, registers)
+        beside, self.inside = self.inside > 1, self.inside - 1
+        if beside:
+            raise Refused("busy")
+        return made
+
+
+@pytest.mark.thorough
+def test_what_no_order_can_allow_is_told_of_the_one_call() -> None:
+    result = row_result(RefusesBeside, "X10", load("task-progress"))
+    found = result.counterexample
+    assert found is not None
+    assert (found.clause, found.expected, found.seen) == ("operations.create_task", "accepted", "refused busy")
+    assert found.calls <= 3, explained(result)
 
 
 STOPPED = compile_text(
