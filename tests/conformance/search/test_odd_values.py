@@ -55,14 +55,6 @@ class ReadsNeedCreations(TaskProgress):
         return int(usage["input"] + (created + (usage.get("cache_read") or 0) if created else 0))
 
 
-class OutputIsSynthetic(TaskProgress):
-    """A tool whose name begins as that of the synthetic one does is not listed either."""
-
-    def _list(self, task: Any, use: Any) -> None:
-        if not use["name"].startswith("structured_output"):
-            super()._list(task, use)
-
-
 class EmptyOwnerIsNone(Jobs):
     """An owner whose name is empty is none, and sees the jobs of all."""
 
@@ -77,7 +69,6 @@ class EmptyOwnerIsNone(Jobs):
         pytest.param("job", ResultIsStripped, marks=pytest.mark.soak),
         ("task-progress", EmptyBatchIsNone),
         ("task-progress", ReadsNeedCreations),
-        ("task-progress", OutputIsSynthetic),
         pytest.param("job", EmptyOwnerIsNone, marks=pytest.mark.soak),
         pytest.param("thread-job", TextIsMarkup, marks=pytest.mark.soak),
         pytest.param("local-agent", DescriptionIsOneLine, marks=pytest.mark.soak),

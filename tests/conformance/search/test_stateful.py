@@ -33,7 +33,7 @@ from tests.conformance.lifecycles import SUITES
 from tests.conformance.search.searching import searched, traces
 from tests.conformance.systems import EVERY_STATUS, REFERENCE, adapted, thread_job, whole_run
 from tests.faulty.thread_job.crashes import ListGivesIds
-from tests.faulty.thread_job.retention import FirstStartedLeaves, KeepsOneFewer
+from tests.faulty.thread_job.retention import FirstStartedLeaves, KeepsOneFewer, ToldLeaveFirst
 from tests.faulty.thread_job.telling import TurnTriggeredByNothing
 from tests.right.thread_job import MachineJobs, RealClockJobs
 
@@ -101,14 +101,6 @@ def test_jobs_end_in_another_order_than_they_began() -> None:
         made = [record.given["job_id"] for record in driver.case.calls if record.operation == "start"]
         ended = [record.arguments["job"] for record in driver.case.calls if record.operation == "finish"]
     assert ended == made[::-1]
-
-
-class ToldLeaveFirst(ThreadJobs):
-    """Of the jobs that have ended those leave first whose end was told."""
-
-    def _leaving(self, thread: str) -> list[ThreadJob]:
-        count = len(super()._leaving(thread))
-        return sorted(self._ended_in(thread), key=lambda job: not job.told)[:count]
 
 
 class AskedStay(ThreadJobs):

@@ -238,3 +238,13 @@ class UsesFitAByte(Lie):
     def _count_use(self, task: DelegatedTask, use: Mapping[str, Any]) -> None:
         super()._count_use(task, use)
         task.tool_uses %= 256
+
+
+class OutputIsSynthetic(Lie):
+    """A tool whose name begins as that of the synthetic one does is not listed either."""
+
+    row, calls = "X27", 4
+
+    def _list(self, task: DelegatedTask, use: Mapping[str, Any]) -> None:
+        if not use["name"].startswith("structured_output"):
+            super()._list(task, use)

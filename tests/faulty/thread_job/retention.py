@@ -49,6 +49,16 @@ class EarliestStartLeaves(Lie):
         return sorted(self._ended_in(thread), key=lambda job: job.started_at)[:count]
 
 
+class ToldLeaveFirst(Lie):
+    """Of the jobs that have ended those leave first whose end was told."""
+
+    row, calls = "X69", 44
+
+    def _leaving(self, thread: str) -> list[ThreadJob]:
+        count = len(super()._leaving(thread))
+        return sorted(self._ended_in(thread), key=lambda job: not job.told)[:count]
+
+
 class LastEndedLeaves(Lie):
     """The job that ended last leaves, not the one that ended first."""
 
