@@ -228,19 +228,27 @@ def _is_one(one: Counterexample, other: Counterexample) -> bool:
     """Return whether two counterexamples show one fault: they have one cause, or one story leads to both.
 
     Where nobody knows the cause of either, the calls of one that change something are calls of the other, in their order,
-    or in any order where both show the same; where somebody knows that of one, they are just those of the other.
+    or in any order where both show the same, and whatever yes or no they say where one clause tells both; where somebody knows
+    that of one, they are just those of the other.
     """
     if one.cause and other.cause:
         return one.cause == other.cause
     if one.cause or other.cause:
         return one.changing == other.changing
     few, many = sorted((one.changing, other.changing), key=len)
-    return bool(few) and (in_order(few, many) or (_shows_as(one, other) and sorted(few) == sorted(many)))
+    return bool(few) and (in_order(few, many) or (_shows_as(one, other) and _same_calls(one, other)))
 
 
 def _shows_as(one: Counterexample, other: Counterexample) -> bool:
     """Return whether two counterexamples expect and see the same in the same matter."""
     return (one.matter, one.expected, one.seen) == (other.matter, other.expected, other.seen)
+
+
+def _same_calls(one: Counterexample, other: Counterexample) -> bool:
+    """Return whether two counterexamples make the same calls that change something, in whatever order."""
+    said = [sorted(each.changing) for each in (one, other)]
+    made = [sorted(call.partition(" ")[0] for call in each.changing) for each in (one, other)]
+    return said[0] == said[1] or (one.clause == other.clause and made[0] == made[1])
 
 
 @dataclass(slots=True)

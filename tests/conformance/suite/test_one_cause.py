@@ -133,7 +133,7 @@ def test_a_fault_that_is_not_told_for_its_calls_begin_with_those_of_another_is_n
         shown("a", "start"),
         shown("c", "wait"),
     ]
-    monkeypatch.setattr(machine, "_failed", lambda runner, case, finding, known: faults[case])
+    monkeypatch.setattr(machine, "_failed", lambda runner, case, *_: faults[case])
     runner = runner_that_told()
     monkeypatch.setattr(machine, "only_derived", lambda failed, fault, *_: fault.clause == "c")
     seen: Any = [(number, SimpleNamespace(clause=str(number))) for number in range(len(faults))]
@@ -143,9 +143,24 @@ def test_a_fault_that_is_not_told_for_its_calls_begin_with_those_of_another_is_n
     assert second == (faults[3], "should")
 
 
+def test_one_fault_is_told_once_whatever_yes_or_no_the_calls_say_that_show_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    faults = [
+        shown("a", "create", "look"),
+        shown("a", "create registers=false", "look"),
+        shown("b", "create registers=false", "look"),
+    ]
+    monkeypatch.setattr(machine, "_failed", lambda runner, case, *_: faults[case])
+    monkeypatch.setattr(machine, "only_derived", lambda *_: False)
+    seen: Any = [(number, SimpleNamespace(clause=str(number))) for number in range(len(faults))]
+    assert [each.counterexample for each, _ in machine._told(runner_that_told(), seen, set())] == [
+        faults[0].counterexample,
+        faults[2].counterexample,
+    ]
+
+
 def test_what_a_story_breaks_as_well_is_said_of_the_fault_that_it_leads_to(monkeypatch: pytest.MonkeyPatch) -> None:
     faults = [shown("a", "cancel"), shown("b", "register", "settle"), shown("c", "register", "settle", "wait")]
-    monkeypatch.setattr(machine, "_failed", lambda runner, case, finding, known: faults[case])
+    monkeypatch.setattr(machine, "_failed", lambda runner, case, *_: faults[case])
     monkeypatch.setattr(machine, "only_derived", lambda *_: False)
     seen: Any = [(number, SimpleNamespace(clause=str(number))) for number in range(len(faults))]
     runner = runner_that_told()
@@ -163,7 +178,7 @@ def test_a_must_is_told_although_its_calls_begin_with_those_of_a_row_that_is_rec
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     faults = [shown("a", "wait"), shown("b", "start", "finish", "turn")]
-    monkeypatch.setattr(machine, "_failed", lambda runner, case, finding, known: faults[case])
+    monkeypatch.setattr(machine, "_failed", lambda runner, case, *_: faults[case])
     monkeypatch.setattr(machine, "only_derived", lambda *_: False)
     seen: Any = [(number, SimpleNamespace(clause=str(number))) for number in range(len(faults))]
     for level, told in (("should", [(each, "must") for each in faults]), ("must", [(faults[0], "must")])):
