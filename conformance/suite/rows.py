@@ -17,6 +17,7 @@ from conformance.budget import USUAL, Budget
 from conformance.counterexample import Fails
 from conformance.judge import BrokenCalls, Case, Finding, History, Suspicion, case_seed, kernel_facts
 from conformance.report import named
+from conformance.suite.exercised import Stray, Tally
 from conformance.suite.failed_row import FailedRow, broke
 from conformance.suite.fitting import fits
 from conformance.suite.levels import SeenFault, only_derived
@@ -31,10 +32,9 @@ from conformance.suite.row_facts import (
     reads_instants,
 )
 from conformance.system import Adapter, HarnessError
-from conformance.verdict import FROM_OUTSIDE, ONE_STEP, OTHER_ORDER, UNSURE, Counterexample, Judged, RowResult, Verdict
-from statemachines.checks import holds, witnessed_by_order
+from conformance.verdict import OTHER_ORDER, UNSURE, Counterexample, Judged, RowResult, Verdict
+from statemachines.checks import holds, only_in_some_order
 from statemachines.compile import Compiled
-from statemachines.kernel import within
 from statemachines.lifecycle import Row
 from statemachines.rows import Program, RowCompiler, RowFailure, RowTooLong, enumerated, row_as_it_ran, witnesses
 
@@ -46,7 +46,6 @@ NEEDS_STANDING = (
     "needs a clock that stands still, and clock: {} is declared: while the calls were made, time passed that decides"
 )
 Combinations = Sequence[Mapping[str, Any]]  # of the values of a row's parameters
-Stray = tuple[Finding, Case]  # a fault, and the case in which it was seen
 Ran = tuple[Case, RowFailure | RowTooLong | None]  # a case, and why its row did not hold or did not come to its end
 
 
@@ -58,22 +57,6 @@ class KnownWrong:
     strays: tuple[Finding, ...]
     broken: Mapping[tuple[str, str], Sequence[str]]
     hopeless: frozenset[str]
-
-
-@dataclass(slots=True)
-class Tally:
-    """What the runs of a row have shown so far."""
-
-    runs: int = 0
-    witnesses: Counter[str] = field(default_factory=Counter)
-    overlaps: int = 0
-    groups: int = 0
-    one_step: int = 0
-    at_once: int = 0
-    undecided: int = 0
-    unsure: bool = False
-    strays: list[Stray] = field(default_factory=list)
-    stories: set[tuple[str, ...]] = field(default_factory=set)
 
 
 @dataclass(eq=False, slots=True)
@@ -145,7 +128,7 @@ class RowRunner:
             judged.verdict,
             judged.reason,
             tally.runs,
-            {word.text: _count(tally.witnesses, word.text) for word in row.covers} if tally.runs else {},
+            {word.text: tally.count(word.text) for word in row.covers} if tally.runs else {},
             tally.overlaps,
             judged.counterexample,
             str(row.id.where),
@@ -221,14 +204,8 @@ class RowRunner:
         idle = self._idle(row, tally)
         if idle and not self._by_another_order(program, tally):
             return Judged(Verdict.NOT_EXERCISED, idle)
-        return Judged(Verdict.PASS, self._weakness(tally, OTHER_ORDER if idle else ""))
-
-    def _weakness(self, tally: Tally, weak: str) -> str:
-        """Say why a pass is a weak one, as far as it is not known to be `weak` already; an empty text for any other."""
-        if tally.groups and tally.groups == tally.one_step:
-            return ONE_STEP
-        from_outside = tally.groups and not self.adapter.seen_inside
-        return weak or (FROM_OUTSIDE if from_outside else "")
+        weak = OTHER_ORDER if idle else tally.weakness(seen_inside=self.adapter.seen_inside)
+        return Judged(Verdict.PASS, weak)
 
     def _failed(self, program: Program, failed: Fails) -> FailedRow:
         def once(row: Program, seed: int) -> None:
@@ -287,34 +264,15 @@ class RowRunner:
         return ""
 
     def _idle(self, row: Row, tally: Tally) -> str:
-        """Say what of a row has not happened yet; an empty text when it was exercised."""
-        if self._apart(tally):
-            return "the calls made at once never overlapped"
-        unseen = _unseen(row, tally)
-        return f"nothing witnessed {', '.join(unseen)}" if unseen else ""
-
-    def _apart(self, tally: Tally) -> bool:
-        """Return whether calls that were made at once, as they can be, came one after the other each time."""
-        return self.adapter.declaration.concurrency != "none" and tally.groups > tally.one_step and not tally.overlaps
+        return tally.idle(row, at_once=self.adapter.declaration.concurrency != "none")
 
     def _by_another_order(self, program: Program, tally: Tally) -> bool:
-        """Return whether another order of calls that overlapped witnesses the rest, and one does not: a system may have its own."""
-        declared, unseen = self.adapter.declaration, _unseen(program.row, tally)
+        """Return whether only another order of calls that overlapped would have witnessed the rest: a system may have its own."""
+        declared, unseen = self.adapter.declaration, tally.unseen(program.row)
         if not tally.overlaps or not unseen:
             return False
-        sometimes: set[str] = set()
-        always: set[str] = set()
-        for values in self.fixed_values(program):
-            found = witnessed_by_order(self.compiled, program, values, declared.limits, declared.policies)
-            if not found:
-                return False
-            sometimes |= frozenset.union(*found)
-            always |= frozenset.intersection(*found)
-
-        def holds(text: str, paths: set[str]) -> bool:
-            return any(within(path, text) for path in paths)
-
-        return all(holds(text, sometimes) and not holds(text, always) for text in unseen)
+        values = self.fixed_values(program)
+        return only_in_some_order(self.compiled, program, values, declared.limits, declared.policies, unseen)
 
     # ── Running ──
 
@@ -469,17 +427,3 @@ def undecided(row: Row, case: Case, error: RowFailure | RowTooLong | None) -> bo
     facts = kernel_facts.of(case.compiled)
     took_time = any(call.elapsed and facts.wait(call.operation) is None for call in case.calls)
     return read or case.judge.hangs_on_time() or (took_time and needs_clock(row))
-
-
-def _unseen(row: Row, tally: Tally) -> list[str]:
-    """List what a row covers and has not come to pass.
-
-    Whether a call is carried out is open where that row looks, and a system may refuse it each time.
-    """
-    left_open = {path.rpartition(".open.")[0] for path in tally.witnesses if ".open." in path and covers(row, path)}
-    unseen = (word.text for word in row.covers if not _count(tally.witnesses, word.text))
-    return [text for text in unseen if not any(within(text, operation) for operation in left_open)]
-
-
-def _count(witnessed: Counter[str], path: str) -> int:
-    return sum(count for clause, count in witnessed.items() if within(clause, path))

@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 from statemachines.checks.answered import AnsweredCalls, NoRow, RowsOfAnswers, new_names
-from statemachines.checks.by_order import witnessed_by_order
+from statemachines.checks.by_order import only_in_some_order, witnessed_by_order
 from statemachines.checks.choices import watched
 from statemachines.checks.coverage import avoided
 from statemachines.checks.exploration import SOURCE, steps_of, violated, way_as_row
