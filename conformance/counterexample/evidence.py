@@ -47,8 +47,8 @@ def shrunk(
     """Shrink what a case recorded; None when playing it again does not show the fault, or cannot be done.
 
     `wanted` are the findings of which one has to show, in place of the first one of the case, and `others` are faults that are
-    shown elsewhere. `fits` tells whether another
-    choice of a policy makes nothing else wrong: then it may be told that it would make this right.
+    shown elsewhere. `fits` tells whether another choice of a policy makes nothing else wrong: then it may be told that it
+    would make this right.
     """
     found = case.faults or ([case.finding] if case.finding is not None else case.judge.findings)
     limit = case.adapter.limit
