@@ -101,6 +101,19 @@ class PollUnwatchesForAll(Lie):
         super()._conclude(call)
 
 
+class PollEndsWatch(Lie):
+    """A poll that ends lets go of its jobs for every watch of theirs, too."""
+
+    row, calls = "E86", 5
+
+    def _conclude(self, call: ToolCall) -> None:
+        super()._conclude(call)
+        for job in call.watched:
+            polls = sum(other.reply is None and job in other.watched for other in self._calls.values())
+            while job.completion.watchers > polls:
+                self._unwatch(job.completion)
+
+
 class AbortLeavesWatched(Lie):
     """A poll that is aborted never lets go of its jobs."""
 
