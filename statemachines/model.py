@@ -546,11 +546,11 @@ class BaseModel:
         """List the timers that may fire at this very instant: before a call, or after it."""
         return [timer for timer in self.deadlines() if timer[0] <= self.now]
 
-    def wait(self, ms: int, *, prompt: bool = False) -> list[Outcome]:
+    def wait(self, ms: int, *, prompt: bool = False, most: int | None = None) -> list[Outcome]:
         """Move the clock, passing the deadlines on the way one by one, each to rest.
 
         A timer fires as late as it may: no sooner than time moves on. A prompt one fires as soon as it may.
-        Raises Restless where there is no end of them at one instant.
+        Raises Restless where there is no end of them at one instant, or more than `most` of them fire in all.
         """
         end = self.now + ms
         taken: list[Outcome] = []
@@ -558,7 +558,8 @@ class BaseModel:
         while due := self.next_timer(end, prompt=prompt):
             self.now = max(self.now, due[0] if prompt else due[1])
             since, fired = (since, fired + 1) if self.now == since else (self.now, 0)
-            if fired > MOST_AT_AN_INSTANT:
+            most = most if most is None else most - 1
+            if fired > MOST_AT_AN_INSTANT or most == -1:
                 raise Restless
             taken += [self.fire(due[2], due[3]), *self.settle()]
         self.now = end

@@ -303,4 +303,5 @@ class Seen:
 def _among(places: Sequence[int], some: int) -> Iterator[int]:
     """Walk those places of which there is a bit in a number; most often they begin with its first one."""
     first = (some & -some).bit_length() - 1
-    return (place for place in places[bisect_left(places, first) :] if some >> place & 1)
+    later = (places[index] for index in range(bisect_left(places, first), len(places)))
+    return (place for place in later if some >> place & 1)

@@ -67,11 +67,22 @@ def too_long(facts: Facts, model: BaseModel, call: Observed, since: int) -> Find
 
 @dataclass(frozen=True, slots=True)
 class _Point:
-    """A point on the way: the state, what was done so far, and which of the signals seen are not explained by it."""
+    """A point on the way: the state, what was done to get there, and which of the signals seen are not explained by it.
+
+    What was done before is at the point `before`: thousands of timers may fire on one way.
+    """
 
     frozen: Any
-    taken: tuple[Outcome, ...]
     rest: int
+    taken: Sequence[Outcome] = ()
+    before: _Point | None = None
+
+    def way(self) -> list[Outcome]:
+        """List all that was done on the way."""
+        points: list[_Point] = [self]
+        while (before := points[-1].before) is not None:
+            points.append(before)
+        return [done for point in reversed(points) for done in point.taken]
 
 
 class Passing:
@@ -111,16 +122,20 @@ class Passing:
             self.model.now = end
             yield self.model, []
             return
-        start = _Point(self.model.freeze(), (), self.seen.all)
+        start = _Point(self.model.freeze(), self.seen.all)
         waiting, known = [start], {(start.frozen, start.rest)}
+        newest = self.model.now  # of the points that were looked at
         while waiting:
             point = waiting.pop()
             model = self.model.thawed(point.frozen)
+            if not waiting and model.now > newest:  # no way comes back to any of them
+                known = {(point.frozen, point.rest)}
+            newest = max(newest, model.now)
             if told := telling(point.frozen, model):
                 point = replace(point, taken=(*point.taken, *told))
             if all(self._fires_by(timer, model) >= earliest(end) for timer in model.deadlines()):
                 model.now = end
-                yield model, list(point.taken)
+                yield model, point.way()
                 model = self.model.thawed(point.frozen)
             if max(len(known), self._fires) > self._most:
                 self.partial = True
@@ -234,7 +249,7 @@ class Passing:
             taken = [done, *forced]
             rest, unseen = self.seen.left(required(taken), point.rest)
             if unseen is None:
-                yield _Point(then.freeze(), (*point.taken, *taken), rest)
+                yield _Point(then.freeze(), rest, taken, point)
             elif must:
                 self._miss(unseen, rest.bit_count())
 

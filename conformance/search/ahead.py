@@ -13,7 +13,7 @@ from typing import Any
 
 from conformance.search.instants import TIMER, Instants
 from conformance.search.situations import Label, Situation, Situations, Story
-from conformance.search.stateful import WAITS, Driver
+from conformance.search.stateful import MOST_FIRED, WAITS, Driver
 from statemachines.model import BaseModel, Impossible, Restless
 
 WAYS = 8  # to go on that are tried
@@ -129,7 +129,7 @@ class Ahead:
         passed = sum(end < ms for end, of in coming.items() if of == TIMER)
         label: Label = ("wait", timers, near if near is not None else ("passes", passed))
         found = self.situations.of_wait(model, label, story)
-        model.wait(ms)
+        model.wait(ms, most=MOST_FIRED)
         return found
 
     def arguments(self, model: BaseModel, name: str) -> dict[str, Any] | None:

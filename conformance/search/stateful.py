@@ -30,12 +30,15 @@ from statemachines import kernel
 from statemachines.compile import Compiled
 from statemachines.explore import Chooser, Gone, choosers, worth_trying
 from statemachines.expression import python_name
-from statemachines.model import ABSENT, BaseModel
+from statemachines.model import ABSENT, BaseModel, Impossible, Restless
 from statemachines.types import Id, List, Ref, present
 
 # Numbers that stand for arguments: more than there are. Of a larger range Hypothesis prefers the small ones.
 NUMBERS = 2**24
 WAITS = (1, 7, 1000, 60_000, 86_400_000)  # milliseconds: time alone must not change what no rule changes
+MOST_FIRED = (
+    1_000  # timers that fire while a search waits: a longer wait shows nothing else, and takes the judge as much longer
+)
 
 
 class Driver:
@@ -75,8 +78,21 @@ class Driver:
             self.observe(arguments)
 
     def may(self, operation: str, arguments: dict[str, Any]) -> bool:
-        """Return whether a call had better be made now: the spec says what comes of it, and it has broken no case."""
+        """Return whether a call had better be made now: the spec says what comes of it, and it has broken no case.
+
+        A wait had better be made if no timers go off one after the other without end.
+        """
+        if operation == "wait" and not self._is_quiet(arguments["ms"]):
+            return False
         return not self.faults.broken.shuns(operation) and not self.avoided(operation, arguments)
+
+    def _is_quiet(self, ms: int) -> bool:
+        """Return whether few enough timers fire in so many milliseconds."""
+        try:
+            self.case.judge.model.fork().wait(ms, most=MOST_FIRED)
+        except (Impossible, Restless):  # the model may be one that lacks a sentence
+            return False
+        return True
 
     def new_text(self, operation: str, parameter: str) -> str | None:
         """Return a text for a parameter that no record has yet; None where it takes none."""

@@ -30,6 +30,7 @@ from statemachines.model import (
     Impossible,
     Measured,
     Outcome,
+    Restless,
     SuchAs,
     Timer,
     byte_length,
@@ -516,6 +517,15 @@ def test_a_deadline_beyond_the_wait_is_left_alone() -> None:
     lamp.lit = {"a": 0}
     assert lamp.wait(9) == []
     assert (lamp.now, lamp.lit) == (9, {"a": 0})
+
+
+def test_a_wait_gives_up_where_more_timers_fire_than_it_may_pass() -> None:
+    lamps = [Lamp(), Lamp()]
+    for lamp in lamps:
+        lamp.lit = {"a": 0, "b": 1}
+    assert len(lamps[0].wait(20, most=2)) == 4
+    with pytest.raises(Restless):
+        lamps[1].wait(20, most=1)
 
 
 def test_settling_takes_the_steps_that_must_be_and_none_that_may_be() -> None:

@@ -37,6 +37,7 @@ from tests.faulty.thread_job.retention import FirstStartedLeaves, KeepsOneFewer,
 from tests.faulty.thread_job.telling import TurnTriggeredByNothing
 from tests.right.thread_job import MachineJobs, RealClockJobs
 
+A_DAY = max(WAITS)
 TERMINAL = EVERY_STATUS[2:]
 RULES = {each.name for each in thread_job().kernel.operations} | {"wait"}
 
@@ -333,6 +334,19 @@ def test_a_number_says_how_long_to_wait() -> None:
         driver = Driver(thread_job(), adapter)
         found = [driver.arguments("wait", number) for number in range(len(WAITS) + 1)]
         assert found == [{"ms": ms} for ms in (*WAITS, WAITS[0])]
+
+
+def test_no_search_waits_while_thousands_of_timers_fire() -> None:
+    suite = SUITES["job"]
+    with adapted(suite.reference, suite.compiled) as adapter:
+        driver = Driver(suite.compiled, adapter)
+        driver.make("register", {"type": "bash", "label": "x"})
+        assert driver.may("wait", {"ms": A_DAY})
+        driver.make("sink", {"mode": "refuse"})
+        model: Any = driver.case.judge.model
+        driver.make("settle", {"handle": next(iter(model.bodies)), "outcome": "ok", "text": "x"})
+        assert driver.may("wait", {"ms": 60_000})
+        assert not driver.may("wait", {"ms": A_DAY}), "each attempt to deliver fails, and is made again after 30 s"
 
 
 def asked(system: type, calls: list[tuple[str, dict[str, Any]]]) -> list[tuple[str, dict[str, Any]]]:
