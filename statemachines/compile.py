@@ -26,13 +26,15 @@ from statemachines.yaml import Mapping, Node
 class Compiled:
     """A lifecycle in all its forms: as stated, as the kernel's verbs, and as a model that runs.
 
-    `origin` is the file that its rules were loaded from, wherever the working directory is by now.
+    `origin` is the file that its rules were loaded from, wherever the working directory is by now. Of one that is `lacking`
+    sentences are left out.
     """
 
     lifecycle: Lifecycle
     kernel: kernel.Kernel
     words: Words
     origin: Path | None = None
+    lacking: bool = False
 
     def __repr__(self) -> str:
         spec, clauses = self.lifecycle, len(self.kernel.clauses)
@@ -65,7 +67,7 @@ class Compiled:
         module = ModuleType(f"lifecycle_{self.lifecycle.name.replace('-', '_')}")
         exec(_code(self.source, f"<model of {self.lifecycle.name}>"), module.__dict__)  # noqa: S102 - the source is our own generator's
         found: type[BaseModel] = module.__dict__["Model"]
-        return found
+        return leaving_out.lacking(found) if self.lacking else found
 
     def model(
         self, limits: Values[str, int | None] | None = None, policies: Values[str, Any] | None = None
@@ -84,7 +86,7 @@ class Compiled:
         paths = frozenset(clauses)
         if paths not in self._without:
             shorter = leaving_out.without(self.kernel, paths)
-            self._without[paths] = Compiled(self.lifecycle, shorter, self.words)
+            self._without[paths] = Compiled(self.lifecycle, shorter, self.words, lacking=True)
         return self._without[paths]
 
     @cached_property

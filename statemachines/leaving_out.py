@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import replace
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from statemachines.expression import Const
 from statemachines.kernel import (
@@ -24,6 +25,8 @@ from statemachines.kernel import (
     Wait,
     walk,
 )
+from statemachines.model import NO_ANSWER, BaseModel, Decision, Impossible, Outcome
+from statemachines.model import Timer as RunningTimer
 
 Step = TypeVar("Step", Entered, Timer, Operation, Spontaneous)
 Own = TypeVar("Own", Timer, Spontaneous)
@@ -132,3 +135,67 @@ def _left_of(effect: Effect, paths: frozenset[str]) -> Iterator[Effect]:
             yield replace(effect, arrows=kept)
         case _:
             yield effect
+
+
+def lacking(kind: type[BaseModel]) -> type[BaseModel]:
+    """Return a model of a kernel that leaves something out, for which what its rules have no answer to cannot be.
+
+    A sentence may rely on another one: there is no order by an instant that nothing sets.
+    """
+    return type("Model", (_Lacking, kind), {"__slots__": ()})
+
+
+class _Lacking(BaseModel):
+    """What is otherwise about such a model. A call of which nobody can say what comes of it had better not be made."""
+
+    __slots__ = ()
+
+    def decide(self, operation: str, arguments: Mapping[str, Any]) -> Decision:
+        try:
+            return super().decide(operation, arguments)
+        except NO_ANSWER:
+            return Decision(avoid=True)
+
+    def blocks_for(self, operation: str, arguments: Mapping[str, Any]) -> int | None:
+        try:
+            return super().blocks_for(operation, arguments)
+        except NO_ANSWER:
+            return None
+
+    def ends_wait(self, operation: str, arguments: Mapping[str, Any]) -> bool:
+        try:
+            return super().ends_wait(operation, arguments)
+        except NO_ANSWER:
+            return False
+
+    def do(self, operation: str, arguments: Mapping[str, Any], mint: Any = None) -> Outcome:
+        with _impossible(f"operations.{operation}"):
+            return super().do(operation, arguments, mint)
+
+    def take(self, index: int, keys: tuple[Any, ...], already: Any = None) -> Outcome:
+        with _impossible("on its own"):
+            return super().take(index, keys, already)
+
+    def fire(self, index: int, key: Any) -> Outcome:
+        with _impossible("entities"):
+            return super().fire(index, key)
+
+    def own_steps(self) -> list[tuple[int, tuple[Any, ...], bool]]:
+        try:
+            return super().own_steps()
+        except NO_ANSWER:
+            return []
+
+    def deadlines(self) -> list[RunningTimer]:
+        try:
+            return super().deadlines()
+        except NO_ANSWER:
+            return []
+
+
+@contextmanager
+def _impossible(clause: str) -> Iterator[None]:
+    try:
+        yield
+    except NO_ANSWER as error:
+        raise Impossible(clause, str(error), "what the other rules allow") from error

@@ -397,6 +397,8 @@ class Impossible(Exception):
 
 
 Other = TypeVar("Other", bound="BaseModel")
+NO_ANSWER = (ArithmeticError, AttributeError, LookupError, TypeError, ValueError)
+"""What a rule raises that has no answer: an order by null, say, or what null shows."""
 MOST_AT_AN_INSTANT = 20_000  # steps and timers, after which a model is taken to go on for ever
 
 

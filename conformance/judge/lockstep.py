@@ -8,6 +8,7 @@ what was seen. One idea: what an event makes of these configurations.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from typing import Any, TypeVar
 
@@ -17,10 +18,10 @@ from conformance.judge.finding import BESIDE, NO_SIGNAL, Finding, either, said
 from conformance.judge.history import Event, History, calls_of, explanations
 from conformance.judge.matching import comparable, permitted, required, silent
 from conformance.judge.observation import files
-from conformance.judge.step import Configuration, Stepper
+from conformance.judge.step import Configuration, Stepper, cannot_be
 from conformance.system import Declaration, each_answer, ordered_by_completion
 from statemachines.compile import Compiled
-from statemachines.model import BaseModel, Decision, Outcome, Signal
+from statemachines.model import BaseModel, Decision, Impossible, Outcome, Signal
 from statemachines.quiescence import of_its_own, settled
 from statemachines.rows import Observed
 from statemachines.types import holds_documents
@@ -136,7 +137,8 @@ class Lockstep:
         So the clauses that the rest of a case exercises are still witnessed.
         """
         for call in sorted(calls_of(event), key=lambda call: call.ended):
-            self.stepper.follow(self.model, call)
+            with suppress(Impossible):
+                self.stepper.follow(self.model, call)
 
     def witnessed(self) -> frozenset[str]:
         """Return the clauses that were witnessed in this case, the invariants that hold now included."""
@@ -215,7 +217,14 @@ class Lockstep:
         self, configurations: Sequence[Configuration], call: Observed
     ) -> tuple[list[Configuration], Finding | None]:
         reasons: list[Finding] = []
-        found = [after for each in configurations for after in self._explained(each, call, reasons)]
+        found: list[Configuration] = []
+        for each in configurations:
+            try:
+                found += self._explained(each, call, reasons)
+            except (
+                Impossible
+            ) as impossible:  # a model that lacks a sentence explains nothing where its rules have no answer
+                reasons.append(cannot_be(impossible, call))
         return found, either(reasons[0], reasons) if reasons else None
 
     def _together(
@@ -226,9 +235,12 @@ class Lockstep:
         found: list[Configuration] = []
         before = bytes(self.seen)
         for configuration in configurations:
-            for explained in self._whenever(configuration, lambda start: explanations(self.stepper, start, history)):
-                found += explained.ends
-                self.unsure = self.unsure or explained.partial
+            with suppress(Impossible):
+                for explained in self._whenever(
+                    configuration, lambda start: explanations(self.stepper, start, history)
+                ):
+                    found += explained.ends
+                    self.unsure = self.unsure or explained.partial
         if not found and not self.unsure:
             self.seen[:] = before  # of what was tried nothing came to pass
         for call in history.calls if found else ():
@@ -329,8 +341,9 @@ class Lockstep:
         def unseen(steps: list[Outcome]) -> bool:
             return call is not None and self.stepper.signals.left(required(steps), call.signals)[1] is not None
 
-        capped = yield from of_its_own(model, self.budget.own_steps, unseen)
-        self.unsure = self.unsure or capped
+        with suppress(Impossible):
+            capped = yield from of_its_own(model, self.budget.own_steps, unseen)
+            self.unsure = self.unsure or capped
 
     # ── Signals and files ──
 

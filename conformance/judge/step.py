@@ -33,6 +33,11 @@ class Contradiction(Exception):
         self.finding = finding
 
 
+def cannot_be(impossible: Impossible, call: Observed) -> Finding:
+    """Return the finding that a call leads to what cannot be."""
+    return Finding("identity", impossible.clause, call.operation, impossible.wanted, impossible.message)
+
+
 @dataclass(slots=True)
 class Configuration:
     """One explanation of a case: a model, and what is still open.
@@ -215,8 +220,7 @@ class Stepper:
         try:
             return model.do(call.operation, call.arguments, self.facts.minting(call, lacking))
         except Impossible as impossible:
-            said = Finding("identity", impossible.clause, call.operation, impossible.wanted, impossible.message)
-            raise Contradiction(said) from None
+            raise Contradiction(cannot_be(impossible, call)) from None
 
     def follow(self, model: BaseModel, call: Observed) -> tuple[Decision | None, list[Outcome]]:
         """Take a call as the model would have it; return what it decided, None of a wait, and what was done if anything."""

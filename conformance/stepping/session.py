@@ -13,11 +13,11 @@ from statemachines.compile import Compiled
 from statemachines.diagnostics import SpecError
 from statemachines.explore import Influence, choosers, fewer
 from statemachines.expression import python_name
-from statemachines.model import ABSENT, Decision, Impossible, Restless
+from statemachines.model import ABSENT, NO_ANSWER, Decision, Impossible, Restless
 from statemachines.rows import WAIT, Call, ModelSubject, Observed, RowStopped, Trace, TypedSteps
 
 MOST_EACH: Final = 60  # candidates of one operation
-CANNOT: Final = (ArithmeticError, AttributeError, LookupError, TypeError, ValueError, Impossible, Restless)
+CANNOT: Final = (*NO_ANSWER, Impossible, Restless)
 SAVED_FROM: Final = "conformance step"
 
 

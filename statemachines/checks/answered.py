@@ -18,7 +18,7 @@ from statemachines.checks.coverage import covers, said
 from statemachines.checks.rows import RowTrials
 from statemachines.compile import Compiled
 from statemachines.kernel import Clause
-from statemachines.model import Impossible, Restless
+from statemachines.model import NO_ANSWER, Impossible, Restless
 from statemachines.rows import (
     WAIT,
     Call,
@@ -32,11 +32,7 @@ from statemachines.rows import (
 )
 
 CANNOT_BE_MADE: Final = (
-    ArithmeticError,
-    AttributeError,
-    LookupError,
-    TypeError,
-    ValueError,
+    *NO_ANSWER,
     Impossible,
     Restless,
     RowFailure,

@@ -14,7 +14,7 @@ from statemachines.compile import Compiled
 from statemachines.diagnostics import Diagnostic
 from statemachines.explore import Violation, explore, scopes
 from statemachines.kernel import Clause
-from statemachines.model import Impossible
+from statemachines.model import NO_ANSWER, Impossible
 from statemachines.rows import Call, Names, Observed, Trace, row_text, symbolic, written
 
 MOST_STEPS: Final = 50
@@ -136,6 +136,6 @@ def _made(compiled: Compiled, limits: Mapping[str, int | None], steps: Iterable[
                 reply = model.do(step.operation, arguments).value
             for forced in itertools.islice(model.to_rest(), MOST_STEPS):
                 model.take(*forced)
-        except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError, Impossible):
+        except (*NO_ANSWER, Impossible):
             pass
         yield Observed(step.operation, arguments, reply)

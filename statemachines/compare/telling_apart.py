@@ -18,19 +18,15 @@ from statemachines.checks import watched
 from statemachines.compile import Compiled
 from statemachines.explore import Chooser, Exploration, Influence, Reached, SmallScope, choosers, explore, leave_out
 from statemachines.kernel import Kernel, Operation, Parameter
-from statemachines.model import ABSENT, CHOSEN, Document, Impossible, Restless
+from statemachines.model import ABSENT, CHOSEN, NO_ANSWER, Document, Impossible, Restless
 from statemachines.rows import Call, ModelSubject, Observed, RowFailure, RowTooLong, Trace, symbolic
 from statemachines.types import INT, RecordType, Type, present
 
 UNTIRING: Final = replace(USUAL, own_steps=1_000_000)
 """A model is put back so often that its own steps are many."""
 CANNOT: Final = (
-    ArithmeticError,
-    AttributeError,
-    LookupError,
+    *NO_ANSWER,
     RecursionError,
-    TypeError,
-    ValueError,
     Impossible,
     Restless,
     RowTooLong,

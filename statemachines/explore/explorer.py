@@ -21,7 +21,7 @@ from statemachines.explore.steps import Step, Steps
 from statemachines.explore.watching import LeadsTo, Reached, SearchWatch
 from statemachines.expression import python_name
 from statemachines.kernel import within
-from statemachines.model import Impossible, Timer
+from statemachines.model import NO_ANSWER, Impossible, Timer
 from statemachines.rows import Trace
 
 if TYPE_CHECKING:
@@ -182,13 +182,7 @@ class _ScopeSearch:
                     return
         except Impossible as error:
             self._violated("failure", str(error), error.clause)
-        except (
-            ArithmeticError,
-            AttributeError,
-            LookupError,
-            TypeError,
-            ValueError,
-        ) as error:  # of null, or an order by it
+        except NO_ANSWER as error:  # of null, or an order by it
             self._violated("failure", f"{type(error).__name__}: {error}", self._path())
 
     def _ways(self) -> Iterator[bool]:

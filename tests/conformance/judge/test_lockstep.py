@@ -15,7 +15,7 @@ from conformance.judge.differences import Listed, Times
 from conformance.judge.finding import Finding, short
 from conformance.judge.matching import comparable
 from statemachines.compile import load
-from statemachines.model import ABSENT, Decision, Outcome
+from statemachines.model import ABSENT, Decision, Impossible, Outcome
 from statemachines.rows import Observed
 from tests.arguments import arguments
 from tests.conformance.systems import (
@@ -565,3 +565,23 @@ def test_long_lists_that_differ_in_their_middle_do_not_read_the_same() -> None:
     assert short([1, 2]) == "[1, 2]"
     assert short("x" * 41).endswith("' (41 characters)")
     assert short(["x" * 300]) != short(["x" * 900])
+
+
+# --- sentences that are left out --------------------------------------------------------------------------
+
+
+def test_a_model_that_lacks_a_sentence_explains_nothing_where_its_rules_have_no_answer() -> None:
+    instant = "entities.Job.entering.terminal.set.job.completed_at"
+    watched = Watched()
+    for number in range(21):
+        watched.start(f"{number}")
+    for number in range(20):
+        watched.must("finish", f"{number}", "completed", "x", gives={"status": "completed"})
+    lockstep = watched.judge.lockstep
+    (configuration,) = lockstep.configurations
+    model = configuration.model.thawed_as(thread_job().without([instant]).model_class, configuration.model.freeze())
+    with pytest.raises(Impossible):  # the 21st ended at no instant, and the others leave by theirs
+        model.fork().do("finish", {"job": "20", "outcome": "completed", "payload": "x"})
+    lockstep.configurations = [replace(configuration, model=model)]
+    call = watched.call("finish", "20", "completed", "x", gives={"status": "completed"})
+    assert told(lockstep.advance(call))[0] == "identity"
