@@ -23,17 +23,18 @@ def settled(model: BaseModel) -> Iterator[tuple[BaseModel, list[Outcome]]]:
         yield model, []
         return
     waiting: list[tuple[Any, list[Outcome]]] = [(model.freeze(), [])]
-    known = {waiting[0][0]}
+    known = {(waiting[0][0], _signals([]))}
     while waiting:
         frozen, taken = waiting.pop()
         for then, done in _next(model, frozen, one=len(known) > MOST_STATES):
+            steps = [*taken, *done]
             if not then.forced():
-                yield then, [*taken, *done]
+                yield then, steps
                 continue
             point = then.freeze()
-            if point not in known:
-                known.add(point)
-                waiting.append((point, [*taken, *done]))
+            if (point, signals := _signals(steps)) not in known:
+                known.add((point, signals))
+                waiting.append((point, steps))
 
 
 def _next(model: BaseModel, frozen: Any, *, one: bool) -> Iterator[tuple[BaseModel, list[Outcome]]]:
@@ -49,6 +50,13 @@ def _next(model: BaseModel, frozen: Any, *, one: bool) -> Iterator[tuple[BaseMod
         steps.remove(due[0])
         taken.append(then.take(*due[0]))
     yield then, taken
+
+
+def _signals(taken: Iterable[Outcome]) -> tuple[tuple[str, ...], frozenset[str]]:
+    """Return what signals steps have to send, in whatever order, and which they may: two ways to one state differ by them."""
+    sent = [each for each in taken if each.signals or each.may]
+    needed = sorted(repr(signal) for each in sent for signal in each.signals)
+    return tuple(needed), frozenset(repr(signal) for each in sent for signal in each.may)
 
 
 def _in_each_others_way(model: BaseModel, frozen: Any, steps: list[tuple[int, tuple[Any, ...]]]) -> bool:
@@ -88,18 +96,19 @@ def telling(frozen: Any, like: BaseModel) -> list[Outcome]:
 
 
 def of_its_own(
-    model: BaseModel, most: int, never: Callable[[list[Outcome]], bool] = lambda steps: False
+    model: BaseModel, most: int, never: Callable[[list[Outcome]], bool] | None = None
 ) -> Generator[tuple[BaseModel, list[Outcome]], None, bool]:
     """Walk the model as it is, then every result of what may be done unasked, timers that are due included.
 
-    What was done so far is told to `never`: it says where that cannot have been so. A step that changes nothing, and only
-    permits signals, is taken wherever it can be. Gives whether there were more results than `most`, which were not looked at.
+    What was done so far is told to `never`: it says where that cannot have been so. To whom that is all one, one way to each
+    state is enough. A step that changes nothing, and only permits signals, is taken wherever it can be. Gives whether there
+    were more results than `most`, which were not looked at.
     """
     if not (model.own_steps() or model.due()):
         yield model, []
         return False
     start = model.freeze()
-    known = {start}
+    known = {(start, _signals([]))}
     waiting: list[tuple[Any, list[Outcome]]] = [(start, [])]
     while waiting:
         frozen, taken = waiting.pop(0)
@@ -107,8 +116,12 @@ def of_its_own(
         yield model.thawed(frozen), taken
         for other, outcomes in unasked(frozen, model):
             result, steps = other.freeze(), [*taken, *outcomes]
-            if result not in known and not never(steps) and len(known) < most:
-                known.add(result)
+            point = (
+                result,
+                _signals(steps if never is not None else []),
+            )  # one state may be reached with a signal, and without
+            if point not in known and not (never is not None and never(steps)) and len(known) < most:
+                known.add(point)
                 waiting.append((result, steps))
     return len(known) >= most
 

@@ -337,12 +337,13 @@ class Lockstep:
         Beside a call it has done nothing of which a signal would have been seen. A step that changes nothing, and only
         permits signals, is taken wherever it can be.
         """
+        signals = self.stepper.signals
 
         def unseen(steps: list[Outcome]) -> bool:
-            return call is not None and self.stepper.signals.left(required(steps), call.signals)[1] is not None
+            return call is not None and signals.left(required(steps), call.signals)[1] is not None
 
         with suppress(Impossible):
-            capped = yield from of_its_own(model, self.budget.own_steps, unseen)
+            capped = yield from of_its_own(model, self.budget.own_steps, None if call is None else unseen)
             self.unsure = self.unsure or capped
 
     # ── Signals and files ──

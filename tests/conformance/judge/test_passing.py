@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
@@ -457,3 +458,52 @@ def test_what_ends_in_the_last_millisecond_of_a_wait_may_come_after_it_though_th
     waits = replace(watched.call("wait_for_completion", 1000, gives=False, during=(1, 4)), elapsed=1000)
     pause = watched.call("wait", finished, during=(1, 2))
     assert (watched.step(History(((waits,), (pause, finish)))) is None) == right
+
+
+LEAVING = compile_text(
+    """
+lifecycle: leaving
+version: 1
+about: What has ended may leave in silence, or when its time is over, and then it is told.
+types:
+  JobId: {id of: Job, or: fresh}
+entities:
+  Job:
+    id: minted
+    fields: {since: time}
+    states: {active: [running], terminal: [ended]}
+    after:
+      ended: {in: 5, since: job.since, signal: {Late: {}}, remove: job}
+on its own:
+  delete:
+    for each: {job: Job}
+    when: job.state == ended
+    remove: job
+signals:
+  Late: {}
+operations:
+  start:
+    create: {Job: {since: now}}
+    gives: {job: job.id}
+  stop:
+    takes: {job: Job}
+    move: running -> ended
+matrix:
+  N1:
+    about: A job ends.
+    level: must
+    source: the test
+    covers: [operations.stop]
+    act: [job = start(), stopped = stop(job.job)]
+    assert: stopped.refused == null
+""",
+    "leaving.yaml",
+)
+
+
+@pytest.mark.parametrize("told", [[], [signal("Late")]], ids=["in silence", "with a signal"])
+def test_one_state_may_be_come_to_with_a_signal_and_without(told: list[Any]) -> None:
+    watched = Watched(LEAVING)
+    watched.must("start", gives={"job": "a"})
+    watched.must("wait", 51)
+    watched.must("stop", "a", signals=told)
