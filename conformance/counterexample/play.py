@@ -73,7 +73,8 @@ def play(
         except (CallFailed, RowFailure):
             if case.finding is None:
                 return NOTHING
-        if case.astray or (case.finding is not None and case.judge.unsure and not at_once):
+        unsure = case.judge.lockstep.capped or (case.finding is not None and case.judge.unsure)
+        if case.astray or (unsure and not at_once):  # what follows, nobody could judge, and it would take long
             return NOTHING
         shown = [each for each in case.judge.deviations if not wanted or each.shows(wanted)]
         shown += [case.finding] if case.finding is not None else []

@@ -28,6 +28,9 @@ from statemachines.types import holds_documents
 
 Found = TypeVar("Found")
 
+FEW = 8
+"""Configurations from each of which all the steps of the system's own are followed that the budget has."""
+
 
 class Lockstep:
     """Holds the configurations of one case; `advance` takes what was observed, and returns a finding, or None.
@@ -198,7 +201,7 @@ class Lockstep:
             if _state(each) in later:
                 continue
             found.append(each)
-            steps = of_its_own(each.model.fork(), self.budget.own_steps, lambda taken: not all(map(silent, taken)))
+            steps = of_its_own(each.model.fork(), self._most_steps, lambda taken: not all(map(silent, taken)))
             later |= {_state(replace(each, model=model)) for model, _ in steps}
         return found or configurations
 
@@ -331,6 +334,11 @@ class Lockstep:
             if not taken or not all(map(silent, taken)):
                 yield after, taken
 
+    @property
+    def _most_steps(self) -> int:
+        """How many configurations the steps of the system's own may lead to from one: from many, from each of them to fewer."""
+        return max(self.budget.own_steps * FEW // max(len(self.configurations), FEW), 1)
+
     def _own_steps(self, model: BaseModel, call: Observed | None = None) -> Iterator[tuple[BaseModel, list[Outcome]]]:
         """Walk the model as it is, then every result of what the system may do unasked, timers that are due included.
 
@@ -343,7 +351,7 @@ class Lockstep:
             return call is not None and signals.left(required(steps), call.signals)[1] is not None
 
         with suppress(Impossible):
-            capped = yield from of_its_own(model, self.budget.own_steps, None if call is None else unseen)
+            capped = yield from of_its_own(model, self._most_steps, None if call is None else unseen)
             self.unsure = self.unsure or capped
 
     # ── Signals and files ──

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
+from typing import ClassVar
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from conformance.counterexample.play import play, symbolic
+from conformance.budget import USUAL
+from conformance.counterexample.play import NOTHING, play, symbolic
 from conformance.judge.case import Case
 from conformance.judge.history import History
 from conformance.references.thread_job import Reply
@@ -18,6 +21,7 @@ from conformance.system.adapter import Adapter
 from statemachines.compile import load
 from statemachines.rows import AtOnce, Call, Given, Observed, Trace, with_argument, without
 from tests.checking import compile_text
+from tests.conformance.judge.test_passing import LEAVING
 from tests.conformance.systems import REFERENCE, adapted, thread_job
 
 
@@ -253,3 +257,31 @@ def test_what_was_recorded_is_played_again_call_by_call(calls: list[tuple[str, i
     elif driver.case.finding is None:
         assert played.trace == trace
         assert played.finding is None
+
+
+class Leaving:
+    """A job that has ended stays, and who is asked nothing does not tell."""
+
+    declares: ClassVar[Reply] = {"clock": "virtual"}
+    started: ClassVar[list[str]] = []
+
+    def start(self) -> Reply:
+        self.started.append(f"job-{len(self.started)}")
+        return {"job": self.started[-1]}
+
+    def stop(self, job: str) -> None:
+        """End it."""
+
+    def wait(self, ms: int) -> None:
+        """Let time pass."""
+
+
+def test_a_trace_that_nobody_can_judge_any_more_is_not_played_to_its_end() -> None:
+    """Once there are more explanations than are followed, each call takes as long as all of them, and shows nothing."""
+    Leaving.started.clear()
+    steps: list[Call] = []
+    for number in range(1, 25, 2):
+        steps += [Call(number, "start", ()), Call(number + 1, "stop", (("job", Given(number, "job")),))]
+    with adapted(Leaving, LEAVING) as adapter:
+        assert play(LEAVING, adapter, Trace(tuple(steps)), budget=replace(USUAL, own_steps=20)) is NOTHING
+    assert len(Leaving.started) < 12

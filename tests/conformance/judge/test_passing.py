@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
 import pytest
 
 from conformance.budget import USUAL
+from conformance.judge import lockstep
 from conformance.judge.history import History
+from conformance.judge.lockstep import FEW
 from conformance.judge.matching import required
 from statemachines.checks.spec import check_compiled
 from statemachines.compile import load
 from statemachines.model import Signal
+from statemachines.quiescence import of_its_own
 from tests.checking import compile_text
 from tests.conformance.systems import Watched, at_once, signal
 
@@ -507,3 +511,26 @@ def test_one_state_may_be_come_to_with_a_signal_and_without(told: list[Any]) -> 
     watched.must("start", gives={"job": "a"})
     watched.must("wait", 51)
     watched.must("stop", "a", signals=told)
+
+
+def test_from_many_explanations_fewer_steps_of_its_own_are_followed_than_from_one(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Of so many jobs each may have left or not: what each of the explanations leads to took minutes a call."""
+    followed = 0
+
+    def counted(*given: Any) -> Iterator[Any]:
+        nonlocal followed
+        for each in of_its_own(*given):
+            followed += 1
+            yield each
+
+    watched = Watched(LEAVING, replace(USUAL, own_steps=200))
+    for name in "abcdefghijkl":
+        watched.must("start", gives={"job": name})
+        watched.must("stop", name)
+    assert len(watched.judge.lockstep.configurations) > 8 * FEW
+    monkeypatch.setattr(lockstep, "of_its_own", counted)
+    watched.must("start", gives={"job": "m"})
+    assert followed <= 2 * FEW * 200
+    assert watched.judge.unsure
