@@ -105,10 +105,10 @@ def _systems(name: str, kind: str) -> list[Any]:
 def tried(trial: Trial) -> Outcome:
     """Ask one system until something is found."""
     compiled = SUITES[trial.lifecycle].compiled
-    system = _systems(trial.lifecycle, trial.kind)[trial.index]
-    with closing(open_system(compiled, system)) as adapter:
+    system, began = _systems(trial.lifecycle, trial.kind)[trial.index], time.monotonic()
+    with suppress(HarnessError), closing(open_system(compiled, system)) as adapter:
         adapter.limit = LIMIT
-        began, seen = time.monotonic(), ""
+        seen = ""
         runner = RowRunner(compiled, RowCompiler(compiled.lifecycle), adapter, number=trial.seed, budget=USUAL)
         faults = Faults(BrokenCalls(adapter))
         recommended: list[str] = []
@@ -126,7 +126,7 @@ def tried(trial: Trial) -> Outcome:
             seen = faults.found[0].finding.clause if faults.found else next(iter(recommended), "")
             if seen:
                 return Outcome(system.__name__, name, time.monotonic() - began, seen)
-        return Outcome(getattr(system, "__name__", str(system)), "", time.monotonic() - began, "")
+    return Outcome(getattr(system, "__name__", str(system)), "", time.monotonic() - began, "")
 
 
 if __name__ == "__main__":

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import random
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -20,6 +20,7 @@ WAYS = 8  # to go on that are tried
 CALLS = 3  # of each of them
 TRIES = 4  # of arguments, to find some with which a call does something
 UNTIL = 0.7  # of the waits end at an instant at which something may change, or beside it, where there is one
+LEFT_OUT = 0.85  # of the arguments are left out that a walk seldom gives
 ANYHOW = 0.15  # of the calls are taken that do nothing, though another might
 LATER = 0.8  # what a call is worth less for each one before it
 NEW = 1.0  # a call that is worth as much comes to something new
@@ -48,7 +49,10 @@ class Descent:
 
 @dataclass(slots=True)
 class Ahead:
-    """Looks ahead of one case. `names` are the operations that may be tried, with how much each of them is liked."""
+    """Looks ahead of one case. `names` are the operations that may be tried, with how much each of them is liked.
+
+    `seldom` are the arguments that may be left out, and mostly are, each with the operation that takes it.
+    """
 
     driver: Driver
     situations: Situations
@@ -56,6 +60,7 @@ class Ahead:
     chooser: random.Random
     names: Sequence[str]
     weights: Sequence[float]
+    seldom: Collection[tuple[str, str]] = ()
 
     def named(self) -> str:
         """Choose an operation."""
@@ -139,10 +144,17 @@ class Ahead:
             return {"ms": self.chooser.choice(until or WAITS)}
         found: dict[str, Any] | None = None
         for _ in range(TRIES):
-            found = self.driver.drawn_for(model, name, self.chooser)
+            found = self._few(name, self.driver.drawn_for(model, name, self.chooser))
             if found is None or self.chooser.random() < ANYHOW or model.decide(name, found).accept:
                 break
         return found
+
+    def _few(self, name: str, drawn: dict[str, Any] | None) -> dict[str, Any] | None:
+        """Leave out most of the arguments that are seldom given."""
+        if drawn is None or not self.seldom:
+            return drawn
+        seldom = {each for each in drawn if (name, each) in self.seldom and self.chooser.random() < LEFT_OUT}
+        return {each: value for each, value in drawn.items() if each not in seldom}
 
 
 def _new(now: Sequence[str], before: Sequence[str]) -> list[str]:

@@ -7,7 +7,7 @@ sentences one after the other about one record, how many records there are besid
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Collection, Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from operator import attrgetter
 from typing import Any
@@ -16,10 +16,12 @@ from statemachines import kernel
 from statemachines.compile import Compiled
 from statemachines.expression import python_name
 from statemachines.model import BaseModel, Decision
-from statemachines.types import Bool, Enum, Optional, Ref, Type, present
+from statemachines.types import Bool, Enum, Id, Int, List, Optional, Ref, Type, present
 
 MANY_RECORDS = 4  # records beside a limit, beyond which one more is nothing new
 BESIDE = 40  # other records of an owner that are looked at
+MANY = 2  # of what a record counts, beyond which one more is nothing new
+KIN = 12  # records of an entity that are looked at for those that have to do with a call's
 SENTENCE, CALL, PAIR, COUNT = 8.0, 4.0, 2.0, 1.0  # how much a new situation of a kind is worth
 
 Situation = tuple[float, Hashable]  # what it is worth when it is new, and what it is
@@ -30,9 +32,9 @@ Label = Hashable  # what a call did
 class Story:
     """What has happened last to each id, two calls of it, and last of all, and to which id; in a case or in thought."""
 
-    last: dict[str, tuple[Label, ...]] = field(default_factory=dict)
+    last: dict[Hashable, tuple[Label, ...]] = field(default_factory=dict)
     before: Label = ""
-    about: str | None = None
+    about: Hashable = None
 
     def fork(self) -> Story:
         """Return another one that goes on from here."""
@@ -45,7 +47,8 @@ class Situations:
     def __init__(self, compiled: Compiled) -> None:
         source = compiled.kernel
         self.met: Counter[Hashable] = Counter()
-        self._entities = {entity.name: _Records(entity) for entity in source.entities}
+        fixed = {entity.name for entity in source.entities if entity.fixed}
+        self._entities = {entity.name: _Records(entity, fixed) for entity in source.entities}
         self._of = {
             operation.name: {each.name: each.entity for each in operation.parameters if each.entity}
             for operation in source.operations
@@ -68,9 +71,10 @@ class Situations:
         told = "ok" if decision.accept else "|".join(decision.refuse) or "open"
         chosen = (value for value in arguments.values() if value is None or isinstance(value, bool))
         label = (operation, told, *chosen)
-        ids: list[str] = []
+        ids: list[Hashable] = []
         parts: list[Hashable] = []
         beside: list[Hashable] = []
+        kin: dict[Hashable, _Records] = {}
         for name, value in arguments.items():
             records = self._entities.get(entities.get(name, ""))
             if isinstance(value, str) and records is not None:
@@ -78,9 +82,11 @@ class Situations:
                 parts.append(records.token(model, value, story))
                 beside.append(records.beside(model, value))
                 ids += records.owners(model, value)
-            elif isinstance(value, list) and any(each in story.last for each in value if isinstance(each, str)):
+                kin |= self._kin(model, value)
+            elif isinstance(value, list) and any(self._is_known(model, each, story) for each in value):
                 named = list(dict.fromkeys(each for each in value if isinstance(each, str)))
                 ids += named[:MANY_RECORDS]
+                kin |= self._kin(model, named[0])
                 tokens = (self._token(model, each, story) for each in named[-BESIDE:])
                 parts.append(("list", min(len(value), MANY_RECORDS), len(value) > len(named), frozenset(tokens)))
             elif isinstance(value, str) and value in story.last:
@@ -104,13 +110,39 @@ class Situations:
             found.append((PAIR, ("after another", story.last[story.about][-1], label)))
         if not ids:
             found += self._of_all(model, label, story)
+        found += dict.fromkeys(
+            (PAIR, ("kin", of.name, of.token(model, value, story), story.last.get(value), label))
+            for value, of in kin.items()
+        )
+        ids += [value for value in kin if value not in ids]
         story.last.update({each: (*story.last.get(each, ())[-1:], label) for each in ids})
         story.before, story.about = label, ids[0] if ids else story.about
         return found
 
+    def _kin(self, model: BaseModel, identity: str) -> dict[Hashable, _Records]:
+        """Return the records that come and go which that of an id refers to, that refer to it, or to what it refers to."""
+        records = self._holder(model, identity)
+        if records is None:
+            return {}
+        record = records.live(model)[identity]
+        links = {identity, record, *records.links(record)}
+        return {
+            key: each
+            for each in self._minted
+            for key, other in list(each.live(model).items())[-KIN:]
+            if other is not record and (other in links or key in links or not links.isdisjoint(each.links(other)))
+        }
+
+    def _holder(self, model: BaseModel, identity: str) -> _Records | None:
+        """Return the records that come and go among which that of an id is."""
+        return next((each for each in self._minted if identity in each.live(model)), None)
+
+    def _is_known(self, model: BaseModel, value: Any, story: Story) -> bool:
+        return isinstance(value, str) and (value in story.last or self._holder(model, value) is not None)
+
     def _token(self, model: BaseModel, identity: str, story: Story) -> Hashable:
         """Return what distinguishes the record of an id, whichever entity it is of."""
-        records = next((each for each in self._minted if identity in each.live(model)), None)
+        records = self._holder(model, identity)
         return story.last.get(identity) if records is None else records.token(model, identity, story)
 
     def of_wait(self, model: BaseModel, label: Label, story: Story) -> list[Situation]:
@@ -140,7 +172,7 @@ class Situations:
 class _Records:
     """What there is to see of the records of one entity."""
 
-    def __init__(self, entity: kernel.Entity) -> None:
+    def __init__(self, entity: kernel.Entity, fixed: Collection[str]) -> None:
         self.name, self.fixed = entity.name, bool(entity.fixed)
         self.live = attrgetter(python_name(entity.collection))
         self._small = [python_name(each.name) for each in entity.fields if _is_small(each.type)]
@@ -149,15 +181,19 @@ class _Records:
             for each in entity.fields
             if isinstance(each.type, Optional) and not _is_small(each.type)
         ]
+        self._counts = [python_name(each.name) for each in entity.fields if isinstance(present(each.type), Int)]
         self._owners = [python_name(each.name) for each in entity.fields if isinstance(present(each.type), Ref)]
+        self._links = [python_name(each.name) for each in entity.fields if _links(present(each.type), fixed)]
 
-    def token(self, model: BaseModel, identity: str, story: Story) -> Hashable:
+    def token(self, model: BaseModel, identity: Hashable, story: Story) -> Hashable:
         """Return what distinguishes a record: its state, and what is said of it that has few values; of one gone, how it went."""
         record = self.live(model).get(identity)
         if record is None:
             return ("gone", story.last.get(identity))
         small = tuple(getattr(record, name) for name in self._small)
-        return (getattr(record, "state", ""), small, tuple(getattr(record, name) is None for name in self._maybe))
+        counts = tuple(min(getattr(record, name) or 0, MANY) for name in self._counts)
+        absent = tuple(getattr(record, name) is None for name in self._maybe)
+        return (getattr(record, "state", ""), small, counts, absent)
 
     def beside(self, model: BaseModel, identity: str) -> Hashable:
         """Return the states of the others that belong to whom the record belongs to, and its own."""
@@ -176,8 +212,17 @@ class _Records:
     def owners(self, model: BaseModel, identity: str) -> list[str]:
         """Return the ids of the records that a record belongs to."""
         record = self.live(model).get(identity)
-        found = [getattr(record, name) for name in self._owners] if record is not None else []
-        return [each for each in found if isinstance(each, str)]
+        owners = (getattr(record, name) for name in self._owners) if record is not None else ()
+        return [each.id for each in owners if each is not None]
+
+    def links(self, record: Any) -> Iterator[Hashable]:
+        """Walk the records that a record refers to, and the ids of such."""
+        for name in self._links:
+            value = getattr(record, name)
+            if isinstance(value, Sequence) and not isinstance(value, str):
+                yield from value
+            elif value is not None:
+                yield value
 
     def count(self, model: BaseModel) -> Hashable:
         """Return how many records there are in each state, as far as one more makes a difference."""
@@ -200,6 +245,12 @@ def _size(count: int, limits: Sequence[int]) -> Hashable:
 
 def _is_small(kind: Type) -> bool:
     return isinstance(present(kind), Bool | Enum)
+
+
+def _links(kind: Type, fixed: Collection[str]) -> bool:
+    """Return whether a field may hold a record that comes and goes, or several."""
+    item = kind.item if isinstance(kind, List) else kind
+    return isinstance(item, Ref | Id) and item.entity not in fixed
 
 
 def _kind(value: Any) -> Hashable:

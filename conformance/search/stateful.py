@@ -175,8 +175,9 @@ class Driver:
         owners = {}
         for field in declared.fields:
             kind = present(field.type)
-            if isinstance(kind, Ref) and isinstance(value := getattr(found, field.name, None), str):
-                owners[kind.entity] = value
+            owner = getattr(found, python_name(field.name), None)
+            if isinstance(kind, Ref) and owner is not None:
+                owners[kind.entity] = owner.id
         return owners
 
     def make(self, operation: str, arguments: dict[str, Any]) -> None:

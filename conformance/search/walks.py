@@ -1,7 +1,7 @@
 """Walks that the model steers: long cases, each call chosen for what no case has come to yet.
 
 Every so often a call is made for no reason, or once more, or the last few are made many times over. Each walk prefers other
-operations, and every other one begins with a registry that is nearly full, or too full.
+operations, and leaves out other arguments that may be left out; and every other one begins with a registry that is nearly full, or too full.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from conformance.search.stateful import Driver
 from conformance.system import MOVED, Adapter
 from statemachines import kernel
 from statemachines.compile import Compiled
-from statemachines.types import Text, present
+from statemachines.types import Id, List, Text, present
 
 IDLY = 0.15  # of the calls are made whatever comes of them
 REPEATED = 0.3  # of those are the same as one shortly before
@@ -30,7 +30,10 @@ FLOODS = 0.3  # of those are the last few calls, many times over
 MOST_FLOODED = 4  # calls that are the last few
 FLOODED = (10, 60, 120)  # calls, more or less, of all those times
 LIKED = (0.2, 1.0, 1.0, 3.0)  # how much more often than others an operation is tried, by walk
-LOOKING, SELDOM = 0.5, 0.1  # the same of those that change nothing, and of those that are about everything
+SELDOM_GIVEN = (
+    0.6  # of the arguments that may be left out, in one walk: with many at once most calls are the same or refused
+)
+LOOKING, SELDOM = 0.5, 0.3  # the same of those that change nothing, and of those that are about everything
 MOST_EXPLANATIONS = 32  # of what was seen, beyond which a walk ends: each call takes as many times as long
 
 
@@ -83,7 +86,14 @@ class SteeredWalk:
         weights = {name: chooser.choice(LIKED) * _usual(each) for name, each in self._operations.items()}
         if driver.case.adapter.declaration.clock in MOVED:
             weights["wait"] = chooser.choice(LIKED)
-        self._ahead = Ahead(driver, situations, instants_of(compiled), chooser, [*weights], [*weights.values()])
+        optional = [
+            (each.name, parameter.name)
+            for each in self._operations.values()
+            for parameter in each.parameters
+            if parameter.default is not None
+        ]
+        seldom = {each for each in optional if chooser.random() < SELDOM_GIVEN}
+        self._ahead = Ahead(driver, situations, instants_of(compiled), chooser, [*weights], [*weights.values()], seldom)
 
     def go(self, steps: int) -> None:
         """Make so many calls."""
@@ -187,13 +197,18 @@ class SteeredWalk:
 def _usual(operation: kernel.Operation) -> float:
     """Return how often an operation is tried: seldom one that names no record, and ends what there is or changes a setting."""
     effects = list(kernel.walk(operation.effects))
-    named = any(each.entity for each in operation.parameters)
+    named = any(map(_names_records, operation.parameters))
     if named or any(isinstance(each, kernel.Create) for each in effects):
         return 1.0
     ends = any(isinstance(each, kernel.ForEach | kernel.Remove) for each in effects)
     if ends or any(isinstance(each, kernel.Set) and each.record is None for each in effects):
         return SELDOM
     return 1.0 if effects else LOOKING
+
+
+def _names_records(parameter: kernel.Parameter) -> bool:
+    kind = present(parameter.type)
+    return bool(parameter.entity) or (isinstance(kind, List) and isinstance(kind.item, Id) and bool(kind.item.entity))
 
 
 def _with(value: Any, given: Mapping[str, str]) -> Any:

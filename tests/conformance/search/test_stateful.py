@@ -283,7 +283,7 @@ def test_while_every_record_is_there_what_merely_looks_like_its_id_is_asked_for(
     _, (result, *_) = whole_run(FoundByItsBeginning, only=[MACHINE], quick=True)
     found = result.counterexample
     assert found is not None
-    assert re.search(r"- last = inspect_job\(t[12], '", found.row)  # with what an id begins with
+    assert re.search(r"- last = inspect_job\(t\d+, '", found.row)  # with what an id begins with
     saved = kit_suite.read(str(kit_suite.save(tmp_path, "thread-job", "Found", result.id, found)))
     verdicts = []
     for system in (FoundByItsBeginning, REFERENCE):

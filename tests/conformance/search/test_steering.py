@@ -131,6 +131,60 @@ def test_a_situation_is_another_beside_other_records_and_after_another_call() ->
         assert ended - other
 
 
+def test_what_happened_to_the_kin_of_a_record_makes_a_situation_another() -> None:
+    """A body, which `settle` names, is of a job, which `watch` names."""
+    suite = SUITES["job"]
+    compiled = suite.compiled
+
+    def settled(*before: str) -> set[Any]:
+        model: Any = compiled.model()
+        situations, story = Situations(compiled), Story()
+        model.do("register", {"type": "bash", "label": "x", "id": None, "owner": None})
+        (job,), (body,) = model.jobs, model.bodies
+        given: dict[str, Any] = {"jobs": [job]}
+        for operation in before:
+            situations.of(model, operation, given, model.decide(operation, given), story)
+            model.do(operation, given)
+        given = {"handle": body, "outcome": "ok", "text": "x"}
+        found = situations.of(model, "settle", given, model.decide("settle", given), story)
+        return {what for _, what in found if isinstance(what, tuple) and what[0] == "kin"}
+
+    assert settled()
+    assert (
+        len({frozenset(settled(*before)) for before in ((), ("watch",), ("watch", "unwatch"), ("acknowledge",))}) == 4
+    )
+
+
+def test_what_names_a_list_of_records_is_called_as_often_as_what_names_one() -> None:
+    usual = {each.name: walks._usual(each) for each in SUITES["job"].compiled.kernel.operations}
+    assert usual["watch"] == usual["acknowledge"] == usual["cancel"] == 1
+    assert usual["cancel_all"] == usual["dispose"] == walks.SELDOM
+
+
+def test_a_walk_leaves_out_most_of_the_arguments_that_it_seldom_gives() -> None:
+    suite = SUITES["job"]
+    with adapted(suite.reference, suite.compiled) as adapter:
+        driver = Driver(suite.compiled, adapter)
+        situations, instants = Situations(suite.compiled), Instants(suite.compiled)
+
+        def given(*seldom: tuple[str, str]) -> int:
+            look = Ahead(driver, situations, instants, random.Random(0), ["tool"], [1.0], seldom)
+            drawn = [look.arguments(driver.case.judge.model, "tool") or {} for _ in range(200)]
+            return sum("owner" in each for each in drawn)
+
+        assert 0 < given(("tool", "owner")) < given() / 3
+        assert given(("cancel", "owner")) == given()
+
+
+def test_the_records_that_a_record_belongs_to_are_known_by_their_ids() -> None:
+    with adapted(REFERENCE) as adapter:
+        driver = Driver(thread_job(), adapter)
+        driver.make("start", {"thread": "t2", "tool_call": "c", "tool": "bash"})
+        (job,) = driver.case.judge.model.jobs  # type: ignore[attr-defined]  # a model of thread-job has them
+        assert driver.owners("Job", job) == {"Thread": "t2"}
+        assert Situations(thread_job())._entities["Job"].owners(driver.case.judge.model, job) == ["t2"]
+
+
 def test_no_walk_goes_where_too_much_may_come_unasked() -> None:
     suite = SUITES["job"]
     with adapted(suite.reference, suite.compiled) as adapter:
