@@ -556,12 +556,12 @@ class BaseModel:
         """
         end = self.now + ms
         taken: list[Outcome] = []
-        since, fired = self.now, 0
+        since, fired, passed = self.now, 0, 0
         while due := self.next_timer(end, prompt=prompt):
             self.now = max(self.now, due[0] if prompt else due[1])
             since, fired = (since, fired + 1) if self.now == since else (self.now, 0)
-            most = most if most is None else most - 1
-            if fired > MOST_AT_AN_INSTANT or most == -1:
+            passed += 1
+            if fired > MOST_AT_AN_INSTANT or (most is not None and passed > most):
                 raise Restless
             taken += [self.fire(due[2], due[3]), *self.settle()]
         self.now = end

@@ -1,15 +1,16 @@
 """Every way in which a model comes to rest, what it may do unasked, and by when: on copies, so that the ways stay apart.
 
-`BaseModel.settle` takes one way, in place.
+`BaseModel.settle` takes one way, in place. A step that cannot be, of a model that lacks a sentence, is no way.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable, Container, Generator, Iterable, Iterator
+from contextlib import suppress
 from typing import Any
 
-from statemachines.model import BaseModel, Outcome
+from statemachines.model import BaseModel, Impossible, Outcome
 
 MOST_STATES = 200  # states on the way that are looked at; beyond them one order stands for the rest
 
@@ -22,19 +23,20 @@ def settled(model: BaseModel) -> Iterator[tuple[BaseModel, list[Outcome]]]:
     if not model.forced():
         yield model, []
         return
-    waiting: list[tuple[Any, list[Outcome]]] = [(model.freeze(), [])]
-    known = {(waiting[0][0], _signals([]))}
+    start = model.freeze()
+    waiting: list[tuple[Any, list[Outcome], frozenset[Any]]] = [(start, [], frozenset([start]))]
+    known = {(start, _signals([]))}
     while waiting:
-        frozen, taken = waiting.pop()
+        frozen, taken, passed = waiting.pop()
         for then, done in _next(model, frozen, one=len(known) > MOST_STATES):
             steps = [*taken, *done]
             if not then.forced():
                 yield then, steps
                 continue
             point = then.freeze()
-            if (point, signals := _signals(steps)) not in known:
+            if point not in passed and (point, signals := _signals(steps)) not in known:
                 known.add((point, signals))
-                waiting.append((point, steps))
+                waiting.append((point, steps, passed | {point}))
 
 
 def _next(model: BaseModel, frozen: Any, *, one: bool) -> Iterator[tuple[BaseModel, list[Outcome]]]:
@@ -43,27 +45,32 @@ def _next(model: BaseModel, frozen: Any, *, one: bool) -> Iterator[tuple[BaseMod
     if not one and len(steps) > 1 and _in_each_others_way(model, frozen, steps):
         for step in steps:
             then = model.thawed(frozen)
-            yield then, [then.take(*step)]
+            with suppress(Impossible):
+                yield then, [then.take(*step)]
         return
     then, taken = model.thawed(frozen), []
-    while due := [each for each in then.forced() if each in steps]:
-        steps.remove(due[0])
-        taken.append(then.take(*due[0]))
-    yield then, taken
+    with suppress(Impossible):
+        while due := [each for each in then.forced() if each in steps]:
+            steps.remove(due[0])
+            taken.append(then.take(*due[0]))
+        yield then, taken
 
 
 def _signals(taken: Iterable[Outcome]) -> tuple[tuple[str, ...], frozenset[str]]:
     """Return what signals steps have to send, in whatever order, and which they may: two ways to one state differ by them."""
-    sent = [each for each in taken if each.signals or each.may]
-    needed = sorted(repr(signal) for each in sent for signal in each.signals)
-    return tuple(needed), frozenset(repr(signal) for each in sent for signal in each.may)
+    sent = [each for each in taken if each.signals or each.may or each.again]
+    needed = sorted(repr(signal) for each in sent for signal in (*each.signals, *each.again))
+    return tuple(needed), frozenset(repr(signal) for each in sent for signal in (*each.may, *each.again))
 
 
 def _in_each_others_way(model: BaseModel, frozen: Any, steps: list[tuple[int, tuple[Any, ...]]]) -> bool:
-    """Return whether one of some steps takes another one away."""
+    """Return whether one of some steps takes another one away, or cannot be."""
     for step in steps:
         then = model.thawed(frozen)
-        then.take(*step)
+        try:
+            then.take(*step)
+        except Impossible:
+            return True
         left = then.forced()
         if any(other not in left for other in steps if other != step):
             return True
@@ -79,11 +86,13 @@ def unasked(frozen: Any, like: BaseModel, but: Container[int] = ()) -> Iterator[
     for index, keys, _ in here.own_steps():
         if index not in like.TELLING and index not in but:
             other = like.thawed(frozen)
-            yield other, [other.take(index, keys)]
+            with suppress(Impossible):
+                yield other, [other.take(index, keys)]
     for _, _, index, key in here.due():
         other = like.thawed(frozen)
-        fired = other.fire(index, key)
-        yield from ((then, [fired, *forced]) for then, forced in settled(other))
+        with suppress(Impossible):
+            fired = other.fire(index, key)
+            yield from ((then, [fired, *forced]) for then, forced in settled(other))
 
 
 def telling(frozen: Any, like: BaseModel) -> list[Outcome]:

@@ -73,8 +73,7 @@ def play(
         except (CallFailed, RowFailure):
             if case.finding is None:
                 return NOTHING
-        unsure = case.judge.lockstep.capped or (case.finding is not None and case.judge.unsure)
-        if case.astray or (unsure and not at_once):  # what follows, nobody could judge, and it would take long
+        if case.astray or (case.finding is not None and case.judge.unsure and not at_once):
             return NOTHING
         shown = [each for each in case.judge.deviations if not wanted or each.shows(wanted)]
         shown += [case.finding] if case.finding is not None else []
@@ -82,7 +81,11 @@ def play(
             played = player.played(shown[0], Trace(trace.steps[: index + 1]))
             asked = looking and bool(shown[0].spoke_of) and case.finding is None
             return replace(played, contradicted=contradicted(case, shown[0])) if asked else played
+        if case.judge.lockstep.capped and not at_once:  # what follows, nobody could judge, and it would take long
+            break
     findings = sorted(case.judge.findings, key=lambda each: not each.shows(wanted))
+    if case.judge.lockstep.capped and not (findings or at_once):
+        return NOTHING
     return player.played(next(iter(findings), None), trace)
 
 

@@ -18,7 +18,7 @@ from conformance.judge.finding import BESIDE, NO_SIGNAL, Finding, either, said
 from conformance.judge.history import Event, History, calls_of, explanations
 from conformance.judge.matching import comparable, permitted, required, silent
 from conformance.judge.observation import files
-from conformance.judge.step import Configuration, Stepper, cannot_be
+from conformance.judge.step import NO_WAY, Configuration, Stepper, cannot_be
 from conformance.system import Declaration, each_answer, ordered_by_completion
 from statemachines.compile import Compiled
 from statemachines.model import BaseModel, Decision, Impossible, Outcome, Signal
@@ -197,11 +197,12 @@ class Lockstep:
         """Leave out what another one becomes by steps of the system's own that nothing shows: it can take them later."""
         found: list[Configuration] = []
         later: set[Any] = set()
+        most = self._most_steps(len(configurations))
         for each in configurations if len(configurations) > 1 else ():
             if _state(each) in later:
                 continue
             found.append(each)
-            steps = of_its_own(each.model.fork(), self._most_steps, lambda taken: not all(map(silent, taken)))
+            steps = of_its_own(each.model.fork(), most, lambda taken: not all(map(silent, taken)))
             later |= {_state(replace(each, model=model)) for model, _ in steps}
         return found or configurations
 
@@ -228,6 +229,8 @@ class Lockstep:
                 Impossible
             ) as impossible:  # a model that lacks a sentence explains nothing where its rules have no answer
                 reasons.append(cannot_be(impossible, call))
+        if not reasons and (self.stepper.compiled.lacking or len(self._kinds) > 1):
+            reasons.append(cannot_be(NO_WAY, call))
         return found, either(reasons[0], reasons) if reasons else None
 
     def _together(
@@ -334,10 +337,9 @@ class Lockstep:
             if not taken or not all(map(silent, taken)):
                 yield after, taken
 
-    @property
-    def _most_steps(self) -> int:
-        """How many configurations the steps of the system's own may lead to from one: from many, from each of them to fewer."""
-        return max(self.budget.own_steps * FEW // max(len(self.configurations), FEW), 1)
+    def _most_steps(self, configurations: int) -> int:
+        """Return to how many configurations the steps of the system's own may lead from one of so many: to fewer from each of many."""
+        return max(self.budget.own_steps * FEW // max(configurations, FEW), 2)
 
     def _own_steps(self, model: BaseModel, call: Observed | None = None) -> Iterator[tuple[BaseModel, list[Outcome]]]:
         """Walk the model as it is, then every result of what the system may do unasked, timers that are due included.
@@ -350,9 +352,9 @@ class Lockstep:
         def unseen(steps: list[Outcome]) -> bool:
             return call is not None and signals.left(required(steps), call.signals)[1] is not None
 
-        with suppress(Impossible):
-            capped = yield from of_its_own(model, self._most_steps, None if call is None else unseen)
-            self.unsure = self.unsure or capped
+        most = self._most_steps(len(self.configurations))
+        capped = yield from of_its_own(model, most, None if call is None else unseen)
+        self.unsure = self.unsure or capped
 
     # ── Signals and files ──
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -17,7 +18,7 @@ from conformance.judge.finding import Finding
 from conformance.judge.kernel_facts import Facts
 from conformance.judge.matching import Signals, required
 from conformance.system import Instant, earliest, latest
-from statemachines.model import BaseModel, Outcome, Signal, Timer
+from statemachines.model import BaseModel, Impossible, Outcome, Signal, Timer
 from statemachines.quiescence import settled, telling
 from statemachines.rows import Observed
 
@@ -66,23 +67,28 @@ def too_long(facts: Facts, model: BaseModel, call: Observed, since: int) -> Find
 
 
 @dataclass(frozen=True, slots=True)
-class _Point:
-    """A point on the way: the state, what was done to get there, and which of the signals seen are not explained by it.
+class _Way:
+    """What was done last on a way, and the way before that: thousands of timers may fire on one."""
 
-    What was done before is at the point `before`: thousands of timers may fire on one way.
-    """
+    taken: Sequence[Outcome]
+    before: _Way | None
+
+
+@dataclass(frozen=True, slots=True)
+class _Point:
+    """A point on the way: the state, which of the signals seen are not explained by it, and what was done to get there."""
 
     frozen: Any
     rest: int
-    taken: Sequence[Outcome] = ()
-    before: _Point | None = None
+    way: _Way | None = None
 
-    def way(self) -> list[Outcome]:
+    def taken(self) -> list[Outcome]:
         """List all that was done on the way."""
-        points: list[_Point] = [self]
-        while (before := points[-1].before) is not None:
-            points.append(before)
-        return [done for point in reversed(points) for done in point.taken]
+        steps, way = [], self.way
+        while way is not None:
+            steps.append(way.taken)
+            way = way.before
+        return [done for each in reversed(steps) for done in each]
 
 
 class Passing:
@@ -132,10 +138,10 @@ class Passing:
                 known = {(point.frozen, point.rest)}
             newest = max(newest, model.now)
             if told := telling(point.frozen, model):
-                point = replace(point, taken=(*point.taken, *told))
+                point = replace(point, way=_Way(told, point.way))
             if all(self._fires_by(timer, model) >= earliest(end) for timer in model.deadlines()):
                 model.now = end
-                yield model, point.way()
+                yield model, point.taken()
                 model = self.model.thawed(point.frozen)
             if max(len(known), self._fires) > self._most:
                 self.partial = True
@@ -166,7 +172,8 @@ class Passing:
             for index, keys, _ in model.own_steps():
                 other = self.model.thawed(point.frozen)
                 other.now = instant
-                yield from self._rested(point, other, other.take(index, keys), must=False)
+                with suppress(Impossible):
+                    yield from self._rested(point, other, other.take(index, keys), must=False)
 
     def _fires_by(self, timer: Timer, model: BaseModel) -> int:
         """Return the last instant at which a timer fires; one that is overdue may do so now."""
@@ -215,10 +222,16 @@ class Passing:
         """Return whether two events leave the same behind in either order, and neither takes the other away, or its signal."""
         ways = []
         for first, second in ((one, other), (other, one)):
-            model, taken = self._fired(frozen, first)
+            try:
+                model, taken = self._fired(frozen, first)
+            except Impossible:
+                return False
             if second[1] not in (model.own_steps() if second[0] is None else model.deadlines()):
                 return False
-            then, more = self._fired(model.freeze(), second)
+            try:
+                then, more = self._fired(model.freeze(), second)
+            except Impossible:
+                return False
             ways.append((then.freeze(), required([*taken, *more])))
         (left, here), (right, there) = ways
         same = left == right and sorted(map(repr, here)) == sorted(map(repr, there))
@@ -238,7 +251,8 @@ class Passing:
         self._fires += 1
         model = self.model.thawed(point.frozen)
         model.now, (_, _, index, key) = event
-        yield from self._rested(point, model, model.fire(index, key))
+        with suppress(Impossible):  # a model that lacks a sentence may have no answer to what comes of it
+            yield from self._rested(point, model, model.fire(index, key))
 
     def _rested(self, point: _Point, model: BaseModel, done: Outcome, *, must: bool = True) -> Iterator[_Point]:
         """Walk the points where a model comes to rest after a step; not where a signal was not seen.
@@ -249,7 +263,7 @@ class Passing:
             taken = [done, *forced]
             rest, unseen = self.seen.left(required(taken), point.rest)
             if unseen is None:
-                yield _Point(then.freeze(), rest, taken, point)
+                yield _Point(then.freeze(), rest, _Way(taken, point.way))
             elif must:
                 self._miss(unseen, rest.bit_count())
 

@@ -33,6 +33,9 @@ class Contradiction(Exception):
         self.finding = finding
 
 
+NO_WAY = Impossible("operations", "nothing that they have an answer to", "what the other rules allow")
+
+
 def cannot_be(impossible: Impossible, call: Observed) -> Finding:
     """Return the finding that a call leads to what cannot be."""
     return Finding("identity", impossible.clause, call.operation, impossible.wanted, impossible.message)
@@ -196,6 +199,8 @@ class Stepper:
     def _taken(self, model: BaseModel, call: Observed) -> list[Outcome]:
         """Take the step that an answer tells of; raise Contradiction when the model does not allow that answer."""
         decision = model.decide(call.operation, call.arguments)
+        if decision.avoid and not decision.clauses:  # what a model without a sentence has no answer to
+            raise Contradiction(cannot_be(NO_WAY, call))
         if call.refused is not None:
             return self._refused(decision, call)
         if decision.idle:

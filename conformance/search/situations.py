@@ -82,11 +82,11 @@ class Situations:
                 parts.append(records.token(model, value, story))
                 beside.append(records.beside(model, value))
                 ids += records.owners(model, value)
-                kin |= self._kin(model, value)
+                kin |= self._kin(model, records, value)
             elif isinstance(value, list) and any(self._is_known(model, each, story) for each in value):
                 named = list(dict.fromkeys(each for each in value if isinstance(each, str)))
                 ids += named[:MANY_RECORDS]
-                kin |= self._kin(model, named[0])
+                kin |= self._kin(model, self._holder(model, named[0]), named[0])
                 tokens = (self._token(model, each, story) for each in named[-BESIDE:])
                 parts.append(("list", min(len(value), MANY_RECORDS), len(value) > len(named), frozenset(tokens)))
             elif isinstance(value, str) and value in story.last:
@@ -119,12 +119,11 @@ class Situations:
         story.before, story.about = label, ids[0] if ids else story.about
         return found
 
-    def _kin(self, model: BaseModel, identity: str) -> dict[Hashable, _Records]:
+    def _kin(self, model: BaseModel, records: _Records | None, identity: str) -> dict[Hashable, _Records]:
         """Return the records that come and go which that of an id refers to, that refer to it, or to what it refers to."""
-        records = self._holder(model, identity)
-        if records is None:
+        record = records.live(model).get(identity) if records is not None else None
+        if records is None or record is None:
             return {}
-        record = records.live(model)[identity]
         links = {identity, record, *records.links(record)}
         return {
             key: each

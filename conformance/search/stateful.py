@@ -80,7 +80,7 @@ class Driver:
     def may(self, operation: str, arguments: dict[str, Any]) -> bool:
         """Return whether a call had better be made now: the spec says what comes of it, and it has broken no case.
 
-        A wait had better be made if no timers go off one after the other without end.
+        A wait had better be made if not too many timers fire meanwhile.
         """
         if operation == "wait" and not self._is_quiet(arguments["ms"]):
             return False

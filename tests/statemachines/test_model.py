@@ -52,6 +52,7 @@ from statemachines.model import (
     take,
     with_key,
 )
+from statemachines.quiescence import of_its_own, settled
 from statemachines.rows.programs import shown
 from tests.checking import compile_text
 
@@ -526,6 +527,42 @@ def test_a_wait_gives_up_where_more_timers_fire_than_it_may_pass() -> None:
     assert len(lamps[0].wait(20, most=2)) == 4
     with pytest.raises(Restless):
         lamps[1].wait(20, most=1)
+
+
+class Tolling(BaseModel):
+    """A bell that has to toll for ever, and cannot be rung in one of its two places."""
+
+    __slots__ = ("place", "stuck")
+
+    def reset(self) -> None:
+        self.now, self.place, self.stuck = 0, 0, False
+
+    def freeze(self) -> tuple[Any, ...]:
+        return (self.now, self.place, self.stuck)
+
+    def thaw(self, frozen: tuple[Any, ...]) -> None:
+        self.now, self.place, self.stuck = frozen
+
+    def own_steps(self) -> list[tuple[int, tuple[Any, ...], bool]]:
+        return [(0, (), True)]
+
+    def deadlines(self) -> list[Timer]:
+        return []
+
+    def take(self, index: int, keys: tuple[Any, ...], already: Any = None) -> Outcome:
+        if self.stuck and self.place:
+            raise Impossible("on its own", "null has no order", "an order")
+        self.place = 1 - self.place
+        return Outcome(None, (("Tolled", ()),))
+
+
+@pytest.mark.parametrize("stuck", [False, True])
+def test_what_never_rests_and_what_cannot_be_leads_to_no_model_at_rest(stuck: bool) -> None:
+    bell = Tolling()
+    bell.stuck = stuck
+    assert list(settled(bell)) == []
+    steps = [taken for _, taken in of_its_own(bell, 10, lambda steps: len(steps) > 3)]
+    assert len(steps) == (2 if stuck else 4)
 
 
 def test_settling_takes_the_steps_that_must_be_and_none_that_may_be() -> None:

@@ -585,3 +585,30 @@ def test_a_model_that_lacks_a_sentence_explains_nothing_where_its_rules_have_no_
     lockstep.configurations = [replace(configuration, model=model)]
     call = watched.call("finish", "20", "completed", "x", gives={"status": "completed"})
     assert told(lockstep.advance(call))[0] == "identity"
+
+
+@pytest.mark.parametrize("step", ["decide", "take", "fire", "own_steps", "deadlines"])
+def test_whatever_a_model_that_lacks_a_sentence_has_no_answer_to_the_judge_goes_on(
+    monkeypatch: pytest.MonkeyPatch, step: str
+) -> None:
+    def unanswered(*_: Any, **__: Any) -> Any:
+        raise TypeError("'<' not supported between null and an instant")
+
+    watched = Watched()
+    watched.start("a")
+    lockstep = watched.judge.lockstep
+    (configuration,) = lockstep.configurations
+    kind = thread_job().without(["operations.finish.signal.BoundaryRequested"]).model_class
+    monkeypatch.setattr(kind.__mro__[2], "may_finish" if step == "decide" else step, unanswered)
+    lockstep._kinds.append(kind)
+    lockstep.configurations = [
+        replace(configuration, model=configuration.model.thawed_as(kind, configuration.model.freeze()))
+    ]
+    call = watched.call("finish", "a", "completed", "x", gives={"status": "completed"}, signals=[BOUNDARY])
+    refused = watched.call("finish", "a", "completed", "x", refused="already_resolved")
+    lockstep.avoids("finish", call.arguments)
+    lockstep.allows(call)
+    lockstep.awaits(call)
+    lockstep.decision("finish", call.arguments)
+    for each in (call, refused):
+        lockstep.advance(each)

@@ -14,7 +14,7 @@ from conformance.judge.history import History
 from conformance.judge.lockstep import FEW
 from conformance.judge.matching import required
 from statemachines.checks.spec import check_compiled
-from statemachines.compile import load
+from statemachines.compile import Compiled, load
 from statemachines.model import Signal
 from statemachines.quiescence import of_its_own
 from tests.checking import compile_text
@@ -464,8 +464,7 @@ def test_what_ends_in_the_last_millisecond_of_a_wait_may_come_after_it_though_th
     assert (watched.step(History(((waits,), (pause, finish)))) is None) == right
 
 
-LEAVING = compile_text(
-    """
+LEAVING_TEXT = """
 lifecycle: leaving
 version: 1
 about: What has ended may leave in silence, or when its time is over, and then it is told.
@@ -500,14 +499,17 @@ matrix:
     covers: [operations.stop]
     act: [job = start(), stopped = stop(job.job)]
     assert: stopped.refused == null
-""",
-    "leaving.yaml",
-)
+"""
+LEAVING = compile_text(LEAVING_TEXT, "leaving.yaml")
 
 
+AGAIN = compile_text(LEAVING_TEXT.replace("signal: {Late: {}}", "signal: {Late: {times: at least once}}"), "again.yaml")
+
+
+@pytest.mark.parametrize("spec", [LEAVING, AGAIN], ids=["once", "at least once"])
 @pytest.mark.parametrize("told", [[], [signal("Late")]], ids=["in silence", "with a signal"])
-def test_one_state_may_be_come_to_with_a_signal_and_without(told: list[Any]) -> None:
-    watched = Watched(LEAVING)
+def test_one_state_may_be_come_to_with_a_signal_and_without(spec: Compiled, told: list[Any]) -> None:
+    watched = Watched(spec)
     watched.must("start", gives={"job": "a"})
     watched.must("wait", 51)
     watched.must("stop", "a", signals=told)
