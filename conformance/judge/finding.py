@@ -8,7 +8,8 @@ from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from conformance.judge.differences import InOrder, Listed
-from statemachines.model import Signal
+from statemachines.model import Impossible, Signal
+from statemachines.rows import Observed
 
 
 @dataclass(frozen=True, slots=True)
@@ -179,3 +180,11 @@ def said(signal: Signal) -> str:
     """Write a signal with what it is about."""
     name, fields = signal
     return f"signal {name}({', '.join(f'{key}: {short(value)}' for key, value in fields)})"
+
+
+NO_WAY = Impossible("operations", "nothing that they have an answer to", "what the other rules allow")
+
+
+def cannot_be(impossible: Impossible, call: Observed) -> Finding:
+    """Return the finding that a call leads to what cannot be."""
+    return Finding("identity", impossible.clause, call.operation, impossible.wanted, impossible.message)

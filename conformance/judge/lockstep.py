@@ -14,11 +14,11 @@ from typing import Any, TypeVar
 
 from conformance.budget import Budget
 from conformance.judge.differences import Difference
-from conformance.judge.finding import BESIDE, NO_SIGNAL, Finding, either, said
+from conformance.judge.finding import BESIDE, NO_SIGNAL, NO_WAY, Finding, cannot_be, either, said
 from conformance.judge.history import Event, History, calls_of, explanations
 from conformance.judge.matching import comparable, permitted, required, silent
 from conformance.judge.observation import files
-from conformance.judge.step import NO_WAY, Configuration, Stepper, cannot_be
+from conformance.judge.step import Configuration, Stepper
 from conformance.system import Declaration, each_answer, ordered_by_completion
 from statemachines.compile import Compiled
 from statemachines.model import BaseModel, Decision, Impossible, Outcome, Signal
@@ -28,7 +28,7 @@ from statemachines.types import holds_documents
 
 Found = TypeVar("Found")
 
-FEW = 8
+FOLLOWED_WHOLE = 8
 """Configurations from each of which all the steps of the system's own are followed that the budget has."""
 
 
@@ -339,7 +339,7 @@ class Lockstep:
 
     def _most_steps(self, configurations: int) -> int:
         """Return to how many configurations the steps of the system's own may lead from one of so many: to fewer from each of many."""
-        return max(self.budget.own_steps * FEW // max(configurations, FEW), 2)
+        return max(self.budget.own_steps * FOLLOWED_WHOLE // max(configurations, FOLLOWED_WHOLE), 2)
 
     def _own_steps(self, model: BaseModel, call: Observed | None = None) -> Iterator[tuple[BaseModel, list[Outcome]]]:
         """Walk the model as it is, then every result of what the system may do unasked, timers that are due included.

@@ -67,11 +67,11 @@ def too_long(facts: Facts, model: BaseModel, call: Observed, since: int) -> Find
 
 
 @dataclass(frozen=True, slots=True)
-class _Way:
+class _Done:
     """What was done last on a way, and the way before that: thousands of timers may fire on one."""
 
     taken: Sequence[Outcome]
-    before: _Way | None
+    before: _Done | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +80,7 @@ class _Point:
 
     frozen: Any
     rest: int
-    way: _Way | None = None
+    way: _Done | None = None
 
     def taken(self) -> list[Outcome]:
         """List all that was done on the way."""
@@ -138,7 +138,7 @@ class Passing:
                 known = {(point.frozen, point.rest)}
             newest = max(newest, model.now)
             if told := telling(point.frozen, model):
-                point = replace(point, way=_Way(told, point.way))
+                point = replace(point, way=_Done(told, point.way))
             if all(self._fires_by(timer, model) >= earliest(end) for timer in model.deadlines()):
                 model.now = end
                 yield model, point.taken()
@@ -263,7 +263,7 @@ class Passing:
             taken = [done, *forced]
             rest, unseen = self.seen.left(required(taken), point.rest)
             if unseen is None:
-                yield _Point(then.freeze(), rest, _Way(taken, point.way))
+                yield _Point(then.freeze(), rest, _Done(taken, point.way))
             elif must:
                 self._miss(unseen, rest.bit_count())
 

@@ -12,7 +12,7 @@ from typing import Any
 from conformance.budget import Budget
 from conformance.judge import kernel_facts
 from conformance.judge.differences import Times
-from conformance.judge.finding import NO_SIGNAL, WELL_FORMED, Finding, said, short
+from conformance.judge.finding import NO_SIGNAL, NO_WAY, WELL_FORMED, Finding, cannot_be, said, short
 from conformance.judge.matching import Replies, Sending, Signals
 from conformance.judge.observation import instants_in
 from conformance.judge.passing import Moment, Passing, too_long
@@ -31,14 +31,6 @@ class Contradiction(Exception):
     def __init__(self, finding: Finding) -> None:
         super().__init__(finding.seen)
         self.finding = finding
-
-
-NO_WAY = Impossible("operations", "nothing that they have an answer to", "what the other rules allow")
-
-
-def cannot_be(impossible: Impossible, call: Observed) -> Finding:
-    """Return the finding that a call leads to what cannot be."""
-    return Finding("identity", impossible.clause, call.operation, impossible.wanted, impossible.message)
 
 
 @dataclass(slots=True)

@@ -20,7 +20,7 @@ from statemachines.types import Bool, Enum, Id, Int, List, Optional, Ref, Type, 
 
 MANY_RECORDS = 4  # records beside a limit, beyond which one more is nothing new
 BESIDE = 40  # other records of an owner that are looked at
-MANY = 2  # of what a record counts, beyond which one more is nothing new
+MOST_COUNTED = 2  # of what a record counts, beyond which one more is nothing new
 KIN = 12  # records of an entity that are looked at for those that have to do with a call's
 SENTENCE, CALL, PAIR, COUNT = 8.0, 4.0, 2.0, 1.0  # how much a new situation of a kind is worth
 
@@ -190,7 +190,7 @@ class _Records:
         if record is None:
             return ("gone", story.last.get(identity))
         small = tuple(getattr(record, name) for name in self._small)
-        counts = tuple(min(getattr(record, name) or 0, MANY) for name in self._counts)
+        counts = tuple(min(getattr(record, name) or 0, MOST_COUNTED) for name in self._counts)
         absent = tuple(getattr(record, name) is None for name in self._maybe)
         return (getattr(record, "state", ""), small, counts, absent)
 

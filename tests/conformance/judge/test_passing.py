@@ -11,7 +11,7 @@ import pytest
 from conformance.budget import USUAL
 from conformance.judge import lockstep
 from conformance.judge.history import History
-from conformance.judge.lockstep import FEW
+from conformance.judge.lockstep import FOLLOWED_WHOLE
 from conformance.judge.matching import required
 from statemachines.checks.spec import check_compiled
 from statemachines.compile import Compiled, load
@@ -531,8 +531,8 @@ def test_from_many_explanations_fewer_steps_of_its_own_are_followed_than_from_on
     for name in "abcdefghijkl":
         watched.must("start", gives={"job": name})
         watched.must("stop", name)
-    assert len(watched.judge.lockstep.configurations) > 8 * FEW
+    assert len(watched.judge.lockstep.configurations) > 8 * FOLLOWED_WHOLE
     monkeypatch.setattr(lockstep, "of_its_own", counted)
     watched.must("start", gives={"job": "m"})
-    assert followed <= 2 * FEW * 200
+    assert followed <= 2 * FOLLOWED_WHOLE * 200
     assert watched.judge.unsure

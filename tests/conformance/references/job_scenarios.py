@@ -264,6 +264,9 @@ SCENARIOS: dict[type[Lie], str] = {
     suppression.PollUnwatchesForAll: (
         "a = register('bash', 'x'); b = tool(poll=[a]); tool(poll=[a]); abort_tool(b); settle(a, 'ok', 'x')"
     ),
+    suppression.PollEndsWatch: (
+        "a = register('bash', 'x'); watch([a]); b = tool(poll=[a]); abort_tool(b); settle(a, 'ok', 'x')"
+    ),
     suppression.AbortLeavesWatched: (
         "a = register('bash', 'x'); b = tool(poll=[a]); abort_tool(b); settle(a, 'ok', 'x')"
     ),
