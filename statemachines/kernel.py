@@ -205,7 +205,10 @@ class Timer:
 
 @dataclass(frozen=True, slots=True)
 class Entity:
-    """A kind of record: how its records are kept, and what follows from the state they are in."""
+    """A kind of record: how its records are kept, and what follows from the state they are in.
+
+    ranked  something goes by the order in which its records have ended: who ended first is a part of the state
+    """
 
     name: str
     variable: str
@@ -224,6 +227,7 @@ class Entity:
     timers: tuple[Timer, ...]
     shows_clause: str
     shows: tuple[tuple[str, Typed], ...]
+    ranked: bool = True
 
 
 @dataclass(frozen=True, slots=True)

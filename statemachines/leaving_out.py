@@ -25,7 +25,7 @@ from statemachines.kernel import (
     Wait,
     walk,
 )
-from statemachines.model import NO_ANSWER, BaseModel, Decision, Impossible, Outcome
+from statemachines.model import NO_ANSWER, BaseModel, Decision, Impossible, Outcome, Restless
 from statemachines.model import Timer as RunningTimer
 
 Step = TypeVar("Step", Entered, Timer, Operation, Spontaneous)
@@ -180,6 +180,14 @@ class _Lacking(BaseModel):
         with _impossible("entities"):
             return super().fire(index, key)
 
+    def settle(self, but: Any = ()) -> list[Outcome]:
+        with _impossible("on its own"):
+            return super().settle(but)
+
+    def wait(self, ms: int, *, prompt: bool = False, most: int | None = None) -> list[Outcome]:
+        with _impossible("on its own"):
+            return super().wait(ms, prompt=prompt, most=most)
+
     def own_steps(self) -> list[tuple[int, tuple[Any, ...], bool]]:
         try:
             return super().own_steps()
@@ -197,5 +205,5 @@ class _Lacking(BaseModel):
 def _impossible(clause: str) -> Iterator[None]:
     try:
         yield
-    except NO_ANSWER as error:
+    except (*NO_ANSWER, Restless) as error:
         raise Impossible(clause, str(error), "what the other rules allow") from error

@@ -64,17 +64,24 @@ def _signals(taken: Iterable[Outcome]) -> tuple[tuple[str, ...], frozenset[str]]
 
 
 def _in_each_others_way(model: BaseModel, frozen: Any, steps: list[tuple[int, tuple[Any, ...]]]) -> bool:
-    """Return whether one of some steps takes another one away, or cannot be."""
-    for step in steps:
-        then = model.thawed(frozen)
-        try:
+    """Return whether one of some steps takes another one away or cannot be, or what they lead to depends on their order."""
+    with suppress(Impossible):
+        for step in steps:
+            then = model.thawed(frozen)
             then.take(*step)
-        except Impossible:
-            return True
-        left = then.forced()
-        if any(other not in left for other in steps if other != step):
-            return True
-    return False
+            left = then.forced()
+            if any(other not in left for other in steps if other != step):
+                return True
+        return bool(_after(model, frozen, steps) != _after(model, frozen, steps[::-1]))
+    return True
+
+
+def _after(model: BaseModel, frozen: Any, steps: Iterable[tuple[int, tuple[Any, ...]]]) -> Any:
+    """Return the state after some steps, one after the other."""
+    then = model.thawed(frozen)
+    for step in steps:
+        then.take(*step)
+    return then.freeze()
 
 
 def unasked(frozen: Any, like: BaseModel, but: Container[int] = ()) -> Iterator[tuple[BaseModel, list[Outcome]]]:
@@ -100,7 +107,11 @@ def telling(frozen: Any, like: BaseModel) -> list[Outcome]:
     if not like.TELLING:
         return []
     here = like.thawed(frozen)
-    told = [here.take(index, keys) for index, keys, _ in here.own_steps() if index in like.TELLING]
+    told = []
+    for index, keys, _ in here.own_steps():
+        if index in like.TELLING:
+            with suppress(Impossible):
+                told.append(here.take(index, keys))
     return [Outcome(may=(*each.may, *each.signals, *each.again)) for each in told]
 
 
@@ -119,6 +130,7 @@ def of_its_own(
     start = model.freeze()
     known = {(start, _signals([]))}
     waiting: list[tuple[Any, list[Outcome]]] = [(start, [])]
+    more = False
     while waiting:
         frozen, taken = waiting.pop(0)
         taken = [*taken, *telling(frozen, model)]
@@ -129,10 +141,14 @@ def of_its_own(
                 result,
                 _signals(steps if never is not None else []),
             )  # one state may be reached with a signal, and without
-            if point not in known and not (never is not None and never(steps)) and len(known) < most:
-                known.add(point)
-                waiting.append((result, steps))
-    return len(known) >= most
+            if point in known or (never is not None and never(steps)):
+                continue
+            if len(known) >= most:
+                more = True
+                continue
+            known.add(point)
+            waiting.append((result, steps))
+    return more
 
 
 _Step = tuple[int, tuple[Any, ...]]  # a step of its own: its number, and the keys of its records

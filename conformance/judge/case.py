@@ -239,9 +239,9 @@ class Case:
         return self._failed(broken.kind, operation, expected, seen)
 
     def _failed(self, kind: str, operation: str, expected: str, seen: str) -> CallFailed:
-        clause = f"operations.{operation}"
-        should = kind in NO_REPLY and self._facts.recommended(clause)
-        finding = Finding(kind, clause, operation, expected, seen, should)
+        clauses = [f"operations.{each}" for each in operation.split(BESIDE)]
+        should = kind in NO_REPLY and all(map(self._facts.recommended, clauses))
+        finding = Finding(kind, clauses[0], operation, expected, seen, should)
         if self.finding is None and self.judge.has_to_answer(operation):
             self.finding = finding
         return CallFailed(finding)

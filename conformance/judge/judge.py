@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from conformance.budget import USUAL, Budget
 from conformance.judge import kernel_facts
 from conformance.judge.deviation import may_follow
-from conformance.judge.finding import Finding
+from conformance.judge.finding import BESIDE, Finding
 from conformance.judge.history import Event, History, calls_of
 from conformance.judge.lockstep import Lockstep
 from conformance.judge.past import Past
@@ -95,11 +95,12 @@ class Judge:
         return not self.gave_up and self.lockstep.awaits(call)
 
     def has_to_answer(self, operation: str) -> bool:
-        """Return whether an operation has to answer now, whatever it is.
+        """Return whether an operation has to answer now, whatever it is, or all of some that are called at once.
 
         Who does not follow a recommended sentence may stand where the spec leaves open what an operation does.
         """
-        return not (self._facts.leaves_open(operation) and (self.gave_up or self._past.left_out))
+        open_now = self.gave_up or self._past.left_out
+        return not (open_now and any(map(self._facts.leaves_open, operation.split(BESIDE))))
 
     def step(self, event: Event) -> Finding | None:
         """Judge a call, or calls that were made at once."""

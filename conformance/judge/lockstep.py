@@ -55,7 +55,7 @@ class Lockstep:
         self.stepper = Stepper(compiled, declaration, budget, told)
         self.seen = bytearray(len(compiled.kernel.clauses))
         left_out = dict.fromkeys([(), *((each,) for each in deviating), tuple(deviating)])
-        self._kinds = [compiled.without(each).model_class if each else compiled.model_class for each in left_out]
+        self._kinds = [compiled.without(each).model_class if deviating else compiled.model_class for each in left_out]
         self.configurations = self._each_way([Configuration(model) for model in self.stepper.fresh(self.seen)])
         self.blind = declaration.clock != "virtual" and not ordered_by_completion(compiled, declaration)
         self.unsure = self.blind
@@ -197,24 +197,29 @@ class Lockstep:
         """Leave out what another one becomes by steps of the system's own that nothing shows: it can take them later."""
         found: list[Configuration] = []
         later: set[Any] = set()
-        most = self._most_steps(len(configurations))
+        left = self.budget.own_steps * FOLLOWED_WHOLE
         for each in configurations if len(configurations) > 1 else ():
             if _state(each) in later:
                 continue
             found.append(each)
+            most = max(min(self.budget.own_steps, left), 1)
             steps = of_its_own(each.model.fork(), most, lambda taken: not all(map(silent, taken)))
-            later |= {_state(replace(each, model=model)) for model, _ in steps}
+            reached = [_state(replace(each, model=model)) for model, _ in steps]
+            left -= len(reached)
+            later.update(reached)
         return found or configurations
 
     def _explanations(
         self, configurations: Sequence[Configuration], event: Event
     ) -> tuple[list[Configuration], Finding | None]:
         """Return what an event leads to from any of these; or they stay as they are, with why none explains it."""
-        before = [each.model.freeze() for each in configurations]
+        before, seen = [each.model.freeze() for each in configurations], bytes(self.seen)
         explain = self._together if isinstance(event, History) else self._alone
         after, reason = explain(configurations, event)  # type: ignore[arg-type]  # each takes its kind of event
         for each, frozen in zip(configurations if not after else (), before, strict=False):
             each.model.thaw(frozen)  # what was tried on it
+        if not after:
+            self.seen[:] = seen  # of what was tried nothing came to pass
         return after, reason
 
     def _alone(
@@ -229,7 +234,7 @@ class Lockstep:
                 Impossible
             ) as impossible:  # a model that lacks a sentence explains nothing where its rules have no answer
                 reasons.append(cannot_be(impossible, call))
-        if not reasons and (self.stepper.compiled.lacking or len(self._kinds) > 1):
+        if not (found or reasons):
             reasons.append(cannot_be(NO_WAY, call))
         return found, either(reasons[0], reasons) if reasons else None
 
@@ -239,7 +244,6 @@ class Lockstep:
         if (refused := self._refused_for_nothing(history)) is not None:
             return [], refused
         found: list[Configuration] = []
-        before = bytes(self.seen)
         for configuration in configurations:
             with suppress(Impossible):
                 for explained in self._whenever(
@@ -247,8 +251,6 @@ class Lockstep:
                 ):
                     found += explained.ends
                     self.unsure = self.unsure or explained.partial
-        if not found and not self.unsure:
-            self.seen[:] = before  # of what was tried nothing came to pass
         for call in history.calls if found else ():
             self.stepper.note_sent(found[0].model, call)
         operations = BESIDE.join(dict.fromkeys(call.operation for call in history.calls))

@@ -234,9 +234,9 @@ class Stepper:
             return decision, []
         try:
             outcome = model.do(call.operation, call.arguments, self.facts.minting(call, model.next_ordinal))
+            return decision, [outcome, *model.settle(), *passed]
         except Impossible:  # an id that a record has
             return decision, []
-        return decision, [outcome, *model.settle(), *passed]
 
     def _wrongly_accepted(self, decision: Decision, call: Observed) -> Finding:
         clause, *others = self._clauses(decision)

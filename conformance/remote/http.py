@@ -150,8 +150,11 @@ class _Within(io.RawIOBase):
 
 def address_of(url: str) -> str:
     """Return the address of a server; raise UsageError where it is none."""
-    with contextlib.suppress(ValueError):  # a port that is no number, half an address
+    with contextlib.suppress(
+        ValueError
+    ):  # a port that is no number, half an address, letters that nothing can be asked by
         found = urlsplit(url)
-        if found.hostname and found.port != 0:
+        (found.path + found.query).encode("ascii")
+        if found.hostname and found.hostname.encode("idna") and found.port != 0:
             return url
     raise UsageError(f"{url!r} names no server; write http://HOST:PORT/PATH")

@@ -122,13 +122,23 @@ def _filled(creation: str, ending: kernel.Operation, entity: kernel.Entity, coun
     def begin(driver: Any) -> None:
         before = _keys(driver, entity)
         for _ in range(count):
-            driver.make(creation, driver.arguments(creation, 0))
+            if not _made(driver, creation, driver.arguments(creation, 0)):
+                return
         for key in (each for each in reversed(_keys(driver, entity)) if each not in before):
-            driver.make(ending.name, {**driver.arguments(ending.name, 0), name: key})
+            if not _made(driver, ending.name, {**driver.arguments(ending.name, 0), name: key}):
+                return
             if apart:
                 driver.make("wait", {"ms": 1})
 
     return begin
+
+
+def _made(driver: Any, operation: str, arguments: Any) -> bool:
+    """Make a call, unless it is better not made; return whether it was."""
+    if arguments is None or not driver.may(operation, arguments):
+        return False
+    driver.make(operation, arguments)
+    return True
 
 
 def _touched(full: Prefill, one_more: Prefill, others: list[tuple[str, str]], entity: kernel.Entity) -> Prefill:

@@ -263,9 +263,9 @@ class SearchTally:
         """Take note of a case that came to its end."""
         judge = driver.case.judge
         if judge.unsure and driver.case.finding is not None:
-            self.unjudged += 1
-        else:
-            self.judged += 1
+            self.unjudged += 1  # what nobody could judge witnesses nothing
+            return
+        self.judged += 1
         self.witnessed.update(judge.lockstep.witnessed())
 
     def could_not_tell(self, *, blind: bool) -> bool:

@@ -12,7 +12,7 @@ from conformance.budget import USUAL, Budget
 from conformance.counterexample import because
 from conformance.report import RAN, declared_text, declares, latest, one_line
 from conformance.suite.row_facts import inapplicable, is_about, lacking, makes_calls_at_once, operations
-from conformance.suite.rows import RowRunner
+from conformance.suite.rows import NEEDS_STANDING, RowRunner, undecided
 from conformance.suite.trace_file import Saved
 from conformance.system import Adapter
 from conformance.verdict import EXIT_CONFORMS, EXIT_UNKNOWN, EXIT_VIOLATES, UNSURE
@@ -150,6 +150,8 @@ def _once(runner: RowRunner, program: Program, seed: int) -> _Round:
             raise failure
         if case.astray:
             return _Round(unanswered=f"the spec leaves open what {case.astray} does there")
+        if undecided(program.row, case, failure):
+            failure, unanswered = None, NEEDS_STANDING.format(case.adapter.declaration.clock)
         found = [each for each in (*case.faults, *case.judge.findings) if is_about(program.row, each)]
         if failure is not None or (found and (case.faults or not case.judge.unsure)):
             expected, seen = because(program.row, failure, next(iter(found), None))

@@ -6,14 +6,17 @@ import contextlib
 import importlib
 import os
 import pickle
+import signal
 import sys
 from collections import Counter
 from dataclasses import dataclass
+from types import FrameType
 from typing import IO, Any
 
 from conformance.budget import Budget
 from conformance.suite.machine import MOST_FAULTS, PAIRS, SearchTally, search
 from conformance.suite.rows import KnownWrong, RowRunner
+from conformance.system import end_all_marked
 from conformance.targets import open_system
 from conformance.verdict import RowResult
 from statemachines.compile import load
@@ -119,8 +122,17 @@ def serve(orders: IO[bytes], answers: IO[bytes]) -> None:
             shard.close()
 
 
+def _terminated(number: int, frame: FrameType | None) -> None:
+    end_all_marked()
+    os._exit(0)
+
+
 def main() -> None:
-    """Answer on what was standard output; whatever the system prints goes to standard error."""
+    """Answer on what was standard output; whatever the system prints goes to standard error.
+
+    Who is told to terminate ends what the system has started, too: nobody else knows of it.
+    """
+    signal.signal(signal.SIGTERM, _terminated)
     answers = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)
     orders = os.fdopen(os.dup(0), "rb")

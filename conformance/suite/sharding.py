@@ -68,7 +68,7 @@ class Shards:
                 _closed(each.process.stdin.close)
         for each in self._processes:
             if each.order is not None:  # nobody wants to know any more
-                each.process.kill()
+                each.process.terminate()
             try:
                 each.process.wait(CLOSING)
             except subprocess.TimeoutExpired:

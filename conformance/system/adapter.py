@@ -178,7 +178,8 @@ class Adapter:
             return None
         if operation == "wait" and clock is not None:
             clock.milliseconds += arguments["ms"]
-        work = partial(getattr(self._instance, operation), **arguments)
+        given = {name: _own(value) for name, value in arguments.items()}
+        work = partial(getattr(self._instance, operation), **given)
         try:
             if clock is None or lasts is None:
                 found = self._run(work, f"{operation}()")
@@ -350,3 +351,14 @@ class Adapter:
 
 def _listed(names: Sequence[str]) -> str:
     return " and ".join(part for part in (", ".join(names[:-1]), *names[-1:]) if part) or "no arguments"
+
+
+def _own(value: Any) -> Any:
+    """Return an argument that is the callee's own: whatever becomes of it there, the kit judges by what was asked."""
+    match value:
+        case list():
+            return [_own(each) for each in value]
+        case dict():
+            return {name: _own(each) for name, each in value.items()}
+        case _:
+            return value

@@ -156,7 +156,7 @@ class AllAnswers:
             raise Inexpressible("no rest") from None
 
     def _own_steps(self, model: BaseModel) -> Iterator[tuple[BaseModel, list[Outcome]]]:
-        capped = yield from of_its_own(model, USUAL.own_steps)
+        capped = yield from of_its_own(model, USUAL.own_steps, lambda taken: False)  # every way: its signals are told
         if capped:
             raise Inexpressible("more ways than a vector lists")
 

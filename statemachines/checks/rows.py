@@ -229,12 +229,25 @@ class _Trial:
         """Run with other limits and policies, where the row runs at all; return its first fault."""
         standard = self.model
         for choices in () if standard.serials > self.bounds.large_row else declared:
-            fitting = (model for model in choices if self.needs.unmet(self.row, model) is None)
-            self.model = next(fitting, standard)
-            if self._matters(standard) and (found := self._holds(every=False)):
+            here = (self._declaring(model, standard) for model in choices)
+            self.model = next((model for model in here if self.needs.unmet(self.row, model) is None), standard)
+            if self._matters(standard) and (found := self._holds(every=True)):
                 yield Diagnostic("row-needs-more", found.where, found.message, _ELSEWHERE)
                 break
         self.model = standard
+
+    def _declaring(self, other: BaseModel, standard: BaseModel) -> BaseModel:
+        """Return a model that declares what another one does otherwise than by default, and else what the row runs with.
+
+        Where the row is about a choice that is not the default, what is witnessed there counts for it.
+        """
+        found = type(standard)(
+            {**vars(standard.limits), **_otherwise(other.limits, standard.LIMITS)},
+            {**vars(standard.policies), **_otherwise(other.policies, standard.POLICIES)},
+        )
+        if _otherwise(standard.limits, standard.LIMITS) or _otherwise(standard.policies, standard.POLICIES):
+            found.seen = standard.seen
+        return found
 
     def _never_made(self) -> Iterator[Diagnostic]:
         """Run with every choice that a `when` reads and that did not hold so far; tell of one that never does."""
@@ -295,8 +308,8 @@ class _Trial:
             far = list(extremes(self.needs.words, self.row, self.model)) if every else []
         except (ArithmeticError, TypeError, ValueError) as error:
             return self._fails(self.row.drawn[0].name.where, f"a witness or a bound cannot be evaluated: {error}", [])
-        for number, chosen in enumerate(enumerated(self.compiled.lifecycle, self.program)):
-            found = self._with({**chosen, **drawn}, chosen, eagerly=number == 0)
+        for chosen in enumerated(self.compiled.lifecycle, self.program):
+            found = self._with({**chosen, **drawn}, chosen, eagerly=True)
             if found or not every:
                 return found
         chosen = next(iter(enumerated(self.compiled.lifecycle, self.program)), {})
@@ -413,3 +426,8 @@ def spoken(value: Any) -> str:
             return f"[{', '.join(map(spoken, value))}]"
         case _:
             return str(value)
+
+
+def _otherwise(declared: object, usual: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the declared values that are not the usual ones."""
+    return {name: value for name, value in vars(declared).items() if value != usual[name]}

@@ -18,7 +18,7 @@ def entered(page: Page, entity: kernel.Entity) -> None:
     lists = ", ".join(f"{name}: list[Signal]" for name in of_consequences(page.source))
     arguments = f"{variable}: {class_name(entity.name)}, before: str, {lists}"
     with page.method(f"entered_{variable}", arguments, "None"):
-        if entity.terminal:
+        if entity.terminal and entity.ranked:
             with page.block(f"if {enters(entity, variable, entity.terminal)}:"):
                 page.line("self.completions += 1")
                 page.line(f"{variable}.completion = self.completions")

@@ -108,7 +108,7 @@ def consequential(source: kernel.Kernel, name: str) -> set[str]:
     rules = [rule.states for rule in entity.entered]
     rules += [message.states for message in source.messages if message.entity == name]
     rules += [entity.retain.states] if entity.retain is not None else []
-    return {state for states in (entity.terminal, *rules) for state in states}
+    return {state for states in (entity.terminal if entity.ranked else (), *rules) for state in states}
 
 
 def _enters(source: kernel.Kernel, effect: kernel.Effect) -> bool:

@@ -8,10 +8,12 @@ expressions, and steps that an implementation takes on its own.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import fields, is_dataclass, replace
+from typing import Any
 
 from statemachines import kernel
 from statemachines.diagnostics import SpecError
-from statemachines.expression import FunctionCall, Name, Scope, Typed, check, nodes
+from statemachines.expression import Attribute, FunctionCall, Name, Scope, Typed, check, nodes
 from statemachines.lifecycle import Expr, Lifecycle, Policy, SpontaneousSpec, Word
 from statemachines.lower.context import Lowering
 from statemachines.lower.effects import RecordOfSentence, block
@@ -26,7 +28,7 @@ def lower(lifecycle: Lifecycle) -> tuple[kernel.Kernel, Words]:
     """Lower a whole spec; raise SpecError with every fault of names and types."""
     low = Lowering(lifecycle)
     _sizes(low)
-    result = _whole(low, lifecycle)
+    result = _ranked(_whole(low, lifecycle))
     unused_missing(low, result.operations)
     _known_scope(low, result)
     _known_parts(low)
@@ -87,6 +89,27 @@ def _whole(low: Lowering, spec: Lifecycle) -> kernel.Kernel:
         definitions=tuple(_definitions(low)),
         clauses=tuple(sorted(low.clauses.values(), key=lambda clause: clause.where)),
     )
+
+
+def _ranked(source: kernel.Kernel) -> kernel.Kernel:
+    """Say of each entity whether anything goes by the order in which its records have ended, as every ordering policy does."""
+    read = {
+        each.of.type.entity
+        for each in _parts(source)
+        if isinstance(each, Attribute) and each.name == "completion" and isinstance(each.of.type, Ref)
+    }
+    ordered = {order.entity for order in source.orders}
+    entities = (replace(each, ranked=bool({each.name, ""} & ordered) or each.name in read) for each in source.entities)
+    return replace(source, entities=tuple(entities))
+
+
+def _parts(value: Any) -> Iterator[Any]:
+    """Walk what dataclasses and tuples are made of."""
+    if is_dataclass(value):
+        yield value
+        yield from (part for field in fields(value) for part in _parts(getattr(value, field.name)))
+    elif isinstance(value, tuple):
+        yield from (part for each in value for part in _parts(each))
 
 
 def _order_policy(low: Lowering, policy: Policy) -> kernel.OrderPolicy:

@@ -220,7 +220,19 @@ def test_points_cannot_be_told_of_over_http(server: Server) -> None:
         open_system(loaded("task-progress"), server.url)
 
 
-@pytest.mark.parametrize("url", ["http://", "http:8080", "http://x:port/", "http://x:0/", "http://[::1", "https:///x"])
+@pytest.mark.parametrize(
+    "url",
+    [
+        "http://",
+        "http:8080",
+        "http://x:port/",
+        "http://x:0/",
+        "http://[::1",
+        "https:///x",
+        "http://x/ü",
+        f"http://{'x' * 70}.y/",
+    ],
+)
 def test_what_names_no_server_is_a_usage_error(url: str) -> None:
     with pytest.raises(UsageError, match="names no server; write http://HOST:PORT/PATH"):
         HttpLink(url)

@@ -278,3 +278,48 @@ def test_the_same_bytes_come_each_time(tmp_path: Path) -> None:
             written.add(done.stdout)
             assert b"left out: 1, calls at once" in done.stderr
         assert len(written) == 1
+
+
+LEAVING = """
+lifecycle: leaving
+version: 1
+about: What has ended may leave in silence, or when its time is over, and then it is told.
+types:
+  JobId: {id of: Job, or: fresh}
+entities:
+  Job:
+    id: minted
+    fields: {since: time}
+    states: {active: [running], terminal: [ended]}
+    after:
+      ended: {in: 5, since: job.since, signal: {Late: {}}, remove: job}
+on its own:
+  delete:
+    for each: {job: Job}
+    when: job.state == ended
+    remove: job
+signals:
+  Late: {}
+operations:
+  start:
+    create: {Job: {since: now}}
+    gives: {job: job.id}
+  stop:
+    takes: {job: Job}
+    move: running -> ended
+matrix:
+  N1:
+    about: A job ends long after it should have.
+    level: must
+    source: the handbook, chapter 5
+    covers: [operations.stop]
+    act: [job = start(), wait(51), stopped = stop(job.job)]
+    assert: stopped.refused == null
+"""
+
+
+def test_one_state_may_be_come_to_with_a_signal_and_without() -> None:
+    document = json.loads(as_json(exported(compile_text(LEAVING, "leaving.yaml"), {}, {})))
+    (stop,) = (each for each in document["vectors"][0]["steps"] if each["call"] == "stop")
+    told = [[signal["signal"] for signal in each.get("signals", ())] for each in stop["answers"]]
+    assert sorted(told) == [[], ["Late"]]

@@ -457,6 +457,15 @@ def test_what_a_row_asserts_under_a_choice_is_tried_with_the_choice_that_the_row
     assert {each.code for each in check_text(text, "small.yaml").diagnostics} - {"unused-policy"} == code
 
 
+@pytest.mark.parametrize("claim", ["policies.other == c", "limits.kept < 51"])
+def test_a_row_about_a_choice_holds_with_that_choice_and_every_other_one(claim: str) -> None:
+    needs = ("    needs: limits.kept >= 1\n", "    needs: [limits.kept >= 1, policies.one == b]\n")
+    fault = found(
+        POLICIES, needs, ("      - shown.status == outcome\n", f"      - shown.status == outcome && {claim}\n")
+    )
+    assert "policies.one = b" in fault["row-needs-more"].message
+
+
 def test_each_condition_that_never_holds_is_told() -> None:
     one = "      - when policies.one != policies.one: shown.status == outcome\n"
     two = "      - when limits.kept < 0:\n          - shown.status == outcome\n          - gone.refused != null\n"

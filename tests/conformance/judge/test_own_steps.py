@@ -1,0 +1,327 @@
+"""Steps that a system takes by itself: in every order that shows, in many explanations, and where a sentence is left out."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from conformance.judge import Case
+from conformance.refused import Refused
+from conformance.references.thread_job import ThreadJobs
+from conformance.verdict import Verdict
+from statemachines.compile import Compiled
+from tests.checking import compile_text
+from tests.conformance.judge.test_passing import LEAVING
+from tests.conformance.systems import Watched, adapted, thread_job, whole_run
+
+ORDER = compile_text(
+    """
+lifecycle: order
+version: 1
+about: Two steps have to be taken, in whichever order.
+types:
+  JobId: {id of: Job, or: fresh}
+entities:
+  Job:
+    id: minted
+    fields: {log: {list of: text, default: "[]"}, a: bool, b: bool}
+    states: {active: [running], terminal: [ended]}
+on its own:
+  first:
+    for each: {job: Job}
+    when: job.a
+    must: true
+    set: {job.a: false, job.log: "job.log + ['a']"}
+  second:
+    for each: {job: Job}
+    when: job.b
+    must: true
+    set: {job.b: false, job.log: "job.log + ['b']"}
+operations:
+  start:
+    create: {Job: {a: false, b: false}}
+    gives: {job: job.id}
+  go:
+    takes: {job: Job}
+    set: {job.a: true, job.b: true}
+  look:
+    takes: {job: Job}
+    gives: {log: job.log}
+matrix:
+  N1:
+    about: A job goes.
+    level: must
+    source: the test
+    covers: [operations.go]
+    act: [job = start(), went = go(job.job)]
+    assert: went.refused == null
+""",
+    "order.yaml",
+)
+
+
+@pytest.mark.parametrize(("log", "right"), [("ab", True), ("ba", True), ("aa", False)])
+def test_steps_that_must_be_taken_come_in_any_order_that_shows(log: str, right: bool) -> None:
+    watched = Watched(ORDER)
+    watched.must("start", gives={"job": "j"})
+    watched.must("go", "j")
+    assert (watched("look", "j", gives={"log": list(log)}) is None) == right
+
+
+def test_who_ended_first_is_no_part_of_the_state_where_nothing_goes_by_it() -> None:
+    """Timers of one instant that end many jobs are in nobody's way then; where the list shows the order, they are."""
+    archived = compile_text(ARCHIVED, "archived.yaml")
+    assert [each.ranked for each in archived.kernel.entities] == [False]
+    assert [each.ranked for each in thread_job().kernel.entities] == [False, False, True]
+    watched = Watched(archived)
+    for number in range(20):
+        watched.must("start", gives={"job": f"j{number}"})
+    watched.must("wait", 10)
+    assert not watched.judge.unsure
+    assert watched("look", "j19", gives={"state": "running"}) is not None
+
+
+ARCHIVED = """
+lifecycle: archived
+version: 1
+about: What has run long enough is archived in silence.
+types:
+  JobId: {id of: Job, or: fresh}
+entities:
+  Job:
+    id: minted
+    fields: {since: time}
+    states: {active: [running], terminal: [ended]}
+    after:
+      running: {in: 5, since: job.since, move: ended}
+operations:
+  start:
+    create: {Job: {since: now}}
+    gives: {job: job.id}
+  look:
+    takes: {job: Job}
+    gives: {state: job.state}
+matrix:
+  N1:
+    about: A job ends by itself.
+    level: must
+    source: the test
+    covers: [operations.start]
+    act: [job = start(), wait(10), seen = look(job.job)]
+    assert: seen.state == ended
+"""
+
+
+def test_what_may_leave_at_any_time_is_one_explanation_however_many_there_are() -> None:
+    watched = Watched(LEAVING)
+    for name in "abcdefghij":
+        watched.must("start", gives={"job": name})
+        watched.must("stop", name)
+    assert (len(watched.judge.lockstep.configurations), watched.judge.unsure) == (1, False)
+
+
+# ── Where the system does not follow a sentence ──────────────────────────────────────────────────────
+
+
+class NeverNotesEnds(ThreadJobs):
+    """It tells no end, and after twenty of them it sends no signal either."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._finished = 0
+
+    def inspect_job(self, *given: Any, **named: Any) -> Any:
+        return {**super().inspect_job(*given, **named), "completed_at": None}
+
+    def finish(self, *given: Any, **named: Any) -> Any:
+        self._finished += 1
+        return super().finish(*given, **named)
+
+    def signals(self) -> Any:
+        found = super().signals()
+        return [] if self._finished > 20 else found
+
+
+def test_the_whole_model_may_come_to_what_only_one_that_lacks_a_sentence_does() -> None:
+    with adapted(NeverNotesEnds) as adapter:
+        case = Case(thread_job(), adapter)
+        jobs = [
+            case.call("start", {"thread": "t1", "tool_call": f"c{number}", "tool": "bash"}).given["job_id"]
+            for number in range(24)
+        ]
+        case.call("set_idle", {"thread": "t1", "idle": True})
+        for number, job in enumerate(jobs):
+            case.call("finish", {"job": job, "outcome": "completed", "payload": "x"})
+            if number < 3:
+                case.call("inspect_job", {"thread": "t1", "job": job})
+        assert [each.clause for each in case.judge.deviations] == [
+            "entities.Job.entering.terminal.set.job.completed_at"
+        ]
+        assert case.finding is not None
+        assert case.finding.clause == "operations.finish.signal.BoundaryRequested"
+
+
+TELLING = compile_text(
+    """
+lifecycle: telling
+version: 1
+about: Of a job that has ended it may be told how.
+types:
+  JobId: {id of: Job, or: fresh}
+entities:
+  Job:
+    id: minted
+    fields: {since: {list of: text, default: "[]"}}
+    states: {active: [running], terminal: [ended]}
+    entering:
+      ended: {set: {job.since: "job.since + ['x']"}}
+signals:
+  Told: {late: {type: bool}}
+on its own:
+  tell:
+    for each: {job: Job}
+    when: job.state == ended
+    signal: {Told: {with: {late: "job.since[0] == 'x'"}}}
+operations:
+  start:
+    create: {Job: {}}
+    gives: {job: job.id}
+  stop:
+    takes: {job: Job}
+    move: running -> ended
+  look:
+    takes: {job: Job}
+    gives: {state: job.state, since: job.since}
+matrix:
+  N1:
+    about: A job ends.
+    level: must
+    source: the test
+    covers: [operations.stop]
+    act: [job = start(), seen = stop(job.job), shown = look(job.job), again = look(job.job)]
+    assert: seen.refused == null
+""",
+    "telling.yaml",
+)
+
+
+class NotesNothing:
+    """It does not note how a job ended."""
+
+    declares = {"clock": "virtual"}
+
+    def __init__(self) -> None:
+        self._states: dict[str, str] = {}
+
+    def start(self) -> Any:
+        job = f"j{len(self._states)}"
+        self._states[job] = "running"
+        return {"job": job}
+
+    def stop(self, job: str) -> None:
+        self._known(job)
+        self._states[job] = "ended"
+
+    def look(self, job: str) -> Any:
+        self._known(job)
+        return {"state": self._states[job], "since": []}
+
+    def _known(self, job: str) -> None:
+        if job not in self._states:
+            raise Refused("not_found")
+
+    def wait(self, ms: int) -> None:
+        pass
+
+    def signals(self) -> list[Any]:
+        return []
+
+
+RETIRING = compile_text(
+    """
+lifecycle: retiring
+version: 1
+about: A job that is told to stop stops by itself.
+types:
+  JobId: {id of: Job, or: fresh}
+entities:
+  Job:
+    id: minted
+    fields: {told: {type: bool, default: false}}
+    states: {active: [running], terminal: [ended]}
+on its own:
+  obey:
+    for each: {job: Job}
+    when: job.state == running && job.told
+    must: true
+    does: stop(job)
+operations:
+  start:
+    create: {Job: {}}
+    gives: {job: job.id}
+  stop:
+    takes: {job: Job}
+    move: running -> ended
+    otherwise: unchanged
+  tell:
+    takes: {job: Job}
+    set: {job.told: true}
+    gives: {ok: "true"}
+  look:
+    takes: {job: Job}
+    gives: {state: job.state}
+matrix:
+  N1:
+    about: A job ends when it is stopped.
+    level: must
+    source: the test
+    covers: [operations.stop]
+    act: [job = start(), stop(job.job), seen = look(job.job)]
+    assert: seen.state == ended
+  N2:
+    about: A job ends when it is told to.
+    level: must
+    source: the test
+    covers: [on its own.obey]
+    act: [job = start(), stop(job.job), seen = look(job.job), told = tell(job.job)]
+    assert: told.refused == null
+""",
+    "retiring.yaml",
+)
+
+
+class GoesOn(NotesNothing):
+    """Nothing stops a job but to be told to, of which it says that it did nothing."""
+
+    def stop(self, job: str) -> None:
+        self._known(job)
+
+    def tell(self, job: str) -> Any:
+        self._known(job)
+        self._states[job] = "ended"
+        return {"ok": False}
+
+    def look(self, job: str) -> Any:
+        self._known(job)
+        return {"state": self._states[job]}
+
+
+@pytest.mark.parametrize(
+    ("compiled", "system"), [(TELLING, NotesNothing), (RETIRING, GoesOn)], ids=["no answer", "no rest"]
+)
+def test_a_model_that_lacks_a_sentence_and_cannot_go_on_is_no_fault_of_the_kit(
+    compiled: Compiled, system: type
+) -> None:
+    code, results = whole_run(system, compiled, quick=True)
+    assert code == 1
+    assert not [each for each in results if each.verdict is Verdict.HARNESS_ERROR]
+
+
+def test_what_explains_nothing_has_not_come_to_pass() -> None:
+    watched = Watched()
+    watched.start("j")
+    lockstep = watched.judge.lockstep
+    before = lockstep.witnessed()
+    assert lockstep.advance(watched.call("request_cancel", "t1", "j", "user")) is not None  # CancelSent is missing
+    assert lockstep.witnessed() == before
