@@ -45,6 +45,7 @@ from statemachines.compile import load
 from statemachines.specs import shipped, spec_path
 from tests.conformance.systems import REFERENCE, adapted, thread_job
 from tests.one_text import one_text
+from tests.right.thread_job.realclock import RealClockJobs
 
 ROOT = Path(__file__).parents[3]
 PLANTED = "python:conformance.demo:EvictsFirstStarted"
@@ -1262,6 +1263,18 @@ def test_a_replay_of_which_the_judge_is_unsure_is_not_said_to_be_fixed(elsewhere
     with adapted(REFERENCE) as adapter:
         replayed = replay(trace, adapter, replace(USUAL, nodes=2))
     assert (replayed.exit, repr(replayed)) == (EXIT_UNKNOWN, f"C1: could not tell: {UNSURE}")
+
+
+def test_a_replay_decides_no_claim_that_a_run_leaves_open(elsewhere: Path) -> None:
+    """By a clock that runs on, nobody can say when a job has started."""
+    path = saved(elsewhere, "- last = start(t1, fresh, bash)")
+    text = path.read_text(encoding="utf-8")
+    claim = text.replace("    assert:\n", "    assert:\n      - inspect_job(t1, last.job_id).started_at == 7\n", 1)
+    path.write_text(claim, encoding="utf-8")
+    trace = read(str(path))
+    with adapted(RealClockJobs) as adapter:
+        replayed = replay(trace, adapter)
+    assert (replayed.exit, "needs a clock that stands still" in repr(replayed)) == (EXIT_UNKNOWN, True)
 
 
 @pytest.mark.thorough

@@ -297,3 +297,34 @@ def test_beside_others_a_reply_has_a_form_where_in_no_order_it_need_not(system: 
     assert called("end", "keep") is None
     found = called("keep", "keep")
     assert (found is not None and found.kind == "shape") is (system is KeptInWords)
+
+
+def test_calls_at_once_that_hang_are_of_the_clause_that_a_baseline_names() -> None:
+    def hang(self: Any, **_: Any) -> None:
+        threading.Event().wait(2)
+
+    with adapted(type("Hangs", (REFERENCE,), {"finish": hang, "request_cancel": hang}), limit=0.2) as adapter:
+        case = Case(thread_job(), adapter)
+        job = start_of(case, "c1")().given["job_id"]
+        calls = [
+            partial(case.call, "finish", {"job": job, "outcome": "completed", "payload": "x"}),
+            partial(case.call, "request_cancel", {"thread": "t1", "job": job, "by": "user"}),
+        ]
+        with pytest.raises(CallFailed):
+            case.together(calls)
+    assert [(each.kind, each.clause) for each in case.faults] == [("hang", "operations.finish")]
+
+
+def test_what_a_callee_makes_of_its_arguments_changes_nothing_of_what_was_asked() -> None:
+    class Consumes(REFERENCE):
+        def list_jobs(self, thread: str, statuses: Any = None) -> list[Any]:
+            asked = list(statuses)
+            statuses.clear()
+            return super().list_jobs(thread, asked)
+
+    statuses = ["running"]
+    with adapted(Consumes) as adapter:
+        case = Case(thread_job(), adapter)
+        start_of(case, "c1")()
+        listed = case.call("list_jobs", {"thread": "t1", "statuses": statuses})
+    assert (len(listed.value), statuses, case.finding) == (1, ["running"], None)

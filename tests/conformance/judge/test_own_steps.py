@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
 import pytest
 
 from conformance.judge import Case
-from conformance.refused import Refused
 from conformance.references.thread_job import ThreadJobs
+from conformance.refused import Refused
 from conformance.verdict import Verdict
 from statemachines.compile import Compiled
 from tests.checking import compile_text
@@ -209,7 +209,7 @@ matrix:
 class NotesNothing:
     """It does not note how a job ended."""
 
-    declares = {"clock": "virtual"}
+    declares: ClassVar = {"clock": "virtual"}
 
     def __init__(self) -> None:
         self._states: dict[str, str] = {}

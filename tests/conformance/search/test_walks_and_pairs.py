@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import random
 import sys
+import threading
 from collections import Counter
 from collections.abc import Hashable, Iterator
 from contextlib import AbstractContextManager, contextmanager
@@ -298,3 +299,18 @@ def test_another_round_makes_other_cases(search: Any) -> None:
 
     assert len(seeds(0)) == len(seeds(4)) == 4
     assert seeds(0).isdisjoint(seeds(4))
+
+
+@pytest.mark.thorough
+def test_a_call_that_hangs_is_made_a_few_times_by_whichever_part_of_a_search() -> None:
+    made: list[str] = []
+
+    class Hangs(ThreadJobs):
+        def finish(self, *given: Any, **named: Any) -> Any:
+            made.append("finish")
+            threading.Event().wait(5)
+
+    with adapted(Hangs, limit=0.2) as adapter:
+        faults = Faults(BrokenCalls(adapter), 5)
+        walks.search(thread_job(), adapter, 0, replace(USUAL, walks=40), after=lambda driver: None, faults=faults)
+    assert len(made) == BrokenCalls.ENOUGH

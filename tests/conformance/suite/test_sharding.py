@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import json
+import sys
+import time
+from pathlib import Path
 from typing import Any, ClassVar
 
 import pytest
 
 import conformance
+from conformance.api import prepared
 from conformance.errors import UsageError
 from conformance.report import Report
 from conformance.suite.rows import RowRunner
@@ -15,6 +19,7 @@ from conformance.suite.sharding import Shards, setting_of
 from conformance.verdict import Counterexample, Verdict
 from statemachines.compile import load
 from statemachines.rows import RowCompiler
+from tests.conformance.remote.leftovers import nothing_left
 from tests.conformance.suite.test_pace import LastOutcomeCounts
 from tests.conformance.systems import BRIEF, adapted
 from tests.faulty.task_progress import FAULTY
@@ -103,6 +108,39 @@ def test_a_row_that_shows_something_wrong_is_not_clean_and_leaves_nothing_behind
         assert runner.known == before
         assert runner.clean(rows["N1"]) is not None
         assert runner.run(rows["E5"]).verdict is Verdict.FAIL
+
+
+@pytest.mark.thorough
+def test_a_process_that_nobody_waits_for_leaves_nothing_of_its_system(tmp_path: Path) -> None:
+    """A system of another process that does not end by itself, whose shard is ended in the middle of a row."""
+    (tmp_path / "stays.py").write_text(STAYS, encoding="utf-8")
+    target = f"stdio:{sys.executable} {tmp_path / 'stays.py'}"
+    with nothing_left(), prepared("task-progress", target, workers=2) as run:
+        assert run._setting is not None
+        with Shards(run._setting, 2) as shards:
+            rows = [name for name, row in run.compiled.lifecycle.rows.items() if row.level == "must"]
+            shards._begin(rows[:8], run._runner.known, is_row=True)
+            until = time.monotonic() + 20
+            while len(list((tmp_path).glob("begun-*"))) < 2 and time.monotonic() < until:
+                time.sleep(0.05)
+    assert len(list(tmp_path.glob("begun-*"))) >= 2
+
+
+STAYS = """
+import json, os, pathlib, sys, time
+
+for line in sys.stdin:
+    asked = json.loads(line)
+    answer = {"protocol": 1, "declares": {}} if asked["method"] == "hello" else None
+    if asked["method"] == "create_task":
+        (pathlib.Path(__file__).parent / f"begun-{os.getpid()}").touch()
+        time.sleep(1)
+    try:
+        print(json.dumps({"jsonrpc": "2.0", "id": asked["id"], "result": answer}), flush=True)
+    except BrokenPipeError:
+        break
+time.sleep(300)
+"""
 
 
 def test_what_was_run_ahead_on_less_than_is_known_is_void() -> None:
