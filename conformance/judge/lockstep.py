@@ -202,7 +202,9 @@ class Lockstep:
             if _state(each) in later:
                 continue
             found.append(each)
-            most = max(min(self.budget.own_steps, left), 1)
+            if left <= 0:
+                continue
+            most = min(self.budget.own_steps, left)
             steps = of_its_own(each.model.fork(), most, lambda taken: not all(map(silent, taken)))
             reached = [_state(replace(each, model=model)) for model, _ in steps]
             left -= len(reached)
