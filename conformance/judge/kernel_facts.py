@@ -109,8 +109,8 @@ class Facts(CallTypes):
         ids = list(self.minted(call))
 
         def mint(entity: str, prefix: str = "", size: int | None = None) -> str:
-            found = next((each for owner, each in ids if owner == entity), "")
-            if not found:
+            found = next((each for owner, each in ids if owner == entity), None)
+            if found is None:
                 return otherwise(entity, prefix, size)
             ids.remove((entity, found))
             return found
