@@ -30,6 +30,7 @@ OTHER_ORDER = (
     "a weak pass: only another order of the calls at once, which did not come, witnesses all that the row is about"
 )
 ONE_STEP = "a weak pass: the calls at once told of no point, so that each was one step of the system"
+BUSY = "it was slow once, or the machine was busy; --call-limit says how long a call may take"
 NO_ANSWER = "no answer"  # what a call gave that did not come back
 EXIT_CONFORMS, EXIT_VIOLATES, EXIT_USAGE, EXIT_HARNESS, EXIT_UNKNOWN = 0, 1, 2, 3, 4
 EXIT_INTERRUPTED = 130  # as if SIGINT (2) had ended us
@@ -107,7 +108,14 @@ def verdict_of(found: Counterexample) -> Judged:
     if found.reproduced:
         return Judged(Verdict.FAIL, reason, found)
     times = "once" if found.rounds == 1 else f"{found.rounds} times"
-    return Judged(Verdict.FLAKY, f"{reason}; played again {times}, it did not show", found)
+    return came_back(f"{reason}; played again {times}, it did not show", found, hangs=found.matter.startswith("hang"))
+
+
+def came_back(reason: str, found: Counterexample | None, *, hangs: bool) -> Judged:
+    """Return the verdict on what never showed again: of a call that did not come back in time nobody can tell whose fault it is."""
+    if hangs:
+        return Judged(Verdict.COULD_NOT_TELL, f"{reason}: {BUSY}", found)
+    return Judged(Verdict.FLAKY, reason, found)
 
 
 @dataclass(frozen=True, slots=True)

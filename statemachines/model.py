@@ -416,6 +416,7 @@ class BaseModel:
 
     CLAUSES: tuple[str, ...] = ()
     LIMITS: Mapping[str, int | None] = {}
+    RENAMED: Mapping[str, str] = {}  # parameters that Python calls otherwise than the spec
     POLICIES: Mapping[str, Any] = {}
     TELLING: frozenset[int] = frozenset()
     ENDING: frozenset[int] = frozenset()
@@ -479,28 +480,34 @@ class BaseModel:
         """Return the name of an invariant that does not hold, or an empty text; `earlier` is the model one step before."""
         raise NotImplementedError
 
+    def _renamed(self, arguments: Mapping[str, Any]) -> Mapping[str, Any]:
+        """Return arguments by the names that Python has for them."""
+        if not self.RENAMED:
+            return arguments
+        return {self.RENAMED.get(name, name): value for name, value in arguments.items()}
+
     def decide(self, operation: str, arguments: Mapping[str, Any]) -> Decision:
         """Return what an operation may answer now, before anything changes."""
-        found: Decision = getattr(self, f"may_{operation}")(**arguments)
+        found: Decision = getattr(self, f"may_{operation}")(**self._renamed(arguments))
         return found
 
     def blocks_for(self, operation: str, arguments: Mapping[str, Any]) -> int | None:
         """Return the milliseconds for which a call of an operation that `waits` may block now; None where it is not accepted."""
         if not self.decide(operation, arguments).accept:
             return None
-        found: int = getattr(self, f"blocks_for_{operation}")(**arguments)
+        found: int = getattr(self, f"blocks_for_{operation}")(**self._renamed(arguments))
         return found
 
     def ends_wait(self, operation: str, arguments: Mapping[str, Any]) -> bool:
         """Return whether a call of an operation that `waits` for a time has no more reason to, so that it comes back now."""
-        found: bool = getattr(self, f"ends_wait_{operation}")(**arguments)
+        found: bool = getattr(self, f"ends_wait_{operation}")(**self._renamed(arguments))
         return found
 
     def do(self, operation: str, arguments: Mapping[str, Any], mint: Callable[..., str] | None = None) -> Outcome:
         """Carry an operation out, with `mint` to choose the ids of new records; raise Impossible where one does not fit."""
         before, self.mint = self.mint, mint or self.mint
         try:
-            outcome: Outcome = getattr(self, f"do_{operation}")(**arguments)
+            outcome: Outcome = getattr(self, f"do_{operation}")(**self._renamed(arguments))
         finally:
             self.mint = before
         return outcome

@@ -97,7 +97,7 @@ def action(folder: Path, **given: str) -> tuple[list[str], str]:
         if failed and "!cancelled()" not in step.get("if", ""):
             continue
         values = {
-            name: re.sub(r"\$\{\{ inputs\.(\w+) \}\}", lambda m: inputs[m[1]], said)
+            name: re.sub(r"\$\{\{ inputs\.([\w-]+) \}\}", lambda m: inputs[m[1]], said)
             for name, said in step["env"].items()
         }
         assert "${{" not in step["run"], "what an input holds never becomes part of a script"

@@ -13,7 +13,7 @@ from conformance.judge import NO_REPLY, BrokenCalls, CallFailed, Finding, kernel
 from conformance.suite.levels import in_order
 from conformance.suite.row_facts import makes_calls_at_once
 from conformance.system import HarnessError
-from conformance.verdict import Counterexample, Judged, Verdict, verdict_of
+from conformance.verdict import Counterexample, Judged, Verdict, came_back, verdict_of
 from statemachines.lifecycle import Row
 from statemachines.rows import Program, RowTooLong
 
@@ -59,7 +59,7 @@ class FailedRow:
         if not held:
             return Judged(Verdict.FAIL, reason, found)
         times = "once" if held == 1 else f"{held} times"
-        return Judged(Verdict.FLAKY, f"{reason}; tried again {times}, it held", found)
+        return came_back(f"{reason}; tried again {times}, it held", found, hangs=hangs)
 
     def _shortest(self, told: dict[str, Counterexample]) -> Counterexample | None:
         wanted = _wanted(self.program.row, self.failed)

@@ -16,7 +16,7 @@ from conformance.suite.levels import fault_of, in_order, only_derived, only_deri
 from conformance.suite.row_facts import lacking
 from conformance.suite.rows import RowRunner
 from conformance.system import Adapter, HarnessError
-from conformance.verdict import UNSURE, Counterexample, Judged, RowResult, Verdict, verdict_of
+from conformance.verdict import UNSURE, Counterexample, Judged, RowResult, Verdict, came_back, verdict_of
 from statemachines.lifecycle import Level
 
 if TYPE_CHECKING:
@@ -283,8 +283,8 @@ def _failed(
     found = shrunk(case, rounds=rounds, wanted=[finding], others=others, fits=runner.fits)
     if found is not None:
         return verdict_of(_as_told(runner, found, known))
-    seen = f"expected {finding.expected}; seen {finding.seen}"
-    return Judged(Verdict.FLAKY, f"{finding.operation}: {seen}; played again, it did not show")
+    seen = f"{finding.operation}: expected {finding.expected}; seen {finding.seen}; played again, it did not show"
+    return came_back(seen, None, hangs=finding.kind == "hang")
 
 
 def _as_told(runner: RowRunner, found: Counterexample, known: Collection[str]) -> Counterexample:

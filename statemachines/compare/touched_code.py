@@ -14,7 +14,7 @@ from statemachines.compile import Compiled
 _OF_ANY_CALL: Final = frozenset({"own_steps", "take", "deadlines", "fire"})
 """What every call comes to at its end: the steps that must be taken, and the timers that are due."""
 WAIT: Final = "wait"
-_NO_STEP: Final = frozenset({"CLAUSES", "LIMITS", "POLICIES", "broken", "freeze", "thaw", "reset"})
+_NO_STEP: Final = frozenset({"CLAUSES", "LIMITS", "POLICIES", "RENAMED", "broken", "freeze", "thaw", "reset"})
 """What says nothing of a step: names, what is declared, what is asked of every state, and how a state is kept."""
 _OF_OPERATION: Final = ("may_", "do_", "blocks_for_", "ends_wait_")
 

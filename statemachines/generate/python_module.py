@@ -9,7 +9,7 @@ from __future__ import annotations
 from importlib import resources
 
 from statemachines import kernel
-from statemachines.expression import group_constant
+from statemachines.expression import group_constant, python_name
 from statemachines.generate.consequences import entered, removed, sending
 from statemachines.generate.named import definition, invariants, order_policy
 from statemachines.generate.operations import operation
@@ -74,6 +74,9 @@ def _model(page: Page) -> None:
         page.line()
         page.line("CLAUSES = CLAUSES")
         page.line(f"LIMITS = {dict(source.limits)!r}")
+        names = {each.name: python_name(each.name) for operation in source.operations for each in operation.parameters}
+        if renamed := {name: other for name, other in names.items() if other != name}:
+            page.line(f"RENAMED = {renamed!r}")
         page.line(f"POLICIES = {dict(source.policies)!r}")
         if telling := sorted(each for each, step in enumerate(source.spontaneous) if step.tells):
             page.line(f"TELLING = frozenset({telling})")

@@ -676,3 +676,38 @@ def test_what_is_measured_otherwise_has_the_size_that_is_measured(piece: str, mo
     assert text.startswith(piece)
     assert document(text, limit, None).inline == (more <= 0)
     assert document(text, 60, None).inline
+
+
+@pytest.mark.parametrize("name", ["document", "class", "lambda", "self", "plain"])
+def test_a_parameter_may_have_any_name(name: str) -> None:
+    model = compile_text(
+        f"""
+lifecycle: named
+version: 1
+about: A printer prints documents.
+entities:
+  Document:
+    id: minted
+    states: {{active: [waiting], terminal: [printed]}}
+operations:
+  submit:
+    create: {{Document: {{}}}}
+    gives: {{id: document.id}}
+  print:
+    takes: {{{name}: Document}}
+    move: waiting -> printed
+matrix:
+  N1:
+    about: A document is printed.
+    level: must
+    source: the test
+    covers: [operations.print]
+    act: [sheet = submit(), printed = print(sheet.id)]
+    assert: printed.refused == null
+""",
+        "named.yaml",
+    ).model()
+    document = model.do("submit", {}).value["id"]
+    assert model.decide("print", {name: document}).accept
+    model.do("print", {name: document})
+    assert not model.decide("print", {name: document}).accept

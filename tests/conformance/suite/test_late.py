@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import time
 from typing import Any
 
 import pytest
 
+from conformance.budget import USUAL
 from conformance.judge.case import Case
-from conformance.verdict import Verdict
+from conformance.suite.machine import MACHINE
+from conformance.suite.run import Run
+from conformance.verdict import EXIT_UNKNOWN, Verdict
 from statemachines.compile import load
-from tests.conformance.systems import adapted, row_result
+from tests.conformance.systems import REFERENCE, adapted, row_result, thread_job
 from tests.tools.late import (
     KeepsForEver,
     KeepsForEverInRealTime,
@@ -77,3 +81,23 @@ def test_a_row_about_late_attempts_accuses_nobody() -> None:
 
 def test_a_row_about_attempts_finds_that_there_is_none() -> None:
     assert row_result(NeverAgain, "E9", JOB, quick=True, shortest=False).verdict is Verdict.FAIL
+
+
+@pytest.mark.parametrize("rows", [["N1", "N2", "N3"], [MACHINE]], ids=["rows", "searches"])
+def test_a_call_that_was_late_once_and_never_again_is_nobodys_fault(rows: list[str]) -> None:
+    """A machine may be busy: there is no verdict on it, and the reason says what helps."""
+    late: list[str] = []
+
+    class LateOnce(REFERENCE):
+        def finish(self, *given: Any, **named: Any) -> Any:
+            if not late:
+                late.append("finish")
+                time.sleep(1.5)
+            return super().finish(*given, **named)
+
+    with adapted(LateOnce, limit=0.5) as adapter:
+        run = Run(thread_job(), adapter, rows=rows, budget=USUAL.quick())
+        code = run.go().exit
+    told = [each for each in run.results if each.verdict is not Verdict.PASS]
+    assert (code, [each.verdict for each in told], late) == (EXIT_UNKNOWN, [Verdict.COULD_NOT_TELL], ["finish"])
+    assert "--call-limit" in told[0].reason
