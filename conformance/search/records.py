@@ -5,15 +5,13 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Collection, Hashable, Iterator, Mapping, Sequence
 from operator import attrgetter
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from conformance.search.story import Story
 from statemachines import kernel
 from statemachines.expression import python_name
 from statemachines.model import BaseModel
 from statemachines.types import Bool, Enum, Id, Int, List, Optional, Ref, Text, Type, present
-
-if TYPE_CHECKING:
-    from conformance.search.situations import Story
 
 MANY_RECORDS = 4  # records beside a limit, beyond which one more is nothing new
 BESIDE = 40  # other records of an owner that are looked at

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Hashable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 from typing import Any
 
 from conformance.search.records import BESIDE, MANY_RECORDS, Records, is_small, sizes
+from conformance.search.story import Label, Story
 from statemachines.compile import Compiled
 from statemachines.expression import python_name
 from statemachines.model import BaseModel, Decision
@@ -21,22 +21,6 @@ KIN = 12  # records of an entity that are looked at for those that have to do wi
 SENTENCE, CALL, PAIR, COUNT = 8.0, 4.0, 2.0, 1.0  # how much a new situation of a kind is worth
 
 Situation = tuple[float, Hashable]  # what it is worth when it is new, and what it is
-Label = Hashable  # what a call did
-
-
-@dataclass(slots=True)
-class Story:
-    """What has happened last to each id, two calls of it, and last of all, and to which id; in a case or in thought."""
-
-    last: dict[Hashable, tuple[Label, ...]] = field(default_factory=dict)
-    before: Label = ""
-    about: Hashable = None
-    given: dict[Hashable, str] = field(default_factory=dict)  # what each argument was last, of all and of each id
-    when: dict[Hashable, int] = field(default_factory=dict)  # the instant of the last call of each id
-
-    def fork(self) -> Story:
-        """Return another one that goes on from here."""
-        return Story(dict(self.last), self.before, self.about, dict(self.given), dict(self.when))
 
 
 class Situations:

@@ -17,8 +17,9 @@ from conformance.search.ahead import Ahead, Intended
 from conformance.search.faults import Diverged, Faults
 from conformance.search.instants import instants_of
 from conformance.search.prefill import prefills
-from conformance.search.situations import Situations, Story
+from conformance.search.situations import Situations
 from conformance.search.stateful import Driver
+from conformance.search.story import Story
 from conformance.system import MOVED, Adapter
 from statemachines import kernel
 from statemachines.compile import Compiled
