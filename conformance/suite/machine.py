@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, NamedTuple
 
 from conformance.counterexample import shrunk
-from conformance.judge import Case, Finding, Judge
+from conformance.judge import NO_WAY, Case, Finding, Judge
 from conformance.report import named
 from conformance.suite.levels import fault_of, in_order, only_derived, only_derived_race
 from conformance.suite.row_facts import lacking
@@ -253,17 +253,22 @@ def _same_calls(one: Counterexample, other: Counterexample) -> bool:
 
 @dataclass(slots=True)
 class SearchTally:
-    """How many cases of one search were judged, and how many diverged where nobody can judge it; and what they witnessed."""
+    """How many cases of one search were judged, and how many diverged where nobody can judge it; and what they witnessed.
+
+    Of those `unlooked` are cases of which too few ways were looked at to find one.
+    """
 
     witnessed: Counter[str] = field(default_factory=Counter)
     judged: int = 0
     unjudged: int = 0
+    unlooked: int = 0
 
     def count(self, driver: Driver) -> None:
         """Take note of a case that came to its end."""
         judge = driver.case.judge
         if judge.unsure and driver.case.finding is not None:
             self.unjudged += 1  # what nobody could judge witnesses nothing
+            self.unlooked += driver.case.finding.clause == NO_WAY.clause
             return
         self.judged += 1
         self.witnessed.update(judge.lockstep.witnessed())
@@ -271,7 +276,7 @@ class SearchTally:
     def could_not_tell(self, *, blind: bool) -> bool:
         """Return whether too much was left unjudged: any of it, where no case of this system can be judged to its end."""
         many = self.unjudged > 1 and self.unjudged * UNJUDGED >= self.judged + self.unjudged
-        return many or (blind and self.unjudged > 0)
+        return many or (blind and self.unjudged > self.unlooked)
 
 
 def _failed(

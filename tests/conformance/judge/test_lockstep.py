@@ -66,10 +66,10 @@ def test_an_id_may_come_again_when_its_record_is_gone() -> None:
     watched.start("a")
 
 
-@pytest.mark.parametrize("job_id", [None, ""])
-def test_a_start_gives_an_id(job_id: str | None) -> None:
-    kind, clause, expected, _ = told(Watched()("start", "t1", "c", "bash", gives=started("a") | {"job_id": job_id}))
+def test_a_start_gives_an_id_be_it_empty() -> None:
+    kind, clause, expected, _ = told(Watched()("start", "t1", "c", "bash", gives=started("a") | {"job_id": None}))
     assert (kind, clause, expected) == ("shape", "operations.start.gives", "the id of the new Job")
+    Watched().must("start", "t1", "c", "bash", gives=started("a") | {"job_id": ""})
 
 
 def test_an_id_that_the_caller_chose_is_the_one() -> None:
