@@ -27,6 +27,8 @@ AT_ONCE = 500
 _Event = tuple[int | None, tuple[Any, ...]]
 """A timer, and the instant at which it fires; or no instant, and a step that may be taken unasked, as `own_steps` lists it."""
 
+CROWD = 5
+"""Timers of one instant; of more of them it is only asked whether their order matters at all."""
 EACH_SIGNAL = 6
 """Timers that fire, of which so many more are looked at for each signal that was seen: it takes one, and those beside it."""
 
@@ -156,7 +158,11 @@ class Passing:
         events = [(instant, timer) for timer in model.deadlines() for instant in self._instants(model, timer, end)]
         bound = min((self._fires_by(timer, model) for timer in model.deadlines()), default=latest(end))
         events = [event for event in events if earliest(event[0]) <= bound]
-        if len(events) > 1 and (self._all_fire(events, model, end) or len({instant for instant, _ in events}) == 1):
+        at_one_instant = len({instant for instant, _ in events}) == 1
+        if len(events) > CROWD and at_one_instant and (after := self._after_all(point, events)) is not None:
+            yield from after
+            return
+        if len(events) > 1 and (self._all_fire(events, model, end) or at_one_instant):
             first, *others = events
             if self._may_go_first(point.frozen, first, others):
                 events = [first]
@@ -217,6 +223,40 @@ class Passing:
             if not all(self._commute(frozen, first, (None, step)) for step in model.own_steps()):
                 return False
         return True
+
+    def _after_all(self, point: _Point, events: Sequence[tuple[int, Timer]]) -> list[_Point] | None:
+        """Return the point after many timers of one instant, none where a signal was not seen; None where their order may matter.
+
+        It does not where none takes another one away, nothing else may be done meanwhile, and they lead to the same forwards
+        and backwards.
+        """
+        try:
+            for event in events:
+                model, _ = self._fired(point.frozen, event)
+                running = model.deadlines()
+                if model.own_steps() or any(other not in running for at, other in events if (at, other) != event):
+                    return None
+            (frozen, taken), (backwards, other) = (self._in_turn(point.frozen, each) for each in (events, events[::-1]))
+        except Impossible:
+            return None
+        needed = required(taken)
+        same = frozen == backwards and sorted(map(repr, needed)) == sorted(map(repr, required(other)))
+        if not same or self.seen.contested(needed):
+            return None
+        rest, unseen = self.seen.left(needed, point.rest)
+        if unseen is not None:
+            self._miss(unseen, rest.bit_count())
+            return []
+        return [_Point(frozen, rest, _Done(taken, point.way))]
+
+    def _in_turn(self, frozen: Any, events: Sequence[tuple[int, Timer]]) -> tuple[Any, list[Outcome]]:
+        """Return the state after some events, one after the other, with what was done."""
+        taken: list[Outcome] = []
+        for event in events:
+            model, done = self._fired(frozen, event)
+            frozen = model.freeze()
+            taken += done
+        return frozen, taken
 
     def _commute(self, frozen: Any, one: _Event, other: _Event) -> bool:
         """Return whether two events leave the same behind in either order, and neither takes the other away, or its signal."""

@@ -69,17 +69,18 @@ def test_steps_that_must_be_taken_come_in_any_order_that_shows(log: str, right: 
     assert (watched("look", "j", gives={"log": list(log)}) is None) == right
 
 
-def test_who_ended_first_is_no_part_of_the_state_where_nothing_goes_by_it() -> None:
+@pytest.mark.parametrize("jobs", [4, 100])
+def test_who_ended_first_is_no_part_of_the_state_where_nothing_goes_by_it(jobs: int) -> None:
     """Timers of one instant that end many jobs are in nobody's way then; where the list shows the order, they are."""
     archived = compile_text(ARCHIVED, "archived.yaml")
     assert [each.ranked for each in archived.kernel.entities] == [False]
     assert [each.ranked for each in thread_job().kernel.entities] == [False, False, True]
     watched = Watched(archived)
-    for number in range(20):
+    for number in range(jobs):
         watched.must("start", gives={"job": f"j{number}"})
     watched.must("wait", 10)
     assert not watched.judge.unsure
-    assert watched("look", "j19", gives={"state": "running"}) is not None
+    assert watched("look", f"j{jobs - 1}", gives={"state": "running"}) is not None
 
 
 ARCHIVED = """

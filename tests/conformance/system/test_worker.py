@@ -597,7 +597,9 @@ def test_a_search_that_gave_up_could_not_tell() -> None:
 def judged_or_not(*, unsure: bool) -> Any:
     """A case of a search, as much of it as is counted."""
     judge = SimpleNamespace(unsure=unsure, lockstep=SimpleNamespace(witnessed=list))
-    return SimpleNamespace(case=SimpleNamespace(judge=judge, finding=object() if unsure else None))
+    return SimpleNamespace(
+        case=SimpleNamespace(judge=judge, finding=SimpleNamespace(clause="order") if unsure else None)
+    )
 
 
 @pytest.mark.parametrize(("unjudged", "verdict"), [(0, Verdict.PASS), (1, Verdict.PASS), (2, Verdict.COULD_NOT_TELL)])
