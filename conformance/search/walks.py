@@ -17,9 +17,8 @@ from conformance.search.ahead import Ahead, Intended
 from conformance.search.faults import Diverged, Faults
 from conformance.search.instants import instants_of
 from conformance.search.prefill import prefills
-from conformance.search.situations import Situations
+from conformance.search.situations import Situations, Story
 from conformance.search.stateful import Driver
-from conformance.search.story import Story
 from conformance.system import MOVED, Adapter
 from statemachines import kernel
 from statemachines.compile import Compiled
@@ -29,7 +28,6 @@ IDLY = 0.15  # of the calls are made whatever comes of them
 REPEATED = 0.3  # of those are the same as one shortly before
 FLOODS = 0.3  # of those are the last few calls, many times over
 MOST_FLOODED = 4  # calls that are the last few
-VARIED = 0.5  # of those give other values each time
 FLOODED = (10, 60, 120)  # calls, more or less, of all those times
 LIKED = (0.2, 1.0, 1.0, 3.0)  # how much more often than others an operation is tried, by walk
 SELDOM_GIVEN = (
@@ -157,13 +155,10 @@ class SteeredWalk:
     def _flood(self, calls: Sequence[_CallMade], times: int) -> None:
         """Make calls so often, each time about what is new then; until too many ways of what may come would be open."""
         judge, faults = self._driver.case.judge, self._driver.faults
-        varied = self._chooser.random() < VARIED
         for _ in range(times):
             renamed: dict[str, str] = {}
             for made in calls:
                 again = self._anew(made, renamed)
-                if again is not None and varied:
-                    again |= self._other_values(made)
                 if again is None or faults.late() or not self._driver.may(made.operation, again):
                     return
                 model = judge.model.fork()
@@ -193,14 +188,6 @@ class SteeredWalk:
             found[parameter.name] = renamed.get(value, value)
         return found
 
-    def _other_values(self, made: _CallMade) -> dict[str, Any]:
-        """Draw the arguments of a call that name nothing, as far as it was given some."""
-        if made.operation == "wait":
-            return {}
-        drawn = self._driver.drawn_for(self._driver.case.judge.model, made.operation, self._chooser) or {}
-        plain = (each.name for each in self._operations[made.operation].parameters if _is_plain(each))
-        return {name: drawn[name] for name in plain if name in made.arguments and name in drawn}
-
     def _may_be_new(self, parameter: kernel.Parameter) -> bool:
         kind = present(parameter.type)
         declared = self._types.get(kind.name) if isinstance(kind, Text) else None
@@ -222,12 +209,6 @@ def _usual(operation: kernel.Operation) -> float:
 def _names_records(parameter: kernel.Parameter) -> bool:
     kind = present(parameter.type)
     return bool(parameter.entity) or (isinstance(kind, List) and isinstance(kind.item, Id) and bool(kind.item.entity))
-
-
-def _is_plain(parameter: kernel.Parameter) -> bool:
-    """Return whether a parameter is no id and no name that records have: an outcome, a number, a record, a list of such."""
-    kind = present(parameter.type)
-    return not parameter.entity and not isinstance(kind.item if isinstance(kind, List) else kind, Id | Text)
 
 
 def _with(value: Any, given: Mapping[str, str]) -> Any:

@@ -243,12 +243,14 @@ CLI_JOB = Tolerated(
                     "job.own_end != running"
                 ),
                 (
-                    "define.may_have_ended(job): job.own_end != running || job.cancel_asked_at != null || timeout_is_over(job) → "
-                    "job.cancel_asked_at != null || timeout_is_over(job)"
+                    "define.may_have_ended(job): job.own_end != running || job.cancel_asked_at != null || timeout_is_over(job) || "
+                    "timeout_may_be_over(job) → "
+                    "job.cancel_asked_at != null || timeout_is_over(job) || timeout_may_be_over(job)"
                 ),
                 (
-                    "define.may_have_ended(job): job.own_end != running || job.cancel_asked_at != null || timeout_is_over(job) → "
-                    "job.own_end != running || timeout_is_over(job)"
+                    "define.may_have_ended(job): job.own_end != running || job.cancel_asked_at != null || timeout_is_over(job) || "
+                    "timeout_may_be_over(job) → "
+                    "job.own_end != running || timeout_is_over(job) || timeout_may_be_over(job)"
                 ),
             ),
             "by when a job has ended is open within the settle time, and no row can demand that it is",

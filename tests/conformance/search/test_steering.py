@@ -16,9 +16,8 @@ from conformance.search import ahead, walks
 from conformance.search.ahead import Ahead
 from conformance.search.faults import Faults
 from conformance.search.instants import Instants
-from conformance.search.situations import Situations
+from conformance.search.situations import Situations, Story
 from conformance.search.stateful import Driver
-from conformance.search.story import Story
 from statemachines.compile import Compiled
 from statemachines.model import Restless
 from statemachines.rows import Observed
