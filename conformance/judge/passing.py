@@ -18,16 +18,14 @@ from conformance.judge.finding import Finding
 from conformance.judge.kernel_facts import Facts
 from conformance.judge.matching import Signals, required
 from conformance.system import Instant, earliest, latest
+from statemachines.commuting import Commuting
 from statemachines.model import BaseModel, Impossible, Outcome, Signal, Timer
 from statemachines.quiescence import settled, telling
 from statemachines.rows import Observed
 
 AT_ONCE = 500
 """Milliseconds within which a call comes back once nothing keeps it: who only looks now and then takes that long, or a busy machine."""
-_Event = tuple[int | None, tuple[Any, ...]]
-"""A timer, and the instant at which it fires; or no instant, and a step that may be taken unasked, as `own_steps` lists it."""
-
-CROWD = 5
+FEW_AT_ONE_INSTANT = 5
 """Timers of one instant; of more of them it is only asked whether their order matters at all."""
 EACH_SIGNAL = 6
 """Timers that fire, of which so many more are looked at for each signal that was seen: it takes one, and those beside it."""
@@ -122,6 +120,7 @@ class Passing:
         self._late = late
         self._most = most + EACH_SIGNAL * len(seen)
         self._fires = 0
+        self._orders = Commuting(model, self._alike)
         self._left = len(seen)
 
     def ways(self, end: int) -> Iterator[tuple[BaseModel, list[Outcome]]]:
@@ -145,7 +144,7 @@ class Passing:
                 model.now = end
                 yield model, point.taken()
                 model = self.model.thawed(point.frozen)
-            if max(len(known), self._fires) > self._most:
+            if max(len(known), self._fires + self._orders.tried) > self._most:
                 self.partial = True
                 continue
             for following in self._next(point, model, end):
@@ -159,12 +158,13 @@ class Passing:
         bound = min((self._fires_by(timer, model) for timer in model.deadlines()), default=latest(end))
         events = [event for event in events if earliest(event[0]) <= bound]
         at_one_instant = len({instant for instant, _ in events}) == 1
-        if len(events) > CROWD and at_one_instant and (after := self._after_all(point, events)) is not None:
-            yield from after
+        many = at_one_instant and len(events) > FEW_AT_ONE_INSTANT
+        if many and (after := self._orders.in_any_order(point.frozen, events)) is not None:
+            yield from self._led_to(point, *after)
             return
         if len(events) > 1 and (self._all_fire(events, model, end) or at_one_instant):
             first, *others = events
-            if self._may_go_first(point.frozen, first, others):
+            if self._orders.may_go_first(point.frozen, first, others):
                 events = [first]
         for event in events:
             yield from self._after(point, event)
@@ -207,85 +207,6 @@ class Passing:
         """Return the instants that something tells of, from the first to before the end."""
         return set(self.at[bisect_left(self.at, first) : bisect_left(self.at, end)])
 
-    def _may_go_first(self, frozen: Any, first: _Event, others: Sequence[_Event]) -> bool:
-        """Return whether one of several events leads to the same wherever it comes among the others.
-
-        It is tried before and after each of them, by itself and when those before it have come, with the steps that may be
-        taken unasked then.
-        """
-        if not all(self._commute(frozen, first, other) for other in others):
-            return False
-        for other in others:
-            if not self._commute(frozen, first, other):
-                return False
-            model, _ = self._fired(frozen, other)
-            frozen = model.freeze()
-            if not all(self._commute(frozen, first, (None, step)) for step in model.own_steps()):
-                return False
-        return True
-
-    def _after_all(self, point: _Point, events: Sequence[tuple[int, Timer]]) -> list[_Point] | None:
-        """Return the point after many timers of one instant, none where a signal was not seen; None where their order may matter.
-
-        It does not where none takes another one away, nothing else may be done meanwhile, and they lead to the same forwards
-        and backwards.
-        """
-        try:
-            for event in events:
-                model, _ = self._fired(point.frozen, event)
-                running = model.deadlines()
-                if model.own_steps() or any(other not in running for at, other in events if (at, other) != event):
-                    return None
-            (frozen, taken), (backwards, other) = (self._in_turn(point.frozen, each) for each in (events, events[::-1]))
-        except Impossible:
-            return None
-        needed = required(taken)
-        same = frozen == backwards and sorted(map(repr, needed)) == sorted(map(repr, required(other)))
-        if not same or self.seen.contested(needed):
-            return None
-        rest, unseen = self.seen.left(needed, point.rest)
-        if unseen is not None:
-            self._miss(unseen, rest.bit_count())
-            return []
-        return [_Point(frozen, rest, _Done(taken, point.way))]
-
-    def _in_turn(self, frozen: Any, events: Sequence[tuple[int, Timer]]) -> tuple[Any, list[Outcome]]:
-        """Return the state after some events, one after the other, with what was done."""
-        taken: list[Outcome] = []
-        for event in events:
-            model, done = self._fired(frozen, event)
-            frozen = model.freeze()
-            taken += done
-        return frozen, taken
-
-    def _commute(self, frozen: Any, one: _Event, other: _Event) -> bool:
-        """Return whether two events leave the same behind in either order, and neither takes the other away, or its signal."""
-        ways = []
-        for first, second in ((one, other), (other, one)):
-            try:
-                model, taken = self._fired(frozen, first)
-            except Impossible:
-                return False
-            if second[1] not in (model.own_steps() if second[0] is None else model.deadlines()):
-                return False
-            try:
-                then, more = self._fired(model.freeze(), second)
-            except Impossible:
-                return False
-            ways.append((then.freeze(), required([*taken, *more])))
-        (left, here), (right, there) = ways
-        same = left == right and sorted(map(repr, here)) == sorted(map(repr, there))
-        return same and not self.seen.contested(here)
-
-    def _fired(self, frozen: Any, event: _Event) -> tuple[BaseModel, list[Outcome]]:
-        """Return the model at rest after an event, with what was done."""
-        self._fires += 1
-        model, (instant, what) = self.model.thawed(frozen), event
-        if instant is None:
-            return model, [model.take(*what[:2]), *model.settle()]
-        model.now = instant
-        return model, [model.fire(*what[2:]), *model.settle()]
-
     def _after(self, point: _Point, event: tuple[int, Timer]) -> Iterator[_Point]:
         """Walk the points after an event, unless it would have sent what was not seen."""
         self._fires += 1
@@ -300,12 +221,21 @@ class Passing:
         It is missing if the step `must` be taken.
         """
         for then, forced in settled(model):
-            taken = [done, *forced]
-            rest, unseen = self.seen.left(required(taken), point.rest)
-            if unseen is None:
-                yield _Point(then.freeze(), rest, _Done(taken, point.way))
-            elif must:
-                self._miss(unseen, rest.bit_count())
+            yield from self._led_to(point, then.freeze(), [done, *forced], must=must)
+
+    def _led_to(self, point: _Point, frozen: Any, done: Sequence[Outcome], *, must: bool = True) -> Iterator[_Point]:
+        """Walk the point to which leads what was done, as `_rested` does: one, or none."""
+        rest, unseen = self.seen.left(required(done), point.rest)
+        if unseen is None:
+            yield _Point(frozen, rest, _Done(done, point.way))
+        elif must:
+            self._miss(unseen, rest.bit_count())
+
+    def _alike(self, here: Sequence[Outcome], there: Sequence[Outcome]) -> bool:
+        """Return whether two orders need the same signals, each of which is seen as one that no other of them may be."""
+        needed = required(here)
+        same = sorted(map(repr, needed)) == sorted(map(repr, required(there)))
+        return same and not self.seen.contested(needed)
 
     def _miss(self, signal: Signal, left: int) -> None:
         """Note a signal that a way would have needed which leaves so many of those seen unexplained."""

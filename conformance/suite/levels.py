@@ -1,4 +1,7 @@
-"""How binding it is what a search finds: what only derived rows ask, no source states, and nobody breaks a must by it."""
+"""How binding it is what a search finds, and when two that are found show one fault.
+
+What only derived rows ask, no source states, and nobody breaks a must by it.
+"""
 
 from __future__ import annotations
 
@@ -49,6 +52,46 @@ def only_derived_race(rows: Iterable[Row], at_once: Collection[str]) -> bool:
     """Return whether rows make some calls at once, and all that do are derived: no source states what comes of them."""
     raced = [row for row in rows if any(called.issuperset(at_once) for called in calls_at_once(row))]
     return bool(at_once) and bool(raced) and all(row.derived for row in raced)
+
+
+def is_one_fault(one: Counterexample, other: Counterexample) -> bool:
+    """Return whether two counterexamples show one fault: they have one cause, or one story leads to both.
+
+    Where nobody knows the cause of either, the calls of one that change something are calls of the other, in their order,
+    or in any order where both show the same, and whatever yes or no they say where one clause tells both; where somebody knows
+    that of one, they are just those of the other.
+    """
+    if one.cause and other.cause:
+        return one.cause == other.cause
+    if one.cause or other.cause:
+        return one.changing == other.changing
+    few, many = sorted((one.changing, other.changing), key=len)
+    return bool(few) and (in_order(few, many) or (_shows_as(one, other) and _same_calls(one, other)))
+
+
+def _shows_as(one: Counterexample, other: Counterexample) -> bool:
+    """Return whether two counterexamples expect and see the same in the same matter."""
+    return (one.matter, one.expected, one.seen) == (other.matter, other.expected, other.seen)
+
+
+def _same_calls(one: Counterexample, other: Counterexample) -> bool:
+    """Return whether two counterexamples make the same calls that change something, in whatever order."""
+    said = [sorted(each.changing) for each in (one, other)]
+    made = [sorted(call.partition(" ")[0] for call in each.changing) for each in (one, other)]
+    return said[0] == said[1] or (one.clause == other.clause and made[0] == made[1])
+
+
+def as_told(
+    shown: Iterable[tuple[Row, Counterexample]], found: Counterexample, known: Collection[str]
+) -> Counterexample:
+    """Return what a row has `shown` of it with its cause, where this makes the calls of that one, and more, and shows the same.
+
+    The other calls only keep the cause from explaining it: a system need not do everywhere what it does there. What is known,
+    or only recommended, is told in no other's place.
+    """
+    rows = (each for row, each in shown if each.cause and not found.cause and not row.derived)
+    told = (each for each in rows if _shows_as(each, found) and each.cause not in known and each.changing)
+    return next((each for each in told if in_order(each.changing, found.changing)), found)
 
 
 def in_order(few: Sequence[str], many: Sequence[str]) -> bool:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from conformance.counterexample import shrunk
 from conformance.judge import NO_WAY, Case, Finding, Judge
 from conformance.report import named
-from conformance.suite.levels import fault_of, in_order, only_derived, only_derived_race
+from conformance.suite.levels import as_told, fault_of, is_one_fault, only_derived, only_derived_race
 from conformance.suite.row_facts import lacking
 from conformance.suite.rows import RowRunner
 from conformance.system import Adapter, HarnessError
@@ -182,7 +182,7 @@ def _told(
         judged, level = _leveled(runner, _failed(runner, case, finding, known, elsewhere), finding, case)
         shown = judged.counterexample
         as_binding = (each for each in told if level in ("should", each.level))  # no must is hidden by a should
-        one = next((each for each in as_binding if shown is not None and _is_one(shown, each.shown)), None)
+        one = next((each for each in as_binding if shown is not None and is_one_fault(shown, each.shown)), None)
         if one is not None and shown is not None and found:
             one.beside.add(shown.clause)
             continue
@@ -224,33 +224,6 @@ def _leveled(runner: RowRunner, judged: Judged, finding: Finding, case: Case) ->
     return judged, "should"
 
 
-def _is_one(one: Counterexample, other: Counterexample) -> bool:
-    """Return whether two counterexamples show one fault: they have one cause, or one story leads to both.
-
-    Where nobody knows the cause of either, the calls of one that change something are calls of the other, in their order,
-    or in any order where both show the same, and whatever yes or no they say where one clause tells both; where somebody knows
-    that of one, they are just those of the other.
-    """
-    if one.cause and other.cause:
-        return one.cause == other.cause
-    if one.cause or other.cause:
-        return one.changing == other.changing
-    few, many = sorted((one.changing, other.changing), key=len)
-    return bool(few) and (in_order(few, many) or (_shows_as(one, other) and _same_calls(one, other)))
-
-
-def _shows_as(one: Counterexample, other: Counterexample) -> bool:
-    """Return whether two counterexamples expect and see the same in the same matter."""
-    return (one.matter, one.expected, one.seen) == (other.matter, other.expected, other.seen)
-
-
-def _same_calls(one: Counterexample, other: Counterexample) -> bool:
-    """Return whether two counterexamples make the same calls that change something, in whatever order."""
-    said = [sorted(each.changing) for each in (one, other)]
-    made = [sorted(call.partition(" ")[0] for call in each.changing) for each in (one, other)]
-    return said[0] == said[1] or (one.clause == other.clause and made[0] == made[1])
-
-
 @dataclass(slots=True)
 class SearchTally:
     """How many cases of one search were judged, and how many diverged where nobody can judge it; and what they witnessed.
@@ -287,17 +260,6 @@ def _failed(
     rounds = runner.budget.reproductions if case.groups else 1
     found = shrunk(case, rounds=rounds, wanted=[finding], others=others, fits=runner.fits)
     if found is not None:
-        return verdict_of(_as_told(runner, found, known))
+        return verdict_of(as_told(runner.shown, found, known))
     seen = f"{finding.operation}: expected {finding.expected}; seen {finding.seen}; played again, it did not show"
     return came_back(seen, None, hangs=finding.kind == "hang")
-
-
-def _as_told(runner: RowRunner, found: Counterexample, known: Collection[str]) -> Counterexample:
-    """Return what a row has told of it with its cause, where this makes the calls of that one, and more, and shows the same.
-
-    The other calls only keep the cause from explaining it: a system need not do everywhere what it does there. What is known,
-    or only recommended, is told in no other's place.
-    """
-    rows = (shown for row, shown in runner.shown if shown.cause and not found.cause and not row.derived)
-    told = (each for each in rows if _shows_as(each, found) and each.cause not in known and each.changing)
-    return next((each for each in told if in_order(each.changing, found.changing)), found)
