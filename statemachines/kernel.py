@@ -317,7 +317,8 @@ class Operation:
 class Spontaneous:
     """A step taken unasked: `must` hold for it to be due, `may` for it to be allowed.
 
-    `ends_call`: it is part of the call that makes it due.
+    ends_call  it is part of the call that makes it due
+    leaves     the retention by which its record is the next one to leave, where it is that of such a record only
     """
 
     clause: str
@@ -329,6 +330,7 @@ class Spontaneous:
     operation: str
     arguments: tuple[Typed, ...]
     effects: tuple[Effect, ...]
+    leaves: Retain | None = None
 
     @property
     def tells(self) -> bool:

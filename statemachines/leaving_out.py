@@ -12,6 +12,7 @@ from statemachines.kernel import (
     Create,
     Effect,
     Entered,
+    Entity,
     ForEach,
     Kernel,
     Move,
@@ -27,6 +28,7 @@ from statemachines.kernel import (
 )
 from statemachines.model import NO_ANSWER, BaseModel, Decision, Impossible, Outcome, Restless
 from statemachines.model import Timer as RunningTimer
+from statemachines.types import BOOL
 
 Step = TypeVar("Step", Entered, Timer, Operation, Spontaneous)
 Own = TypeVar("Own", Timer, Spontaneous)
@@ -41,7 +43,10 @@ def without(source: Kernel, paths: frozenset[str]) -> Kernel:
 
     What an operation sends, creates and gives stays as it is, but for the state that a record begins in; what it
     creates beside that need not come. A step of the system's own, and a timer, is not taken at all without what ends it.
+    Without a retention that is no recommendation, the record that would be the next to leave may do so at any time, or never: others
+    may be kept, and not always as many. What is recommended is excused anyhow where a system does otherwise.
     """
+    must = {each.path for each in source.clauses if each.level == "must"}
 
     def shorter(steps: tuple[Step, ...]) -> tuple[Step, ...]:
         return tuple(replace(step, effects=_left(step.effects, paths)) for step in steps)
@@ -75,14 +80,40 @@ def without(source: Kernel, paths: frozenset[str]) -> Kernel:
         entities=tuple(
             replace(
                 each,
-                retain=None if each.retain is not None and each.retain.clause in paths else each.retain,
+                retain=None if _is_loose(each, paths) else each.retain,
                 entered=shorter(each.entered),
                 timers=taken(each.timers),
             )
             for each in source.entities
         ),
         operations=tuple(map(laxer, shorter(source.operations))),
-        spontaneous=taken(source.spontaneous),
+        spontaneous=(
+            *taken(source.spontaneous),
+            *(_leaving(each) for each in source.entities if _is_loose(each, paths & must)),
+        ),
+    )
+
+
+def _is_loose(entity: Entity, paths: frozenset[str]) -> bool:
+    """Return whether nothing says how many records of an entity are kept, although the spec does."""
+    return entity.retain is not None and entity.retain.clause in paths
+
+
+def _leaving(entity: Entity) -> Spontaneous:
+    """Return the step by which the next record that a retention lets leave does so at any time."""
+    assert entity.retain is not None
+    clause, variable = entity.retain.clause, entity.variable
+    return Spontaneous(
+        clause=clause,
+        name=f"a {variable} leaves",
+        loops=((variable, entity.name),),
+        may=Const(BOOL, 0, True),
+        must=None,
+        ends_call=False,
+        operation="",
+        arguments=(),
+        effects=(Remove(clause, "record", variable, entity.name),),
+        leaves=entity.retain,
     )
 
 

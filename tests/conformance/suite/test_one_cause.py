@@ -249,3 +249,14 @@ def test_a_case_goes_on_without_what_the_system_leaves_out_and_sees_the_next_fau
         assert [each.clause for each in case.judge.deviations] == [TRIGGER]
         case.call("start", {"thread": "t1", "tool_call": "c1", "tool": "bash"})
         assert [each.clause for each in case.faults] == [TRIGGER, AGAIN]
+
+
+@pytest.mark.parametrize(("lie", "first"), [("KeepsOneFewer", 20), ("KeepsOneMore", 21)])
+def test_another_number_of_records_that_are_kept_is_one_fault_however_often_one_leaves(lie: str, first: int) -> None:
+    with adapted(LIES[lie]) as adapter:
+        case = Case(thread_job(), adapter)
+        for number in range(1, 26):
+            call = case.call("start", {"thread": "t1", "tool_call": f"c{number}", "tool": "bash"})
+            case.call("finish", {"job": call.given["job_id"], "outcome": "completed", "payload": "x"})
+            case.call("list_jobs", {"thread": "t1", "statuses": ["completed"]})
+            assert [each.clause for each in case.faults] == ([] if number < first else ["entities.Job.retain"])
