@@ -30,6 +30,7 @@ OTHER_ORDER = (
     "a weak pass: only another order of the calls at once, which did not come, witnesses all that the row is about"
 )
 ONE_STEP = "a weak pass: the calls at once told of no point, so that each was one step of the system"
+WEAK = (FROM_OUTSIDE, OTHER_ORDER, ONE_STEP)
 BUSY = "it was slow once, or the machine was busy; --call-limit says how long a call may take"
 NO_ANSWER = "no answer"  # what a call gave that did not come back
 EXIT_CONFORMS, EXIT_VIOLATES, EXIT_USAGE, EXIT_HARNESS, EXIT_UNKNOWN = 0, 1, 2, 3, 4
@@ -153,6 +154,11 @@ def gates(result: RowResult, fail_on: Level = "must") -> bool:
             return not is_aside(result)
         case _:
             return False
+
+
+def word_for(result: RowResult) -> str:
+    """Return the word that stands for what came of a row: its verdict, or that it is a weak pass."""
+    return f"weak {result.verdict}" if result.verdict is Verdict.PASS and result.reason in WEAK else result.verdict
 
 
 def is_aside(result: RowResult) -> bool:

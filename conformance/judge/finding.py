@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from conformance.judge.differences import InOrder, Listed
 from statemachines.model import Impossible, Signal
-from statemachines.rows import Observed
+from statemachines.rows import Observed, spelled
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,19 +154,19 @@ def short(value: Any) -> str:
     A long list says how many items it has, a long text how many characters.
     """
     match value:
-        case list() | tuple() if len(repr(value)) > TOLD_WHOLE:
+        case list() | tuple() if len(spelled(value)) > TOLD_WHOLE:
             items = [_part(each, TOLD_WHOLE // 2) for each in value]
             shown = items if len(items) <= TOLD_ITEMS else [*items[: TOLD_ITEMS - 1], "…", items[-1]]
             return f"{f'{len(value)} items: ' if len(value) > 1 else ''}[{', '.join(shown)}]"
-        case dict() if len(repr(value)) > TOLD_WHOLE:
-            return f"{{{', '.join(f'{key!r}: {_part(each, TOLD_WHOLE // 2)}' for key, each in value.items())}}}"
+        case dict() if len(spelled(value)) > TOLD_WHOLE:
+            return f"{{{', '.join(f'{key}: {_part(each, TOLD_WHOLE // 2)}' for key, each in value.items())}}}"
         case _:
             return _part(value, TOLD_WHOLE)
 
 
 def _part(value: Any, length: int) -> str:
     """Write a value or a part of it without its middle if that is longer, and how long it is if it is a long text."""
-    text = repr(value)
+    text = spelled(value)
     shown = text if len(text) <= length else f"{text[: length * 3 // 4]} … {text[-length // 5 :]}"
     return f"{shown} ({len(value)} characters)" if isinstance(value, str) and len(value) > LINE else shown
 

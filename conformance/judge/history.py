@@ -18,7 +18,7 @@ from conformance.judge.step import Configuration, Stepper
 from conformance.system import Within
 from conformance.transcripts import Unordered
 from statemachines.model import BaseModel, Outcome, Signal
-from statemachines.rows import Observed
+from statemachines.rows import Observed, spelled
 
 MOST_NUMBERED = 6  # calls made at once of which the order is told in words
 
@@ -42,7 +42,7 @@ class History:
     @property
     def summary(self) -> str:
         """What each call gave, in one line, and which came back before one of another caller began."""
-        gave = (f"refused {each.refused}" if each.refused else repr(each.given) for each in self.calls)
+        gave = (f"refused {each.refused}" if each.refused else spelled(each.given) for each in self.calls)
         took = (f" after {each.elapsed} ms" if each.elapsed else "" for each in self.calls)
         apart = "".join(f"; {each}" for each in self._apart())
         text = "; ".join(

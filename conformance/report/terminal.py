@@ -22,7 +22,7 @@ from conformance.report.content import FAILING, RAN, Block, Note, Summary, by_he
 from conformance.report.records import Coverage, Footer, Header
 from conformance.report.texts import duration, named, number, one_line
 from conformance.report.view import LABEL_WIDTH, VERDICT_WIDTH, ReplayCommand, View
-from conformance.verdict import EXIT_CONFORMS, EXIT_HARNESS, EXIT_VIOLATES, RowResult, Verdict
+from conformance.verdict import EXIT_CONFORMS, EXIT_HARNESS, EXIT_VIOLATES, RowResult, Verdict, word_for
 
 
 class Look(NamedTuple):
@@ -118,7 +118,7 @@ class TerminalView(View):
     def _line(self, result: RowResult) -> None:
         self._columns(
             self._sign(result.verdict),
-            result.verdict,
+            word_for(result),
             one_line(result.id),
             _leveled(result.level, one_line(result.about)),
             f"{result.runs:,}" if result.runs else "",

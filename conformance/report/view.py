@@ -10,7 +10,7 @@ from typing import Self, TextIO
 from conformance.report.content import RAN, Block, Summary, blocks, by_head, opening, subject, summary
 from conformance.report.records import Coverage, Footer, Header, Watcher
 from conformance.report.texts import duration, named, number, one_line, tolerant
-from conformance.verdict import RowResult, Verdict
+from conformance.verdict import RowResult, Verdict, word_for
 
 TEXT_WIDTH = 100  # of running text; rows and counterexamples are as long as they are
 VERDICT_WIDTH = max(len(verdict) for verdict in Verdict)
@@ -121,7 +121,7 @@ class PlainView(View):
         levels = [] if level == "must" else [level]
         about = one_line(result.about)
         more = ", ".join([*levels, *runs, *times])
-        self._write(f"  {result.verdict:<{VERDICT_WIDTH}}  {result.id:<4} {about}{f'  ({more})' if more else ''}")
+        self._write(f"  {word_for(result):<{VERDICT_WIDTH}}  {result.id:<4} {about}{f'  ({more})' if more else ''}")
 
     def _block(self, block: Block) -> None:
         self._write("", f"--- {block.title}", *details(block))

@@ -13,6 +13,7 @@ from typing import Any, Protocol
 from statemachines import model
 from statemachines.expression import Operate, Typed, emit, python_name
 from statemachines.lifecycle import Expr, Row
+from statemachines.rows.spelling import shown
 from statemachines.types import ReplyType, Type
 
 SETTLES = "settles"  # a number that rows read: after so many milliseconds all can be seen that a call has caused
@@ -261,14 +262,11 @@ class _Context:
 # ── Why an assertion is false ────────────────────────────────────────────────────────────────────
 
 
-WORD = 12  # signs that are left out of a long value besides, so that no word is cut
-_CONSTANTS = {None: "null", True: "true", False: "false"}
-
-
 def explain(part: Typed, environment: dict[str, Any]) -> str:
     """Say what is false about the part of an assertion that fails: the values on both sides."""
     if isinstance(part, Operate) and part.left is not None and part.operator not in ("&&", "||"):
         left, right = _evaluated(part.left, environment), _evaluated(part.right, environment)
+        left, right = (each.given if isinstance(each, Observed) else each for each in (left, right))
         return f"{shown(left)} {part.operator} {shown(right)} is false"
     return "is false"
 
@@ -285,13 +283,3 @@ def _evaluated(value: Typed, environment: dict[str, Any]) -> Any:
         return eval(emit(value), environment)  # noqa: S307 - the code is our own emitter's
     except Exception:  # noqa: BLE001 - the assertion is false already; this is only for the message
         return "?"
-
-
-def shown(value: Any) -> str:
-    """Write a value for a message, with the language's words for no value and for truth; of a long one both ends."""
-    given = value.given if isinstance(value, Observed) else value
-    text = _CONSTANTS[given] if given is None or isinstance(given, bool) else repr(given)
-    if len(text) <= 160:
-        return text
-    end, start = text.rfind(" ", 100 - WORD, 101), text.find(" ", len(text) - 51, len(text) - 50 + WORD)
-    return f"{text[: end if end >= 0 else 100]} … {text[start + 1 if start >= 0 else -50 :]}"

@@ -53,7 +53,7 @@ from statemachines.model import (
     with_key,
 )
 from statemachines.quiescence import of_its_own, settled
-from statemachines.rows.programs import shown
+from statemachines.rows.spelling import shown
 from tests.checking import compile_text
 
 # ── The listed functions ─────────────────────────────────────────────────────────────────────────

@@ -22,6 +22,7 @@ from conformance.report import (
     declared_text,
     duration,
     latest,
+    notes,
     number,
     one_line,
     summary,
@@ -30,7 +31,7 @@ from conformance.report import (
 from conformance.report.render.life_cycle import life_cycle
 from conformance.report.render.sequence import sequence
 from conformance.report.render.story import SIGNS, Cause, causes, missing, outcome, sentence_of, told, unanswered
-from conformance.verdict import RowResult, Verdict
+from conformance.verdict import RowResult, Verdict, word_for
 
 if TYPE_CHECKING:
     from jinja2 import Template
@@ -102,6 +103,7 @@ def _said(report: Report) -> dict[str, Any]:
         "signs": SIGNS,
         "causes": [_cause(report, cause, place) for place, cause in enumerate(ways, 1)],
         "unanswered": [*map(_note, unanswered(report)), *_missing(report)],
+        "known": [*map(_note, notes(report.rows, (Verdict.KNOWN_FAIL,)))],
         "groups": list(_groups(report, places)),
         "verdicts": [verdict for verdict, _ in said.counts],
         "levels": said.levels,
@@ -181,6 +183,7 @@ def _row(row: RowResult, place: int) -> dict[str, Any]:
         "about": row.about,
         "level": row.level,
         "verdict": row.verdict,
+        "word": word_for(row),
         "sign": SIGNS[row.verdict],
         "kind": KINDS.get(row.verdict, "plain"),
         "why": "" if place else _short(row.reason),

@@ -64,7 +64,7 @@ def test_the_call_of_the_finding_is_the_wrong_one() -> None:
     ]
     first, second, last = as_played(events, Finding("refused", "operations.cancel", "cancel", "accepted", "refused"))
     assert first.call == "start(thread='t1', tool_call='a', tool='bash')"
-    assert first.gave == "{'mode': 'background', 'job_id': 'job-1', 'status': 'running'}"
+    assert first.gave == "{mode: 'background', job_id: 'job-1', status: 'running'}"
     assert (second.gave, last.gave) == ("", "refused not_found")
     assert [each.wrong for each in (first, second, last)] == [False, False, True]
     assert [each.step for each in (first, second, last)] == [1, 2, 3]

@@ -18,7 +18,7 @@ from conformance.judge.case import Case
 from conformance.judge.history import Explained, History, explanations
 from conformance.transcripts import with_keys
 from statemachines.model import Document, Signal
-from statemachines.rows import Observed
+from statemachines.rows import Observed, spelled
 from tests.checking import compile_text
 from tests.conformance.lifecycles import SUITES
 from tests.conformance.systems import Watched, adapted, at_once, message, shown, signal, started, turn
@@ -488,7 +488,7 @@ def test_a_history_without_an_explanation_is_told_with_what_each_call_gave() -> 
     assert (finding.kind, finding.operation) == ("order", "complete_inline ∥ start")
     assert finding.clause == "operations.complete_inline"
     assert finding.expected == "an order of the calls, one after the other, that gives these replies and signals"
-    assert finding.seen == f"complete_inline → {INLINE!r}; start → {started('a')!r}; no signal"
+    assert finding.seen == f"complete_inline → {spelled(INLINE)}; start → {spelled(started('a'))}; no signal"
 
 
 def test_the_signals_of_all_the_calls_are_told_with_them() -> None:
@@ -582,8 +582,8 @@ def test_what_calls_at_once_gave_says_which_began_after_another_was_back() -> No
     def called(began: int, ended: int) -> Observed:
         return Observed("emit", {}, began=began, ended=ended)
 
-    assert History(((called(1, 3),), (called(2, 4),))).summary == "emit → None; emit → None"
-    assert History(((called(1, 2),), (called(3, 4),))).summary == "1: emit → None; 2: emit → None; call 2 began after 1"
+    assert History(((called(1, 3),), (called(2, 4),))).summary == "emit → null; emit → null"
+    assert History(((called(1, 2),), (called(3, 4),))).summary == "1: emit → null; 2: emit → null; call 2 began after 1"
     assert "began" not in History(((called(1, 2), called(3, 4)), (called(1, 5),))).summary  # one caller's are in order
     assert "began" not in History(((called(1, 0),), (called(3, 4),))).summary  # the first never came back
     assert "began" not in History(tuple((called(2 * each + 1, 2 * each + 2),) for each in range(7))).summary  # too many

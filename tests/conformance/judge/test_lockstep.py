@@ -207,7 +207,7 @@ def test_a_part_of_a_reply_that_differs_is_told_with_its_clause_and_with_what_se
     assert told(finding) == (
         "reply",
         "operations.inspect_job.gives",
-        "cancel_requested_at = None",
+        "cancel_requested_at = null",
         "cancel_requested_at = 3",
     )
     assert finding is not None

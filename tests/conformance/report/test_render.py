@@ -18,7 +18,7 @@ from conformance.report.report import Report
 from conformance.report.terminal import LOOKS, TerminalView
 from conformance.report.texts import duration
 from conformance.report.view import PlainView
-from conformance.verdict import Counterexample, RowResult, Verdict, exit_code
+from conformance.verdict import FROM_OUTSIDE, Counterexample, RowResult, Verdict, exit_code
 from statemachines.lifecycle import Level
 
 GOLDEN = Path(__file__).parents[2] / "golden"
@@ -261,6 +261,18 @@ def test_every_row_has_its_line_and_every_failure_its_block(way: object) -> None
         if row.verdict in content.FAILING:
             assert any(f"{row.id} {content.FAILING[row.verdict]}" in line for line in lines)
             assert sum(replay(row.id) in line for line in lines) == 1
+
+
+@pytest.mark.parametrize("way", [plain, terminal])
+@pytest.mark.parametrize(
+    ("reason", "word"), [(FROM_OUTSIDE, "weak pass"), ("", "pass"), ("its time was used up", "pass")]
+)
+def test_a_weak_pass_is_seen_in_its_line(way: object, reason: str, word: str) -> None:
+    report = made_up()
+    rows = tuple(replace(row, reason=reason) if row.id == "B1" else row for row in report.rows)
+    text = plain(replace(report, rows=rows)) if way is plain else terminal(replace(report, rows=rows), 200)
+    (line,) = [line for line in text.splitlines() if " B1 " in line and "at once" in line]
+    assert line.split(" B1 ")[0].strip("✓ ") == word
 
 
 HEADINGS = [*TITLES.values(), "Other rows"]

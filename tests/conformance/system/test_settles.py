@@ -219,7 +219,7 @@ def test_what_ends_beside_others_may_come_about_when_they_are_over(system: type[
 class LateEndings(ThreadJobs):
     """A right system, by real time: another thread ends its jobs, one after the other, each a few milliseconds later."""
 
-    declares: ClassVar[dict[str, Any]] = {**ThreadJobs.declares, "clock": "real", "settles": 24}
+    declares: ClassVar[dict[str, Any]] = {**ThreadJobs.declares, "clock": "real", "settles": 40}
     wait: ClassVar[None] = None  # type: ignore[assignment]  # not to be called
 
     def __init__(self) -> None:
@@ -229,7 +229,7 @@ class LateEndings(ThreadJobs):
 
     def work(self) -> None:
         while (ending := self.asked.get()) is not None:
-            time.sleep(0.004)
+            time.sleep(0.01)  # later than any call beside it, however busy the machine is
             with suppress(Refused):
                 super().finish(*ending)
 

@@ -15,6 +15,7 @@ import pytest
 from conformance.errors import UsageError
 from conformance.report.render import html as pages
 from conformance.report.render import rendered
+from conformance.verdict import FROM_OUTSIDE
 from tests.conformance.report.render.page import Page
 from tests.conformance.report.render.samples import EVIL, RACE, evil, report
 
@@ -56,6 +57,18 @@ def test_every_row_its_verdict_and_its_reason_stand_in_the_matrix() -> None:
     assert [row["data-verdict"] for row in rows] == [row.verdict for row in report().rows]
     for reason in ("until spring", "nothing witnessed it", "the process ended"):
         assert reason in found.said
+
+
+def test_known_failures_have_a_part_of_their_own_and_only_where_there_are_any() -> None:
+    assert "Known failures They are declared, and do not make the run fail." in page("N1", "E2").said
+    assert "1 row known fail : until spring (E2)" in page("N1", "E2").said
+    assert "Known failures" not in page("N1", "N2").said
+
+
+def test_a_weak_pass_is_called_one() -> None:
+    found = report("N1")
+    weak = replace(found, rows=(replace(found.rows[0], reason=FROM_OUTSIDE),))
+    assert "✓ weak pass" in Page(rendered(weak, "html")).said
 
 
 def test_clauses_what_is_declared_the_environment_and_the_commands_are_there() -> None:
