@@ -29,7 +29,7 @@ class Budget:
     # The stateful test of Hypothesis, walks, and concurrent pairs
     stateful_tests: int = 30
     stateful_steps: int = 30  # calls of each
-    walks: int = 60
+    walks: int = 60  # and as many beside those, that take more for new and look less often
     walk_steps: int = 30  # calls of each
     pairs: int = 400  # situations in which two calls are made at once, of all operations together
     meetings: int = 4  # of two calls each, one after the other from such a situation
@@ -87,7 +87,8 @@ class Budget:
     def settling(self, milliseconds: int) -> Budget:
         """Return the budget for a system that is waited for after each call: its searches make fewer cases."""
         of_a_pair = sum(self.calls_before) / 2 + 2 * self.meetings + self.calls_after
-        calls = self.stateful_tests * self.stateful_steps + self.walks * self.walk_steps + self.pairs * of_a_pair
+        of_walks = 2 * self.walks * self.walk_steps
+        calls = self.stateful_tests * self.stateful_steps + of_walks + self.pairs * of_a_pair
         share = self.waiting_seconds * 1_000 / max(calls * milliseconds, 1)
         if share >= 1:
             return self

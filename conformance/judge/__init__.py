@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from conformance.judge import kernel_facts
 from conformance.judge.avoided import BrokenCalls, endless
-from conformance.judge.case import CallFailed, Case, case_seed
+from conformance.judge.case import CASES_OF_A_SEED, CallFailed, Case, case_seed
 from conformance.judge.differences import InOrder, Listed, Times, part
 from conformance.judge.finding import BESIDE, NO_REPLY, NO_WAY, PRESENCE, Finding, said, short
 from conformance.judge.history import Event, History, calls_of, longest

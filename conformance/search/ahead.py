@@ -12,8 +12,9 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from conformance.search.instants import TIMER, Instants
-from conformance.search.situations import Label, Situation, Situations, Story
+from conformance.search.situations import Situation, Situations
 from conformance.search.stateful import MOST_FIRED, WAITS, Driver
+from conformance.search.story import Label, Story
 from statemachines.model import BaseModel, Impossible, Restless
 
 WAYS = 8  # to go on that are tried

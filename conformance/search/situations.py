@@ -2,58 +2,49 @@
 
 A situation is what a mistake may hang on: an operation about a record in some state beside others of its owner, two
 sentences one after the other about one record, how many records there are beside a limit, an id that a record had.
+Taken widely it is also what holds beside the records, what was given before, at the same instant or not, and groups.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Hashable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
-from operator import attrgetter
+from collections.abc import Hashable, Iterator, Mapping, Sequence
 from typing import Any
 
-from statemachines import kernel
+from conformance.search.records import BESIDE, MANY_RECORDS, Records, is_small, sizes
+from conformance.search.story import Label, Story
 from statemachines.compile import Compiled
 from statemachines.expression import python_name
 from statemachines.model import BaseModel, Decision
-from statemachines.types import Bool, Enum, Id, Int, List, Optional, Ref, Type, present
+from statemachines.types import Optional
 
-MANY_RECORDS = 4  # records beside a limit, beyond which one more is nothing new
-BESIDE = 40  # other records of an owner that are looked at
-MOST_COUNTED = 2  # of what a record counts, beyond which one more is nothing new
 KIN = 12  # records of an entity that are looked at for those that have to do with a call's
 SENTENCE, CALL, PAIR, COUNT = 8.0, 4.0, 2.0, 1.0  # how much a new situation of a kind is worth
 
 Situation = tuple[float, Hashable]  # what it is worth when it is new, and what it is
-Label = Hashable  # what a call did
-
-
-@dataclass(slots=True)
-class Story:
-    """What has happened last to each id, two calls of it, and last of all, and to which id; in a case or in thought."""
-
-    last: dict[Hashable, tuple[Label, ...]] = field(default_factory=dict)
-    before: Label = ""
-    about: Hashable = None
-
-    def fork(self) -> Story:
-        """Return another one that goes on from here."""
-        return Story(dict(self.last), self.before, self.about)
 
 
 class Situations:
-    """The situations of one life cycle, and how often each was come to."""
+    """The situations of one life cycle, and how often each was come to; taken `wide`, or no wider than records and their owners."""
 
-    def __init__(self, compiled: Compiled) -> None:
+    def __init__(self, compiled: Compiled, *, wide: bool = False) -> None:
         source = compiled.kernel
+        self.wide = wide
         self.met: Counter[Hashable] = Counter()
         fixed = {entity.name for entity in source.entities if entity.fixed}
-        self._entities = {entity.name: _Records(entity, fixed) for entity in source.entities}
+        self._entities = {entity.name: Records(entity, fixed) for entity in source.entities}
         self._of = {
             operation.name: {each.name: each.entity for each in operation.parameters if each.entity}
             for operation in source.operations
         }
         self._minted = [each for each in self._entities.values() if not each.fixed]
+        self._fixed = [each for each in self._entities.values() if each.fixed and each.is_told_apart]
+        self._small = [python_name(each.name) for each in source.variables if is_small(each.type)]
+        self._maybe = [
+            python_name(each.name)
+            for each in source.variables
+            if isinstance(each.type, Optional) and not is_small(each.type)
+        ]
 
     def worth(self, found: Sequence[Situation]) -> float:
         """Return how much situations are worth that were come to as often as they were."""
@@ -67,14 +58,50 @@ class Situations:
         self, model: BaseModel, operation: str, arguments: Mapping[str, Any], decision: Decision, story: Story
     ) -> list[Situation]:
         """Return the situations of a call on a model before it is made, and make it a part of the story."""
-        entities = self._of.get(operation, {})
         told = "ok" if decision.accept else "|".join(decision.refuse) or "open"
         chosen = (value for value in arguments.values() if value is None or isinstance(value, bool))
         label = (operation, told, *chosen)
+        ids, parts, beside, kin = self._about(model, operation, arguments, story)
+        counts = tuple(each.count(model) for each in self._minted)
+        found: list[Situation] = [
+            (CALL, ("parts", label, *parts)),
+            (COUNT, ("counts", label, counts)),
+            (COUNT, ("after", story.before, label)),
+        ]
+        if beside:
+            found.append((CALL, ("beside", label, *beside)))
+        for place, value in enumerate(ids):
+            if value in story.last:
+                at_once = self.wide and story.when.get(value) == model.now
+                found.append((PAIR, (place, story.last[value][-1], label, at_once)))
+                found.append((COUNT, (place, story.last[value], label)))
+        if ids and story.about is not None and story.about != ids[0] and story.about in story.last:
+            found.append((PAIR, ("after another", story.last[story.about][-1], label)))
+        if self.wide:
+            found += self._again(label, arguments, ids, parts, story)
+            found += self._in_settings(model, label, parts)
+            found += self._alike(model, label, kin, story)
+        if not ids:
+            found += self._of_all(model, label, story)
+        found += dict.fromkeys(
+            (PAIR, ("kin", of.name, of.token(model, value, story), story.last.get(value), label))
+            for value, of in kin.items()
+        )
+        ids += [value for value in kin if value not in ids]
+        story.last.update({each: (*story.last.get(each, ())[-1:], label) for each in ids})
+        story.when.update(dict.fromkeys(ids, model.now))
+        story.before, story.about = label, ids[0] if ids else story.about
+        return found
+
+    def _about(
+        self, model: BaseModel, operation: str, arguments: Mapping[str, Any], story: Story
+    ) -> tuple[list[Hashable], list[Hashable], list[Hashable], dict[Hashable, Records]]:
+        """Return the ids that a call is about, what distinguishes each argument, the other records beside those, and their kin."""
+        entities = self._of.get(operation, {})
         ids: list[Hashable] = []
         parts: list[Hashable] = []
         beside: list[Hashable] = []
-        kin: dict[Hashable, _Records] = {}
+        kin: dict[Hashable, Records] = {}
         for name, value in arguments.items():
             records = self._entities.get(entities.get(name, ""))
             if isinstance(value, str) and records is not None:
@@ -92,34 +119,58 @@ class Situations:
             elif isinstance(value, str) and value in story.last:
                 ids.append(value)
                 parts.append(("known", story.last[value]))
+                beside += [self._named(model, value)] if self.wide else []
             else:
                 parts.append(_kind(value))
-        counts = tuple(each.count(model) for each in self._minted)
-        found: list[Situation] = [
-            (CALL, ("parts", label, *parts)),
-            (COUNT, ("counts", label, counts)),
-            (COUNT, ("after", story.before, label)),
-        ]
-        if beside:
-            found.append((CALL, ("beside", label, *beside)))
-        for place, value in enumerate(ids):
-            if value in story.last:
-                found.append((PAIR, (place, story.last[value][-1], label)))
-                found.append((COUNT, (place, story.last[value], label)))
-        if ids and story.about is not None and story.about != ids[0] and story.about in story.last:
-            found.append((PAIR, ("after another", story.last[story.about][-1], label)))
-        if not ids:
-            found += self._of_all(model, label, story)
-        found += dict.fromkeys(
-            (PAIR, ("kin", of.name, of.token(model, value, story), story.last.get(value), label))
-            for value, of in kin.items()
-        )
-        ids += [value for value in kin if value not in ids]
-        story.last.update({each: (*story.last.get(each, ())[-1:], label) for each in ids})
-        story.before, story.about = label, ids[0] if ids else story.about
-        return found
+        return ids, parts, beside, kin
 
-    def _kin(self, model: BaseModel, records: _Records | None, identity: str) -> dict[Hashable, _Records]:
+    def _named(self, model: BaseModel, text: str) -> Hashable:
+        """Return the states of the records of which a text is said, such as those of one batch."""
+        return tuple(sizes(model, Counter(each.named(model, text))) for each in self._minted)
+
+    def _in_settings(self, model: BaseModel, label: Label, parts: Sequence[Hashable]) -> Iterator[Situation]:
+        """Walk the situations that a call is in by what holds beside the records that come and go, as far as it has few values."""
+        small = [getattr(model, name) for name in self._small]
+        absent = [getattr(model, name) is None for name in self._maybe]
+        fixed = [frozenset(Counter(each.tokens(model)).items()) for each in self._fixed]
+        if settings := (*small, *absent, *fixed):
+            yield PAIR, ("settings", label, settings)
+        if settings and parts:
+            yield COUNT, ("settings", label, parts[0], settings)
+
+    @staticmethod
+    def _alike(model: BaseModel, label: Label, kin: Mapping[Hashable, Records], story: Story) -> Iterator[Situation]:
+        """Walk how many records that have to do with those of a call are in which state."""
+        alike = Counter((of.name, of.token(model, value, story)) for value, of in kin.items())
+        if alike:
+            yield PAIR, ("alike", label, frozenset((each, min(n, MANY_RECORDS)) for each, n in alike.items()))
+
+    def _again(
+        self,
+        label: Label,
+        arguments: Mapping[str, Any],
+        ids: Sequence[Hashable],
+        parts: Sequence[Hashable],
+        story: Story,
+    ) -> Iterator[Situation]:
+        """Walk which arguments that name no record are what they were last, of the same record and of any."""
+        plain = {
+            name: repr(value) for name, value in arguments.items() if not (isinstance(value, str) and value in ids)
+        }
+        about = ids[0] if ids else None
+        operation = label[0] if isinstance(label, tuple) else label
+        same = [
+            (story.given.get((operation, name, about)) == value, story.given.get((operation, name)) == value)
+            for name, value in plain.items()
+        ]
+        if same:
+            yield PAIR, ("again", label, *same)
+        if same and parts:
+            yield COUNT, ("again", label, parts[0], *same)
+        story.given.update({(operation, name, about): value for name, value in plain.items()})
+        story.given.update({(operation, name): value for name, value in plain.items()})
+
+    def _kin(self, model: BaseModel, records: Records | None, identity: str) -> dict[Hashable, Records]:
         """Return the records that come and go which that of an id refers to, that refer to it, or to what it refers to."""
         record = records.live(model).get(identity) if records is not None else None
         if records is None or record is None:
@@ -132,7 +183,7 @@ class Situations:
             if other is not record and (other in links or key in links or not links.isdisjoint(each.links(other)))
         }
 
-    def _holder(self, model: BaseModel, identity: str) -> _Records | None:
+    def _holder(self, model: BaseModel, identity: str) -> Records | None:
         """Return the records that come and go among which that of an id is."""
         return next((each for each in self._minted if identity in each.live(model)), None)
 
@@ -166,90 +217,6 @@ class Situations:
     def ids(self, model: BaseModel) -> dict[str, list[str]]:
         """Return the ids of the records that may come and go, by entity."""
         return {each.name: list(each.live(model)) for each in self._minted}
-
-
-class _Records:
-    """What there is to see of the records of one entity."""
-
-    def __init__(self, entity: kernel.Entity, fixed: Collection[str]) -> None:
-        self.name, self.fixed = entity.name, bool(entity.fixed)
-        self.live = attrgetter(python_name(entity.collection))
-        self._small = [python_name(each.name) for each in entity.fields if _is_small(each.type)]
-        self._maybe = [
-            python_name(each.name)
-            for each in entity.fields
-            if isinstance(each.type, Optional) and not _is_small(each.type)
-        ]
-        self._counts = [python_name(each.name) for each in entity.fields if isinstance(present(each.type), Int)]
-        self._owners = [python_name(each.name) for each in entity.fields if isinstance(present(each.type), Ref)]
-        self._links = [python_name(each.name) for each in entity.fields if _links(present(each.type), fixed)]
-
-    def token(self, model: BaseModel, identity: Hashable, story: Story) -> Hashable:
-        """Return what distinguishes a record: its state, and what is said of it that has few values; of one gone, how it went."""
-        record = self.live(model).get(identity)
-        if record is None:
-            return ("gone", story.last.get(identity))
-        small = tuple(getattr(record, name) for name in self._small)
-        counts = tuple(min(getattr(record, name) or 0, MOST_COUNTED) for name in self._counts)
-        absent = tuple(getattr(record, name) is None for name in self._maybe)
-        return (getattr(record, "state", ""), small, counts, absent)
-
-    def beside(self, model: BaseModel, identity: str) -> Hashable:
-        """Return the states of the others that belong to whom the record belongs to, and its own."""
-        live = self.live(model)
-        record = live.get(identity)
-        owners = [getattr(record, name) for name in self._owners] if record is not None else []
-        others: Counter[str] = Counter()
-        elsewhere = set()
-        for each in list(live.values())[-BESIDE:]:
-            if owners != [getattr(each, name) for name in self._owners]:
-                elsewhere.add(getattr(each, "state", ""))
-            elif each is not record:
-                others[getattr(each, "state", "")] += 1
-        return (getattr(record, "state", "none"), _sizes(model, others), frozenset(elsewhere))
-
-    def owners(self, model: BaseModel, identity: str) -> list[str]:
-        """Return the ids of the records that a record belongs to."""
-        record = self.live(model).get(identity)
-        owners = (getattr(record, name) for name in self._owners) if record is not None else ()
-        return [each.id for each in owners if each is not None]
-
-    def links(self, record: Any) -> Iterator[Hashable]:
-        """Walk the records that a record refers to, and the ids of such."""
-        for name in self._links:
-            value = getattr(record, name)
-            if isinstance(value, Sequence) and not isinstance(value, str):
-                yield from value
-            elif value is not None:
-                yield value
-
-    def count(self, model: BaseModel) -> Hashable:
-        """Return how many records there are in each state, as far as one more makes a difference."""
-        return _sizes(model, Counter(getattr(each, "state", "") for each in self.live(model).values()))
-
-
-def _sizes(model: BaseModel, states: Mapping[str, int]) -> Hashable:
-    """Return how many there are in each state, beside the limits."""
-    limits = [each for each in vars(model.limits).values() if isinstance(each, int) and each > MANY_RECORDS]
-    return frozenset((state, _size(count, limits)) for state, count in states.items())
-
-
-def _size(count: int, limits: Sequence[int]) -> Hashable:
-    """Return a number as it stands to the limits: one below, at it, one above, twice it and more; else whether it is small."""
-    near = next((("limit", count - limit) for limit in limits if abs(count - limit) <= 1), None)
-    if near is not None or count <= MANY_RECORDS:
-        return near or count
-    return ("many", sum(count >= times * limit for limit in limits for times in (1, 2, 3)))
-
-
-def _is_small(kind: Type) -> bool:
-    return isinstance(present(kind), Bool | Enum)
-
-
-def _links(kind: Type, fixed: Collection[str]) -> bool:
-    """Return whether a field may hold a record that comes and goes, or several."""
-    item = kind.item if isinstance(kind, List) else kind
-    return isinstance(item, Ref | Id) and item.entity not in fixed
 
 
 def _kind(value: Any) -> Hashable:

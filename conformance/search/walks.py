@@ -2,6 +2,8 @@
 
 Every so often a call is made for no reason, or once more, or the last few are made many times over. Each walk prefers other
 operations, and leaves out other arguments that may be left out; and every other one begins with a registry that is nearly full, or too full.
+What counts as new is a narrow choice for most walks. Some take it widely, and count for themselves: what is more to tell apart comes to
+each of it less often.
 """
 
 from __future__ import annotations
@@ -12,13 +14,14 @@ from dataclasses import dataclass
 from typing import Any
 
 from conformance.budget import Budget
-from conformance.judge import case_seed
+from conformance.judge import CASES_OF_A_SEED, case_seed
 from conformance.search.ahead import Ahead, Intended
 from conformance.search.faults import Diverged, Faults
 from conformance.search.instants import instants_of
 from conformance.search.prefill import prefills
-from conformance.search.situations import Situations, Story
+from conformance.search.situations import Situations
 from conformance.search.stateful import Driver
+from conformance.search.story import Story
 from conformance.system import MOVED, Adapter
 from statemachines import kernel
 from statemachines.compile import Compiled
@@ -28,12 +31,15 @@ IDLY = 0.15  # of the calls are made whatever comes of them
 REPEATED = 0.3  # of those are the same as one shortly before
 FLOODS = 0.3  # of those are the last few calls, many times over
 MOST_FLOODED = 4  # calls that are the last few
+SELDOM_LOOKS = 0.3  # how often a walk that takes widely what is new looks after a call: looks cost most of the time, and may mend what is wrong
+VARIED = 0.5  # of those give other values each time
 FLOODED = (10, 60, 120)  # calls, more or less, of all those times
 LIKED = (0.2, 1.0, 1.0, 3.0)  # how much more often than others an operation is tried, by walk
 SELDOM_GIVEN = (
     0.6  # of the arguments that may be left out, in one walk: with many at once most calls are the same or refused
 )
 LOOKING, SELDOM = 0.5, 0.3  # the same of those that change nothing, and of those that are about everything
+WIDE_FROM = CASES_OF_A_SEED // 2  # the number of the first walk that takes widely what is new: no other has it
 MOST_EXPLANATIONS = 32  # of what was seen, beyond which a walk ends: each call takes as many times as long
 
 
@@ -49,12 +55,14 @@ def search(
 ) -> None:
     """Walk as often as the budget says, or until enough is found; `first` is the number of the first walk."""
     ways = prefills(compiled, adapter.declaration, budget.prefilled)
-    situations = Situations(compiled)
-    for index in range(first, first + budget.walks):
+    narrow, wide = Situations(compiled), Situations(compiled, wide=True)
+    plan = [(narrow, each, f"{each}") for each in range(first, first + budget.walks)]
+    plan += [(wide, WIDE_FROM + each, f"wide/{each}") for each in range(first, first + budget.walks)]
+    for situations, index, name in plan:
         if faults.over:
             break
         driver = Driver(compiled, adapter, budget, seed=case_seed(number, index), faults=faults)
-        chooser = random.Random(f"{number}/{index}")
+        chooser = random.Random(f"{number}/{name}")
         try:
             ways[chooser.randrange(len(ways)) if index % 2 else 0](driver)
             SteeredWalk(compiled, driver, situations, chooser).go(budget.walk_steps)
@@ -80,6 +88,7 @@ class SteeredWalk:
         self._driver, self._situations, self._chooser = driver, situations, chooser
         self._story = Story()
         self._made: list[_CallMade] = []
+        self._unseen: list[dict[str, Any]] = []  # the arguments of calls after which nobody has looked
         self._known: set[str] = set()  # texts that were given
         self._types = compiled.lifecycle.types
         self._operations = {each.name: each for each in compiled.kernel.operations if driver.offers(each.name)}
@@ -96,7 +105,11 @@ class SteeredWalk:
         self._ahead = Ahead(driver, situations, instants_of(compiled), chooser, [*weights], [*weights.values()], seldom)
 
     def go(self, steps: int) -> None:
-        """Make so many calls."""
+        """Make so many calls, and look at last."""
+        self._go(steps)
+        self._look()
+
+    def _go(self, steps: int) -> None:
         judge, tried = self._driver.case.judge, 0
         while len(self._made) < steps and tried < 2 * steps:
             if (judge.unsure and not judge.lockstep.blind) or len(judge.lockstep.configurations) > MOST_EXPLANATIONS:
@@ -136,8 +149,16 @@ class SteeredWalk:
         self._made.append(_CallMade(operation, arguments, frozenset(new)))
         self._known |= new
         self._driver.make(operation, arguments)
-        self._driver.observe(arguments)
+        self._unseen.append(arguments)
+        if not self._situations.wide or self._chooser.random() < SELDOM_LOOKS:
+            self._look()
         return True
+
+    def _look(self) -> None:
+        """Look at what the calls were about after which nobody has looked."""
+        if self._unseen:
+            self._driver.observe(*self._unseen)
+            self._unseen.clear()
 
     def _as_given(self, calls: Sequence[Intended]) -> Iterator[tuple[Intended, dict[str, Any]]]:
         """Walk calls as they were tried, with the ids that the system gave by then instead of those of the model."""
@@ -155,10 +176,13 @@ class SteeredWalk:
     def _flood(self, calls: Sequence[_CallMade], times: int) -> None:
         """Make calls so often, each time about what is new then; until too many ways of what may come would be open."""
         judge, faults = self._driver.case.judge, self._driver.faults
+        varied = self._situations.wide and self._chooser.random() < VARIED
         for _ in range(times):
             renamed: dict[str, str] = {}
             for made in calls:
                 again = self._anew(made, renamed)
+                if again is not None and varied:
+                    again |= self._other_values(made)
                 if again is None or faults.late() or not self._driver.may(made.operation, again):
                     return
                 model = judge.model.fork()
@@ -188,6 +212,14 @@ class SteeredWalk:
             found[parameter.name] = renamed.get(value, value)
         return found
 
+    def _other_values(self, made: _CallMade) -> dict[str, Any]:
+        """Draw the arguments of a call that name nothing, as far as it was given some."""
+        if made.operation == "wait":
+            return {}
+        drawn = self._driver.drawn_for(self._driver.case.judge.model, made.operation, self._chooser) or {}
+        plain = (each.name for each in self._operations[made.operation].parameters if _is_plain(each))
+        return {name: drawn[name] for name in plain if name in made.arguments and name in drawn}
+
     def _may_be_new(self, parameter: kernel.Parameter) -> bool:
         kind = present(parameter.type)
         declared = self._types.get(kind.name) if isinstance(kind, Text) else None
@@ -209,6 +241,12 @@ def _usual(operation: kernel.Operation) -> float:
 def _names_records(parameter: kernel.Parameter) -> bool:
     kind = present(parameter.type)
     return bool(parameter.entity) or (isinstance(kind, List) and isinstance(kind.item, Id) and bool(kind.item.entity))
+
+
+def _is_plain(parameter: kernel.Parameter) -> bool:
+    """Return whether a parameter is no id and no name that records have: an outcome, a number, a record, a list of such."""
+    kind = present(parameter.type)
+    return not parameter.entity and not isinstance(kind.item if isinstance(kind, List) else kind, Id | Text)
 
 
 def _with(value: Any, given: Mapping[str, str]) -> Any:

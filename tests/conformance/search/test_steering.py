@@ -11,14 +11,16 @@ import pytest
 
 from conformance.budget import USUAL
 from conformance.judge import BrokenCalls
+from conformance.references.task_progress import DelegatedTask, TaskProgress
 from conformance.references.thread_job import Reply, ThreadJobs
 from conformance.search import ahead, walks
 from conformance.search.ahead import Ahead
 from conformance.search.faults import Faults
 from conformance.search.instants import Instants
-from conformance.search.situations import Situations, Story
+from conformance.search.situations import Situations
 from conformance.search.stateful import Driver
-from statemachines.compile import Compiled
+from conformance.search.story import Story
+from statemachines.compile import Compiled, load
 from statemachines.model import Restless
 from statemachines.rows import Observed
 from tests.conformance.lifecycles import SUITES
@@ -34,14 +36,16 @@ def situations_met(monkeypatch: pytest.MonkeyPatch, compiled: Compiled, system: 
     kept: list[Situations] = []
 
     class Kept(Situations):
-        def __init__(self, compiled: Compiled) -> None:
-            super().__init__(compiled)
+        def __init__(self, compiled: Compiled, *, wide: bool = False) -> None:
+            super().__init__(compiled, wide=wide)
             kept.append(self)
 
     monkeypatch.setattr(walks, "Situations", Kept)
     with adapted(system, compiled) as adapter:
         walks.search(compiled, adapter, 0, FEW, after=lambda driver: None, faults=Faults(BrokenCalls(adapter)))
-    return len(kept[0].met)
+    narrow, wide = kept
+    assert len(wide.met) > len(narrow.met)
+    return len(narrow.met)
 
 
 @pytest.mark.parametrize("name", ["thread-job", "task-progress"])
@@ -64,6 +68,39 @@ class ForgetsFifty(ThreadJobs):
 @pytest.mark.thorough
 def test_what_only_many_calls_show_is_found() -> None:
     assert any(searched(walks.search, ForgetsFifty, seed, USUAL)[0] is not None for seed in range(4))
+
+
+class SameSummaryIsSilent(TaskProgress):
+    """Nobody is told of a summary that is the one that was told last."""
+
+    _last: str | None = None
+
+    def _announce(self, task: DelegatedTask) -> None:
+        if task.summary != self._last:
+            self._last = task.summary if self._subscribed else self._last
+            super()._announce(task)
+
+
+class FirstTwoOfBatch(TaskProgress):
+    """A batch is what becomes of the first two tasks of it."""
+
+    def _tasks_of(self, batch: str) -> list[DelegatedTask]:
+        return super()._tasks_of(batch)[:2]
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize("system", [SameSummaryIsSilent, FirstTwoOfBatch])
+def test_what_counts_as_new_only_when_taken_widely_is_found(system: type) -> None:
+    task_progress = load("task-progress")
+
+    def found(number: int) -> int:
+        with adapted(system, task_progress) as adapter:
+            faults = Faults(BrokenCalls(adapter))
+            cases: list[Driver] = []
+            walks.search(task_progress, adapter, number, USUAL, after=cases.append, faults=faults)
+            return len(cases) if faults.found else 0
+
+    assert sum(found(number) > USUAL.walks for number in range(4)) >= 2, "too seldom by those that take it widely"
 
 
 class OddIds(ThreadJobs):

@@ -1,0 +1,23 @@
+"""What has happened so far, as far as it makes the next call a new one."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from dataclasses import dataclass, field
+
+Label = Hashable  # what a call did
+
+
+@dataclass(slots=True)
+class Story:
+    """What has happened last to each id, two calls of it, and last of all, and to which id; in a case or in thought."""
+
+    last: dict[Hashable, tuple[Label, ...]] = field(default_factory=dict)
+    before: Label = ""
+    about: Hashable = None
+    given: dict[Hashable, str] = field(default_factory=dict)  # what each argument was last, of all and of each id
+    when: dict[Hashable, int] = field(default_factory=dict)  # the instant of the last call of each id
+
+    def fork(self) -> Story:
+        """Return another one that goes on from here."""
+        return Story(dict(self.last), self.before, self.about, dict(self.given), dict(self.when))
