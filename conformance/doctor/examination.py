@@ -110,7 +110,7 @@ def _examine_operations(
             calls = case.calls
             slowest = max(slowest, (time.monotonic() - began) / max(len(calls), 1))
             _broken(case)
-            made += calls
+            made += (call for call in calls if call.operation in offered)  # a wait is no operation
             answered.update(call.operation for call in calls)
             say(", ".join(dict.fromkeys(call.operation for call in calls)))
     for name in offered:

@@ -13,6 +13,7 @@ from conformance.command.cli import main
 from conformance.doctor import State, Tried, examined, exit_of, written
 from conformance.refused import Refused
 from conformance.verdict import EXIT_CONFORMS, EXIT_HARNESS, EXIT_USAGE, EXIT_VIOLATES
+from tests.conformance.lifecycles import SUITES
 from tests.conformance.remote.leftovers import nothing_left
 from tests.conformance.remote.test_hostile import target
 from tests.conformance.remote.test_remote_systems import served
@@ -46,7 +47,7 @@ def test_a_right_adapter_has_nothing_to_mend(options: tuple[str, ...]) -> None:
     assert ("points" in steps["two at once"].seen) == (not options)
 
 
-@pytest.mark.parametrize("lifecycle", ["task-progress", "cli-job"])
+@pytest.mark.parametrize("lifecycle", [*SUITES])
 def test_a_system_in_this_process_is_tried_as_far_as_it_goes(lifecycle: str) -> None:
     steps = steps_of("reference", lifecycle=lifecycle)
     assert "hello" not in steps
