@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from collections.abc import Set as AbstractSet
 from typing import Any
 
 from statemachines.model import BaseModel, Impossible, Outcome, Timer
@@ -31,8 +32,8 @@ class Commuting:
         """
         if not all(self._commute(frozen, first, other) for other in others):
             return False
-        for other in others:
-            if not self._commute(frozen, first, other):
+        for place, other in enumerate(others):
+            if place and not self._commute(frozen, first, other):
                 return False
             model, _ = self._after(frozen, other)
             frozen = model.freeze()
@@ -43,19 +44,23 @@ class Commuting:
     def in_any_order(self, frozen: Any, events: Sequence[tuple[int, Timer]]) -> tuple[Any, list[Outcome]] | None:
         """Return the state after timers of one instant, with what was done; None where their order may matter.
 
-        It does not where none takes another one away, nothing else may be done meanwhile, and they lead to the same forwards
-        and backwards.
+        It does not where none takes another one away, nothing else may be done before or meanwhile, and they lead to the same
+        forwards and backwards.
         """
+        timers = {timer for _, timer in events}
         try:
-            for event in events:
-                model, _ = self._after(frozen, event)
-                running = model.deadlines()
-                if model.own_steps() or any(other not in running for at, other in events if (at, other) != event):
-                    return None
-            (after, done), (backwards, other) = (self._in_turn(frozen, each) for each in (events, events[::-1]))
+            ways = [self._in_turn(frozen, each) for each in (events, events[::-1])]
+            if None in ways or any(self._takes_away(frozen, event, timers) for event in events):
+                return None
         except Impossible:
             return None
+        (after, done), (backwards, other) = filter(None, ways)
         return (after, done) if after == backwards and self._same(done, other) else None
+
+    def _takes_away(self, frozen: Any, event: tuple[int, Timer], timers: AbstractSet[Timer]) -> bool:
+        """Return whether one of some timers takes another one away."""
+        model, _ = self._after(frozen, event)
+        return not timers - {event[1]} <= {*model.deadlines()}
 
     def _commute(self, frozen: Any, one: Event, other: Event) -> bool:
         """Return whether two events leave the same behind in either order, and neither takes the other away, or its signal."""
@@ -72,10 +77,16 @@ class Commuting:
         (left, here), (right, there) = ways
         return left == right and self._same(here, there)
 
-    def _in_turn(self, frozen: Any, events: Sequence[Event]) -> tuple[Any, list[Outcome]]:
-        """Return the state after some events, one after the other, with what was done."""
+    def _in_turn(self, frozen: Any, events: Sequence[tuple[int, Timer]]) -> tuple[Any, list[Outcome]] | None:
+        """Return the state after some timers, one after the other, with what was done; None where one does not run any more.
+
+        Nor is there any where something else may be done before one of them.
+        """
         taken: list[Outcome] = []
         for event in events:
+            model = self._model.thawed(frozen)
+            if model.own_steps() or event[1] not in model.deadlines():
+                return None
             model, done = self._after(frozen, event)
             frozen = model.freeze()
             taken += done

@@ -72,14 +72,17 @@ def _in_each_others_way(model: BaseModel, frozen: Any, steps: list[tuple[int, tu
             left = then.forced()
             if any(other not in left for other in steps if other != step):
                 return True
-        return bool(_after(model, frozen, steps) != _after(model, frozen, steps[::-1]))
+        ends = [_after(model, frozen, each) for each in (steps, steps[::-1])]
+        return None in ends or ends[0] != ends[1]
     return True
 
 
 def _after(model: BaseModel, frozen: Any, steps: Iterable[tuple[int, tuple[Any, ...]]]) -> Any:
-    """Return the state after some steps, one after the other."""
+    """Return the state after some steps, one after the other; None where one need not be taken any more when its turn comes."""
     then = model.thawed(frozen)
     for step in steps:
+        if step not in then.forced():
+            return None
         then.take(*step)
     return then.freeze()
 

@@ -74,7 +74,7 @@ class Finding:
         """What it is about, whichever call tells it: whether a record is there, which of two answers is right, or a part of a reply."""
         path, wrong = self.part
         refused = self.kind == "refused" and self.seen == NOT_THERE
-        if refused or isinstance(self.value, Listed) or (not path and "None" in (self.expected, self.seen)):
+        if refused or isinstance(self.value, Listed) or (not path and spelled(None) in (self.expected, self.seen)):
             return PRESENCE
         return f"{self.kind} {path} {wrong}"
 

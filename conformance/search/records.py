@@ -24,12 +24,7 @@ class Records:
     def __init__(self, entity: kernel.Entity, fixed: Collection[str]) -> None:
         self.name, self.fixed = entity.name, bool(entity.fixed)
         self.live = attrgetter(python_name(entity.collection))
-        self._small = [python_name(each.name) for each in entity.fields if is_small(each.type)]
-        self._maybe = [
-            python_name(each.name)
-            for each in entity.fields
-            if isinstance(each.type, Optional) and not is_small(each.type)
-        ]
+        self._small, self._maybe = with_few_values(entity.fields)
         self._counts = [python_name(each.name) for each in entity.fields if isinstance(present(each.type), Int)]
         self._owners = [python_name(each.name) for each in entity.fields if isinstance(present(each.type), Ref)]
         self._texts = [python_name(each.name) for each in entity.fields if isinstance(present(each.type), Text)]
@@ -110,7 +105,15 @@ def _size(count: int, limits: Sequence[int]) -> Hashable:
     return ("many", sum(count >= times * limit for limit in limits for times in (1, 2, 3)))
 
 
-def is_small(kind: Type) -> bool:
+def with_few_values(fields: Sequence[kernel.FieldOf]) -> tuple[list[str], list[str]]:
+    """Return the names of the fields that have few values, and of those of which it is told whether they have any."""
+    small = [python_name(each.name) for each in fields if _is_small(each.type)]
+    return small, [
+        python_name(each.name) for each in fields if isinstance(each.type, Optional) and not _is_small(each.type)
+    ]
+
+
+def _is_small(kind: Type) -> bool:
     return isinstance(present(kind), Bool | Enum)
 
 

@@ -11,12 +11,10 @@ from collections import Counter
 from collections.abc import Hashable, Iterator, Mapping, Sequence
 from typing import Any
 
-from conformance.search.records import BESIDE, MANY_RECORDS, Records, is_small, sizes
+from conformance.search.records import BESIDE, MANY_RECORDS, Records, sizes, with_few_values
 from conformance.search.story import Label, Story
 from statemachines.compile import Compiled
-from statemachines.expression import python_name
 from statemachines.model import BaseModel, Decision
-from statemachines.types import Optional
 
 KIN = 12  # records of an entity that are looked at for those that have to do with a call's
 SENTENCE, CALL, PAIR, COUNT = 8.0, 4.0, 2.0, 1.0  # how much a new situation of a kind is worth
@@ -39,12 +37,7 @@ class Situations:
         }
         self._minted = [each for each in self._entities.values() if not each.fixed]
         self._fixed = [each for each in self._entities.values() if each.fixed and each.is_told_apart]
-        self._small = [python_name(each.name) for each in source.variables if is_small(each.type)]
-        self._maybe = [
-            python_name(each.name)
-            for each in source.variables
-            if isinstance(each.type, Optional) and not is_small(each.type)
-        ]
+        self._small, self._maybe = with_few_values(source.variables)
 
     def worth(self, found: Sequence[Situation]) -> float:
         """Return how much situations are worth that were come to as often as they were."""
@@ -78,7 +71,7 @@ class Situations:
         if ids and story.about is not None and story.about != ids[0] and story.about in story.last:
             found.append((PAIR, ("after another", story.last[story.about][-1], label)))
         if self.wide:
-            found += self._again(label, arguments, ids, parts, story)
+            found += self._again(operation, label, arguments, ids, parts, story)
             found += self._in_settings(model, label, parts)
             found += self._alike(model, label, kin, story)
         if not ids:
@@ -147,6 +140,7 @@ class Situations:
 
     def _again(
         self,
+        operation: str,
         label: Label,
         arguments: Mapping[str, Any],
         ids: Sequence[Hashable],
@@ -158,7 +152,6 @@ class Situations:
             name: repr(value) for name, value in arguments.items() if not (isinstance(value, str) and value in ids)
         }
         about = ids[0] if ids else None
-        operation = label[0] if isinstance(label, tuple) else label
         same = [
             (story.given.get((operation, name, about)) == value, story.given.get((operation, name)) == value)
             for name, value in plain.items()

@@ -2,8 +2,8 @@
 
 Every so often a call is made for no reason, or once more, or the last few are made many times over. Each walk prefers other
 operations, and leaves out other arguments that may be left out; and every other one begins with a registry that is nearly full, or too full.
-What counts as new is a narrow choice for most walks. Some take it widely, and count for themselves: what is more to tell apart comes to
-each of it less often.
+What counts as new is a narrow choice for half of the walks. The others take it widely, and count for themselves: where more is told apart,
+each of it is come to less often.
 """
 
 from __future__ import annotations
@@ -31,9 +31,9 @@ IDLY = 0.15  # of the calls are made whatever comes of them
 REPEATED = 0.3  # of those are the same as one shortly before
 FLOODS = 0.3  # of those are the last few calls, many times over
 MOST_FLOODED = 4  # calls that are the last few
-SELDOM_LOOKS = 0.3  # how often a walk that takes widely what is new looks after a call: looks cost most of the time, and may mend what is wrong
-VARIED = 0.5  # of those give other values each time
+VARIED = 0.5  # of the floods of a walk that takes widely what is new: other values each time
 FLOODED = (10, 60, 120)  # calls, more or less, of all those times
+SELDOM_LOOKS = 0.3  # how often a walk that takes widely what is new looks after a call: looks cost most of the time, and may mend what is wrong
 LIKED = (0.2, 1.0, 1.0, 3.0)  # how much more often than others an operation is tried, by walk
 SELDOM_GIVEN = (
     0.6  # of the arguments that may be left out, in one walk: with many at once most calls are the same or refused

@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from statemachines import kernel
 from statemachines.expression import python_name
-from statemachines.model import Document
+from statemachines.model import ANYTHING, Document, SuchAs
 from statemachines.rows import quoted
 
 LONGEST_CELL: Final = 28  # characters of one value in a table
@@ -53,6 +53,10 @@ def value_text(value: Any) -> str:
             return "null"
         case bool():
             return "true" if value else "false"
+        case _ if isinstance(value, type(ANYTHING)):
+            return "…"  # the implementation chooses it
+        case SuchAs():
+            return f"such as {value_text(value.example)}"
         case Document(inline=inline, text=text):
             return quoted(text) if inline else f"a file of {quoted(text)}"
         case dict():

@@ -64,7 +64,7 @@ def is_one_fault(one: Counterexample, other: Counterexample) -> bool:
     if one.cause and other.cause:
         return one.cause == other.cause
     if one.cause or other.cause:
-        return one.changing == other.changing
+        return bool(one.changing) and one.changing == other.changing
     few, many = sorted((one.changing, other.changing), key=len)
     return bool(few) and (in_order(few, many) or (_shows_as(one, other) and _same_calls(one, other)))
 

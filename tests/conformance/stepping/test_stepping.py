@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import random
 from pathlib import Path
 
 import pytest
@@ -12,7 +13,8 @@ from conformance.stepping import NotTaken, Session, stepped
 from conformance.stepping.table import state_lines, value_text
 from conformance.verdict import EXIT_CONFORMS, Verdict
 from statemachines.compile import load
-from statemachines.model import Document
+from statemachines.model import ANYTHING, CHOSEN, Document, SuchAs
+from statemachines.specs import shipped
 from tests.checking import compile_text
 from tests.conformance.systems import whole_run
 
@@ -284,6 +286,15 @@ def test_values_are_written_as_the_language_of_specs_does() -> None:
     values = [None, True, False, 3, "a b", "", [1, "x"], {"a": None}, Document("x", inline=False)]
     written = ["null", "true", "false", "3", "'a b'", "''", "[1, x]", "{a: null}", "a file of 'x'"]
     assert [value_text(value) for value in values] == written
+    assert [value_text(value) for value in (ANYTHING, [CHOSEN], SuchAs(3))] == ["…", "[…]", "such as 3"]
+
+
+@pytest.mark.parametrize("name", sorted(shipped()))
+def test_whatever_is_typed_it_goes_on(name: str) -> None:
+    for number in range(3):
+        chooser = random.Random(number)
+        lines = [str(chooser.randint(1, 12)) for _ in range(60)]
+        assert "clock" in typed(*lines, session=Session(load(name)))
 
 
 # ── As a command ──
