@@ -53,12 +53,15 @@ _RENAMED = {
 
 _CALLED = frozenset(("all", "any", "sorted", *_BUILT_IN.values(), *(n for n, f in vars(model).items() if callable(f))))
 """What an expression may call: nothing of a spec or a row may hide it."""
+_LOCAL = frozenset(("found", "first", "key", "oldest", "with_it"))
+"""What a model calls its own beside the records of a spec."""
 _SHARED = frozenset(("Model", "Any", "Signal", *(name for name in vars(model) if name[0].isupper())))
 
 
 def python_name(name: str) -> str:
     """Return a Python name for a name of a spec."""
-    return f"{name}_" if keyword.iskeyword(name) or name in ("self", "seen") or name in _CALLED else name
+    taken = keyword.iskeyword(name) or name in ("self", "seen") or name in _CALLED or name in _LOCAL
+    return f"{name}_" if taken else name
 
 
 def class_name(name: str) -> str:

@@ -16,6 +16,11 @@ _VALUES = {
     "due": "the word for messages that are due",
     "sent": "the word for messages that were sent",
 }
+_OF_RECORDS = {
+    "serial": "the place of a record among all",
+    "state": "where a record stands",
+    "completion": "its place among those that ended",
+}
 _WORDS = dict.fromkeys(RESERVED, "a word of the language")  # no name, wherever it stands
 _MODEL = "a part of the generated model"
 _LOCAL = {"before", "decision", "alike", "new_id", "signals", "may", "again"}  # what its methods call their own
@@ -28,6 +33,9 @@ def told_apart(reader: Reader, lifecycle: Lifecycle, definitions: list[Definitio
     for name, entity in lifecycle.entities.items():
         where = lifecycle.places.get(f"entities.{name}.plural", entity.name.where)
         _take(reader, values, entity.plural, where, f"all the records of {name}")
+        own = {**_OF_RECORDS} if entity.states else {"serial": _OF_RECORDS["serial"]}
+        for field in {*entity.fields} & {*own}:
+            _take(reader, own, field, lifecycle.places[f"entities.{name}.fields.{field}"], "a field")
     for name in lifecycle.variables:
         _take(reader, values, name, lifecycle.places[f"variables.{name}"], "a variable")
     for each in definitions:

@@ -12,12 +12,13 @@ from hypothesis import strategies as st
 
 from conformance.budget import USUAL
 from conformance.judge.differences import Listed, Times
-from conformance.judge.finding import Finding, short
+from conformance.judge.finding import PRESENCE, Finding, short
 from conformance.judge.matching import comparable
 from statemachines.compile import load
 from statemachines.model import ABSENT, Decision, Impossible, Outcome
 from statemachines.rows import Observed
 from tests.arguments import arguments
+from tests.checking import compile_text
 from tests.conformance.systems import (
     EVERY_STATUS,
     Watched,
@@ -612,3 +613,31 @@ def test_whatever_a_model_that_lacks_a_sentence_has_no_answer_to_the_judge_goes_
     lockstep.decision("finish", call.arguments)
     for each in (call, refused):
         lockstep.advance(each)
+
+
+THINGS = compile_text(
+    """
+lifecycle: things
+version: 1
+about: Things are made, and asked for.
+entities:
+  Thing: {id: minted, fields: {size: int}, shows: {id: thing.id, size: thing.size}}
+operations:
+  make: {takes: {size: int}, create: {Thing: {size: size}}, gives: {id: thing.id}}
+  get:  {takes: {thing: Thing | null}, gives: thing}
+matrix: {}
+""",
+    "things.yaml",
+)
+
+
+def test_whether_a_record_is_there_is_one_matter_whoever_gives_nothing_or_a_record() -> None:
+    watched = Watched(THINGS)
+    watched.must("make", 3, gives={"id": "a"})
+    for asked, gives in (("a", None), ("b", {"id": "b", "size": 3})):
+        finding = watched("get", asked, gives=gives)
+        assert finding is not None
+        assert finding.matter == PRESENCE
+    other = watched("get", "a", gives={"id": "a", "size": 4})
+    assert other is not None
+    assert other.matter != PRESENCE

@@ -15,6 +15,7 @@ from conformance.judge import Case
 from conformance.references.task_progress import TaskProgress
 from conformance.references.thread_job import ThreadJobs
 from conformance.suite import machine
+from conformance.suite.levels import is_one_fault
 from conformance.suite.machine import MACHINE
 from conformance.verdict import EXIT_VIOLATES, Counterexample, Judged, RowResult, Verdict, verdict_of
 from statemachines.compile import load
@@ -156,6 +157,14 @@ def test_one_fault_is_told_once_whatever_yes_or_no_the_calls_say_that_show_it(mo
         faults[0].counterexample,
         faults[2].counterexample,
     ]
+
+
+def test_two_faults_that_take_no_call_that_changes_anything_are_two() -> None:
+    one = Counterexample("a row", 1, "operations.a.gives", "1", "2", matter="reply  1", cause="operations.a.gives")
+    other = Counterexample("a row", 1, "operations.b.gives", "3", "4", matter="reply  3")
+    assert not is_one_fault(one, other)
+    assert not is_one_fault(replace(one, cause=""), other)
+    assert is_one_fault(replace(one, changing=("start",)), replace(other, changing=("start",)))
 
 
 def test_what_a_story_breaks_as_well_is_said_of_the_fault_that_it_leads_to(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,0 +1,68 @@
+"""Names of a spec: whatever its records and fields are called, the model works; what the language has already is refused."""
+
+from __future__ import annotations
+
+import pytest
+
+from statemachines.diagnostics import SpecError
+from statemachines.model import BaseModel
+from tests.checking import compile_text
+
+TEXT = """
+lifecycle: named
+version: 1
+about: What is named in a way that a model may call its own.
+entities:
+  NAME:
+    id: minted
+    fields: {since: time, FIELD: {type: int, default: 0}}
+    states: {active: [running], terminal: [ended]}
+    retain: {newest: 2, of: terminal, by: VARIABLE.completion}
+    after:
+      running: {in: 10, since: VARIABLE.since, move: ended}
+    shows: {id: VARIABLE.id, status: VARIABLE.state, n: VARIABLE.FIELD}
+operations:
+  make: {create: {NAME: {since: now}}, gives: {id: VARIABLE.id}}
+  end:  {takes: {VARIABLE: NAME}, move: running -> ended, set: {VARIABLE.FIELD: VARIABLE.FIELD + 1}}
+  look: {gives: RECORDS.size()}
+matrix: {}
+"""
+
+
+def text(name: str, field: str) -> str:
+    """A spec whose records and their field are called so."""
+    variable = name.lower()
+    words = {"NAME": name, "FIELD": field, "VARIABLE": variable, "RECORDS": f"{variable}s"}
+    found = TEXT
+    for word, meant in words.items():
+        found = found.replace(word, meant)
+    return found
+
+
+def left_of_three(model: BaseModel, variable: str) -> tuple[int, int]:
+    """How many records are there when three have ended, and how many may leave then or end by themselves."""
+    ids = [model.do("make", {}).value["id"] for _ in range(4)]
+    for each in ids[:3]:
+        model.do("end", {variable: each})
+    found: int = model.do("look", {}).value
+    return found, len(model.own_steps()) + len(model.deadlines())
+
+
+@pytest.mark.parametrize(
+    "name", ["Job", "Found", "First", "Key", "Oldest", "Kept", "Other", "Newest", "Outcome", "Message"]
+)
+@pytest.mark.parametrize("field", ["n", "found", "first", "key", "oldest", "other", "values"])
+def test_records_and_fields_may_be_called_what_a_model_calls_its_own(name: str, field: str) -> None:
+    compiled = compile_text(text(name, field), "named.yaml")
+    assert left_of_three(compiled.model(), name.lower()) == (3, 1)
+    loose = compiled.without([f"entities.{name}.retain"])
+    assert left_of_three(loose.model(), name.lower()) == (4, 2)
+
+
+@pytest.mark.parametrize("field", ["serial", "state", "completion"])
+def test_a_field_has_no_name_that_every_record_has(field: str) -> None:
+    with pytest.raises(SpecError) as caught:
+        compile_text(text("Job", field), "named.yaml")
+    assert {(each.code, each.where.line) for each in caught.value.diagnostics if each.code == "taken-name"} == {
+        ("taken-name", 8)
+    }
