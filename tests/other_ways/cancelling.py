@@ -117,3 +117,20 @@ class ShownIsNotTold(ListsWhatItCancels):
     def _cancel(self, job: JobRecord) -> None:
         super()._cancel(job)
         self._owe(job.completion, "")
+
+
+class LeavesOutWhatHasLeft(Jobs):
+    """Records leave at once; a reply leaves out a watched job whose record has left, so that nobody has acknowledged it."""
+
+    declares: ClassVar[dict[str, Any]] = declaring(limits={"retention": 0})
+
+    def __init__(self) -> None:
+        super().__init__(retention=0)
+
+    def _conclude(self, call: ToolCall) -> None:
+        watched = call.watched
+        call.watched = [job for job in watched if self._jobs.get(job.job_id) is job]
+        super()._conclude(call)
+        for job in watched:
+            if job not in call.watched:
+                self._unwatch(job.completion)

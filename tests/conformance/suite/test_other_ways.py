@@ -122,6 +122,7 @@ MORE: dict[str, dict[type, tuple[str, ...]]] = {
         cancelling.UpdatesListWhatIsCancelled: ("N8", "B15"),
         cancelling.UpdatesOmitWhatIsCancelled: ("N8", "B15"),
         cancelling.UpdatesHaveTexts: ("E71", "N8"),
+        cancelling.LeavesOutWhatHasLeft: ("B28", "E36", MACHINE),
         cancelling.WithoutManager: ("N13",),
         cancelling.NothingIsFoundWithoutManager: ("N13",),
         cancelling.ShownIsNotTold: ("E82", MACHINE),
