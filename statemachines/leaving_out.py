@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any, TypeVar
 
-from statemachines.expression import Const
+from statemachines.expression import Const, Minted, Typed, replaced
 from statemachines.kernel import (
     Create,
     Effect,
@@ -41,7 +41,7 @@ def without(source: Kernel, paths: frozenset[str]) -> Kernel:
     because a condition does not hold (`requires`, `only if`, `unique`), or because of a record's state (`otherwise`): it
     moves the record then to where it would have moved it.
 
-    What an operation sends, creates and gives stays as it is, but for the state that a record begins in; what it
+    What an operation sends, creates and gives stays as it is, but for the state that a record begins in and the form of its id; what it
     creates beside that need not come. A step of the system's own, and a timer, is not taken at all without what ends it.
     Without a retention that is no recommendation, the record that would be the next to leave may do so at any time, or never: others
     may be kept, and not always as many. What is recommended is excused anyhow where a system does otherwise.
@@ -148,9 +148,9 @@ def _left(effects: tuple[Effect, ...], paths: frozenset[str]) -> tuple[Effect, .
 def _left_of(effect: Effect, paths: frozenset[str]) -> Iterator[Effect]:
     """Walk what is left of an effect without some clauses: nothing, or one effect."""
     match effect:
-        case Create(elsewhere=clause) if clause and clause in paths:
-            yield replace(effect, state=None, elsewhere="")
-        case Create() | Send():
+        case Create():
+            yield _made_otherwise(effect, paths)
+        case Send():
             yield effect
         case _ if effect.clause in paths:
             return
@@ -166,6 +166,19 @@ def _left_of(effect: Effect, paths: frozenset[str]) -> Iterator[Effect]:
             yield replace(effect, arrows=kept)
         case _:
             yield effect
+
+
+def _made_otherwise(effect: Create, paths: frozenset[str]) -> Create:
+    """Return the same record, in whatever state and with an id of whatever form where the clauses about these are left out."""
+
+    def any_form(part: Typed) -> Typed | None:
+        return replace(part, arguments=()) if isinstance(part, Minted) else None
+
+    if effect.elsewhere and effect.elsewhere in paths:
+        effect = replace(effect, state=None, elsewhere="")
+    if effect.id is not None and f"entities.{effect.entity}.id" in paths:
+        effect = replace(effect, id=replaced(effect.id, any_form))
+    return effect
 
 
 def lacking(kind: type[BaseModel]) -> type[BaseModel]:

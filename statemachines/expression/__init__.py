@@ -48,4 +48,5 @@ from statemachines.expression.typed import (
     every_part,
     parts,
     renamed,
+    replaced,
 )

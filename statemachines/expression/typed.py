@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import keyword
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, fields, replace
 from typing import Any
 
@@ -196,14 +196,24 @@ def every_part(value: Typed) -> Iterator[Typed]:
         yield from every_part(part)
 
 
-def renamed(value: Typed, old: str, new: str) -> Typed:
-    """Return the same tree with one name replaced by another."""
+def replaced(value: Typed, change: Callable[[Typed], Typed | None]) -> Typed:
+    """Return the same tree with another part wherever `change` gives one."""
 
     def part(of: Any) -> Any:
         if isinstance(of, tuple):
             return tuple(part(each) for each in of)
-        return renamed(of, old, new) if isinstance(of, Typed) else of
+        return replaced(of, change) if isinstance(of, Typed) else of
 
-    if isinstance(value, Var):
-        return replace(value, name=new, source=new) if value.name == old else value
+    other = change(value)
+    if other is not None:
+        return other
     return replace(value, **{field.name: part(getattr(value, field.name)) for field in fields(value)})
+
+
+def renamed(value: Typed, old: str, new: str) -> Typed:
+    """Return the same tree with one name replaced by another."""
+
+    def change(of: Typed) -> Typed | None:
+        return replace(of, name=new, source=new) if isinstance(of, Var) and of.name == old else None
+
+    return replaced(value, change)

@@ -20,6 +20,7 @@ from conformance.suite.machine import MACHINE
 from conformance.verdict import EXIT_VIOLATES, Counterexample, Judged, RowResult, Verdict, verdict_of
 from statemachines.compile import load
 from tests.conformance.systems import BRIEF, adapted, thread_job, whole_run
+from tests.faulty.local_agent import messages, registering
 from tests.faulty.thread_job import FAULTY
 
 LIES = {lie.__name__: lie for lie in FAULTY}
@@ -269,3 +270,10 @@ def test_another_number_of_records_that_are_kept_is_one_fault_however_often_one_
             case.call("finish", {"job": call.given["job_id"], "outcome": "completed", "payload": "x"})
             case.call("list_jobs", {"thread": "t1", "statuses": ["completed"]})
             assert [each.clause for each in case.faults] == ([] if number < first else ["entities.Job.retain"])
+
+
+def test_an_id_of_another_form_hides_nothing() -> None:
+    both = type("Both", (registering.SessionHasIdOfAgent, messages.QueueHoldsHundred), {})
+    _, results = whole_run(both, load("local-agent"), budget=BRIEF, only=["X14", "X27"])
+    shown = {each.id: each.counterexample.clause for each in results if each.counterexample is not None}
+    assert shown == {"X14": "entities.Task.id", "X27": "operations.drain_messages.gives"}
