@@ -8,7 +8,7 @@ from typing import Any, Final
 from statemachines import kernel
 from statemachines.expression import python_name
 from statemachines.model import ANYTHING, Document, SuchAs
-from statemachines.rows import quoted
+from statemachines.rows import quoted, spelled
 
 LONGEST_CELL: Final = 28  # characters of one value in a table
 EMPTY: Final = ("null", "false", "0", "''", "[]")
@@ -48,21 +48,17 @@ def _named(record: Any, name: str) -> str:
 
 def value_text(value: Any) -> str:
     """Write a value as the language of specs does, ids without quotes; a record by its id."""
+    return spelled(value, _single)
+
+
+def _single(value: Any) -> str:
     match value:
-        case None:
-            return "null"
-        case bool():
-            return "true" if value else "false"
         case _ if isinstance(value, type(ANYTHING)):
             return "…"  # the implementation chooses it
         case SuchAs():
             return f"such as {value_text(value.example)}"
         case Document(inline=inline, text=text):
             return quoted(text) if inline else f"a file of {quoted(text)}"
-        case dict():
-            return f"{{{', '.join(f'{name}: {value_text(each)}' for name, each in value.items())}}}"
-        case list() | tuple():
-            return f"[{', '.join(map(value_text, value))}]"
         case str():
             return value if value and value.isprintable() and " " not in value else quoted(value)
         case int():
