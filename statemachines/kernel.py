@@ -318,7 +318,7 @@ class Spontaneous:
     """A step taken unasked: `must` hold for it to be due, `may` for it to be allowed.
 
     ends_call  it is part of the call that makes it due
-    leaves     the retention by which its record is the next one to leave, where it is that of such a record only
+    leaves     the states in which its record may leave unasked: nothing says which ones are kept
     """
 
     clause: str
@@ -330,7 +330,7 @@ class Spontaneous:
     operation: str
     arguments: tuple[Typed, ...]
     effects: tuple[Effect, ...]
-    leaves: Retain | None = None
+    leaves: tuple[str, ...] = ()
 
     @property
     def tells(self) -> bool:

@@ -43,8 +43,8 @@ def without(source: Kernel, paths: frozenset[str]) -> Kernel:
 
     What an operation sends, creates and gives stays as it is, but for the state that a record begins in and the form of its id; what it
     creates beside that need not come. A step of the system's own, and a timer, is not taken at all without what ends it.
-    Without a retention that is no recommendation, the record that would be the next to leave may do so at any time, or never: others
-    may be kept, and not always as many. What is recommended is excused anyhow where a system does otherwise.
+    Without a retention that is no recommendation, any record that it is about may leave at any time, or never: others may be kept,
+    and not always as many. What is recommended is excused anyhow where a system does otherwise.
     """
     must = {each.path for each in source.clauses if each.level == "must"}
 
@@ -100,7 +100,7 @@ def _is_loose(entity: Entity, paths: frozenset[str]) -> bool:
 
 
 def _leaving(entity: Entity) -> Spontaneous:
-    """Return the step by which the next record that a retention lets leave does so at any time."""
+    """Return the step by which a record that a retention is about leaves at any time."""
     assert entity.retain is not None
     clause, variable = entity.retain.clause, entity.variable
     return Spontaneous(
@@ -113,7 +113,7 @@ def _leaving(entity: Entity) -> Spontaneous:
         operation="",
         arguments=(),
         effects=(Remove(clause, "record", variable, entity.name),),
-        leaves=entity.retain,
+        leaves=entity.retain.states,
     )
 
 
@@ -190,7 +190,10 @@ def lacking(kind: type[BaseModel]) -> type[BaseModel]:
 
 
 class _Lacking(BaseModel):
-    """What is otherwise about such a model. A call of which nobody can say what comes of it had better not be made."""
+    """What is otherwise about such a model. A call of which nobody can say what comes of it had better not be made.
+
+    Of the records that may leave at any time, it lets those that are doubted: one that nothing speaks against may as well leave later.
+    """
 
     __slots__ = ()
 
@@ -234,9 +237,22 @@ class _Lacking(BaseModel):
 
     def own_steps(self) -> list[tuple[int, tuple[Any, ...], bool]]:
         try:
-            return super().own_steps()
+            steps = super().own_steps()
         except NO_ANSWER:
             return []
+        return [*self._but_undoubted(steps)] if self.LEAVING else steps
+
+    def _but_undoubted(
+        self, steps: list[tuple[int, tuple[Any, ...], bool]]
+    ) -> Iterator[tuple[int, tuple[Any, ...], bool]]:
+        missing = self.doubted.missing
+        for step in steps:
+            index, keys, _ = step
+            if index not in self.LEAVING or keys[0] in self.doubted.named:
+                yield step
+            elif keys[0] in missing:
+                missing = frozenset()  # they have all left, so that the order does not matter
+                yield step
 
     def deadlines(self) -> list[RunningTimer]:
         try:

@@ -402,6 +402,20 @@ NO_ANSWER = (ArithmeticError, AttributeError, LookupError, TypeError, ValueError
 MOST_AT_AN_INSTANT = 20_000  # steps and timers, after which a model is taken to go on for ever
 
 
+class Doubted:
+    """The keys of the records that may have left by now, as far as what is seen tells: where nothing says which are kept.
+
+    named    those that are spoken of
+    missing  those that ought to be shown and are not
+    """
+
+    __slots__ = ("missing", "named")
+
+    def __init__(self) -> None:
+        self.named: frozenset[Any] = frozenset()
+        self.missing: frozenset[Any] = frozenset()
+
+
 class Restless(RuntimeError):
     """A model that does not come to rest: without some sentence of its own it goes on for ever at one instant."""
 
@@ -411,7 +425,8 @@ class BaseModel:
 
     `limits` and `policies` are the declared numbers and choices; `now` is the virtual clock in
     milliseconds; `seen[i]` is 1 once clause `CLAUSES[i]` was witnessed. `TELLING` are the numbers of the steps of its
-    own that change nothing, `ENDING` those of steps with which the call ends that made them due.
+    own that change nothing, `ENDING` those of steps with which the call ends that made them due, `LEAVING` those by which
+    a record that is doubted may leave. `doubted` and `seen` are the same for all that come of one model.
     """
 
     CLAUSES: tuple[str, ...] = ()
@@ -420,8 +435,9 @@ class BaseModel:
     POLICIES: Mapping[str, Any] = {}
     TELLING: frozenset[int] = frozenset()
     ENDING: frozenset[int] = frozenset()
+    LEAVING: frozenset[int] = frozenset()
 
-    __slots__ = ("limits", "mint", "now", "policies", "seen")
+    __slots__ = ("doubted", "limits", "mint", "now", "policies", "seen")
 
     now: int
 
@@ -431,6 +447,7 @@ class BaseModel:
         self.limits = Values({**self.LIMITS, **(limits or {})})
         self.policies = Values({**self.POLICIES, **(policies or {})})
         self.seen = bytearray(len(self.CLAUSES))
+        self.doubted = Doubted()
         self.mint: Callable[..., str] | None = None  # not its own method: models that hold themselves are freed late
         self.reset()
 
@@ -465,7 +482,7 @@ class BaseModel:
     def thawed_as(self, kind: type[Other], frozen: tuple[Any, ...]) -> Other:
         """Make one of another kind: of the same life cycle, without some of its sentences."""
         other = kind.__new__(kind)
-        other.limits, other.policies, other.seen = self.limits, self.policies, self.seen
+        other.limits, other.policies, other.seen, other.doubted = self.limits, self.policies, self.seen, self.doubted
         other.mint = None
         other.thaw(frozen)
         return other

@@ -186,8 +186,9 @@ class Judge:
     def _leavable(self, finding: Finding, *, only_spoken_of: bool = False) -> list[str]:
         """List clauses that may have been left out: those that the finding speaks of, those at work now, then before.
 
-        What calls at once showed is explained by a clause that it speaks of, by a signal that is not sent, or by a wait that
-        nothing ends, or it is a fault of its own: their orders are too many to look for another explanation of each.
+        What calls at once showed is explained by a clause that it speaks of, by a signal that is not sent, by other records that
+        are kept, or by a wait that nothing ends, or it is a fault of its own: their orders are too many to look for another
+        explanation of each.
         """
         event, spoken_of = self._past.event, [finding.clause, *finding.related]
         before, now = self.lockstep.witnessed(), self._following(event)
@@ -196,7 +197,7 @@ class Judge:
             return spoken_of
         if isinstance(event, History):
             waits = [wait.clause for call in event.calls if (wait := self._facts.wait(call.operation)) is not None]
-            return [*spoken_of, *signals, *waits]
+            return [*spoken_of, *signals, *sorted(path for path in now if path.endswith(".retain")), *waits]
         return [*spoken_of, *signals, *sorted(now - before), *sorted(now)]
 
     def _following(self, event: Event) -> frozenset[str]:

@@ -16,7 +16,7 @@ from conformance.budget import Budget
 from conformance.judge.differences import Difference
 from conformance.judge.finding import BESIDE, NO_SIGNAL, NO_WAY, Finding, cannot_be, either, said
 from conformance.judge.history import Event, History, calls_of, explanations
-from conformance.judge.matching import comparable, permitted, required, silent
+from conformance.judge.matching import comparable, permitted, required, silent, texts
 from conformance.judge.observation import files
 from conformance.judge.step import Configuration, Stepper
 from conformance.system import Declaration, each_answer, ordered_by_completion
@@ -217,12 +217,28 @@ class Lockstep:
         """Return what an event leads to from any of these; or they stay as they are, with why none explains it."""
         before, seen = [each.model.freeze() for each in configurations], bytes(self.seen)
         explain = self._together if isinstance(event, History) else self._alone
+        for each in configurations:
+            self._doubt(each.model, event)
         after, reason = explain(configurations, event)  # type: ignore[arg-type]  # each takes its kind of event
         for each, frozen in zip(configurations if not after else (), before, strict=False):
             each.model.thaw(frozen)  # what was tried on it
         if not after:
             self.seen[:] = seen  # of what was tried nothing came to pass
         return after, reason
+
+    def _doubt(self, model: BaseModel, event: Event) -> None:
+        """Let a model that does not say which records are kept doubt those that a call is about, and those that it should show."""
+        if not model.LEAVING:
+            return
+        fork, expected = model.fork(), set[str]()
+        calls = sorted(calls_of(event), key=lambda call: call.ended)
+        with suppress(Impossible):
+            for call in calls:
+                _, outcomes = self.stepper.follow(fork, call)
+                expected.update(*(texts([each.value, each.signals]) for each in outcomes))
+        model.doubted.named = frozenset(texts([call.arguments for call in calls]))
+        shown = texts([event.signals, *((call.given, call.signals) for call in calls)])
+        model.doubted.missing = frozenset(expected.difference(shown))
 
     def _alone(
         self, configurations: Sequence[Configuration], call: Observed

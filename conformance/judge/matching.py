@@ -5,6 +5,7 @@ One idea: what of the one side answers to what of the other, and what is left ov
 
 from __future__ import annotations
 
+import itertools
 from bisect import bisect_left
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -180,6 +181,17 @@ def permitted(outcomes: Iterable[Outcome]) -> frozenset[Signal]:
 def silent(outcome: Outcome) -> bool:
     """Return whether no signal comes of an outcome, or may."""
     return not (outcome.signals or outcome.again or outcome.may)
+
+
+def texts(value: Any) -> Iterator[str]:
+    """Walk every text in a value, or in one of those that it may be."""
+    match value:
+        case str():
+            yield value
+        case AnyOf(options=parts) | (list() | tuple() as parts):
+            yield from itertools.chain(*map(texts, parts))
+        case dict():
+            yield from itertools.chain(*map(texts, value.values()))
 
 
 @dataclass(frozen=True, slots=True)

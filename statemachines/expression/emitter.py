@@ -53,7 +53,7 @@ _RENAMED = {
 
 _CALLED = frozenset(("all", "any", "sorted", *_BUILT_IN.values(), *(n for n, f in vars(model).items() if callable(f))))
 """What an expression may call: nothing of a spec or a row may hide it."""
-_LOCAL = frozenset(("found", "first", "key", "oldest", "with_it"))
+_LOCAL = frozenset(("found", "first", "key"))
 """What a model calls its own beside the records of a spec."""
 _SHARED = frozenset(("Model", "Any", "Signal", *(name for name in vars(model) if name[0].isupper())))
 

@@ -61,21 +61,6 @@ def _retained(page: Page, entity: kernel.Entity, rule: kernel.Retain) -> None:
             page.line(f"self.removed_{variable}(oldest)")
 
 
-def next_to_leave(page: Page, entity: kernel.Entity, rule: kernel.Retain) -> str:
-    """Write the first records that a retention lets leave, one for each value of `per`; return the source of the list."""
-    variable, records = python_name(entity.variable), page.collection(entity.name)
-    per = emit(rule.per) if rule.per is not None else "None"
-    page.line("oldest: dict[Any, Any] = {}")
-    with (
-        page.block(f"for {variable} in {records}.values():"),
-        page.block(f"if {inside(entity, variable, rule.states)}:"),
-    ):
-        page.line(f"with_it, key = {per}, {ordering_key(rule.order, entity.variable)}")
-        with page.block("if with_it not in oldest or key < oldest[with_it][0]:"):
-            page.line(f"oldest[with_it] = key, {variable}")
-    return "[each for _, each in oldest.values()]"
-
-
 def removed(page: Page, entity: kernel.Entity) -> None:
     """Write that a record leaves, and which messages about it stay due."""
     variable = python_name(entity.variable)

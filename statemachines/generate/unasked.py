@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-from contextlib import ExitStack
-
 from statemachines import kernel
 from statemachines.expression import Const, Operate, Typed, Var, emit, parts, python_name
-from statemachines.generate.consequences import next_to_leave
 from statemachines.generate.effects import LISTS, begin_lists, effects, lists_of, returned, step
 from statemachines.generate.page import Page, inside, key_of
 from statemachines.generate.shown import passed
@@ -36,14 +33,11 @@ def own_steps(page: Page) -> None:
 def _enabled(page: Page, index: int, own: kernel.Spontaneous) -> None:
     keys = tuple_of(key_of(page.source.entity(entity), python_name(variable)) for variable, entity in own.loops)
     must = emit(own.must) if own.must is not None else "False"
-    with ExitStack() as stack:
-        if own.leaves is None:
-            stack.enter_context(page.for_each(own.loops))
-        else:
-            ((variable, name),) = own.loops
-            records = next_to_leave(page, page.source.entity(name), own.leaves)
-            stack.enter_context(page.block(f"for {python_name(variable)} in {records}:"))
-        stack.enter_context(page.block(f"if {emit(own.may)}:"))
+    may = emit(own.may)
+    if own.leaves:
+        ((variable, name),) = own.loops
+        may = inside(page.source.entity(name), python_name(variable), own.leaves)
+    with page.for_each(own.loops), page.block(f"if {may}:"):
         page.line(f"found.append(({index}, {keys}, {must}))")
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 from types import SimpleNamespace
 from typing import Any
 
@@ -277,3 +278,28 @@ def test_an_id_of_another_form_hides_nothing() -> None:
     _, results = whole_run(both, load("local-agent"), budget=BRIEF, only=["X14", "X27"])
     shown = {each.id: each.counterexample.clause for each in results if each.counterexample is not None}
     assert shown == {"X14": "entities.Task.id", "X27": "operations.drain_messages.gives"}
+
+
+@pytest.mark.parametrize("lie", ["FirstStartedLeaves", "LastEndedLeaves", "KeepsOneMore"])
+@pytest.mark.parametrize("at_once", [False, True], ids=["one after the other", "at once"])
+def test_other_records_that_are_kept_are_one_fault_whichever_call_shows_them(lie: str, at_once: bool) -> None:
+    with adapted(LIES[lie]) as adapter:
+        case = Case(thread_job(), adapter)
+
+        def start(number: int) -> str:
+            return str(case.call("start", {"thread": "t1", "tool_call": f"c{number}", "tool": "bash"}).given["job_id"])
+
+        jobs = []
+        for number in range(1, 24, 2):
+            pair = start(number), start(number + 1)
+            jobs += pair[::-1] if number < 23 else pair[1:]
+        for job in jobs:
+            case.call("finish", {"job": job, "outcome": "completed", "payload": "x"})
+        listing = partial(case.call, "list_jobs", {"thread": "t1", "statuses": ["completed"]})
+        inspecting = [partial(case.call, "inspect_job", {"thread": "t1", "job": job}) for job in (jobs[2], jobs[-1])]
+        if at_once:
+            case.together([listing, *inspecting])
+        else:
+            for look in (listing, *inspecting):
+                look()
+        assert [each.clause for each in case.faults] == ["entities.Job.retain"]

@@ -45,6 +45,7 @@ def left_of_three(model: BaseModel, variable: str) -> tuple[int, int]:
     for each in ids[:3]:
         model.do("end", {variable: each})
     found: int = model.do("look", {}).value
+    model.doubted.named = frozenset(ids[:2])
     return found, len(model.own_steps()) + len(model.deadlines())
 
 
@@ -56,7 +57,7 @@ def test_records_and_fields_may_be_called_what_a_model_calls_its_own(name: str, 
     compiled = compile_text(text(name, field), "named.yaml")
     assert left_of_three(compiled.model(), name.lower()) == (3, 1)
     loose = compiled.without([f"entities.{name}.retain"])
-    assert left_of_three(loose.model(), name.lower()) == (4, 2)
+    assert left_of_three(loose.model(), name.lower()) == (4, 3)
 
 
 @pytest.mark.parametrize("field", ["serial", "state", "completion"])
