@@ -289,7 +289,7 @@ def test_other_records_that_are_kept_are_one_fault_whichever_call_shows_them(lie
         def start(number: int) -> str:
             return str(case.call("start", {"thread": "t1", "tool_call": f"c{number}", "tool": "bash"}).given["job_id"])
 
-        jobs = []
+        jobs: list[str] = []
         for number in range(1, 24, 2):
             pair = start(number), start(number + 1)
             jobs += pair[::-1] if number < 23 else pair[1:]
