@@ -318,7 +318,7 @@ class Spontaneous:
     """A step taken unasked: `must` hold for it to be due, `may` for it to be allowed.
 
     ends_call  it is part of the call that makes it due
-    leaves     the states in which its record may leave unasked: nothing says which ones are kept
+    loose      the states of its record in which it may be taken at any time: nothing says when
     """
 
     clause: str
@@ -330,7 +330,7 @@ class Spontaneous:
     operation: str
     arguments: tuple[Typed, ...]
     effects: tuple[Effect, ...]
-    leaves: tuple[str, ...] = ()
+    loose: tuple[str, ...] = ()
 
     @property
     def tells(self) -> bool:

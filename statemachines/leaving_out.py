@@ -42,9 +42,9 @@ def without(source: Kernel, paths: frozenset[str]) -> Kernel:
     moves the record then to where it would have moved it.
 
     What an operation sends, creates and gives stays as it is, but for the state that a record begins in and the form of its id; what it
-    creates beside that need not come. A step of the system's own, and a timer, is not taken at all without what ends it.
-    Without a retention that is no recommendation, any record that it is about may leave at any time, or never: others may be kept,
-    and not always as many. What is recommended is excused anyhow where a system does otherwise.
+    creates beside that need not come. A step of the system's own is not taken at all without what ends it. Without a timer, or
+    a retention, that is no recommendation, what it does to a record may be done at any time, or never: it may fire early, others may
+    be kept, and not always as many. What is recommended is excused anyhow where a system does otherwise.
     """
     must = {each.path for each in source.clauses if each.level == "must"}
 
@@ -52,10 +52,7 @@ def without(source: Kernel, paths: frozenset[str]) -> Kernel:
         return tuple(replace(step, effects=_left(step.effects, paths)) for step in steps)
 
     def taken(steps: tuple[Own, ...]) -> tuple[Own, ...]:
-        return shorter(tuple(step for step in steps if not any(map(ends, walk(step.effects)))))
-
-    def ends(effect: Effect) -> bool:
-        return isinstance(effect, Move | Remove | Create | Set) and bool(_clauses_of(effect) & paths)
+        return shorter(tuple(step for step in steps if not _lacks_its_end(step, paths)))
 
     def laxer(operation: Operation) -> Operation:
         gone = [each for each in operation.requires if each.clause in paths and _can_be_ignored(each, operation)]
@@ -89,7 +86,7 @@ def without(source: Kernel, paths: frozenset[str]) -> Kernel:
         operations=tuple(map(laxer, shorter(source.operations))),
         spontaneous=(
             *taken(source.spontaneous),
-            *(_leaving(each) for each in source.entities if _is_loose(each, paths & must)),
+            *(step for each in source.entities for step in _at_any_time(each, paths & must)),
         ),
     )
 
@@ -99,22 +96,26 @@ def _is_loose(entity: Entity, paths: frozenset[str]) -> bool:
     return entity.retain is not None and entity.retain.clause in paths
 
 
-def _leaving(entity: Entity) -> Spontaneous:
-    """Return the step by which a record that a retention is about leaves at any time."""
-    assert entity.retain is not None
-    clause, variable = entity.retain.clause, entity.variable
-    return Spontaneous(
-        clause=clause,
-        name=f"a {variable} leaves",
-        loops=((variable, entity.name),),
-        may=Const(BOOL, 0, True),
-        must=None,
-        ends_call=False,
-        operation="",
-        arguments=(),
-        effects=(Remove(clause, "record", variable, entity.name),),
-        leaves=entity.retain.states,
-    )
+def _at_any_time(entity: Entity, paths: frozenset[str]) -> Iterator[Spontaneous]:
+    """Walk the steps by which a record leaves at any time that a retention is about, or what a timer does is done then."""
+    variable, always = entity.variable, Const(BOOL, 0, True)
+
+    def step(clause: str, states: tuple[str, ...], may: Typed, effects: tuple[Effect, ...]) -> Spontaneous:
+        loops = ((variable, entity.name),)
+        return Spontaneous(clause, f"{variable} at any time", loops, may, None, False, "", (), effects, states)
+
+    if entity.retain is not None and _is_loose(entity, paths):
+        clause = entity.retain.clause
+        yield step(clause, entity.retain.states, always, (Remove(clause, "record", variable, entity.name),))
+    for timer in entity.timers:
+        if _lacks_its_end(timer, paths):
+            yield step(timer.clause, timer.states, timer.when or always, timer.effects)
+
+
+def _lacks_its_end(step: Timer | Spontaneous, paths: frozenset[str]) -> bool:
+    """Return whether a step does not do what ends it."""
+    ending = (each for each in walk(step.effects) if isinstance(each, Move | Remove | Create | Set))
+    return any(_clauses_of(each) & paths for each in ending)
 
 
 def _can_be_ignored(require: Require, operation: Operation) -> bool:
@@ -192,7 +193,7 @@ def lacking(kind: type[BaseModel]) -> type[BaseModel]:
 class _Lacking(BaseModel):
     """What is otherwise about such a model. A call of which nobody can say what comes of it had better not be made.
 
-    Of the records that may leave at any time, it lets those that are doubted: one that nothing speaks against may as well leave later.
+    What may come at any time comes to records that are doubted: as long as nothing speaks against it, it may as well come later.
     """
 
     __slots__ = ()
@@ -240,18 +241,19 @@ class _Lacking(BaseModel):
             steps = super().own_steps()
         except NO_ANSWER:
             return []
-        return [*self._but_undoubted(steps)] if self.LEAVING else steps
+        return [*self._but_undoubted(steps)] if self.LOOSE else steps
 
     def _but_undoubted(
         self, steps: list[tuple[int, tuple[Any, ...], bool]]
     ) -> Iterator[tuple[int, tuple[Any, ...], bool]]:
+        few = sum(index in self.LOOSE for index, _, _ in steps) <= self.doubted.all_of
         missing = self.doubted.missing
         for step in steps:
             index, keys, _ = step
-            if index not in self.LEAVING or keys[0] in self.doubted.named:
+            if index not in self.LOOSE or few or keys[0] in self.doubted.named:
                 yield step
             elif keys[0] in missing:
-                missing = frozenset()  # they have all left, so that the order does not matter
+                missing = frozenset()  # all of them have left, so that the order does not matter
                 yield step
 
     def deadlines(self) -> list[RunningTimer]:

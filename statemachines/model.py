@@ -403,15 +403,21 @@ MOST_AT_AN_INSTANT = 20_000  # steps and timers, after which a model is taken to
 
 
 class Doubted:
-    """The keys of the records that may have left by now, as far as what is seen tells: where nothing says which are kept.
+    """The keys of the records to which something may have come by now that may come at any time, as far as what is seen tells.
 
+    all_of   so many may be any
     named    those that are spoken of
     missing  those that ought to be shown and are not
     """
 
-    __slots__ = ("missing", "named")
+    __slots__ = ("all_of", "missing", "named")
 
     def __init__(self) -> None:
+        self.trust()
+
+    def trust(self) -> None:
+        """Let nothing have come."""
+        self.all_of = -1
         self.named: frozenset[Any] = frozenset()
         self.missing: frozenset[Any] = frozenset()
 
@@ -425,8 +431,8 @@ class BaseModel:
 
     `limits` and `policies` are the declared numbers and choices; `now` is the virtual clock in
     milliseconds; `seen[i]` is 1 once clause `CLAUSES[i]` was witnessed. `TELLING` are the numbers of the steps of its
-    own that change nothing, `ENDING` those of steps with which the call ends that made them due, `LEAVING` those by which
-    a record that is doubted may leave. `doubted` and `seen` are the same for all that come of one model.
+    own that change nothing, `ENDING` those of steps with which the call ends that made them due, `LOOSE` those that may be
+    taken at any time, of a record that is doubted. `doubted` and `seen` are the same for all that come of one model.
     """
 
     CLAUSES: tuple[str, ...] = ()
@@ -435,7 +441,7 @@ class BaseModel:
     POLICIES: Mapping[str, Any] = {}
     TELLING: frozenset[int] = frozenset()
     ENDING: frozenset[int] = frozenset()
-    LEAVING: frozenset[int] = frozenset()
+    LOOSE: frozenset[int] = frozenset()
 
     __slots__ = ("doubted", "limits", "mint", "now", "policies", "seen")
 

@@ -194,8 +194,8 @@ class _Again:
     def with_its_cause(self, best: Played) -> Played:
         """Return what a short trace shows with the clause that explains it when left out, if one does, and no look contradicts.
 
-        A long case need not have told that it is one of those that are known, and what was explained among calls at once may
-        not be where one caller shows it.
+        A long case need not have been explained so, as what came before kept its clause from explaining it: a system need not do
+        everywhere what it does there. What was explained among calls at once may not be where one caller shows it.
         """
         case, finding = self.case, best.finding
         if finding is None or self.rounds > 1 or self.hangs or case.adapter.costly:
@@ -205,7 +205,7 @@ class _Again:
             return best if plain.finding is None else plain
         freely = play(case.compiled, case.adapter, best.trace, case.seed, case.budget, looking=True)
         caused = freely.finding
-        if caused is None or caused.clause not in case.judge.suspicion.clauses or freely.contradicted:
+        if caused is None or freely.contradicted:
             return best
         same = (caused.spoke_of, caused.part, caused.should) == (finding.clause, finding.part, finding.should)
         return freely if same else best

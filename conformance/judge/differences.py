@@ -73,6 +73,20 @@ def differences(kind: Type, expected: Any, seen: Any, *, instants: bool = True, 
             yield Difference(path, expected, seen)
 
 
+def unlike(kind: Type, expected: Any, seen: Any, *, instants: bool = True) -> Iterator[Any]:
+    """Walk the records of a value, or what else it holds, that are missing from what was seen, or look otherwise there."""
+    match kind:
+        case Optional(item=item) if expected is not None and seen is not None:
+            yield from unlike(item, expected, seen, instants=instants)
+        case List(item=RecordType() as item) if item.fields:
+            identity = item.fields[0][0]
+            shown = {repr(each[identity]): each for each in seen}
+            for each in expected:
+                yield from unlike(Optional(item), each, shown.get(repr(each[identity])), instants=instants)
+        case _ if any(differences(kind, expected, seen, instants=instants)):
+            yield expected
+
+
 def _uncompared(kind: Type, expected: Any, seen: Any, instants: bool) -> bool:
     """Return whether a part is not compared: the system may choose it, nobody can know it, or it was not shown."""
     if isinstance(expected, SuchAs) or seen is ANYTHING:

@@ -184,11 +184,11 @@ class Judge:
         return loose if explained else None
 
     def _leavable(self, finding: Finding, *, only_spoken_of: bool = False) -> list[str]:
-        """List clauses that may have been left out: those that the finding speaks of, those at work now, then before.
+        """List clauses that may have been left out: those that the finding speaks of, those at work now, then before, then any of time.
 
-        What calls at once showed is explained by a clause that it speaks of, by a signal that is not sent, by other records that
-        are kept, or by a wait that nothing ends, or it is a fault of its own: their orders are too many to look for another
-        explanation of each.
+        What calls at once showed is explained by a clause that it speaks of, by a signal that is not sent, by a timer or a retention,
+        or by a wait that nothing ends, or it is a fault of its own: their orders are too many to look for another explanation
+        of each.
         """
         event, spoken_of = self._past.event, [finding.clause, *finding.related]
         before, now = self.lockstep.witnessed(), self._following(event)
@@ -197,8 +197,8 @@ class Judge:
             return spoken_of
         if isinstance(event, History):
             waits = [wait.clause for call in event.calls if (wait := self._facts.wait(call.operation)) is not None]
-            return [*spoken_of, *signals, *sorted(path for path in now if path.endswith(".retain")), *waits]
-        return [*spoken_of, *signals, *sorted(now - before), *sorted(now)]
+            return [*spoken_of, *signals, *self._facts.at_any_time, *waits]
+        return [*spoken_of, *signals, *sorted(now - before), *sorted(now), *self._facts.at_any_time]
 
     def _following(self, event: Event) -> frozenset[str]:
         """Return the clauses that have come to pass when the model goes on as it would."""

@@ -21,6 +21,7 @@ class Facts(CallTypes):
 
     levels                of each clause, by its path
     leavable              the clauses of level MUST that a kernel can be without
+    at_any_time           those of them without which something may come at any time: timers and retentions
     recommended_effects   the clauses of level SHOULD that do something, and which a kernel can be without
     recommended_policies  the policies of which the source only recommends a choice, as paths: `policies.NAME`
     chooses_instants      whether a system does something at an instant that it chooses
@@ -35,6 +36,7 @@ class Facts(CallTypes):
         self.levels = {clause.path: clause.level for clause in compiled.kernel.clauses}
         able = [path for path in self.levels if _can_lack(compiled.kernel, path)]
         self.leavable = frozenset(path for path in able if self.levels[path] == "must")
+        self.at_any_time = [path for path in able if path in self.leavable and _loosens(compiled.kernel, path)]
         conditions = {each.clause for operation in compiled.kernel.operations for each in operation.requires}
         self.recommended_effects = tuple(
             path for path in able if self.levels[path] == "should" and path not in conditions
@@ -206,6 +208,11 @@ def _can_lack(source: kernel.Kernel, path: str) -> bool:
     """Return whether there is a kernel without a clause: one that does something else, and keeps the same of its records."""
     shorter = leaving_out.without(source, frozenset([path]))
     return shorter != source and keeps(shorter) == keeps(source)
+
+
+def _loosens(source: kernel.Kernel, path: str) -> bool:
+    """Return whether without a clause something may come at any time."""
+    return any(each.loose for each in leaving_out.without(source, frozenset([path])).spontaneous)
 
 
 @lru_cache(maxsize=64)

@@ -28,6 +28,7 @@ from statemachines.types import holds_documents
 
 Found = TypeVar("Found")
 
+DOUBTED = 4  # records to which anything may have come, whether or not what is seen speaks of them
 FOLLOWED_WHOLE = 8
 """Configurations from each of which all the steps of the system's own are followed that the budget has."""
 
@@ -214,11 +215,25 @@ class Lockstep:
     def _explanations(
         self, configurations: Sequence[Configuration], event: Event
     ) -> tuple[list[Configuration], Finding | None]:
-        """Return what an event leads to from any of these; or they stay as they are, with why none explains it."""
+        """Return what an event leads to from any of these; or they stay as they are, with why none explains it.
+
+        Records are doubted only where nothing else explains it: what comes to one unseen may as well come later.
+        """
+        after, reason = self._tried(configurations, event)
+        loose = [each.model for each in configurations if each.model.LOOSE] if not after else []
+        for model in loose:
+            self._doubt(model, event)
+        if loose:
+            after, _ = self._tried(configurations, event)
+        for model in loose:
+            model.doubted.trust()
+        return after, reason
+
+    def _tried(
+        self, configurations: Sequence[Configuration], event: Event
+    ) -> tuple[list[Configuration], Finding | None]:
         before, seen = [each.model.freeze() for each in configurations], bytes(self.seen)
         explain = self._together if isinstance(event, History) else self._alone
-        for each in configurations:
-            self._doubt(each.model, event)
         after, reason = explain(configurations, event)  # type: ignore[arg-type]  # each takes its kind of event
         for each, frozen in zip(configurations if not after else (), before, strict=False):
             each.model.thaw(frozen)  # what was tried on it
@@ -227,18 +242,19 @@ class Lockstep:
         return after, reason
 
     def _doubt(self, model: BaseModel, event: Event) -> None:
-        """Let a model that does not say which records are kept doubt those that a call is about, and those that it should show."""
-        if not model.LEAVING:
-            return
-        fork, expected = model.fork(), set[str]()
+        """Let a model doubt the records that a call is about, those that it should show and does not, and any of a few."""
+        fork, replies = model.fork(), self.stepper.replies
         calls = sorted(calls_of(event), key=lambda call: call.ended)
+        unlike, due = list[Any](), list[Signal]()
         with suppress(Impossible):
             for call in calls:
-                _, outcomes = self.stepper.follow(fork, call)
-                expected.update(*(texts([each.value, each.signals]) for each in outcomes))
+                decision, outcomes = self.stepper.follow(fork, call)
+                due += required(outcomes)
+                if decision is not None and outcomes and call.refused is None and not call.malformed:
+                    unlike += replies.unlike(call, outcomes[0].value)
+        model.doubted.all_of = DOUBTED
         model.doubted.named = frozenset(texts([call.arguments for call in calls]))
-        shown = texts([event.signals, *((call.given, call.signals) for call in calls)])
-        model.doubted.missing = frozenset(expected.difference(shown))
+        model.doubted.missing = frozenset({*texts(unlike), *texts(due)}.difference(texts(event.signals)))
 
     def _alone(
         self, configurations: Sequence[Configuration], call: Observed

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from conformance.judge.differences import Difference, InOrder, differences
+from conformance.judge.differences import Difference, InOrder, differences, unlike
 from conformance.judge.finding import Finding, at, either
 from conformance.judge.kernel_facts import Facts
 from statemachines import kernel
@@ -38,6 +38,13 @@ class Replies:
         others = [self.fault(call, kind, each[0]) for each in found if each] if len(options) > 1 else []
         for difference in min(found, key=len):
             yield either(self.fault(call, kind, difference), others)
+
+    def unlike(self, call: Observed, expected: Any) -> Iterator[Any]:
+        """Walk what of a reply is missing, or looks otherwise, than any that was expected."""
+        options = expected.options if isinstance(expected, AnyOf) else (expected,)
+        kind = self.facts.gives(call.operation)
+        if kind != NULL and call.reply is not ANYTHING:
+            yield from itertools.chain(*(unlike(kind, each, call.reply, instants=self.instants) for each in options))
 
     def differences(self, kind: Type, expected: Any, seen: Any) -> Iterator[Difference]:
         """Walk every part in which two values of one type differ."""

@@ -82,8 +82,8 @@ def _model(page: Page) -> None:
             page.line(f"TELLING = frozenset({telling})")
         if ending := sorted(each for each, step in enumerate(source.spontaneous) if step.ends_call):
             page.line(f"ENDING = frozenset({ending})")
-        if leaving := sorted(each for each, step in enumerate(source.spontaneous) if step.leaves):
-            page.line(f"LEAVING = frozenset({leaving})")
+        if loose := sorted(each for each, step in enumerate(source.spontaneous) if step.loose):
+            page.line(f"LOOSE = frozenset({loose})")
         slots(page)
         reset(page)
         mint(page)

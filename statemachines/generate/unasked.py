@@ -33,11 +33,12 @@ def own_steps(page: Page) -> None:
 def _enabled(page: Page, index: int, own: kernel.Spontaneous) -> None:
     keys = tuple_of(key_of(page.source.entity(entity), python_name(variable)) for variable, entity in own.loops)
     must = emit(own.must) if own.must is not None else "False"
-    may = emit(own.may)
-    if own.leaves:
+    may = own.may
+    if own.loose:
         ((variable, name),) = own.loops
-        may = inside(page.source.entity(name), python_name(variable), own.leaves)
-    with page.for_each(own.loops), page.block(f"if {may}:"):
+        stands = inside(page.source.entity(name), python_name(variable), own.loose)
+        may = Operate(BOOL, 0, "&&", Var(BOOL, 0, "", stands), may)
+    with page.for_each(own.loops), page.where(may):
         page.line(f"found.append(({index}, {keys}, {must}))")
 
 

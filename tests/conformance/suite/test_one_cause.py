@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from functools import partial
 from types import SimpleNamespace
-from typing import Any
+from typing import Any, ClassVar
 
 import pytest
 
@@ -15,11 +15,13 @@ from conformance.demo import WaitsForAborted
 from conformance.judge import Case
 from conformance.references.task_progress import TaskProgress
 from conformance.references.thread_job import ThreadJobs
+from conformance.refused import Refused
 from conformance.suite import machine
 from conformance.suite.levels import is_one_fault
 from conformance.suite.machine import MACHINE
 from conformance.verdict import EXIT_VIOLATES, Counterexample, Judged, RowResult, Verdict, verdict_of
 from statemachines.compile import load
+from tests.checking import compile_text
 from tests.conformance.systems import BRIEF, adapted, thread_job, whole_run
 from tests.faulty.local_agent import messages, registering
 from tests.faulty.thread_job import FAULTY
@@ -303,3 +305,88 @@ def test_other_records_that_are_kept_are_one_fault_whichever_call_shows_them(lie
             for look in (listing, *inspecting):
                 look()
         assert [each.clause for each in case.faults] == ["entities.Job.retain"]
+
+
+LEASES = compile_text(
+    """
+lifecycle: leases
+version: 1
+about: What is leased is free again after a while.
+entities:
+  Item:
+    id: minted
+    fields: {since: {type: time, default: 0}}
+    states: {active: [free, leased]}
+    after:
+      leased: {in: 10, since: item.since, move: free}
+    shows: {item_id: item.id, status: item.state}
+operations:
+  put: {create: {Item: {}}, gives: {item_id: item.id}}
+  take: {takes: {item: Item}, move: free -> leased, set: {item.since: now}, otherwise: refused taken}
+  look: {takes: {item: Item}, gives: item}
+  items_now: {gives: items}
+matrix: {}
+""",
+    "leases.yaml",
+)
+
+
+class Leases:
+    """It leases for so many milliseconds."""
+
+    declares: ClassVar[dict[str, Any]] = {"clock": "virtual"}
+    lasts = 10
+
+    def __init__(self) -> None:
+        self.now, self.until = 0, dict[str, int]()
+
+    def put(self) -> dict[str, str]:
+        item = f"i{len(self.until)}"
+        self.until[item] = 0
+        return {"item_id": item}
+
+    def take(self, item: str) -> None:
+        if self.now < self.until[item]:
+            raise Refused("taken")
+        self.until[item] = self.now + self.lasts
+
+    def look(self, item: str) -> dict[str, str]:
+        return {"item_id": item, "status": "leased" if self.now < self.until[item] else "free"}
+
+    def items_now(self) -> list[dict[str, str]]:
+        return [self.look(item) for item in self.until]
+
+    def wait(self, ms: int) -> None:
+        self.now += ms
+
+
+class EndsEarly(Leases):
+    """A lease ends one millisecond too early."""
+
+    lasts = 9
+
+
+class EndsLate(Leases):
+    """A lease ends two milliseconds too late."""
+
+    lasts = 12
+
+
+@pytest.mark.parametrize("system", [Leases, EndsEarly, EndsLate])
+def test_a_timer_that_fires_early_or_late_is_one_fault_however_many_records_and_whichever_call_shows_it(
+    system: type[Leases],
+) -> None:
+    with adapted(system, LEASES) as adapter:
+        case = Case(LEASES, adapter)
+        items = [case.call("put", {}).given["item_id"] for _ in range(8)]
+        for _ in range(3):
+            for item in items:
+                case.call("take", {"item": item})
+            case.call("items_now", {})
+            case.call("wait", {"ms": 9 if system is EndsEarly else 11})
+            case.call("look", {"item": items[0]})
+            case.call("items_now", {})
+            case.call("take" if system is EndsEarly else "look", {"item": items[5]})
+            case.call("wait", {"ms": 20})
+        found = [each.clause for each in case.faults]
+        assert found == ([] if system is Leases else ["entities.Item.after.leased.move"])
