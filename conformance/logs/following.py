@@ -19,6 +19,7 @@ from conformance.logs.moments import LogMoment
 from conformance.logs.reading import MS, LoggedCall, LoggedSignal, LogMap
 from conformance.system import Declaration, Within
 from statemachines.compile import Compiled
+from statemachines.expression import python_name
 from statemachines.rows import WAIT, Observed
 
 FEW_SIGNALS = 4  # of which every choice is tried; of more, the first ones
@@ -62,6 +63,7 @@ class Following:
         self._map = log_map
         self._exact = declaration.clock == "virtual"
         self.lockstep = Lockstep(compiled, declaration, budget, instants)
+        self._kernel = compiled.kernel
         self._hidden = HiddenCalls(compiled, log_map.hidden, self.lockstep)
         self.points: list[Followed] = [Followed(each) for each in self.lockstep.configurations]
         self.doubt = ""
@@ -74,6 +76,8 @@ class Following:
 
     def take(self, moment: LogMoment) -> Unexplained | None:
         """Take a moment; where nothing explains it, everything stays as it was before, but that time has passed until then."""
+        for each in moment.calls:
+            self._begin(each.call)
         if moment.unended is not None:
             self.doubt = (
                 f"a call of {moment.unended.operation} began at {moment.unended.line.place}, and no end is logged"
@@ -111,6 +115,21 @@ class Following:
         """Return the clauses that came to pass."""
         self.lockstep.configurations = [each.configuration for each in self.points]
         return self.lockstep.witnessed()
+
+    def _begin(self, call: Observed) -> None:
+        """Let records be there that exist from the start: a spec names a few to try, and the log of a system has its own."""
+        takes = next((each.parameters for each in self._kernel.operations if each.name == call.operation), ())
+        for parameter in takes:
+            entity, word = (
+                parameter.entity and self._kernel.entity(parameter.entity),
+                call.arguments.get(parameter.name),
+            )
+            if not entity or not entity.fixed or not isinstance(word, str):
+                continue
+            for each in self.points:
+                model = each.configuration.model
+                if word not in getattr(model, python_name(entity.collection)):
+                    getattr(model, f"begin_{python_name(entity.variable)}")(word)
 
     # ── Events ──
 

@@ -42,6 +42,11 @@ class Faded:
         return bool(self._bits) and all(self._bits[place >> 3] & 1 << (place & 7) for place in _places(text))
 
 
+def _is_like(one: Any, other: Any) -> bool:
+    """Return whether two records say the same of themselves."""
+    return all(getattr(one, name) == getattr(other, name) for name in type(one).__slots__)
+
+
 def _places(text: str) -> Iterator[int]:
     digest = hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=4 * _PLACES).digest()
     return (int.from_bytes(digest[4 * each : 4 * each + 4], "big") % _BITS for each in range(_PLACES))
@@ -82,7 +87,9 @@ class Forgetting:
         """Return a configuration without what is to be forgotten: its model is changed."""
         model = configuration.model
         for entity in self._kernel.entities:
-            if entity.retain is None and not entity.fixed:
+            if entity.fixed:
+                self._unused(model, entity)
+            elif entity.retain is None:
                 self._records(model, entity)
             if entity.once:
                 self._issued(model, entity)
@@ -106,6 +113,20 @@ class Forgetting:
         for key, record in over[: max(len(collection) - self._most, 0)]:
             del collection[key]
             self._forget(entity.name, self._texts(entity, key, record))
+
+    def _unused(self, model: BaseModel, entity: kernel.Entity) -> None:
+        """Let records go that exist from the start and are as they began: they begin again when they are spoken of."""
+        collection = getattr(model, python_name(entity.collection))
+        if len(collection) <= self._most:
+            return
+        needed, anew = self._needed(model), model.fork()
+        anew.reset()
+        begun = getattr(anew, python_name(entity.collection))
+        for key, record in [*collection.items()]:
+            begun.clear()
+            getattr(anew, f"begin_{python_name(entity.variable)}")(key)
+            if not needed & {key, record.serial} and _is_like(record, begun[key]):
+                del collection[key]
 
     def _needed(self, model: BaseModel) -> set[Any]:
         """Return the serials of records that others speak of, and the keys of those that something will yet come of."""

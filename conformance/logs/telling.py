@@ -71,9 +71,13 @@ def answered(call: Observed) -> str:
 
 def _shown(value: Any) -> str:
     """Write a reply, without the parts that the log does not show."""
+    return "…" if value is ANYTHING else short(_without_gaps(value))
+
+
+def _without_gaps(value: Any) -> Any:
     if isinstance(value, dict):
-        return short({name: part for name, part in value.items() if part is not ANYTHING})
-    return "…" if value is ANYTHING else short(value)
+        return {name: _without_gaps(part) for name, part in value.items() if part is not ANYTHING}
+    return list(map(_without_gaps, value)) if isinstance(value, list) else value
 
 
 def refusal(

@@ -17,6 +17,13 @@ def first_values(page: Page) -> Iterator[str]:
         yield from first.lines
 
 
+def begins(page: Page, entity: kernel.Entity) -> None:
+    """Write how a record that always exists begins: the spec names those of a run, and a log may name others."""
+    with page.method(f"begin_{python_name(entity.variable)}", "word: str", "None"):
+        values = ", ".join(["word", "word", *map(_first, entity.fields)])
+        page.line(f"{page.collection(entity.name)}[word] = {class_name(entity.name)}({values})")
+
+
 class _First(NamedTuple):
     """How a variable, or the records of a kind that always exist, are set when a case begins."""
 
@@ -28,9 +35,8 @@ class _First(NamedTuple):
 def _firsts(page: Page) -> Iterator[_First]:
     for entity in page.source.entities:
         if entity.fixed:
-            records, kind = page.collection(entity.name), class_name(entity.name)
-            values = ", ".join(["", *map(_first, entity.fields)])
-            lines = [f"{records}[{word!r}] = {kind}({word!r}, {word!r}{values})" for word in entity.fixed]
+            records = page.collection(entity.name)
+            lines = [f"self.begin_{python_name(entity.variable)}({word!r})" for word in entity.fixed]
             yield _First(records.removeprefix("self."), lines, _read(entity.fields))
     for variable in page.source.variables:
         name = python_name(variable.name)

@@ -11,6 +11,7 @@ from importlib import resources
 from statemachines import kernel
 from statemachines.expression import group_constant, python_name
 from statemachines.generate.consequences import entered, removed, sending
+from statemachines.generate.first_values import begins
 from statemachines.generate.named import definition, invariants, order_policy
 from statemachines.generate.operations import operation
 from statemachines.generate.page import Page
@@ -93,12 +94,7 @@ def _model(page: Page) -> None:
         for order in source.orders:
             order_policy(page, order)
         for entity in source.entities:
-            if entity.states:
-                entered(page, entity)
-            if not entity.fixed:
-                removed(page, entity)
-            if entity.shows:
-                shown_record(page, entity)
+            _records(page, entity)
         for message in source.messages:
             sending(page, message)
             shown_message(page, message)
@@ -107,3 +103,15 @@ def _model(page: Page) -> None:
         own_steps(page)
         timers(page)
         invariants(page)
+
+
+def _records(page: Page, entity: kernel.Entity) -> None:
+    """Write what becomes of the records of an entity, and how one is shown."""
+    if entity.states:
+        entered(page, entity)
+    if entity.fixed:
+        begins(page, entity)
+    else:
+        removed(page, entity)
+    if entity.shows:
+        shown_record(page, entity)

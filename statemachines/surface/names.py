@@ -57,7 +57,7 @@ def _of_the_model(lifecycle: Lifecycle) -> dict[str, str]:
     found = {*vars(BaseModel), "serials", "completions"}
     found |= {f"{verb}_{name}" for name in lifecycle.operations for verb in ("do", "may")}
     for entity in lifecycle.entities.values():
-        verbs = ("shown", "entered", "removed")
+        verbs = ("begin", "shown", "entered", "removed")
         found |= {f"{verb}_{variable_of(entity.name.text)}" for verb in verbs} | {f"issued_{entity.plural}"}
     for message in lifecycle.messages:
         found |= {f"{verb}_{message.lower()}" for verb in ("due", "sent", "send", "shown")}

@@ -9,7 +9,7 @@ from typing import Any
 
 from conformance.judge import Observation, WrongShape, kernel_facts, observe
 from conformance.logs.reading import otlp
-from conformance.logs.reading.fields import MS, meets, nanoseconds, there, translated
+from conformance.logs.reading.fields import MS, as_far_as_said, meets, nanoseconds, there, translated
 from conformance.logs.reading.items import Item, LoggedCall, LoggedSignal, Unended
 from conformance.logs.reading.lines import BadLine, LogLine
 from conformance.logs.reading.mapping import OTLP, LogMap, Rule
@@ -189,7 +189,10 @@ class EntryReader:
             if rule.gives is None
             else {name: there(entry, path) for name, path in rule.gives.items()}
         )
-        observed = self._observation.call(replace(made, reply=self._value(kind, raw, rule.words)))
+        value = self._value(kind, raw, rule.words)
+        observed = self._observation.call(replace(made, reply=value))
+        if rule.gives is None and not self._map.plain:
+            observed = replace(observed, reply=as_far_as_said(observed.reply, value))
         if rule.gives is not None and isinstance(observed.reply, dict) and isinstance(kind, RecordType):
             for name in observed.reply.keys() - rule.gives.keys():
                 observed.reply[name] = ANYTHING

@@ -9,6 +9,7 @@ from decimal import Decimal, InvalidOperation
 from typing import Any
 
 from conformance.logs.reading.lines import BadLine
+from statemachines.model import ANYTHING
 from statemachines.types import Enum, List, Optional, RecordType, Time, Type
 
 ANY = "*"  # in a condition: there is a value, whatever it is
@@ -64,6 +65,20 @@ def _has(value: Any, wanted: Any) -> bool:
 
 
 # ── Values ──
+
+
+def as_far_as_said(reply: Any, said: Any, *, listed: bool = False) -> Any:
+    """Return a reply in which nothing is compared that an entry does not say: fields of records, but for the ids of those in a list."""
+    match reply, said:
+        case dict(), dict():
+            kept = {*said, *([*reply][:1] if listed else [])}
+            return {
+                name: as_far_as_said(each, said.get(name)) if name in kept else ANYTHING for name, each in reply.items()
+            }
+        case list(), list():
+            return [as_far_as_said(one, other, listed=True) for one, other in zip(reply, said, strict=True)]
+        case _:
+            return reply
 
 
 def translated(kind: Type, raw: Any, words: Mapping[str, str], instant: Callable[[Any], Any]) -> Any:

@@ -12,8 +12,9 @@ from typing import Any
 import pytest
 
 from conformance.errors import UsageError
-from conformance.judge import kernel_facts
+from conformance.judge import Configuration, kernel_facts
 from conformance.logs import LogMap, LogResult, checked, of_spans, plain, read_map, usual
+from conformance.logs.forgetting import Forgetting
 from conformance.logs.text import exit_of, verdict
 from statemachines.compile import load
 from statemachines.diagnostics import SpecError
@@ -406,6 +407,65 @@ def test_what_is_forgotten_is_not_judged_and_all_else_is(tmp_path: Path) -> None
     assert found.tally.forgotten > 50
     late = {"at": 900, "call": "status", "with": {"task": "t99"}, "gives": "failed"}
     assert line(traced(tmp_path, [*many(100), look, late], small)) == 302
+
+
+# ── What the spec names a few of, and a system has its own of ──
+
+JOBS = load("thread-job")
+
+
+def chat(name: str, at: int) -> Entries:
+    """A log of a thread in which a job ends, is told of, and is listed with two of its fields."""
+    job = {"job_id": f"job of {name}", "status": "running"}
+    start = {"thread": name, "tool_call": f"call of {name}", "tool": "bash"}
+    return [
+        {"at": at, "call": "start", "with": start, "gives": job | {"mode": "background"}},
+        {
+            "at": at + 1,
+            "call": "list",
+            "with": {"thread": name},
+            "jobs": [{"job_id": f"job of {name}", "status": "running"}],
+        },
+    ]
+
+
+LISTED = """
+time: {field: at}
+entries:
+  - when: {call: start}
+    call: start
+    with: {thread: with.thread, tool_call: with.tool_call, tool: with.tool}
+    gives: {job_id: gives.job_id, status: gives.status}
+  - {when: {call: list}, call: list_jobs, with: {thread: with.thread}, reply: jobs}
+"""
+
+
+def jobs_traced(tmp_path: Path, entries: Entries, remember: int = 100) -> LogResult:
+    """What comes of a log of jobs."""
+    path = tmp_path / "map.yaml"
+    path.write_text(f"{LISTED}remember: {remember}\n", encoding="utf-8")
+    return outcome(JOBS, entries, tmp_path / "log.jsonl", read_map(JOBS, str(path)))
+
+
+def test_a_log_has_threads_of_its_own_and_what_it_does_not_say_of_a_listed_record_is_not_compared(
+    tmp_path: Path,
+) -> None:
+    entries = [each for number in range(40) for each in chat(f"conversation-{number}", 10 * number)]
+    assert verdict(jobs_traced(tmp_path, entries)) == "held"
+    entries[41]["jobs"] = [{"job_id": "job of conversation-3", "status": "running"}]
+    assert line(jobs_traced(tmp_path, entries)) == 42
+
+
+def test_of_threads_only_those_are_remembered_that_something_is_known_of() -> None:
+    model: Any = JOBS.model()
+    for number in range(60):
+        model.begin_thread(f"quiet-{number}")
+    model.begin_thread("idle")
+    model.do("set_idle", {"thread": "idle", "idle": True})
+    model.begin_thread("busy")
+    model.do("start", {"thread": "busy", "tool_call": "c", "tool": "bash"})
+    Forgetting(JOBS, 10).shortened(Configuration(model))
+    assert {*model.threads} == {"idle", "busy"}
 
 
 @pytest.mark.soak
