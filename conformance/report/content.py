@@ -217,7 +217,7 @@ def concluded(header: Header, results: Sequence[RowResult], footer: Footer | Non
         case code if code == EXIT_VIOLATES:
             rows = against(results, footer.stale)
             if footer.strays and not rows:
-                return f"{target} violates {lifecycle} in what none of these rows is about."
+                return f"{target} violates {lifecycle} in what none of these rows is about, or only recommends."
             return stale_told(footer.stale) if footer.stale and not rows else _violated(target, lifecycle, rows)
         case code if code == EXIT_HARNESS:
             ids = [row.id for row in results if row.verdict is Verdict.HARNESS_ERROR]
@@ -298,5 +298,5 @@ def _beside(results: Sequence[RowResult], footer: Footer) -> str:
 
 def _strayed(footer: Footer) -> str:
     """Say of which faults the rows asked tell nothing, though they were seen."""
-    seen = f"A fault of {named(footer.strays)} was seen, which none of these rows is about: ask `machine` for it."
+    seen = f"A fault of {named(footer.strays)} was seen, which none of these rows is about, or only recommends: ask `machine` for it."
     return seen if footer.strays else ""

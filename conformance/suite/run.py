@@ -128,10 +128,14 @@ class Run:
         return [row for row in header.rows if row.id not in asked]
 
     def _strays(self) -> tuple[str, ...]:
-        """Return the clauses of faults that rows saw without being about them, where no machine reports those."""
+        """Return the clauses of faults that rows saw without being about them, where no machine reports those.
+
+        What a row tells that is only recommended, a row that is no recommendation has not told.
+        """
         if self.with_machine:
             return ()
-        told = {each.counterexample.clause for each in self.results if each.counterexample is not None}
+        counted = (each.counterexample for each in self.results if each.level == "must")
+        told = {each.clause for each in counted if each is not None}
         runner = self._runner
         if runner.strays:
             runner.ask_derived(self._pace.late)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 import itertools
 import json
@@ -13,14 +14,17 @@ from typing import Any, ClassVar
 
 import pytest
 
+from conformance.budget import USUAL
 from conformance.command.cli import main
 from conformance.judge.case import GROUPS_OF_A_CASE, CallFailed, Case, case_seed
 from conformance.judge.finding import Finding
 from conformance.judge.history import History
 from conformance.judge.judge import Judge
+from conformance.references.background_tasks import BackgroundTasks
 from conformance.system.broken import Broken
 from conformance.system.event_loop import Gate
 from conformance.verdict import Verdict
+from statemachines.compile import load
 from statemachines.rows.programs import RowFailure
 from tests.checking import compile_text
 from tests.conformance.lifecycles import SUITES
@@ -329,3 +333,15 @@ def test_what_a_callee_makes_of_its_arguments_changes_nothing_of_what_was_asked(
         start_of(case, "c1")()
         listed = case.call("list_jobs", {"thread": "t1", "statuses": statuses})
     assert (len(listed.value), statuses, case.finding) == (1, ["running"], None)
+
+
+class WaitHangs(BackgroundTasks):
+    """Who waits for a completion that has not come yet is never woken."""
+
+    async def wait_for_completion(self, timeout: int) -> bool:  # noqa: ASYNC109 - the life cycle names it
+        return self._take_permit(self._turn()) or bool(await asyncio.Event().wait())
+
+
+def test_a_hang_fails_the_run_although_only_a_row_that_recommends_something_saw_it() -> None:
+    code, (result,) = whole_run(WaitHangs, load("background-tasks"), only=["B9"], budget=USUAL.quick())
+    assert (code, result.level, result.verdict) == (1, "should", Verdict.FAIL)
