@@ -43,17 +43,20 @@ def shrunk(
     wanted: Sequence[Finding] = (),
     others: Sequence[Finding] = (),
     fits: Callable[[str, str], bool] = lambda *_: True,
+    by_any: bool = False,
 ) -> Counterexample | None:
     """Shrink what a case recorded; None when playing it again does not show the fault, or cannot be done.
 
     `wanted` are the findings of which one has to show, in place of the first one of the case, and `others` are faults that are
     shown elsewhere. `fits` tells whether another choice of a policy makes nothing else wrong: then it may be told that it
-    would make this right.
+    would make this right. `by_any`: whichever clause explains the shortest trace is told, not only one that is known to be broken.
     """
     found = case.faults or ([case.finding] if case.finding is not None else case.judge.findings)
     limit = case.adapter.limit
     try:
-        return _shrunk(_Again(case, list(wanted or found), rounds, case.judge.deviating, others=others), fits)
+        return _shrunk(
+            _Again(case, list(wanted or found), rounds, case.judge.deviating, others=others, by_any=by_any), fits
+        )
     except HarnessError:  # a system that is broken beyond a fresh start; the fault stands all the same
         return None
     finally:
@@ -68,6 +71,7 @@ class _Again:
     left_out  the clauses that the case showed to be left out
     beside    the other clauses that may be left out on the way; None where any may
     others    faults that are shown elsewhere: a race of fewer operations that is one of them shows nothing
+    by_any    any clause may explain the shortest trace in the end: a long search has tried them on far more than that
     """
 
     case: Case
@@ -76,6 +80,7 @@ class _Again:
     left_out: Sequence[str]
     beside: Collection[str] | None = None
     others: Sequence[Finding] = ()
+    by_any: bool = False
 
     @property
     def hangs(self) -> bool:
@@ -205,7 +210,7 @@ class _Again:
             return best if plain.finding is None else plain
         freely = play(case.compiled, case.adapter, best.trace, case.seed, case.budget, looking=True)
         caused = freely.finding
-        if caused is None or freely.contradicted:
+        if caused is None or freely.contradicted or not (self.by_any or caused.clause in case.judge.suspicion.clauses):
             return best
         same = (caused.spoke_of, caused.part, caused.should) == (finding.clause, finding.part, finding.should)
         return freely if same else best

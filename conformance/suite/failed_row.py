@@ -69,7 +69,7 @@ class FailedRow:
         if not self.shortest or not wanted:
             return None
         rounds = self.budget.reproductions if self.at_once else 1
-        found = shrunk(self.failed.case, rounds=rounds, wanted=wanted, fits=self.fits)
+        found = shrunk(self.failed.case, rounds=rounds, wanted=wanted, fits=self.fits, by_any=True)
         if found is not None and found.cause:
             told.setdefault(found.cause, found)
         return found

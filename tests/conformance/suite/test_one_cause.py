@@ -13,6 +13,7 @@ import conformance
 from conformance.budget import USUAL
 from conformance.demo import WaitsForAborted
 from conformance.judge import Case
+from conformance.references.local_agent import LocalAgents
 from conformance.references.task_progress import TaskProgress
 from conformance.references.thread_job import ThreadJobs
 from conformance.refused import Refused
@@ -390,3 +391,18 @@ def test_a_timer_that_fires_early_or_late_is_one_fault_however_many_records_and_
             case.call("wait", {"ms": 20})
         found = [each.clause for each in case.faults]
         assert found == ([] if system is Leases else ["entities.Item.after.leased.move"])
+
+
+class GraceFromTheEnd(LocalAgents):
+    """The grace of a task that is released counts from its end, and not from then."""
+
+    def _release(self, task: Any) -> None:
+        super()._release(task)
+        if task.ended_at is not None:
+            task.evict_after = task.ended_at + self._grace
+
+
+@pytest.mark.thorough
+def test_a_row_names_the_clause_that_explains_its_shortest_calls_although_its_own_calls_hide_that() -> None:
+    _, results = whole_run(GraceFromTheEnd, load("local-agent"), budget=BRIEF, only=["N18", "B6"])
+    assert failing(results) == dict.fromkeys(("N18", "B6"), "operations.release.set.task.evict_after")
