@@ -13,7 +13,7 @@ from typing import Any
 
 from conformance.search.instants import TIMER, Instants
 from conformance.search.situations import Situation, Situations
-from conformance.search.stateful import MOST_FIRED, WAITS, Driver
+from conformance.search.stateful import MOST_FIRED, WAITS, Driver, fires_soon
 from conformance.search.story import Label, Story
 from statemachines.model import BaseModel, Impossible, Restless
 
@@ -106,7 +106,7 @@ class Ahead:
             found = self._came(model, operation, arguments, story)
         except (Impossible, Restless):  # the model may be one that lacks a sentence
             return None
-        is_open = len(model.due()) + len(model.own_steps()) > MOST_OPEN
+        is_open = len(model.due()) + len(model.own_steps()) > MOST_OPEN or (self.driver.timeless and fires_soon(model))
         return None if found is None or is_open else [*found, *self.situations.sentences(model)]
 
     def _came(

@@ -227,9 +227,9 @@ def _aftermath(compiled: Compiled, driver: Driver, chooser: random.Random, calls
 
 
 def _made(driver: Driver, name: str, chooser: random.Random) -> dict[str, Any] | None:
-    """Make a call of an operation, if the spec says what comes of it; give what it was called with."""
+    """Make a call of an operation, unless it is better not made; give what it was called with."""
     arguments = driver.drawn(name, chooser)
-    if arguments is None or driver.avoided(name, arguments):
+    if arguments is None or not driver.may(name, arguments):
         return None
     driver.make(name, arguments)
     return arguments

@@ -36,6 +36,7 @@ from statemachines.types import Id, List, Ref, present
 # Numbers that stand for arguments: more than there are. Of a larger range Hypothesis prefers the small ones.
 NUMBERS = 2**24
 WAITS = (1, 7, 1000, 60_000, 86_400_000)  # milliseconds: time alone must not change what no rule changes
+LONGEST_CASE = 60_000  # milliseconds within which a case is over
 MOST_FIRED = (
     1_000  # timers that fire while a search waits: a longer wait shows nothing else, and takes the judge as much longer
 )
@@ -61,6 +62,7 @@ class Driver:
         self.case = Case(compiled, adapter, seed, budget, self.faults.suspicion)
         self.over = False
         self.offers = adapter.offers
+        self.timeless = adapter.declaration.clock == "none"
         self._compiled = compiled
         self._draws = budget.draws
         self._choosers = _choosers(compiled)
@@ -80,11 +82,25 @@ class Driver:
     def may(self, operation: str, arguments: dict[str, Any]) -> bool:
         """Return whether a call had better be made now: the spec says what comes of it, and it has broken no case.
 
-        A wait had better be made if not too many timers fire meanwhile.
+        A wait had better be made if not too many timers fire meanwhile; and no call of a system that says nothing of its clock
+        that starts a timer which may fire before the case is over: nobody knows whether it has.
         """
         if operation == "wait" and not self._is_quiet(arguments["ms"]):
             return False
+        if self.timeless and self._starts_short_timer([(operation, arguments)]):
+            return False
         return not self.faults.broken.shuns(operation) and not self.avoided(operation, arguments)
+
+    def _starts_short_timer(self, calls: Sequence[tuple[str, dict[str, Any]]]) -> bool:
+        model = self.case.judge.model.fork()
+        try:
+            for operation, arguments in calls:
+                if model.decide(operation, arguments).accept:
+                    model.do(operation, arguments)
+                    model.settle()
+        except (Impossible, Restless):  # the model may be one that lacks a sentence
+            return True
+        return fires_soon(model)
 
     def _is_quiet(self, ms: int) -> bool:
         """Return whether few enough timers fire in so many milliseconds."""
@@ -206,7 +222,12 @@ class Driver:
         return Diverged(finding, self.case)
 
     def astray(self, calls: Sequence[tuple[str, dict[str, Any]]]) -> bool:
-        """Return whether calls, one after the other, come to where the spec leaves open what happens, by some explanation."""
+        """Return whether calls, one after the other, come to where the spec leaves open what happens, by some explanation.
+
+        Or where nobody knows it, as with timers of a system that says nothing of its clock.
+        """
+        if self.timeless and self._starts_short_timer(calls):
+            return True
         lockstep = self.case.judge.lockstep
         if not any(lockstep.stepper.facts.leaves_open(operation) for operation, _ in calls):
             return False
@@ -247,6 +268,11 @@ class Driver:
                 values = list(chooser(self.case.judge.model))
             found = [chosen if value is ABSENT else {**chosen, name: value} for chosen in found for value in values]
         return found
+
+
+def fires_soon(model: BaseModel) -> bool:
+    """Return whether a timer may fire before a case is over, though nobody waits."""
+    return any(first <= model.now + LONGEST_CASE for first, *_ in model.deadlines())
 
 
 def _goes_astray(model: BaseModel, calls: Sequence[tuple[str, dict[str, Any]]]) -> bool:
