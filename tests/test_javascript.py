@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from conformance.command.cli import main
 from conformance.verdict import EXIT_CONFORMS, Verdict
 from tests.conformance.systems import row_result, whole_run
 
@@ -34,6 +35,11 @@ needs_node = pytest.mark.skipif(shutil.which("node") is None, reason="node is no
 def test_each_fault_that_can_be_asked_for_has_a_row_that_finds_it() -> None:
     listed = (FOLDER / "faults.js").read_text(encoding="utf-8").partition("export const FAULTS = {")[2]
     assert re.findall(r'^  "([a-z-]+)":', listed, re.MULTILINE) == [*RACES, *OTHERS]
+
+
+@needs_node
+def test_the_doctor_has_nothing_to_mend(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["doctor", "thread-job", "--against", TARGET]) == EXIT_CONFORMS, capsys.readouterr().out
 
 
 @needs_node

@@ -58,7 +58,7 @@ def _declared(adapter: Adapter) -> str:
 def _examine_system(
     compiled: Compiled, adapter: Adapter, exchange: Exchange, seconds: float, steps: list[Tried]
 ) -> None:
-    calls = _examine_operations(compiled, adapter, exchange, seconds, steps)
+    firsts, calls = _examine_operations(compiled, adapter, exchange, seconds, steps)
     _examine_refusal(compiled, adapter, calls, exchange, steps)
     declaration = adapter.declaration
     if declaration.clock in MOVED:
@@ -67,18 +67,28 @@ def _examine_system(
             adapter.call("wait", {"ms": _HOUR})
             say("an hour passes")
     else:
-        steps.append(Tried("clock", State.AWAY, f"clock: {declaration.clock}, and nothing to move"))
+        steps.append(
+            Tried("clock", State.AWAY, f"clock: {declaration.clock}, and nothing to move{_loop_hint(adapter)}")
+        )
     if compiled.lifecycle.signals:
         with Trying("signals", exchange, steps) as say:
             adapter.reset()
             if found := adapter.signals():
                 raise Wrong(f"a new system has signals already: {told(found, _REPLY)}", "Forget them at `reset`.")
             say("a list, empty in a new system")
-    first = next(((call.operation, dict(call.arguments)) for call in calls), None)
-    if isinstance(adapter, RemoteAdapter) and first is not None and declaration.concurrency != "none":
-        examine_two(adapter.link, first, exchange, seconds, steps)
+    by_name = {call.operation: (call.operation, dict(call.arguments)) for call in reversed(firsts)}
+    if isinstance(adapter, RemoteAdapter) and by_name and declaration.concurrency != "none":
+        examine_two(adapter.link, [*reversed(by_name.values())], exchange, seconds, steps)
     else:
         steps.append(Tried("two at once", State.AWAY, _why_not_two(adapter)))
+
+
+def _loop_hint(adapter: Adapter) -> str:
+    """Say what may be forgotten where async methods say nothing of their clock."""
+    declaration = adapter.declaration
+    if declaration.clock != "none" or declaration.concurrency != "async" or isinstance(adapter, RemoteAdapter):
+        return ""
+    return "; if its timers are those of the event loop, declare `clock: virtual`: the kit moves that time"
 
 
 def _why_not_two(adapter: Adapter) -> str:
@@ -94,11 +104,11 @@ def _why_not_two(adapter: Adapter) -> str:
 
 def _examine_operations(
     compiled: Compiled, adapter: Adapter, exchange: Exchange, seconds: float, steps: list[Tried]
-) -> list[Observed]:
-    """Play short rows until each operation that is offered was called; return the first call of each row, and all others."""
+) -> tuple[list[Observed], list[Observed]]:
+    """Play short rows until each operation that is offered was called; return the calls that rows began with, and all."""
     runner = RowRunner(compiled, RowCompiler(compiled.lifecycle).checked(), adapter)
     offered = [name for name in compiled.lifecycle.operations if adapter.offers(name)]
-    made: list[Observed] = []
+    firsts, made = list[Observed](), list[Observed]()
     answered: Counter[str] = Counter()
     slowest = 0.0
     for row in tried_alone(compiled, runner.rows.words, adapter, offered):
@@ -110,12 +120,16 @@ def _examine_operations(
             calls = case.calls
             slowest = max(slowest, (time.monotonic() - began) / max(len(calls), 1))
             _broken(case)
-            made += (call for call in calls if call.operation in offered)  # a wait is no operation
+            asked = [call for call in calls if call.operation in offered]  # a wait is no operation
+            made += asked
+            firsts += asked[:1]
             answered.update(call.operation for call in calls)
             say(", ".join(dict.fromkeys(call.operation for call in calls)))
     for name in offered:
         if not answered[name] and not any(step.wrong for step in steps):
-            steps.append(Tried(name, State.AWAY, "no row that makes one call at a time calls it"))
+            clockless = " and needs no clock" if adapter.declaration.clock == "none" else ""
+            why = f"no row that makes one call at a time{clockless} calls it"
+            steps.append(Tried(name, State.AWAY, why))
     if missing := [
         name
         for name, each in compiled.lifecycle.operations.items()
@@ -135,7 +149,7 @@ def _examine_operations(
     elif made:
         took = float(f"{slowest * 1000:.2g}")  # two digits tell enough
         steps.append(Tried("speed", State.OK, f"a call takes {took:g} ms, and may take {seconds:g} s"))
-    return made
+    return firsts, made
 
 
 def _broken(case: Case) -> None:

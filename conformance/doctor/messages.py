@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Mapping
-from concurrent.futures import ThreadPoolExecutor
+import time
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Any, Final
 
 from conformance.doctor.step import Exchange, State, Tried, Trying, Wrong
@@ -14,6 +15,7 @@ from statemachines.compile import Compiled
 
 _UNKNOWN: Final = "no_such_operation"
 _BAD_LINE: Final = b"this line is no JSON\n"
+_LOOK: Final = 0.02  # seconds between two looks whether a call has come to a point
 _NOTICED: Final = 0.5  # seconds within which a bad line is told of, or not at all
 _ENDED_ADVICE: Final = (
     "The program has ended: run the command by hand. It has to answer hello, and to go on until `close`."
@@ -112,35 +114,54 @@ def _close(link: Link, exchange: Exchange, seconds: float, steps: list[Tried]) -
 # ── Two at once ──
 
 
-def examine_two(link: Link, call: First, exchange: Exchange, seconds: float, steps: list[Tried]) -> None:
-    """Make a call twice at once; where the adapter tells of points, hold one there, and see that others are answered meanwhile."""
+def examine_two(link: Link, calls: Sequence[First], exchange: Exchange, seconds: float, steps: list[Tried]) -> None:
+    """Make a call twice at once; where the adapter tells of points, hold one there, and see that others are answered meanwhile.
+
+    What is one step as a whole tells of no point: one of the calls has to.
+    """
     with Trying("two at once", exchange, steps) as say:
-        result_of(link.answer("reset", None, seconds), "reset", link.detail)
-        held = _Held()
-        link.turns = held if link.points else None
-        with ThreadPoolExecutor(2) as pool:
-            try:
-                answers = [pool.submit(link.answer, *call, seconds, party) for party in range(2)]
-                if link.points:
-                    _answered_meanwhile(link, call, held, seconds / 3)
-            finally:
-                link.turns = None
-                held.release()
-            for answer in answers:
-                answer.result()
-        meanwhile = "while a call waits at its point, others are answered"
-        say(
-            meanwhile if link.points else "both are answered; that they are carried out at once, only points would show"
-        )
+        if not link.points:
+            _made_twice(link, calls[0], seconds)
+            say("both are answered; that they are carried out at once, only points would show")
+            return
+        if not any(_made_twice(link, call, seconds) for call in calls):
+            raise Wrong(
+                f"it says that it tells of points, and none of {', '.join(name for name, _ in calls)} told of one",
+                "Write a `point` before each access of what calls share, and wait for its answer; or do not say `points`.",
+            )
+        say("while a call waits at its point, others are answered")
 
 
-def _answered_meanwhile(link: Link, call: First, held: _Held, seconds: float) -> None:
+def _made_twice(link: Link, call: First, seconds: float) -> bool:
+    """Make a call twice at once on an empty system; return whether it came to a point. Raises Wrong."""
+    result_of(link.answer("reset", None, seconds), "reset", link.detail)
+    held = _Held()
+    link.turns = held if link.points else None
+    with ThreadPoolExecutor(2) as pool:
+        try:
+            answers = [pool.submit(link.answer, *call, seconds, party) for party in range(2)]
+            pointed = link.points and _comes_to_a_point(held, answers, seconds / 3)
+            if pointed:
+                _answered_meanwhile(link, seconds / 3)
+        finally:
+            link.turns = None
+            held.release()
+        for answer in answers:
+            answer.result()
+    return pointed
+
+
+def _comes_to_a_point(held: _Held, answers: Sequence[Future[Any]], seconds: float) -> bool:
+    """Return whether a call comes to a point before all are answered."""
+    end = time.monotonic() + seconds
+    while time.monotonic() < end and not all(each.done() for each in answers):
+        if held.pointed.wait(_LOOK):
+            return True
+    return held.pointed.is_set()
+
+
+def _answered_meanwhile(link: Link, seconds: float) -> None:
     """See that a request is answered while a call is held; raise Wrong where it is not. The call itself may hold a lock."""
-    if not held.pointed.wait(seconds):
-        raise Wrong(
-            f"it says that it tells of points, and {call[0]} told of none",
-            "Write a `point` before each access of what calls share, and wait for its answer; or do not say `points`.",
-        )
     try:
         link.answer(_UNKNOWN, {}, seconds)
     except Broken:

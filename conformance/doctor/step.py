@@ -74,7 +74,7 @@ _PAGES: Final = (
 )
 ADVICE: Final = {
     "hang": "Write one answer for each request, with its id, as one line, and flush stdout after it.",
-    "crash": "Carry the call out, or refuse it with a code of the life cycle. What the adapter said on stderr stands above.",
+    "crash": "Carry the call out, or refuse it with a code of the life cycle. What the adapter said on stderr, if anything, stands above.",
     "shape": "Give the reply in the form that `conformance explain` shows.",
 }
 

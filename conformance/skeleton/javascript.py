@@ -116,7 +116,8 @@ def typescript(said: Outline) -> str:
 
 def javascript(said: Outline) -> str:
     """Write the skeleton of an adapter in JavaScript, with types in its comments."""
-    return _written(said, _commented, _NO_TYPES, "")
+    how = ', a file that ends in .mjs, or that a package.json with "type": "module" stands beside'
+    return _written(said, _commented, _NO_TYPES, how)
 
 
 def _written(said: Outline, method: Callable[[Method], str], types: Mapping[str, str], how: str) -> str:

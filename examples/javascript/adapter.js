@@ -170,7 +170,13 @@ async function answer({ id, method, params }) {
 
 const lines = createInterface({ input: process.stdin });
 lines.on("line", (line) => {
-  const message = JSON.parse(line);
+  /** @type {any} */
+  let message;
+  try {
+    message = JSON.parse(line);
+  } catch {
+    return write({ id: null, error: { code: -32700, message: "no JSON" } });
+  }
   if ("method" in message) return void answer(message);
   held.get(message.id)?.();
   held.delete(message.id);

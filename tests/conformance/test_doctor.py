@@ -101,7 +101,7 @@ def test_a_class_that_cannot_be_called_is_told() -> None:
         ("garbage", "row N1", "this is not JSON", "< finished a task"),
         ("answers_twice", "row N1", "nobody waits for an answer", "<"),
         ("crash", "row N1", "the disk is full", ">"),
-        ("tells_no_points", "two at once", "it says that it tells of points, and create_task told of none", "<"),
+        ("tells_no_points", "two at once", "it says that it tells of points, and none of create_task", "<"),
         ("right", "operations", "there is no message, summarize, abort", ""),
     ],
 )
