@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from conformance.suite.levels import is_one_fault
 from conformance.suite.row_facts import covers, makes_calls_at_once
 from conformance.system import Deviation, deviations, may_fail, meant
 from conformance.verdict import RowResult, Verdict
@@ -54,8 +55,11 @@ class Baseline:
     known: Known
     whole: bool = True
 
-    def judged(self, result: RowResult) -> RowResult:
-        """Return the result of a row; of one that fails or cannot be exercised, and is known to, as a known failure."""
+    def judged(self, result: RowResult, before: Sequence[RowResult] = ()) -> RowResult:
+        """Return the result of a row; of one that fails or cannot be exercised, and is known to, as a known failure.
+
+        What a search finds is known where it is the fault that a row `before` has shown which is known to fail.
+        """
         if result.verdict not in (Verdict.FAIL, Verdict.FLAKY, Verdict.NOT_EXERCISED):
             return result
         clauses = list(_clauses(result))
@@ -63,9 +67,18 @@ class Baseline:
             said = [str(self.known[result.id])]
         elif clauses and all(clause in self.known for clause in clauses):
             said = [f"{clause}: {self.known[clause]}" for clause in dict.fromkeys(clauses)]
+        elif (row := self._shown_by(result, before)) is not None:
+            said = [f"the same as {row}: {self.known[row]}"]
         else:
             return result
         return replace(result, verdict=Verdict.KNOWN_FAIL, reason="; ".join(said))
+
+    def _shown_by(self, found: RowResult, before: Sequence[RowResult]) -> str | None:
+        """Return the row that is known to fail and has shown the fault that a search has found."""
+        if found.id in self.compiled.lifecycle.rows or found.counterexample is None:
+            return None
+        known = ((each.id, each.counterexample) for each in before if each.id in self.known)
+        return next((row for row, shown in known if shown and is_one_fault(shown, found.counterexample)), None)
 
     def stale(self, results: Sequence[RowResult], witnessed: Mapping[str, int], searches: str) -> tuple[str, ...]:
         """Return the names of what does not fail any more, though the run asked for it.

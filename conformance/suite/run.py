@@ -169,7 +169,7 @@ class Run:
         for watcher in told:
             watcher.began(row_id)
         for each in work():
-            result = self._measure.judged(self._baseline.judged(each))
+            result = self._measure.judged(self._baseline.judged(each, self.results))
             self.results.append(result)
             for watcher in told:
                 watcher.row(result)

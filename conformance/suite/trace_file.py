@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from conformance.report import Header, Watcher, declared_text
+from conformance.suite.machine import MACHINE, MOST_FAULTS
 from conformance.verdict import Counterexample, RowResult
 from statemachines.compile import Compiled, compile_tree, spec_tree
 from statemachines.diagnostics import Diagnostic, SpecError
@@ -112,9 +113,11 @@ class Saver(Watcher):
         self._header = header
 
     def row(self, result: RowResult) -> None:
-        """Save a counterexample, and forget what an earlier run found of this row."""
+        """Save a counterexample, and forget what an earlier run found of this row; with the first of a search, all of its others."""
         header = self._header
-        clear(self._folder, header.called, header.target, result.id)
+        others = [f"{MACHINE}-{number}" for number in range(2, 2 * MOST_FAULTS)] if result.id == MACHINE else []
+        for each in (result.id, *others):
+            clear(self._folder, header.called, header.target, each)
         if result.counterexample is None:
             self.commands[result.id] = header.rerun(result.id)
             return

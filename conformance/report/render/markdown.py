@@ -9,7 +9,19 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from conformance.report import Incomparable, Report, compared, cut, named, number, one_line, opening, summary, visible
+from conformance.report import (
+    Incomparable,
+    Report,
+    compared,
+    cut,
+    named,
+    number,
+    one_line,
+    opening,
+    stale_told,
+    summary,
+    visible,
+)
 from conformance.report.render.story import SIGNS, Cause, causes, missing, outcome, told, unanswered
 
 _MEANS = re.compile(r"[^\w\s.,;:()/→…“”’'=-]|_")
@@ -68,6 +80,9 @@ def _lines(report: Report, since: Report | None) -> Iterator[str]:
         for cause in ways:
             yield from _cause(report, cause)
     yield from _without_answer(report)
+    if report.footer is not None and report.footer.stale:
+        yield plain(stale_told(report.footer.stale))
+        yield ""
     yield from _totals(report)
 
 

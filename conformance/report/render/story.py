@@ -54,8 +54,9 @@ def outcome(report: Report) -> Ending:
             failing = sum(row.verdict in FAILING for row in rows)
             if failing:
                 return Ending("bad", "Violates", f"violates {number(failing, 'row')}", "✗")
+            gone = f"has {number(len(report.footer.stale), 'known failure')} no more"
             short = f"did not exercise {number(len(rows), 'row')}" if rows else "does not conform"
-            return Ending("bad", "Does not conform", short, "✗")
+            return Ending("bad", "Does not conform", gone if report.footer.stale and not rows else short, "✗")
         case code if code == EXIT_HARNESS:
             return Ending("unknown", "Could not be asked", "could not be asked", "!")
         case code if code == EXIT_UNKNOWN:

@@ -586,6 +586,16 @@ def test_a_run_that_is_broken_off_keeps_what_was_saved_of_the_rows_that_it_did_n
     assert [path.exists() for path in paths] == [False, True]
 
 
+def test_what_a_search_found_before_goes_with_its_first_result(tmp_path: Path) -> None:
+    lifecycle, target, found = "thread-job", "reference", Counterexample("C1:\n  about: x\n", 1, "", "", "")
+    paths = [save(tmp_path, lifecycle, target, row, found) for row in ("machine", "machine-2", "machine-4", "N1")]
+    saver = Saver(tmp_path)
+    saver.header(Header(lifecycle, 1, target, 0))
+    for row in ("machine", "machine-2"):
+        saver.row(RowResult(row, "x", "must", Verdict.FAIL, counterexample=found))
+    assert [path.exists() for path in paths] == [True, True, False, True]
+
+
 @pytest.mark.thorough
 def test_a_saved_report_is_shown_as_the_run_was(elsewhere: Path, capsys: Capture) -> None:
     ran(*RUN, PLANTED, "--rows", "N1,B7", "--quick", "--report", "report.jsonl")

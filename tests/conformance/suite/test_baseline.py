@@ -114,6 +114,30 @@ def test_a_known_fault_does_not_hide_another_one_that_rows_saw_without_being_abo
     assert (told(()), told((first,)), told((first, second))) == ([first], [second], [first])
 
 
+class KnownTotal(TotalLeavesOutputOut):
+    """The same, of which one row is known to fail."""
+
+    declares = TotalLeavesOutputOut.declares | {"deviates": {"B2": {"reason": "it counts otherwise"}}}
+
+
+class KnownTotalAndMore(KnownTotal):
+    """Who starts a task that is there twice, starts it anew."""
+
+    def status(self, task: str) -> str:
+        found = super().status(task)
+        return "failed" if found == "completed" else found
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize(("system", "exits"), [(KnownTotal, EXIT_CONFORMS), (KnownTotalAndMore, EXIT_VIOLATES)])
+def test_what_the_machine_finds_is_known_where_a_row_that_is_known_shows_it(system: type, exits: int) -> None:
+    report = conformance.run("task-progress", system, rows="B2,machine", quick=True)
+    assert report.exit == exits
+    assert report["B2"].verdict is Verdict.KNOWN_FAIL
+    known = [each for each in report.rows if each.id.startswith(MACHINE) and each.verdict is Verdict.KNOWN_FAIL]
+    assert exits == EXIT_VIOLATES or [each.reason for each in known] == ["the same as B2: it counts otherwise"]
+
+
 # ── What is none any more fails the run ──
 
 
