@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Sequence
 
 from statemachines.checks.rows import Ran
 from statemachines.compile import Compiled
@@ -24,7 +24,7 @@ def covered(row: Row, clause: Clause) -> bool:
 
 
 def said(compiled: Compiled) -> list[Clause]:
-    """List the clauses that the spec says: not the answers that `missing` and `otherwise` have by default."""
+    """List the clauses that the spec says, and that rows have to cover: not the answers that there are by default, which they may."""
     spec = compiled.lifecycle
     left_out = {
         require.clause
@@ -47,7 +47,7 @@ def faults(compiled: Compiled, dead: Collection[str]) -> Iterator[Diagnostic]:
         hint = "write the scenarios of the source as rows, in `matrix`"
         yield Diagnostic("no-rows", where, "the spec has no rows, so nothing tests it", hint)
     for word in (*compiled.lifecycle.should, *(word for row in rows.values() for word in row.covers)):
-        yield from _unknown(word, clauses)
+        yield from _unknown(word, compiled.kernel.clauses)
     lacking, asked = [], {clause.path for clause in clauses} - avoided(compiled) - set(dead)
     for clause in clauses:
         covering = [row for row in rows.values() if covered(row, clause)]
@@ -88,7 +88,7 @@ def _too_strict(clause: Clause, covering: list[Row]) -> Iterator[Diagnostic]:
         yield Diagnostic("row-too-strict", word.where, message, hint)
 
 
-def _unknown(word: Word, clauses: list[Clause]) -> Iterator[Diagnostic]:
+def _unknown(word: Word, clauses: Sequence[Clause]) -> Iterator[Diagnostic]:
     if any(within(clause.path, word.text) for clause in clauses):
         return
     split = [clause.path.split(".") for clause in clauses]
