@@ -98,13 +98,15 @@ def _unknown(word: Word, clauses: Sequence[Clause]) -> Iterator[Diagnostic]:
 
 
 def unwitnessed(compiled: Compiled, ran: Ran, dead: Collection[str]) -> Iterator[Diagnostic]:
-    """Tell of clauses that a row covers and that its runs on the model never come to."""
-    asked = {clause.path: clause for clause in said(compiled)}
+    """Tell of clauses that a row covers and that its runs on the model never come to; of an answer by default, if it names that itself."""
+    asked = {clause.path: clause for clause in compiled.kernel.clauses}
     for path in (*silent(compiled), *dead):
         asked.pop(path, None)
+    spoken = {clause.path for clause in said(compiled)}
     for name, seen in ran.seen.items():
         row = compiled.lifecycle.rows[name]
-        idle = [path for path, hit in zip(ran.paths, seen, strict=True) if not hit and path in asked]
+        named = spoken.union(word.text for word in row.covers)
+        idle = [path for path, hit in zip(ran.paths, seen, strict=True) if not hit and path in asked and path in named]
         idle = [path for path in idle if covered(row, asked[path])]
         for word in row.covers:
             lacking = [path for path in idle if covers(word.text, path)]

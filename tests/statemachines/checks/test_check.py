@@ -860,10 +860,46 @@ def test_of_a_sentence_that_no_row_covers_only_the_whole_is_told() -> None:
     assert fault.message == "no row covers on its own.wake"
 
 
-def test_a_default_that_is_not_written_has_no_path() -> None:
+BOXES = """
+lifecycle: boxes
+version: 1
+about: A box is opened.
+entities:
+  Box:
+    id: minted
+    states: {active: [shut], terminal: [open]}
+operations:
+  make: {create: {Box: {}}, gives: box.id}
+  open_it: {takes: {box: Box}, move: shut -> open}
+matrix:
+  N1:
+    about: A box is opened.
+    level: must
+    source: here
+    covers: [entities.Box.id, operations.make, operations.open_it.move]
+    act:
+      - box = make()
+      - opened = open_it(box)
+    assert:
+      - opened.refused == null
+  N2:
+    about: A box that is not there cannot be opened.
+    level: must
+    source: here
+    covers: [operations.open_it.missing]
+    act:
+      - tried = open_it('none')
+    assert:
+      - tried.refused == not_found
+"""
+
+
+def test_a_default_that_is_not_written_may_be_covered_and_need_not() -> None:
     assert set(found(("    otherwise: unchanged\n", ""))) == {"one-way"}
-    edits = ("    otherwise: unchanged\n", ""), ("covers: [", "covers: [operations.finish.otherwise, ")
-    assert set(found(*edits)) == {"one-way", "unknown-clause"}
+    assert check_text(BOXES, "boxes.yaml").right
+    assert check_text(BOXES.partition("  N2:")[0], "boxes.yaml").right
+    never = BOXES.replace("covers: [entities.Box.id,", "covers: [operations.open_it.otherwise, entities.Box.id,")
+    assert [each.code for each in check_text(never, "boxes.yaml").diagnostics] == ["not-witnessed"]
 
 
 def test_should_names_clauses_that_exist() -> None:
