@@ -103,6 +103,7 @@ class CommandLineAdapter(Adapter):
     """Drives a tool. The time limit is that of one process, and an operation may take several."""
 
     costly = True
+    seen_inside = False  # processes run side by side as the operating system has it
 
     def __init__(
         self, kind: type[Tool], name: str, operations: Mapping[str, Signature], declare: Declare, limit: float
