@@ -15,7 +15,7 @@ from statemachines.compile import Compiled
 
 _UNKNOWN: Final = "no_such_operation"
 _BAD_LINE: Final = b"this line is no JSON\n"
-_LOOK: Final = 0.02  # seconds between two looks whether a call has come to a point
+_GLANCE: Final = 0.02  # seconds between two looks whether a call has come to a point
 _NOTICED: Final = 0.5  # seconds within which a bad line is told of, or not at all
 _ENDED_ADVICE: Final = (
     "The program has ended: run the command by hand. It has to answer hello, and to go on until `close`."
@@ -120,16 +120,20 @@ def examine_two(link: Link, calls: Sequence[First], exchange: Exchange, seconds:
     What is one step as a whole tells of no point: one of the calls has to.
     """
     with Trying("two at once", exchange, steps) as say:
-        if not link.points:
-            _made_twice(link, calls[0], seconds)
-            say("both are answered; that they are carried out at once, only points would show")
-            return
-        if not any(_made_twice(link, call, seconds) for call in calls):
-            raise Wrong(
-                f"it says that it tells of points, and none of {', '.join(name for name, _ in calls)} told of one",
-                "Write a `point` before each access of what calls share, and wait for its answer; or do not say `points`.",
-            )
-        say("while a call waits at its point, others are answered")
+        say(_made_at_once(link, calls, seconds))
+
+
+def _made_at_once(link: Link, calls: Sequence[First], seconds: float) -> str:
+    """Say what was seen of calls that were made twice at once. Raises Wrong."""
+    if not link.points:
+        _made_twice(link, calls[0], seconds)
+        return "both are answered; that they are carried out at once, only points would show"
+    if not any(_made_twice(link, call, seconds) for call in calls):
+        raise Wrong(
+            f"it says that it tells of points, and none of {', '.join(name for name, _ in calls)} told of one",
+            "Write a `point` before each access of what calls share, and wait for its answer; or do not say `points`.",
+        )
+    return "while a call waits at its point, others are answered"
 
 
 def _made_twice(link: Link, call: First, seconds: float) -> bool:
@@ -155,7 +159,7 @@ def _comes_to_a_point(held: _Held, answers: Sequence[Future[Any]], seconds: floa
     """Return whether a call comes to a point before all are answered."""
     end = time.monotonic() + seconds
     while time.monotonic() < end and not all(each.done() for each in answers):
-        if held.pointed.wait(_LOOK):
+        if held.pointed.wait(_GLANCE):
             return True
     return held.pointed.is_set()
 
