@@ -15,7 +15,7 @@ from statemachines.compile import Compiled
 
 _UNKNOWN: Final = "no_such_operation"
 _BAD_LINE: Final = b"this line is no JSON\n"
-_GLANCE: Final = 0.02  # seconds between two looks whether a call has come to a point
+_BLINK: Final = 0.02  # seconds between two looks whether a call has come to a point
 _NOTICED: Final = 0.5  # seconds within which a bad line is told of, or not at all
 _ENDED_ADVICE: Final = (
     "The program has ended: run the command by hand. It has to answer hello, and to go on until `close`."
@@ -159,7 +159,7 @@ def _comes_to_a_point(held: _Held, answers: Sequence[Future[Any]], seconds: floa
     """Return whether a call comes to a point before all are answered."""
     end = time.monotonic() + seconds
     while time.monotonic() < end and not all(each.done() for each in answers):
-        if held.pointed.wait(_GLANCE):
+        if held.pointed.wait(_BLINK):
             return True
     return held.pointed.is_set()
 
