@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import random
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import Any, Final
 
 from conformance.judge import kernel_facts
@@ -23,7 +23,10 @@ from statemachines.model import ABSENT, BaseModel, Restless
 from statemachines.rows import WAIT, RowFailure
 from statemachines.types import Bool, Enum, present
 
-WALKS: Final = 16
+PLAIN_WALKS: Final = (
+    8  # that a system can go which has no more than it has to: no clock, and nothing that may be lacking
+)
+WALKS: Final = 16  # that may call everything
 STEPS_EACH: Final = 24  # of a walk, beside the looks
 MOST_WITH_LOOKS: Final = 20 * STEPS_EACH  # calls of a walk
 IDLE: Final = 4  # steps that come to nothing new, after which a walk ends
@@ -45,8 +48,11 @@ class Tour:
 
     def vectors(self) -> Iterator[Vector]:
         """Walk the vectors: each comes to something that none before it came to."""
-        for number in range(1, WALKS + 1):
-            walk = _Walk(self._oracle, random.Random(f"tour {number}"), self._reached)
+        operations = self._oracle.compiled.lifecycle.operations
+        needed = [name for name, each in operations.items() if not each.optional]
+        for number in range(1, PLAIN_WALKS + WALKS + 1):
+            names = needed if number <= PLAIN_WALKS else [*operations, WAIT]
+            walk = _Walk(self._oracle, random.Random(f"tour {number}"), self._reached, names)
             try:
                 walk.go()
                 asked = self._asked(walk)
@@ -81,7 +87,7 @@ class Tour:
 class _Walk:
     """One walk from the start of a case. `found` are the goals that it reached first."""
 
-    def __init__(self, oracle: Oracle, chooser: random.Random, reached: set[Goal]) -> None:
+    def __init__(self, oracle: Oracle, chooser: random.Random, reached: set[Goal], names: Collection[str]) -> None:
         compiled = oracle.compiled
         self.recorder = Recorder(compiled, oracle.declaration, MOST_WITH_LOOKS)
         self.found: dict[Goal, int] = {}  # each with the number of calls after which it is reached
@@ -89,8 +95,9 @@ class _Walk:
         self._chooser = chooser
         self._reached = reached
         self._gone = Gone(compiled.kernel)
-        self._operations = {each.name: each for each in compiled.kernel.operations}
-        self._looks = [each.name for each in kernel_facts.of(compiled).observers()]
+        self._operations = {each.name: each for each in compiled.kernel.operations if each.name in names}
+        self._looks = [each.name for each in kernel_facts.of(compiled).observers() if each.name in names]
+        self._moments = PASSING if WAIT in names else ()
         self._values = {
             each.name: [*zip(each.parameters, choosers(compiled, each, {}), strict=True)]
             for each in compiled.kernel.operations
@@ -129,7 +136,7 @@ class _Walk:
         return next((step for step in steps if CARRIED_OUT in self._goals(*step)), None)
 
     def _steps(self) -> Iterator[Step]:
-        for ms in PASSING:
+        for ms in self._moments:
             yield WAIT, {"ms": ms}
         for name in self._operations:
             yield from ((name, given) for given in self._given(name, TRIED_EACH))

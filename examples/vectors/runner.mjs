@@ -51,8 +51,8 @@ async function ended(system, steps, run = { clock: "wait" in system, replies: []
 let [{ default: Adapter }, counts, name, steps] = [await import(new URL(process.argv[3], pathToFileURL("./"))), {}];
 process.on("exit", (code) => code === 13 && console.log(`${name} failed: a call of it never came back`));
 for ({ name, steps } of JSON.parse(readFileSync(process.argv[2], "utf8")).vectors) {
-  const system = new Adapter();
-  const [verdict, told] = steps.every(({ call }) => call in system) ? await ended(system, steps) : ["left out", "it lacks an operation"];
+  const system = new Adapter(), lacking = steps.find(({ call }) => !(call in system))?.call;
+  const [verdict, told] = lacking ? ["left out", `it lacks ${lacking}`] : await ended(system, steps);
   counts[verdict] = (counts[verdict] ?? 0) + 1;
   if (told) console.log(`${name} ${verdict}: ${told}`.slice(0, 2000));
 }

@@ -53,8 +53,8 @@ class Run:
 counts, (module, name), sys.path[:0] = collections.Counter(), sys.argv[2].split(":"), [""]
 for vector in json.loads(pathlib.Path(sys.argv[1]).read_bytes(), object_hook=joined)["vectors"]:
     system = getattr(importlib.import_module(module), name)()
-    offered = all(hasattr(system, step["call"]) for step in vector["steps"])
-    verdict, told = Run(system).ended(vector["steps"]) if offered else ("left out", "an operation is not there")
+    lacking = [step["call"] for step in vector["steps"] if not hasattr(system, step["call"])]
+    verdict, told = ("left out", f"it lacks {lacking[0]}") if lacking else Run(system).ended(vector["steps"])
     counts[verdict] += 1
     if told: print(f"{vector['name']} {verdict}: {told}"[:2000])
 sys.exit(print(", ".join(f"{count} {verdict}" for verdict, count in counts.items())) or counts["failed"] > 0)
