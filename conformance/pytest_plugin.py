@@ -119,7 +119,7 @@ class _Plugin:
         from conformance.suite import run_machine, run_row
 
         found = run_machine(self.runner, self.baseline.known) if row is None else run_row(self.runner, row)
-        self.results += map(self.baseline.judged, found)
+        self.results += [self.baseline.judged(each, self.results) for each in found]
         return [self.measure.judged(each) for each in found]
 
     @pytest.hookimpl(tryfirst=True)
@@ -168,7 +168,7 @@ class RowItem(pytest.Item):
 
         results = self._plugin.judged(self._row)
         named = self.name in self._plugin.baseline.known
-        excused = [each if named else self._plugin.baseline.judged(each) for each in results]
+        excused = [each if named else self._plugin.baseline.judged(each, self._plugin.results) for each in results]
         failing = [
             each
             for each in excused

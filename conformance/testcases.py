@@ -76,7 +76,7 @@ def testcase(
                 raise AssertionError(stale_told(stale))
 
         def judge(self, judged: Callable[[RowRunner], list[RowResult]]) -> None:
-            results = list(map(known.judged, judged(self.runner)))
+            results = [known.judged(each, self.results) for each in judged(self.runner)]
             self.results.extend(results)
             _tell(self, results)
 

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any, TypeVar
 
-from statemachines.expression import Const, Minted, Typed, replaced
+from statemachines.expression import Const, Minted, Operate, Typed, Var, parts, replaced
 from statemachines.kernel import (
     Create,
     Effect,
@@ -28,7 +28,7 @@ from statemachines.kernel import (
 )
 from statemachines.model import NO_ANSWER, BaseModel, Decision, Impossible, Outcome, Restless
 from statemachines.model import Timer as RunningTimer
-from statemachines.types import BOOL
+from statemachines.types import BOOL, NULL, TIME, Optional
 
 Step = TypeVar("Step", Entered, Timer, Operation, Spontaneous)
 Own = TypeVar("Own", Timer, Spontaneous)
@@ -43,8 +43,8 @@ def without(source: Kernel, paths: frozenset[str]) -> Kernel:
 
     What an operation sends, creates and gives stays as it is, but for the state that a record begins in and the form of its id; what it
     creates beside that need not come. A step of the system's own is not taken at all without what ends it. Without a timer, or
-    a retention, that is no recommendation, what it does to a record may be done at any time, or never: it may fire early, others may
-    be kept, and not always as many. What is recommended is excused anyhow where a system does otherwise.
+    a retention, that is no recommendation, what it does to a record may be done at any time after it began, or never: it may fire
+    early, others may be kept, and not always as many. What is recommended is excused anyhow where a system does otherwise.
     """
     must = {each.path for each in source.clauses if each.level == "must"}
 
@@ -109,7 +109,19 @@ def _at_any_time(entity: Entity, paths: frozenset[str]) -> Iterator[Spontaneous]
         yield step(clause, entity.retain.states, always, (Remove(clause, "record", variable, entity.name),))
     for timer in entity.timers:
         if _lacks_its_end(timer, paths):
-            yield step(timer.clause, timer.states, timer.when or always, timer.effects)
+            yield step(timer.clause, timer.states, _has_begun(timer), timer.effects)
+
+
+def _has_begun(timer: Timer) -> Typed:
+    """Return the condition that a timer runs, and that some time has passed since it began: a fault at once is none of it."""
+    condition: Typed = timer.when or Const(BOOL, 0, True)
+    if isinstance(timer.deadline, Operate) and timer.deadline.left is not None:
+        since = timer.deadline.left
+        condition = Operate(BOOL, 0, "&&", Operate(BOOL, 0, "<", since, Var(TIME, 0, "", "self.now")), condition)
+    null = [part for part in parts(timer.deadline) if isinstance(part.type, Optional)]
+    for part in null:
+        condition = Operate(BOOL, 0, "&&", Operate(BOOL, 0, "!=", part, Const(NULL, 0, None)), condition)
+    return condition
 
 
 def _lacks_its_end(step: Timer | Spontaneous, paths: frozenset[str]) -> bool:
@@ -250,10 +262,14 @@ class _Lacking(BaseModel):
         missing = self.doubted.missing
         for step in steps:
             index, keys, _ = step
-            if index not in self.LOOSE or few or keys[0] in self.doubted.named:
+            if index not in self.LOOSE:
                 yield step
-            elif keys[0] in missing:
-                missing = frozenset()  # all of them have left, so that the order does not matter
+            elif keys[0] in self.doubted.sure:
+                continue
+            elif few or keys[0] in self.doubted.named:
+                yield step
+            elif missing and (keys[0] in missing or not isinstance(keys[0], str)):
+                missing = frozenset()  # it has come to all of them, so that the order does not matter
                 yield step
 
     def deadlines(self) -> list[RunningTimer]:

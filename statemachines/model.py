@@ -408,9 +408,10 @@ class Doubted:
     all_of   so many may be any
     named    those that are spoken of
     missing  those that ought to be shown and are not
+    sure     those that nothing can have come to: a new record has their id
     """
 
-    __slots__ = ("all_of", "missing", "named")
+    __slots__ = ("all_of", "missing", "named", "sure")
 
     def __init__(self) -> None:
         self.trust()
@@ -420,6 +421,7 @@ class Doubted:
         self.all_of = -1
         self.named: frozenset[Any] = frozenset()
         self.missing: frozenset[Any] = frozenset()
+        self.sure: frozenset[Any] = frozenset()
 
 
 class Restless(RuntimeError):

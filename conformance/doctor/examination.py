@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections import Counter
+from collections.abc import Mapping
 from typing import Final
 
 from conformance.doctor.messages import examine_messages, examine_two
@@ -76,9 +77,11 @@ def _examine_system(
             if found := adapter.signals():
                 raise Wrong(f"a new system has signals already: {told(found, _REPLY)}", "Forget them at `reset`.")
             say("a list, empty in a new system")
-    by_name = {call.operation: (call.operation, dict(call.arguments)) for call in reversed(firsts)}
+    by_name: dict[str, Mapping[str, object]] = {}
+    for each in firsts:
+        by_name.setdefault(each.operation, each.arguments)
     if isinstance(adapter, RemoteAdapter) and by_name and declaration.concurrency != "none":
-        examine_two(adapter.link, [*reversed(by_name.values())], exchange, seconds, steps)
+        examine_two(adapter.link, [*by_name.items()], exchange, seconds, steps)
     else:
         steps.append(Tried("two at once", State.AWAY, _why_not_two(adapter)))
 

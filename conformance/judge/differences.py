@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from statemachines.model import ANYTHING, SuchAs
-from statemachines.types import DocumentType, List, Optional, RecordType, Time, Type
+from statemachines.types import DocumentType, List, Optional, RecordType, Time, Type, present
 
 LOST = "\0lost"  # the text of a file that need not exist any more
 
@@ -74,15 +74,23 @@ def differences(kind: Type, expected: Any, seen: Any, *, instants: bool = True, 
 
 
 def unlike(kind: Type, expected: Any, seen: Any, *, instants: bool = True) -> Iterator[Any]:
-    """Walk the records of a value, or what else it holds, that are missing from what was seen, or look otherwise there."""
+    """Walk what identifies the records of a value, or what else it holds, that are missing from what was seen, or look otherwise there."""
+    if _uncompared(kind, expected, seen, instants):
+        return
     match kind:
         case Optional(item=item) if expected is not None and seen is not None:
             yield from unlike(item, expected, seen, instants=instants)
-        case List(item=RecordType() as item) if item.fields:
-            identity = item.fields[0][0]
+        case List(item=RecordType(fields=[(identity, _), *_]) as item):
             shown = {repr(each[identity]): each for each in seen}
             for each in expected:
-                yield from unlike(Optional(item), each, shown.get(repr(each[identity])), instants=instants)
+                other = shown.get(repr(each[identity]))
+                if other is None or any(differences(item, each, other, instants=instants)):
+                    yield each[identity]
+        case RecordType(fields=fields) if any(isinstance(present(field), List) for _, field in fields):
+            for name, field in fields:
+                yield from unlike(Optional(field), expected[name], seen[name], instants=instants)
+        case RecordType(fields=[(identity, _), *_]) if any(differences(kind, expected, seen, instants=instants)):
+            yield expected[identity]
         case _ if any(differences(kind, expected, seen, instants=instants)):
             yield expected
 

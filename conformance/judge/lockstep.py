@@ -28,7 +28,8 @@ from statemachines.types import holds_documents
 
 Found = TypeVar("Found")
 
-DOUBTED = 4  # records to which anything may have come, whether or not what is seen speaks of them
+DOUBTED = 4
+"""Records to which anything may have come, whether or not what is seen speaks of them."""
 FOLLOWED_WHOLE = 8
 """Configurations from each of which all the steps of the system's own are followed that the budget has."""
 
@@ -221,12 +222,14 @@ class Lockstep:
         """
         after, reason = self._tried(configurations, event)
         loose = [each.model for each in configurations if each.model.LOOSE] if not after else []
-        for model in loose:
-            self._doubt(model, event)
-        if loose:
-            after, _ = self._tried(configurations, event)
-        for model in loose:
-            model.doubted.trust()
+        try:
+            for model in loose:
+                self._doubt(model, event)
+            if loose:
+                after, _ = self._tried(configurations, event)
+        finally:
+            for model in loose:
+                model.doubted.trust()
         return after, reason
 
     def _tried(
@@ -254,7 +257,9 @@ class Lockstep:
                     unlike += replies.unlike(call, outcomes[0].value)
         model.doubted.all_of = DOUBTED
         model.doubted.named = frozenset(texts([call.arguments for call in calls]))
-        model.doubted.missing = frozenset({*texts(unlike), *texts(due)}.difference(texts(event.signals)))
+        model.doubted.sure = frozenset(each for call in calls for _, each in self.stepper.facts.minted(call))
+        signalled = {*texts(due)} ^ {*texts(event.signals)}
+        model.doubted.missing |= signalled.union(texts(unlike))  # those of all explanations: they share their doubts
 
     def _alone(
         self, configurations: Sequence[Configuration], call: Observed

@@ -248,16 +248,17 @@ def _documents(value: Any) -> Iterator[Document]:
 
 def files(kind: Type, value: Any) -> Iterator[tuple[Any, str]]:
     """Walk the documents in files within a value, each with what it belongs to: the record around it."""
-    match kind:
-        case Optional(item=item) if value is not None:
+    match kind, value:
+        case Optional(item=item), _:
             yield from files(item, value)
-        case RecordType(fields=fields) if value is not None:
+        case RecordType(fields=fields), dict():
             for name, field in fields:
-                if isinstance(field, DocumentType) and value[name] is not None and value[name].file is not None:
-                    yield value, value[name].file
+                part = value[name]
+                if isinstance(field, DocumentType) and isinstance(part, Document) and part.file is not None:
+                    yield value, part.file
                 elif not isinstance(field, DocumentType):
-                    yield from files(field, value[name])
-        case List(item=item) if value is not None:
+                    yield from files(field, part)
+        case List(item=item), list():
             for each in value:
                 yield from files(item, each)
 

@@ -120,11 +120,9 @@ class Following:
         """Let records be there that exist from the start: a spec names a few to try, and the log of a system has its own."""
         takes = next((each.parameters for each in self._kernel.operations if each.name == call.operation), ())
         for parameter in takes:
-            entity, word = (
-                parameter.entity and self._kernel.entity(parameter.entity),
-                call.arguments.get(parameter.name),
-            )
-            if not entity or not entity.fixed or not isinstance(word, str):
+            entity = self._kernel.entity(parameter.entity) if parameter.entity else None
+            word = call.arguments.get(parameter.name)
+            if entity is None or not entity.fixed or not isinstance(word, str):
                 continue
             for each in self.points:
                 model = each.configuration.model

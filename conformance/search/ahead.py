@@ -102,12 +102,14 @@ class Ahead:
         That is so where the spec does not say what comes of it, or so much may come of it that following it takes long.
         """
         model.seen = bytearray(len(model.seen))
+        before = model.deadlines() if self.driver.soon else []
         try:
             found = self._came(model, operation, arguments, story)
         except (Impossible, Restless):  # the model may be one that lacks a sentence
             return None
-        is_open = len(model.due()) + len(model.own_steps()) > MOST_OPEN or (self.driver.timeless and fires_soon(model))
-        return None if found is None or is_open else [*found, *self.situations.sentences(model)]
+        is_open = len(model.due()) + len(model.own_steps()) > MOST_OPEN
+        unknown = bool(self.driver.soon) and fires_soon(model, before, self.driver.soon)
+        return None if found is None or is_open or unknown else [*found, *self.situations.sentences(model)]
 
     def _came(
         self, model: BaseModel, operation: str, arguments: Mapping[str, Any], story: Story

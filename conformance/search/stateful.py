@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import itertools
 import random
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager
 from functools import lru_cache
 from typing import Any
@@ -30,13 +30,14 @@ from statemachines import kernel
 from statemachines.compile import Compiled
 from statemachines.explore import Chooser, Gone, choosers, worth_trying
 from statemachines.expression import python_name
-from statemachines.model import ABSENT, BaseModel, Impossible, Restless
+from statemachines.model import ABSENT, BaseModel, Impossible, Restless, Timer
 from statemachines.types import Id, List, Ref, present
 
 # Numbers that stand for arguments: more than there are. Of a larger range Hypothesis prefers the small ones.
 NUMBERS = 2**24
 WAITS = (1, 7, 1000, 60_000, 86_400_000)  # milliseconds: time alone must not change what no rule changes
-LONGEST_CASE = 60_000  # milliseconds within which a case is over
+LONGEST_CASE = 10_000  # milliseconds within which a case is over
+LONGEST_COSTLY_CASE = 60_000  # the same where each call is a process
 MOST_FIRED = (
     1_000  # timers that fire while a search waits: a longer wait shows nothing else, and takes the judge as much longer
 )
@@ -62,7 +63,8 @@ class Driver:
         self.case = Case(compiled, adapter, seed, budget, self.faults.suspicion)
         self.over = False
         self.offers = adapter.offers
-        self.timeless = adapter.declaration.clock == "none"
+        longest = LONGEST_COSTLY_CASE if adapter.costly else LONGEST_CASE
+        self.soon = longest if adapter.declaration.clock == "none" else 0
         self._compiled = compiled
         self._draws = budget.draws
         self._choosers = _choosers(compiled)
@@ -83,16 +85,17 @@ class Driver:
         """Return whether a call had better be made now: the spec says what comes of it, and it has broken no case.
 
         A wait had better be made if not too many timers fire meanwhile; and no call of a system that says nothing of its clock
-        that starts a timer which may fire before the case is over: nobody knows whether it has.
+        that starts a timer which may fire before the case is over, `soon`: nobody knows whether it has.
         """
         if operation == "wait" and not self._is_quiet(arguments["ms"]):
             return False
-        if self.timeless and self._starts_short_timer([(operation, arguments)]):
+        if self.soon and self._starts_short_timer([(operation, arguments)]):
             return False
         return not self.faults.broken.shuns(operation) and not self.avoided(operation, arguments)
 
     def _starts_short_timer(self, calls: Sequence[tuple[str, dict[str, Any]]]) -> bool:
         model = self.case.judge.model.fork()
+        before = model.deadlines()
         try:
             for operation, arguments in calls:
                 if model.decide(operation, arguments).accept:
@@ -100,7 +103,7 @@ class Driver:
                     model.settle()
         except (Impossible, Restless):  # the model may be one that lacks a sentence
             return True
-        return fires_soon(model)
+        return fires_soon(model, before, self.soon)
 
     def _is_quiet(self, ms: int) -> bool:
         """Return whether few enough timers fire in so many milliseconds."""
@@ -226,7 +229,7 @@ class Driver:
 
         Or where nobody knows it, as with timers of a system that says nothing of its clock.
         """
-        if self.timeless and self._starts_short_timer(calls):
+        if self.soon and self._starts_short_timer(calls):
             return True
         lockstep = self.case.judge.lockstep
         if not any(lockstep.stepper.facts.leaves_open(operation) for operation, _ in calls):
@@ -270,9 +273,9 @@ class Driver:
         return found
 
 
-def fires_soon(model: BaseModel) -> bool:
-    """Return whether a timer may fire before a case is over, though nobody waits."""
-    return any(first <= model.now + LONGEST_CASE for first, *_ in model.deadlines())
+def fires_soon(model: BaseModel, before: Collection[Timer], soon: int) -> bool:
+    """Return whether a timer that was not there `before` may fire within so many milliseconds, though nobody waits."""
+    return any(each[0] <= model.now + soon for each in model.deadlines() if each not in before)
 
 
 def _goes_astray(model: BaseModel, calls: Sequence[tuple[str, dict[str, Any]]]) -> bool:

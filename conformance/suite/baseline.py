@@ -6,10 +6,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from conformance.suite.levels import is_one_fault
 from conformance.suite.row_facts import covers, makes_calls_at_once
 from conformance.system import Deviation, deviations, may_fail, meant
-from conformance.verdict import RowResult, Verdict
+from conformance.verdict import Counterexample, RowResult, Verdict
 from statemachines.compile import Compiled
 from statemachines.diagnostics import Diagnostic, SpecError
 from statemachines.kernel import within
@@ -55,7 +54,7 @@ class Baseline:
     known: Known
     whole: bool = True
 
-    def judged(self, result: RowResult, before: Sequence[RowResult] = ()) -> RowResult:
+    def judged(self, result: RowResult, before: Sequence[RowResult]) -> RowResult:
         """Return the result of a row; of one that fails or cannot be exercised, and is known to, as a known failure.
 
         What a search finds is known where it is the fault that a row `before` has shown which is known to fail.
@@ -78,7 +77,7 @@ class Baseline:
         if found.id in self.compiled.lifecycle.rows or found.counterexample is None:
             return None
         known = ((each.id, each.counterexample) for each in before if each.id in self.known)
-        return next((row for row, shown in known if shown and is_one_fault(shown, found.counterexample)), None)
+        return next((row for row, shown in known if shown and _is_the_same(shown, found.counterexample)), None)
 
     def stale(self, results: Sequence[RowResult], witnessed: Mapping[str, int], searches: str) -> tuple[str, ...]:
         """Return the names of what does not fail any more, though the run asked for it.
@@ -110,6 +109,16 @@ class Baseline:
         results = [found.get(row.id.text) for row in rows if self.tells(row)]
         verdicts = [result and result.verdict for result in results]
         return Verdict.PASS in verdicts and set(verdicts) <= {*HELD}
+
+
+def _is_the_same(known: Counterexample, found: Counterexample) -> bool:
+    """Return whether two counterexamples surely show one fault: a cause that they share, or the same calls in one matter.
+
+    That the calls of one are among those of the other is enough to tell them once, and too little to excuse one of them.
+    """
+    if known.cause or found.cause:
+        return known.cause == found.cause
+    return (known.changing, known.matter) == (found.changing, found.matter)
 
 
 def _clauses(result: RowResult) -> Iterator[str]:

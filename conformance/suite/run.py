@@ -23,7 +23,7 @@ from conformance.suite.row_facts import unasked
 from conformance.suite.rows import RowRunner
 from conformance.suite.sharding import Shards, setting_of
 from conformance.system import Adapter
-from conformance.verdict import RowResult, exit_code
+from conformance.verdict import RowResult, Verdict, exit_code
 from statemachines.checks import avoided
 from statemachines.compile import Compiled
 from statemachines.diagnostics import did_you_mean
@@ -130,11 +130,12 @@ class Run:
     def _strays(self) -> tuple[str, ...]:
         """Return the clauses of faults that rows saw without being about them, where no machine reports those.
 
-        What a row tells that is only recommended, a row that is no recommendation has not told.
+        What a row tells that is only recommended, no row has told that counts; what is known, one has.
         """
         if self.with_machine:
             return ()
-        counted = (each.counterexample for each in self.results if each.level == "must")
+        counting = (each for each in self.results if each.level == "must" or each.verdict is Verdict.KNOWN_FAIL)
+        counted = (each.counterexample for each in counting)
         told = {each.clause for each in counted if each is not None}
         runner = self._runner
         if runner.strays:

@@ -345,3 +345,9 @@ class WaitHangs(BackgroundTasks):
 def test_a_hang_fails_the_run_although_only_a_row_that_recommends_something_saw_it() -> None:
     code, (result,) = whole_run(WaitHangs, load("background-tasks"), only=["B9"], budget=USUAL.quick())
     assert (code, result.level, result.verdict) == (1, "should", Verdict.FAIL)
+
+
+def test_of_a_recommending_row_that_is_known_to_fail_nothing_more_is_told() -> None:
+    known = type("Known", (WaitHangs,), {"declares": BackgroundTasks.declares | {"deviates": {"B9": {"reason": "x"}}}})
+    code, (result,) = whole_run(known, load("background-tasks"), only=["B9"], budget=USUAL.quick())
+    assert (code, result.verdict) == (0, Verdict.KNOWN_FAIL)

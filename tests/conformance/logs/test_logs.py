@@ -456,6 +456,19 @@ def test_a_log_has_threads_of_its_own_and_what_it_does_not_say_of_a_listed_recor
     assert line(jobs_traced(tmp_path, entries)) == 42
 
 
+def test_a_record_in_a_log_need_not_say_its_document(tmp_path: Path) -> None:
+    told = {"at": 5, "call": "turn", "with": {"thread": "c"}, "told": [{"job_id": "job of c", "status": "completed"}]}
+    finish = {"at": 4, "call": "finish", "with": {"job": "job of c", "outcome": "completed", "payload": "x"}}
+    path = tmp_path / "map.yaml"
+    turn = "  - {when: {call: turn}, call: turn_boundary, with: {thread: with.thread}, reply: told}\n"
+    names = "{job: with.job, outcome: with.outcome, payload: with.payload}"
+    path.write_text(
+        f"{LISTED}{turn}  - {{when: {{call: finish}}, call: finish, with: {names}}}\nhidden: [signal TurnTriggered]\n"
+    )
+    log = [chat("c", 0)[0], finish, told]
+    assert verdict(outcome(JOBS, log, tmp_path / "log.jsonl", read_map(JOBS, str(path)))) == "held"
+
+
 def test_of_threads_only_those_are_remembered_that_something_is_known_of() -> None:
     model: Any = JOBS.model()
     for number in range(60):

@@ -121,7 +121,7 @@ class KnownTotal(TotalLeavesOutputOut):
 
 
 class KnownTotalAndMore(KnownTotal):
-    """Who starts a task that is there twice, starts it anew."""
+    """The same, and a task that has completed is shown as failed."""
 
     def status(self, task: str) -> str:
         found = super().status(task)
@@ -136,6 +136,21 @@ def test_what_the_machine_finds_is_known_where_a_row_that_is_known_shows_it(syst
     assert report["B2"].verdict is Verdict.KNOWN_FAIL
     known = [each for each in report.rows if each.id.startswith(MACHINE) and each.verdict is Verdict.KNOWN_FAIL]
     assert exits == EXIT_VIOLATES or [each.reason for each in known] == ["the same as B2: it counts otherwise"]
+
+
+class TwoWithoutACause(TwoFaults):
+    """A task that waits is shown as failed, and one that has completed as aborted."""
+
+    def status(self, task: str) -> str:
+        found = super().status(task)
+        return {"pending": "failed", "completed": "aborted"}.get(found, found)
+
+
+@pytest.mark.thorough
+def test_a_row_that_is_known_excuses_nothing_that_takes_other_calls() -> None:
+    system = type("Known", (TwoWithoutACause,), {"declares": {"deviates": {"N1": {"reason": "it is so"}}}})
+    report = conformance.run("task-progress", system, rows="N1,machine", quick=True)
+    assert (report.exit, report["N1"].verdict) == (EXIT_VIOLATES, Verdict.KNOWN_FAIL)
 
 
 # ── What is none any more fails the run ──
