@@ -268,7 +268,7 @@ class _Lacking(BaseModel):
                 continue
             elif few or keys[0] in self.doubted.named:
                 yield step
-            elif missing and (keys[0] in missing or not isinstance(keys[0], str)):
+            elif missing and (keys[0] in missing or not isinstance(keys[0], str)):  # what is seen tells of no other keys
                 missing = frozenset()  # it has come to all of them, so that the order does not matter
                 yield step
 

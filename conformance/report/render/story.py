@@ -54,7 +54,7 @@ def outcome(report: Report) -> Ending:
             failing = sum(row.verdict in FAILING for row in rows)
             if failing:
                 return Ending("bad", "Violates", f"violates {number(failing, 'row')}", "✗")
-            gone = f"has {number(len(report.footer.stale), 'known failure')} no more"
+            gone = f"has {number(len(report.footer.stale), 'stale known failure')}"
             short = f"did not exercise {number(len(rows), 'row')}" if rows else "does not conform"
             return Ending("bad", "Does not conform", gone if report.footer.stale and not rows else short, "✗")
         case code if code == EXIT_HARNESS:
