@@ -11,9 +11,9 @@ from dataclasses import dataclass
 from typing import Literal
 
 from statemachines.diagnostics import Where
-from statemachines.expression import Minted, Typed, every_part
+from statemachines.expression import Const, Minted, Operate, Typed, every_part, parts
 from statemachines.lifecycle import Level
-from statemachines.types import Type
+from statemachines.types import BOOL, NULL, Optional, Type
 
 
 @dataclass(frozen=True, slots=True)
@@ -201,6 +201,13 @@ class Timer:
     within: Typed | None
     when: Typed | None
     effects: tuple[Effect, ...]
+
+    @property
+    def conditions(self) -> tuple[Typed, ...]:
+        """What holds while it runs: one without a beginning or a duration does not run, nor one whose `when` does not hold."""
+        null = [part for part in parts(self.deadline) if isinstance(part.type, Optional)]  # the two that are added
+        begun = (Operate(BOOL, 0, "!=", part, Const(NULL, 0, None)) for part in null)
+        return (*begun, *(() if self.when is None else (self.when,)))
 
 
 @dataclass(frozen=True, slots=True)

@@ -28,7 +28,7 @@ from statemachines.kernel import (
 )
 from statemachines.model import NO_ANSWER, BaseModel, Decision, Impossible, Outcome, Restless
 from statemachines.model import Timer as RunningTimer
-from statemachines.types import BOOL, NULL, TIME, Optional
+from statemachines.types import BOOL, TIME
 
 Step = TypeVar("Step", Entered, Timer, Operation, Spontaneous)
 Own = TypeVar("Own", Timer, Spontaneous)
@@ -114,13 +114,10 @@ def _at_any_time(entity: Entity, paths: frozenset[str]) -> Iterator[Spontaneous]
 
 def _has_begun(timer: Timer) -> Typed:
     """Return the condition that a timer runs, and that some time has passed since it began: a fault at once is none of it."""
-    condition: Typed = timer.when or Const(BOOL, 0, True)
-    if isinstance(timer.deadline, Operate) and timer.deadline.left is not None:
-        since = timer.deadline.left
-        condition = Operate(BOOL, 0, "&&", Operate(BOOL, 0, "<", since, Var(TIME, 0, "", "self.now")), condition)
-    null = [part for part in parts(timer.deadline) if isinstance(part.type, Optional)]
-    for part in null:
-        condition = Operate(BOOL, 0, "&&", Operate(BOOL, 0, "!=", part, Const(NULL, 0, None)), condition)
+    since, *_ = parts(timer.deadline)  # the beginning, and for how long from then on
+    condition: Typed = Operate(BOOL, 0, "<", since, Var(TIME, 0, "", "self.now"))
+    for part in reversed(timer.conditions):
+        condition = Operate(BOOL, 0, "&&", part, condition)
     return condition
 
 
@@ -268,7 +265,9 @@ class _Lacking(BaseModel):
                 continue
             elif few or keys[0] in self.doubted.named:
                 yield step
-            elif missing and (keys[0] in missing or not isinstance(keys[0], str)):  # what is seen tells of no other keys
+            elif missing and (
+                keys[0] in missing or not isinstance(keys[0], str)
+            ):  # what is seen tells of no other keys
                 missing = frozenset()  # it has come to all of them, so that the order does not matter
                 yield step
 

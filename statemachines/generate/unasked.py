@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from statemachines import kernel
-from statemachines.expression import Const, Operate, Typed, Var, emit, parts, python_name
+from statemachines.expression import Operate, Typed, Var, emit, python_name
 from statemachines.generate.effects import LISTS, begin_lists, effects, lists_of, returned, step
 from statemachines.generate.page import Page, inside, key_of
 from statemachines.generate.shown import passed
 from statemachines.generate.writer import tuple_of
-from statemachines.types import BOOL, NULL, Optional
+from statemachines.types import BOOL
 
 
 def own_steps(page: Page) -> None:
@@ -93,9 +93,8 @@ def timers(page: Page) -> None:
 
 
 def _runs(entity: kernel.Entity, record: str, timer: kernel.Timer) -> Typed:
-    """Return the condition under which a timer runs: one without a beginning or a duration does not."""
+    """Return the condition under which a timer runs."""
     condition: Typed = Var(BOOL, 0, "", inside(entity, record, timer.states))
-    null = [part for part in parts(timer.deadline) if isinstance(part.type, Optional)]  # the two that are added
-    for part in (*(Operate(BOOL, 0, "!=", part, Const(NULL, 0, None)) for part in null), timer.when):
-        condition = condition if part is None else Operate(BOOL, 0, "&&", condition, part)
+    for part in timer.conditions:
+        condition = Operate(BOOL, 0, "&&", condition, part)
     return condition

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import pytest
 
 from conformance.api import loaded
 from conformance.command.cli import main
 from conformance.doctor import State, Tried, examined, exit_of, written
+from conformance.references.task_progress import TaskProgress
 from conformance.refused import Refused
 from conformance.verdict import EXIT_CONFORMS, EXIT_HARNESS, EXIT_USAGE, EXIT_VIOLATES
 from tests.conformance.lifecycles import SUITES
@@ -53,6 +54,27 @@ def test_a_system_in_this_process_is_tried_as_far_as_it_goes(lifecycle: str) -> 
     assert "hello" not in steps
     assert [step for step in steps.values() if step.wrong] == []
     assert steps["a new system"].seen == "each method takes the parameters of its operation"
+
+
+class AsyncTasks(TaskProgress):
+    """Its methods are async, and it has no clock to move."""
+
+    declares: ClassVar[dict[str, Any]] = {"clock": "none"}
+
+    async def status(self, task: str) -> str:  # type: ignore[override]  # as an implementer may write it
+        return super().status(task)
+
+
+class PlainTasks(TaskProgress):
+    """None of its methods is."""
+
+    declares: ClassVar[dict[str, Any]] = {"clock": "none"}
+
+
+@pytest.mark.parametrize(("system", "hinted"), [("AsyncTasks", True), ("PlainTasks", False)])
+def test_of_async_methods_without_a_clock_it_is_said_what_may_be_meant(system: str, hinted: bool) -> None:
+    steps = steps_of(f"python:tests.conformance.test_doctor:{system}")
+    assert ("declare `clock: virtual`" in steps["clock"].seen) is hinted
 
 
 class Odd:

@@ -503,3 +503,91 @@ def test_nobody_asks_whether_an_ending_is_told_that_a_former_holder_of_the_id_le
         assert driver.avoided("emit", emit)
         driver.make("turn_boundary", {"thread": "t1"})
         assert not driver.avoided("emit", emit)
+
+
+# --- a clock of which nothing is said ---------------------------------------------------------------------
+
+LOANS = compile_text(
+    """
+lifecycle: loans
+version: 1
+about: What is lent for a while comes back by itself.
+types:
+  Ms: {from: 5, to: 30000}
+entities:
+  Item:
+    id: minted
+    fields: {since: {type: time, default: 0}, ms: {type: int, default: 0}}
+    states: {active: [free, lent]}
+    after:
+      lent: {in: item.ms, since: item.since, move: free}
+    shows: {item_id: item.id, status: item.state}
+operations:
+  put: {create: {Item: {}}, gives: {item_id: item.id}}
+  lend: {takes: {item: Item, ms: Ms}, move: free -> lent, set: {item.since: now, item.ms: ms}, otherwise: refused lent}
+  look: {takes: {item: Item}, gives: item}
+matrix: {}
+""",
+    "loans.yaml",
+)
+
+
+class Loans:
+    """It lends for as long as it is asked to, by a clock that stands still; it says nothing of that."""
+
+    declares: ClassVar[dict[str, Any]] = {}
+
+    def __init__(self) -> None:
+        self.status: dict[str, str] = {}
+
+    def put(self) -> dict[str, str]:
+        item = f"i{len(self.status)}"
+        self.status[item] = "free"
+        return self.look(item)
+
+    def lend(self, item: str, ms: int) -> None:
+        if self.look(item)["status"] == "lent":
+            raise Refused("lent")
+        self.status[item] = "lent"
+
+    def look(self, item: str) -> dict[str, str]:
+        if item not in self.status:
+            raise Refused("not_found")
+        return {"item_id": item, "status": self.status[item]}
+
+
+class LoanEnds(Loans):
+    """The same by the time of day, of which five milliseconds are soon over."""
+
+    def lend(self, item: str, ms: int) -> None:
+        super().lend(item, ms)
+        if ms == 5:
+            self.status[item] = "free"
+
+
+class LentTwice(Loans):
+    """What is lent can be lent again."""
+
+    def lend(self, item: str, ms: int) -> None:
+        self.look(item)
+        self.status[item] = "lent"
+
+
+@pytest.mark.parametrize("clock", ["none", "virtual"])
+def test_no_call_starts_a_short_timer_where_nothing_is_said_of_the_clock(clock: str) -> None:
+    system = Loans if clock == "none" else type("Moved", (Loans,), {"wait": lambda self, ms: None})
+    with adapted(system, LOANS) as adapter:
+        driver = Driver(LOANS, adapter)
+        one, other = (driver.case.call("put", {}).given["item_id"] for _ in range(2))
+        assert driver.may("lend", {"item": one, "ms": 5}) is (clock == "virtual")
+        assert driver.may("lend", {"item": one, "ms": 30_000})
+        driver.make("lend", {"item": one, "ms": 30_000})
+        assert driver.may("lend", {"item": other, "ms": 30_000}), "a timer that runs keeps nothing from being called"
+        at_once = [("lend", {"item": other, "ms": 5}), ("look", {"item": other})]
+        assert driver.astray(at_once) is (clock == "none")
+
+
+@pytest.mark.parametrize(("system", "verdict"), [(Loans, "pass"), (LoanEnds, "pass"), (LentTwice, "fail")])
+def test_whose_clock_is_unknown_is_not_accused_of_it_and_of_all_else(system: type, verdict: str) -> None:
+    _, (result,) = whole_run(system, LOANS, budget=USUAL.quick(), only=[MACHINE])
+    assert result.verdict == verdict

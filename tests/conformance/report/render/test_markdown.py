@@ -54,6 +54,17 @@ def test_failures_stand_by_cause_with_the_counterexample_folded() -> None:
     assert text.index("What fails") < text.index("In all")
 
 
+def test_a_run_that_is_red_for_a_known_failure_that_is_none_any_more_says_so() -> None:
+    right = report("N1")
+    assert right.footer is not None
+    stale = replace(right, footer=replace(right.footer, exit=1, stale=("E57",)))
+    text = rendered(stale, "markdown")
+    assert text.startswith("## ✗ thread-job: has 1 stale known failure\n")
+    assert "E57 is said to fail, and it does not any more: take its entry away." in text
+    assert '"message": "has 1 stale known failure"' in rendered(stale, "badge-json")
+    assert "take its entry away" not in rendered(right, "markdown")
+
+
 def test_what_has_changed_comes_first() -> None:
     before, now = report("N1", "N2", "E9"), report("N1", "N2", "E9", "X2")
     mended = replace(now.rows[1], verdict=Verdict.PASS, counterexample=None)
