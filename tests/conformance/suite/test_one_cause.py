@@ -393,6 +393,7 @@ class FreesTheOther(Leases):
         super().take(item)
         if self.last:
             self.until[self.last] = 0
+            self.freed.append({"signal": "Freed", "item": self.last})
         self.last = item
 
 
