@@ -14,11 +14,12 @@ from conformance.cli_tool.command_line import UNKNOWN_IDS, CommandLine, Commands
 from conformance.cli_tool.target_file import read_target
 from conformance.command.cli import main
 from conformance.errors import UsageError
+from conformance.suite.exercised import Tally
 from conformance.system.adapter import Adapter
 from conformance.system.broken import Broken, HarnessError
 from conformance.system.processes import _MARK
 from conformance.targets import open_system
-from conformance.verdict import EXIT_CONFORMS, EXIT_HARNESS, EXIT_USAGE, EXIT_VIOLATES
+from conformance.verdict import EXIT_CONFORMS, EXIT_HARNESS, EXIT_USAGE, EXIT_VIOLATES, FROM_OUTSIDE
 from statemachines.compile import load
 from statemachines.diagnostics import SpecError
 
@@ -153,6 +154,13 @@ def test_a_hook_that_has_nothing_to_end_may_say_so(
     for known in (job, job, "no-such-job"):
         adapter.call("end", {"job": known, "outcome": "complete"})
     assert adapter.call("status", {"job": job})["status"] == "complete"
+
+
+def test_how_processes_overlap_is_seen_only_outside(
+    described: Callable[..., str], opened: Callable[[str], Adapter]
+) -> None:
+    overlapping = Tally(groups=1, overlaps=2)
+    assert overlapping.weakness(seen_inside=opened(described()).seen_inside) == FROM_OUTSIDE
 
 
 def test_a_hook_that_does_not_end_or_cannot_be_run_is_no_fault_of_the_tool() -> None:

@@ -102,6 +102,16 @@ def by_node(file: Path, adapter: Path, more: dict[str, str]) -> tuple[int, str]:
     return done.returncode, done.stdout + done.stderr
 
 
+@pytest.mark.thorough
+def test_some_walks_of_a_tour_call_nothing_that_a_system_may_lack() -> None:
+    suite = SUITES["task-progress"]
+    optional = {name for name, each in suite.compiled.lifecycle.operations.items() if each.optional} | {"wait"}
+    vectors = json.loads(as_json(exported(suite.compiled, {}, {})))["vectors"]
+    tours = [{step["call"] for step in each["steps"]} for each in vectors if each["name"].startswith("tour/")]
+    assert sum(not called & optional for called in tours) >= 3
+    assert any(called & optional for called in tours)
+
+
 @pytest.mark.parametrize("runner", ["runner.py", "runner.mjs"])
 def test_a_runner_is_short(runner: str) -> None:
     assert len((RUNNERS / runner).read_text(encoding="utf-8").splitlines()) <= 60
