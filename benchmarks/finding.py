@@ -11,10 +11,8 @@ import sys
 import time
 from collections import defaultdict
 from collections.abc import Iterator
-from concurrent.futures import ProcessPoolExecutor
 from contextlib import closing, suppress
 from dataclasses import dataclass
-from multiprocessing import get_context
 from typing import Any
 
 from conformance.budget import USUAL
@@ -24,6 +22,7 @@ from conformance.suite.machine import SEARCHES, SearchTally, search, searches_of
 from conformance.suite.rows import RowRunner
 from conformance.system import HarnessError
 from conformance.targets import open_system
+from conformance.workers import spread
 from statemachines.rows import RowCompiler
 from tests.conformance.lifecycles import SUITES
 
@@ -65,8 +64,8 @@ def main() -> int:
     options = parser.parse_args()
     wanted = [trial for name in options.lifecycles or SUITES for trial in _trials(name, options)]
     found: dict[tuple[str, str], list[Outcome]] = defaultdict(list)
-    with ProcessPoolExecutor(options.workers, mp_context=get_context("spawn")) as pool:
-        for trial, outcome in zip(wanted, pool.map(tried, wanted, chunksize=2), strict=True):
+    with spread(options.workers) as ask:
+        for trial, outcome in zip(wanted, ask(tried, [(trial,) for trial in wanted]), strict=True):
             found[trial.lifecycle, trial.kind].append(outcome)
             if options.missed and bool(outcome.by) == (trial.kind == "right"):
                 print(f"  {trial.lifecycle} {outcome.name} seed {trial.seed} {outcome.by} {outcome.seen}", flush=True)

@@ -41,6 +41,7 @@ def run(
     call_limit: float = CALL_LIMIT,
     save: str | Path | None = None,
     workers: int = 1,
+    cluster: str = "",
 ) -> Report:
     """Return the report of a run: each row of a life cycle against a system, and the random machine.
 
@@ -58,6 +59,7 @@ def run(
     revision    the revision whose frozen requirements count; None: the newest that is frozen
     call_limit  seconds that one call may take
     workers     processes that the rows and the search are spread over; the report is the same
+    cluster     instead of processes the workers of a Dask cluster, by the address of its scheduler: "tcp://host:8786"
     save        the folder for counterexamples, each as LIFECYCLE-ROW.yaml, which `replay` reads; None: none is saved
 
     Raises UsageError for a life cycle, a row or a system that there is not, and for a file with faults;
@@ -78,6 +80,7 @@ def run(
         revision=revision,
         call_limit=call_limit,
         workers=workers,
+        cluster=cluster,
     )
     with chosen as whole:
         if save is None:
@@ -139,10 +142,14 @@ MOST_WORKERS = 256
 INTERRUPTED_LIMIT = 0.2  # seconds that a system may take to close when somebody waits for the end
 
 
-def check_workers(workers: Any) -> None:
-    """Raise UsageError for a number of processes that a run cannot use."""
+def check_workers(workers: Any, cluster: Any = "") -> None:
+    """Raise UsageError for a number of processes, or the address of a cluster, that a run cannot use."""
     if isinstance(workers, bool) or not isinstance(workers, int) or not 1 <= workers <= MOST_WORKERS:
         raise UsageError(f"workers is {workers!r}, and it is a number of processes from 1 to {MOST_WORKERS}")
+    if not isinstance(cluster, str):
+        raise UsageError(f"cluster is {cluster!r}, and it is the address of a Dask scheduler, such as tcp://host:8786")
+    if cluster and workers > 1:
+        raise UsageError(f"work is spread over {workers} processes or over the cluster at {cluster}: one of both")
 
 
 def check_arguments(*, seed: Any = 0, quick: Any = False, fail_on: Any = "must", call_limit: Any = CALL_LIMIT) -> None:
@@ -173,19 +180,21 @@ def prepared(
     revision: int | None = None,
     call_limit: float = CALL_LIMIT,
     workers: int = 1,
+    cluster: str = "",
     pace: Pace | None = None,
 ) -> Iterator[Run]:
     """Return a run that can begin: all that was given is usable, and the system answers. See `run` for the rest."""
     from conformance.gating import measured_by
     from conformance.suite import Run, selected
+    from conformance.workers import cluster_at
 
     check_arguments(seed=seed, quick=quick, fail_on=fail_on, call_limit=call_limit)
-    check_workers(workers)
+    check_workers(workers, cluster)
     compiled = loaded(lifecycle)
     selected(compiled, rows)  # before anything of the system runs
     known = known_failures(compiled, baseline)
     measure = measured_by(compiled, revision)
-    with opened(compiled, system, call_limit) as adapter:
+    with cluster_at(cluster) as reached, opened(compiled, system, call_limit) as adapter:
         with faults_told("spec"):
             budget = USUAL.quick() if quick else USUAL
             whole = Run(
@@ -199,6 +208,7 @@ def prepared(
                 measure=measure,
                 pace=pace,
                 workers=workers,
+                cluster=reached,
             )
             whole.faults = spec_faults(compiled)
         yield whole

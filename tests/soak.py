@@ -6,9 +6,7 @@ import argparse
 import os
 import sys
 from collections import Counter
-from concurrent.futures import ProcessPoolExecutor
 from contextlib import closing
-from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +15,7 @@ from conformance.suite.run import Run
 from conformance.system.adapter import Adapter
 from conformance.targets import open_system
 from conformance.verdict import EXIT_CONFORMS, Verdict
+from conformance.workers import cluster_at, spread
 from tests.conformance.lifecycles import SUITES, Lie, Suite, named
 from tests.conformance.suite.test_other_ways import MORE
 from tests.conformance.systems import explained, row_result
@@ -35,14 +34,15 @@ def main() -> int:
     parser.add_argument("--first", type=int, default=0, help="the first of the seeds (default: 0)")
     parser.add_argument("--of", nargs="+", choices=KINDS, default=KINDS, help="the kinds of systems; all by default")
     parser.add_argument("--workers", type=int, default=2, help="processes (default: 2)")
+    parser.add_argument("--cluster", default="", metavar="ADDRESS", help="the workers of a Dask cluster instead")
     options = parser.parse_args()
     seeds = range(options.first, options.first + options.seeds)
     wrong = 0
-    with ProcessPoolExecutor(options.workers, mp_context=get_context("spawn")) as pool:
+    with cluster_at(options.cluster) as cluster, spread(options.workers, cluster) as ask:
         for name in options.lifecycles or SUITES:
             counts: Counter[str] = Counter()
             wanted = [each for each in trials(name, seeds) if each[1] in options.of]
-            for kind, said in pool.map(verdict, wanted, chunksize=4):
+            for kind, said in ask(verdict, wanted):
                 counts[kind] += 1
                 if said:
                     wrong += 1
@@ -63,9 +63,8 @@ def trials(name: str, seeds: range) -> list[Trial]:
     return [*right, *faulty, *dead, *tools]
 
 
-def verdict(trial: Trial) -> tuple[str, str]:
+def verdict(lifecycle: str, kind: str, index: int, seed: int) -> tuple[str, str]:
     """Run one system under one seed; say what is wrong about the verdict, or give an empty text."""
-    lifecycle, kind, index, seed = trial
     suite = SUITES[lifecycle]
     if kind == "faulty":
         return kind, _missed(suite, suite.faulty[index], seed)

@@ -7,9 +7,7 @@ import random
 import sys
 import tempfile
 from collections.abc import Iterator
-from concurrent.futures import ProcessPoolExecutor
 from itertools import islice
-from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +15,7 @@ from conformance.budget import USUAL
 from conformance.suite import read, replay, save
 from conformance.suite.run import Run
 from conformance.verdict import Counterexample, Verdict
+from conformance.workers import spread
 from tests.conformance.lifecycles import SUITES, Suite
 from tests.conformance.systems import adapted, row_result
 
@@ -34,8 +33,8 @@ def main() -> int:
     parser.add_argument("--workers", type=int, default=2, help="processes (default: 2)")
     options = parser.parse_args()
     shown = 0
-    with ProcessPoolExecutor(options.workers, mp_context=get_context("spawn")) as pool:
-        for pair, missed in pool.map(tried, islice(pairs(options.seed), options.count)):
+    with spread(options.workers) as ask:
+        for pair, missed in ask(tried, [(pair,) for pair in islice(pairs(options.seed), options.count)]):
             shown += not missed
             name, *lies = pair
             names = " and ".join(SUITES[name].faulty[each].__name__ for each in lies)

@@ -12,15 +12,14 @@ import argparse
 import json
 import sys
 from collections.abc import Iterator
-from concurrent.futures import ProcessPoolExecutor
 from contextlib import closing
-from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
 
 from conformance.budget import USUAL
 from conformance.suite.rows import RowRunner
 from conformance.targets import open_system
+from conformance.workers import spread
 from statemachines.rows import RowCompiler
 from tests.conformance.lifecycles import SUITES, named
 from tests.conformance.systems import row_result
@@ -48,9 +47,9 @@ def main() -> int:
 
 def record(out: Path, lifecycles: list[str], processes: int) -> int:
     """Run all systems of some life cycles, and write a line for each."""
-    with ProcessPoolExecutor(processes, mp_context=get_context("spawn")) as pool, out.open("w") as lines:
+    with spread(processes) as ask, out.open("w") as lines:
         for name in lifecycles:
-            for said in pool.map(of_one_system, trials(name)):
+            for said in ask(of_one_system, [(trial,) for trial in trials(name)]):
                 lines.write(json.dumps(said) + "\n")
                 lines.flush()
     return 0

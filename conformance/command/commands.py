@@ -40,6 +40,7 @@ def run(options: argparse.Namespace) -> int:
             revision=options.revision,
             call_limit=options.call_limit,
             workers=options.workers,
+            cluster=options.cluster,
             pace=Pace(options.at_first, options.budget),
         )
         whole = stack.enter_context(chosen)
@@ -199,10 +200,11 @@ def check(options: argparse.Namespace) -> int:
 def prove(options: argparse.Namespace) -> int:
     """Put mistakes into a spec's model: 0 where each that makes a difference is found, 1 where not. Raises UsageError."""
     from conformance.proving import as_page, as_plain, proved
+    from conformance.workers import cluster_at
 
     utf8_output()
     api.check_arguments(seed=options.seed)
-    api.check_workers(options.workers)
+    api.check_workers(options.workers, options.cluster)
     compiled = api.loaded(options.lifecycle)
     if faults := api.spec_faults(compiled):
         wrong = [each for each in faults if "[uncovered-clause]" not in each]
@@ -210,14 +212,16 @@ def prove(options: argparse.Namespace) -> int:
             raise UsageError(f"`check` refuses {options.lifecycle}, so nothing can be proved of it: {wrong[0]}")
         print(f"conformance: `check` refuses {options.lifecycle}: {faults[0]}", file=sys.stderr)
     counter = Counted(sys.stderr, "mistakes tried")
-    found = proved(
-        compiled,
-        clause=options.clause,
-        searched=options.search,
-        workers=options.workers,
-        seed=options.seed,
-        told=counter.told,
-    )
+    with cluster_at(options.cluster) as cluster:
+        found = proved(
+            compiled,
+            clause=options.clause,
+            searched=options.search,
+            workers=options.workers,
+            cluster=cluster,
+            seed=options.seed,
+            told=counter.told,
+        )
     counter.over()
     if not found.trials:
         raise UsageError(

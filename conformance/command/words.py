@@ -138,15 +138,27 @@ def _render(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--since", metavar="REPORT", help="an earlier report: Markdown says what has changed since")
 
 
+def _workers(parser: argparse.ArgumentParser, result: str) -> None:
+    parser.add_argument(
+        "-n",
+        dest="workers",
+        type=int,
+        default=1,
+        metavar="WORKERS",
+        help=f"so many processes; the {result} is the same",
+    )
+    parser.add_argument(
+        "--cluster", default="", metavar="ADDRESS", help="the workers of a Dask cluster instead: tcp://host:8786"
+    )
+
+
 def _prove(parser: argparse.ArgumentParser) -> None:
     _lifecycle(parser)
     parser.add_argument(
         "--clause", default="", metavar="CLAUSE", help="only mistakes of this clause, and below it: operations.finish"
     )
     parser.add_argument("--search", action="store_true", help="also ask the search alone, without any row; slow")
-    parser.add_argument(
-        "-n", dest="workers", type=int, default=1, metavar="WORKERS", help="so many processes; the result is the same"
-    )
+    _workers(parser, "result")
     parser.add_argument("--seed", type=int, default=0, metavar="N", help="what is drawn and scheduled (default: 0)")
     parser.add_argument("--verbose", action="store_true", help="name every mistake, with what came of it")
     parser.add_argument("--json", action="store_true", help="write it as one JSON object instead of text")
@@ -238,9 +250,7 @@ def _run(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--budget", type=_duration, metavar="TIME", help="how long the run may take, for example 60s or 5m: rows first"
     )
-    parser.add_argument(
-        "-n", dest="workers", type=int, default=1, metavar="WORKERS", help="so many processes; the report is the same"
-    )
+    _workers(parser, "report")
     parser.add_argument("--quick", action="store_true", help="fewer drawn values, schedules and random calls")
     parser.add_argument("--seed", type=int, default=0, metavar="N", help="what is drawn and scheduled (default: 0)")
     parser.add_argument(

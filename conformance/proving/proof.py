@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from concurrent.futures import ProcessPoolExecutor
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
-from functools import cache
-from multiprocessing import get_context
+from functools import cache, partial
 from typing import Any, Final
 
 from conformance.proving.trial import CALL_SECONDS, GLANCE, MutantResult, Outcome, Prover
@@ -15,7 +13,9 @@ from conformance.stand_ins import dead_systems
 from conformance.suite import RowRunner
 from conformance.targets import open_system
 from conformance.verdict import EXIT_CONFORMS, EXIT_VIOLATES, Verdict
+from conformance.workers import Ask, Cluster, spread
 from statemachines.compile import Compiled, load
+from statemachines.diagnostics import SpecError
 from statemachines.kernel import within
 from statemachines.lifecycle import Level
 from statemachines.specs import RULES
@@ -65,17 +65,20 @@ def proved(
     clause: str = "",
     searched: bool = False,
     workers: int = 1,
+    cluster: Cluster | None = None,
     seed: int = 0,
     told: Callable[[int, int], object] = lambda done, of: None,
 ) -> Proof:
     """Try every mistake, or those of one `clause` and what is below it; `told` is told how many are done.
 
     searched  also ask the search without any row
-    workers   so many processes; the proof is the same whatever their number
+    workers   so many processes, or the workers of a `cluster`; the proof is the same whatever their number
+
+    Raises UsageError where a worker of the cluster cannot read the spec.
     """
     prover = Prover(compiled, seed=seed)
     numbers = [number for number, each in enumerate(prover.mutants) if not clause or within(each.clause, clause)]
-    with _spread(compiled, seed, workers, prover) as ask:
+    with _asking(compiled, seed, workers, cluster, prover) as ask:
         trials = []
         for trial in ask(_tried, [(number, searched) for number in numbers]):
             trials.append(trial)
@@ -96,7 +99,7 @@ def proved(
     )
 
 
-def _idle(prover: Prover, numbers: Sequence[int], trials: Sequence[MutantResult], ask: _Ask) -> list[tuple[str, Level]]:
+def _idle(prover: Prover, numbers: Sequence[int], trials: Sequence[MutantResult], ask: Ask) -> list[tuple[str, Level]]:
     """List the rows that find none of the mistakes that other rows find first."""
     found = [number for number, trial in zip(numbers, trials, strict=True) if trial.outcome == "found"]
     first = {trial.row for trial in trials}
@@ -126,22 +129,17 @@ def _alive(prover: Prover, name: str) -> tuple[str, list[str]]:
         return name, [row.id.text for row in rows if runner.run(row).verdict not in fine]
 
 
-_Ask = Callable[[Callable[..., Any], Sequence[tuple[Any, ...]]], Iterable[Any]]
-
-
 @contextmanager
-def _spread(compiled: Compiled, seed: int, workers: int, prover: Prover) -> Iterator[_Ask]:
-    """Yield what asks something of a prover many times: here, or spread over processes, in order all the same."""
-    if workers == 1 or compiled.origin is None:
+def _asking(compiled: Compiled, seed: int, workers: int, cluster: Cluster | None, prover: Prover) -> Iterator[Ask]:
+    """Yield what asks something of a prover many times: this one, or those of other processes, in order all the same."""
+    if (workers == 1 and cluster is None) or compiled.origin is None:
         yield lambda what, given: (what(prover, *each) for each in given)
         return
     spec = str(compiled.origin.parent if compiled.origin.name == RULES else compiled.origin)
-    with ProcessPoolExecutor(workers, mp_context=get_context("spawn")) as pool:
-        try:
-            yield lambda what, given: pool.map(_Elsewhere(spec, seed, what), given, chunksize=1)
-        except BaseException:
-            pool.shutdown(wait=False, cancel_futures=True)
-            raise
+    if cluster is not None:
+        cluster.needs(partial(_refusal, spec), f"have to be able to read {spec}")
+    with spread(workers, cluster) as ask:
+        yield lambda what, given: ask(_Elsewhere(spec, seed, what), given)
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,10 +150,18 @@ class _Elsewhere:
     seed: int
     what: Callable[..., Any]
 
-    def __call__(self, given: tuple[Any, ...]) -> Any:
+    def __call__(self, *given: Any) -> Any:
         return self.what(_prover(self.spec, self.seed), *given)
 
 
 @cache
 def _prover(spec: str, seed: int) -> Prover:
     return Prover(load(spec), seed=seed)
+
+
+def _refusal(spec: str) -> str:
+    try:
+        load(spec)
+    except (SpecError, OSError) as error:
+        return str(error).partition("\n")[0]
+    return ""

@@ -5,8 +5,9 @@ from __future__ import annotations
 import itertools
 import time
 from collections import Counter
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
 from conformance.counterexample import shrunk
@@ -30,6 +31,8 @@ UNJUDGED = 10
 WALKS, PAIRS = "walks", "pairs"
 SEARCHES = ("stateful", WALKS, PAIRS)
 GOES_ON = (WALKS, PAIRS)  # those that make other calls in another round
+Ahead = Callable[[Iterator[tuple[str, int]], Callable[[], bool]], "SearchTally | None"]
+"""Makes the first of the searches to come elsewhere, and others ahead; None where it has to be made here, or the time is used up."""
 PART = "a part of the search: its time was used up"
 MOST_FAULTS = 5  # that are told of one run, beside those of rows
 
@@ -38,7 +41,7 @@ def run_machine(
     runner: RowRunner,
     known: Collection[str] = (),
     late: Callable[[], bool] | None = None,
-    shards: Callable[[], Sequence[SearchTally] | None] = lambda: None,
+    ahead: Ahead = lambda coming, late: None,
 ) -> list[RowResult]:
     """Search at random; give a result for each fault that no row has told, `machine`, `machine-2` and so on, or one in all.
 
@@ -47,12 +50,12 @@ def run_machine(
     search has many of those, the machine could not tell.
 
     late    whether the time is used up: until then searches go on, where they find nothing; None where they end by themselves
-    shards  makes the searches elsewhere; returns what they came to, or None where they have to be made here
+    ahead   makes searches elsewhere; returns what the first of those to come came to, or None where it has to be made here
     """
     began = time.monotonic()
     tallies: list[SearchTally] = []
     try:
-        judged = _searches(runner, tallies, known, late, shards)
+        judged = _searches(runner, tallies, known, late, ahead)
     except HarnessError as error:
         judged = [(Judged(Verdict.HARNESS_ERROR, str(error)), "must")]
     return _results(judged, sum(tally.judged for tally in tallies), time.monotonic() - began)
@@ -96,7 +99,7 @@ def _searches(
     tallies: list[SearchTally],
     known: Collection[str],
     late: Callable[[], bool] | None,
-    shards: Callable[[], Sequence[SearchTally] | None],
+    ahead: Ahead,
 ) -> list[tuple[Judged, Level]]:
     """Make the searches one after the other; each adds what it came of to the tallies. Return what is told, at which level."""
     from conformance.search import Diverged, Faults  # Hypothesis is slow to import
@@ -109,13 +112,8 @@ def _searches(
     beside = sum(map(runner.is_derived, strays[: MOST_FAULTS - 1]))
     most = MOST_FAULTS + beside
     faults = Faults(runner.broken_calls, most, known=runner.told, declared=known, late=late or bool)
-    made, whole = shards(), True
-    if made is None:
-        faults.found += itertools.starmap(Diverged, strays[: MOST_FAULTS - 1])
-        whole = _rounds(runner, faults, tallies, {*known}, endless=late is not None and not adapter.costly)
-    for tally in made or ():
-        tallies.append(tally)
-        runner.witnessed.update(tally.witnessed)
+    faults.found += itertools.starmap(Diverged, strays[: MOST_FAULTS - 1])
+    whole = _rounds(runner, faults, tallies, {*known}, ahead, endless=goes_on(adapter, late))
     if faults.found:
         runner.ask_derived(faults.late)
         return _told(runner, [(each.case, each.finding) for each in faults.found], {*known})
@@ -125,7 +123,13 @@ def _searches(
 
 
 def _rounds(
-    runner: RowRunner, faults: Faults, tallies: list[SearchTally], known: Collection[str], *, endless: bool
+    runner: RowRunner,
+    faults: Faults,
+    tallies: list[SearchTally],
+    known: Collection[str],
+    ahead: Ahead,
+    *,
+    endless: bool,
 ) -> bool:
     """Make each search, then, in more rounds, those that have other calls to make; return whether the first round was whole.
 
@@ -135,12 +139,18 @@ def _rounds(
     names = searches_of(runner.adapter)
     by_name = {name: SearchTally(Counter() if name == PAIRS else runner.witnessed) for name in names}
     tallies += by_name.values()
-    for round_ in itertools.count() if endless else range(1):
-        for name in names if not round_ else [each for each in names if each in GOES_ON]:
+    rounds = partial(rounds_of, runner.adapter, endless=endless)
+    last = 0
+    for number, (name, round_) in enumerate(rounds()):
+        if round_ > last and (faults.over or any(_is_new(runner, each, known) for each in faults.found)):
+            break
+        last = round_
+        made = ahead(itertools.islice(rounds(), number, None), faults.late) if faults.silent else None
+        if made is None:
             search(runner, name, faults, by_name[name], round_)
-        if faults.over or any(_is_new(runner, each, known) for each in faults.found):
-            return round_ > 0 or not faults.late()
-    return True
+        else:
+            by_name[name].add(made)
+    return last > 0 or not faults.late()
 
 
 def _is_new(runner: RowRunner, found: Diverged, known: Collection[str]) -> bool:
@@ -152,6 +162,19 @@ def _is_new(runner: RowRunner, found: Diverged, known: Collection[str]) -> bool:
 def searches_of(adapter: Adapter) -> list[str]:
     """Return the searches that a system can be asked by."""
     return [name for name in SEARCHES if name != PAIRS or adapter.declaration.concurrency != "none"]
+
+
+def rounds_of(adapter: Adapter, *, endless: bool) -> Iterator[tuple[str, int]]:
+    """Walk the searches that a system can be asked by, each with its round; those that go on in ever more rounds, if `endless`."""
+    names = searches_of(adapter)
+    yield from ((name, 0) for name in names)
+    for round_ in itertools.count(1) if endless else ():
+        yield from ((name, round_) for name in names if name in GOES_ON)
+
+
+def goes_on(adapter: Adapter, late: Callable[[], bool] | None) -> bool:
+    """Return whether searches go on in ever more rounds: until the time is used up, where a call takes next to none of it."""
+    return late is not None and not adapter.costly
 
 
 def search(runner: RowRunner, name: str, faults: Faults, tally: SearchTally, round_: int = 0) -> None:
@@ -245,6 +268,13 @@ class SearchTally:
             return
         self.judged += 1
         self.witnessed.update(judge.lockstep.witnessed())
+
+    def add(self, other: SearchTally) -> None:
+        """Take note of what the same search has come to elsewhere."""
+        self.judged += other.judged
+        self.unjudged += other.unjudged
+        self.unlooked += other.unlooked
+        self.witnessed.update(other.witnessed)
 
     def could_not_tell(self, *, blind: bool) -> bool:
         """Return whether too much was left unjudged: any of it, where no case of this system can be judged to its end."""

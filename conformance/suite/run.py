@@ -6,7 +6,7 @@ import fnmatch
 import platform
 import time
 from collections.abc import Callable, Iterable, Sequence
-from contextlib import ExitStack
+from contextlib import nullcontext
 from dataclasses import replace
 from datetime import UTC, datetime
 from functools import partial
@@ -17,13 +17,14 @@ from conformance.gating import Measure, measured_by
 from conformance.report import Coverage, Footer, Header, Planned, Report, Watcher, declares, tally
 from conformance.suite.baseline import Baseline, Known
 from conformance.suite.charts import charts, sentences
-from conformance.suite.machine import ABOUT_MACHINE, MACHINE, run_machine, told_beside
+from conformance.suite.machine import ABOUT_MACHINE, MACHINE, goes_on, run_machine, told_beside
 from conformance.suite.pace import Pace
 from conformance.suite.row_facts import unasked
 from conformance.suite.rows import RowRunner
 from conformance.suite.sharding import Shards, setting_of
 from conformance.system import Adapter
 from conformance.verdict import RowResult, Verdict, exit_code
+from conformance.workers import Cluster
 from statemachines.checks import avoided
 from statemachines.compile import Compiled
 from statemachines.diagnostics import did_you_mean
@@ -50,6 +51,7 @@ class Run:
         measure: Measure | None = None,
         pace: Pace | None = None,
         workers: int = 1,
+        cluster: Cluster | None = None,
     ) -> None:
         self.compiled = compiled
         self.adapter = adapter
@@ -62,7 +64,10 @@ class Run:
         self.faults: tuple[str, ...] = ()  # of the spec, a line for each: it can be run, and is not right
         programs = RowCompiler(compiled.lifecycle).checked()
         self._runner = RowRunner(compiled, programs, adapter, number=seed, budget=budget)
-        self._workers, self._setting = workers, setting_of(self._runner) if workers > 1 else None
+        self._shards: Shards | None = None
+        if workers > 1 or cluster is not None:
+            lanes = workers if cluster is None else cluster.lanes
+            self._shards = Shards(setting_of(self._runner, cluster), lanes, cluster)
         all_known = {**adapter.declaration.deviates, **(known or {})}
         self._baseline = Baseline(compiled, all_known, whole=budget.whole)
 
@@ -74,8 +79,7 @@ class Run:
         header = self._header()
         for watcher in told:
             watcher.header(header)
-        with ExitStack() as stack:
-            shards = stack.enter_context(Shards(self._setting, self._workers)) if self._setting is not None else None
+        with nullcontext() if self._shards is None else self._shards as shards:
             stopped = self._everything(told, shards)
         left = self._left(header, stopped)
         witnessed = self._runner.witnessed
@@ -105,14 +109,17 @@ class Run:
     def _everything(self, told: list[Watcher], shards: Shards | None) -> str:
         """Run the rows, then the searches; return why that ended before all was come to, or an empty text."""
         runner, late = self._runner, self._pace.late if self._pace.seconds is not None else None
+        endless = goes_on(self.adapter, late) if self.with_machine else None
         ahead = (
-            (partial(run_row, runner, row) for row in self.rows) if shards is None else shards.rows(runner, self.rows)
+            (partial(run_row, runner, row) for row in self.rows)
+            if shards is None
+            else shards.rows(runner, self.rows, endless=endless)
         )
         work: list[tuple[str, Callable[[], Iterable[RowResult]]]] = [
             (row.id.text, run) for row, run in zip(self.rows, ahead, strict=True)
         ]
         if self.with_machine:
-            made = {"shards": partial(shards.searches, runner)} if shards is not None and late is None else {}
+            made = {} if shards is None else {"ahead": partial(shards.search, runner)}
             work.append((MACHINE, partial(run_machine, runner, self._baseline.known, late, **made)))
         for row_id, run in work:
             if stopped := self._pace.stops(self.results, self.fail_on):

@@ -1,91 +1,81 @@
-"""A run on several processes, whose report is that of one process.
+"""A run on several processes, of this machine or of a cluster, whose report is that of one process.
 
 What a row says depends on its own calls and on what is known to be wrong by then: causes that were told, faults seen
-beside what rows are about, calls that hang or crash. So shards run rows ahead on what is known, and say only what
-holds. Results are taken in the order of the rows. A row that shows something wrong is run again here, as in a run on
-one process; what it adds to what is known makes void whatever was run ahead without it.
+beside what rows are about, calls that hang or crash. So shards run ahead on what is known, and say only what holds.
+Results are taken in the order of the rows. A row that shows something wrong is run again here, as in a run on one
+process; what it adds to what is known makes void whatever was run ahead without it. Searches are made ahead as rows
+are, where nothing is known to be wrong.
 """
 
 from __future__ import annotations
 
-import pickle
-import queue
-import subprocess
+import itertools
 import sys
-import threading
+import uuid
 from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import FIRST_COMPLETED, Executor, Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Self
 
 from conformance.errors import UsageError
-from conformance.suite.machine import SearchTally, searches_of
+from conformance.suite.machine import SearchTally, rounds_of
 from conformance.suite.rows import KnownWrong, RowRunner
-from conformance.suite.shard import Answer, Clean, Order, Setting
+from conformance.suite.shard import Clean, Order, Setting, Work, asked, end_all, refusal
 from conformance.system import Adapter, HarnessError, resolve
 from conformance.verdict import RowResult
+from conformance.workers import Cluster
 from statemachines.lifecycle import Row
 from statemachines.specs import RULES
 
-CLOSING = 2.0  # seconds that a system has to close
-AHEAD = 4  # orders for each process beyond what is taken next
-
-
-@dataclass(slots=True)
-class _Process:
-    """One process: what it does now, and how it is asked."""
-
-    process: subprocess.Popen[bytes]
-    order: int | None = None
-    gone: bool = False
+AHEAD = 4  # orders for each lane beyond what is taken next
+PAUSE = 0.1  # seconds, after which whoever waits for a search looks whether the time is used up
 
 
 @dataclass(slots=True)
 class Shards:
-    """Processes that run ahead, so many; a context manager that ends them."""
+    """Runs ahead what is still to come, in so many lanes; a context manager that ends them.
+
+    cluster  whose workers do it, in as many lanes as they have threads; None for processes of this machine
+    """
 
     setting: Setting
-    workers: int
-    _processes: list[_Process] = field(default_factory=list)
-    _answers: queue.Queue[tuple[_Process, Answer | None]] = field(default_factory=queue.Queue)
-    _made: dict[str, tuple[KnownWrong, Clean | None]] = field(default_factory=dict)
-    _orders: dict[int, Order] = field(default_factory=dict)
-    _number: int = 0
+    lanes: int
+    cluster: Cluster | None = None
+    _executor: Executor | None = None
+    _made: dict[Work, tuple[KnownWrong, Clean | None]] = field(default_factory=dict)
+    _running: dict[Future[Clean | None], Order] = field(default_factory=dict)
 
     def __enter__(self) -> Self:
-        for _ in range(self.workers):
-            command = [sys.executable, "-c", "from conformance.suite.shard import main; main()"]
-            pipe = subprocess.PIPE
-            process = subprocess.Popen(command, stdin=pipe, stdout=pipe, start_new_session=True)
-            each = _Process(process)
-            self._processes.append(each)
-            threading.Thread(target=self._read, args=(each,), daemon=True).start()
-            self._send(each, self.setting)
+        self._executor = ThreadPoolExecutor(self.lanes) if self.cluster is None else self.cluster.executor
         return self
 
     def __exit__(self, *error: object) -> None:
-        for each in self._processes:  # without orders they close their systems, and end
-            if each.process.stdin is not None:
-                _closed(each.process.stdin.close)
-        for each in self._processes:
-            if each.order is not None:  # nobody wants to know any more
-                each.process.terminate()
-            try:
-                each.process.wait(CLOSING)
-            except subprocess.TimeoutExpired:
-                each.process.kill()
-                each.process.wait()
-            if each.process.stdout is not None:
-                _closed(each.process.stdout.close)
+        for each in self._running:  # nobody wants to know any more
+            each.cancel()
+        if self.cluster is not None:
+            self.cluster.everywhere(end_all, self.setting.run)
+        else:
+            end_all(self.setting.run)
+        if self._executor is not None:
+            self._executor.shutdown()
 
     # ── What a run asks ──
 
-    def rows(self, runner: RowRunner, rows: Sequence[Row]) -> Iterator[Callable[[], list[RowResult]]]:
-        """Yield for each row what returns its result: that of a shard where it holds, or else by running it here."""
-        for number, row in enumerate(rows):
-            ahead = [each.id.text for each in rows[number : number + AHEAD * self.workers]]
+    def rows(
+        self, runner: RowRunner, rows: Sequence[Row], *, endless: bool | None
+    ) -> Iterator[Callable[[], list[RowResult]]]:
+        """Yield for each row what returns its result: that of a shard where it holds, or else by running it here.
 
-            def result(row: Row = row, ahead: list[str] = ahead) -> list[RowResult]:
-                clean = self._clean(ahead, runner.known, is_row=True)
+        `endless` tells whether the searches that follow go on in ever more rounds; None where none follows.
+        """
+        works = [Work(row.id.text) for row in rows]
+        for number, row in enumerate(rows):
+
+            def result(number: int = number, row: Row = row) -> list[RowResult]:
+                searches = rounds_of(runner.adapter, endless=endless) if endless is not None else iter(())
+                coming = itertools.chain(works[number:], (Work(*each) for each in searches))
+                clean = self._clean(coming, runner.known)
                 if clean is None or clean.result is None:
                     return [runner.run(row)]
                 runner.take(row, clean.tally.witnessed, clean.answered, clean.held)
@@ -93,85 +83,56 @@ class Shards:
 
             yield result
 
-    def searches(self, runner: RowRunner) -> list[SearchTally] | None:
-        """Return what the searches came to, each by itself; None where one has to know what another found, or rows did."""
+    def search(
+        self, runner: RowRunner, coming: Iterator[tuple[str, int]], late: Callable[[], bool] = bool
+    ) -> SearchTally | None:
+        """Return what the first of the searches to come came to in its round; None where it has to be made here.
+
+        That is where it has to know what is wrong, and where the time is used up, as `late` tells.
+        """
         known = runner.known
         if known.told or known.strays or known.broken:
             return None
-        names = searches_of(runner.adapter)
-        found = [self._clean(names[number:], known, is_row=False) for number in range(len(names))]
-        tallies = [clean.tally for clean in found if clean is not None]
-        return tallies if len(tallies) == len(names) else None
+        clean = self._clean((Work(*each) for each in coming), known, late)
+        if clean is None:
+            return None
+        runner.adapter.answered.update(clean.answered)
+        return clean.tally
 
     # ── How it is done ──
 
-    def _clean(self, names: Sequence[str], known: KnownWrong, *, is_row: bool) -> Clean | None:
-        """Return what the first of some rows came to, while the others are run ahead."""
-        first = names[0]
-        while True:
-            made = self._made.get(first)
-            if made is not None and (made[1] is None or made[0] == known):
-                return made[1]
-            self._begin(names, known, is_row=is_row)
-            if all(each.gone for each in self._processes):
-                return None  # nobody is left to ask: it is run here
-            each, answer = self._answers.get()
-            order = self._orders.pop(each.order) if each.order is not None else None
-            each.order = None
-            if answer is None:
-                each.gone = True
-                if order is not None:
-                    self._made[order.name] = (order.known, None)
-            elif order is not None:
-                self._made[order.name] = (order.known, answer[1])
+    def _clean(self, coming: Iterator[Work], known: KnownWrong, late: Callable[[], bool] = bool) -> Clean | None:
+        """Return what the first of the work to come comes to, while the rest is run ahead."""
+        works = [*itertools.islice(coming, 1 + AHEAD * self.lanes)]
+        while not self._is_made(works[0], known):
+            self._begin(works, known)
+            done, _ = wait(self._running, PAUSE, FIRST_COMPLETED)
+            for each in done:
+                order = self._running.pop(each)
+                self._made[order.work] = (order.known, None if each.cancelled() or each.exception() else each.result())
+            if not done and late():
+                return None
+        return self._made[works[0]][1]
 
-    def _begin(self, names: Sequence[str], known: KnownWrong, *, is_row: bool) -> None:
-        """Order the next that is not made on what is known from whoever has nothing to do."""
-        running = {order.name for order in self._orders.values() if order.known == known}
-        for each in self._processes:
-            if each.gone or each.order is not None:
-                continue
-            wanted = (name for name in names if name not in running and not self._is_made(name, known))
-            name = next(wanted, None)
-            if name is None:
-                return
-            running.add(name)
-            self._number += 1
-            number = self._number
-            each.order, self._orders[number] = number, Order(number, name, known, is_row)
-            self._send(each, self._orders[number])
+    def _begin(self, works: Sequence[Work], known: KnownWrong) -> None:
+        """Order what is not made on what is known, in the order in which it comes, until all lanes have something to do."""
+        assert self._executor is not None  # it was entered
+        running = {order.work for order in self._running.values() if order.known == known}
+        wanted = (each for each in works if each not in running and not self._is_made(each, known))
+        for work in itertools.islice(wanted, max(self.lanes - len(self._running), 0)):
+            order = Order(work, known)
+            self._running[self._executor.submit(asked, self.setting, order)] = order
 
-    def _is_made(self, name: str, known: KnownWrong) -> bool:
-        made = self._made.get(name)
+    def _is_made(self, work: Work, known: KnownWrong) -> bool:
+        made = self._made.get(work)
         return made is not None and (made[1] is None or made[0] == known)
 
-    def _send(self, each: _Process, value: Setting | Order) -> None:
-        pipe = each.process.stdin
-        assert pipe is not None  # it was asked for
-        _closed(lambda: pickle.dump(value, pipe))
-        _closed(pipe.flush)
 
-    def _read(self, each: _Process) -> None:
-        """Take what a process answers, until it ends."""
-        pipe = each.process.stdout
-        assert pipe is not None  # it was asked for
-        try:
-            while True:
-                self._answers.put((each, pickle.load(pipe)))
-        except Exception:  # noqa: BLE001 - whatever comes instead of an answer, nobody asks that process any more
-            self._answers.put((each, None))
+def setting_of(runner: RowRunner, cluster: Cluster | None = None) -> Setting:
+    """Return what a shard has to be told.
 
-
-def _closed(function: Callable[[], object]) -> None:
-    """Do something with a pipe whose other end may be gone; the thread that reads tells of that."""
-    try:
-        function()
-    except (OSError, ValueError):
-        return
-
-
-def setting_of(runner: RowRunner) -> Setting:
-    """Return what a shard has to be told. Raises UsageError for a system that another process cannot find by its name."""
+    Raises UsageError for a system that another process cannot find by its name, or that a worker of the cluster cannot run.
+    """
     adapter, origin = runner.adapter, runner.compiled.origin
     target = adapter.name
     if origin is None or not _is_found(adapter, target):
@@ -182,7 +143,11 @@ def setting_of(runner: RowRunner) -> Setting:
     modules = tuple(name for name in sys.modules if name.partition(".")[0] in ("conformance", "statemachines"))
     spec = str(origin.parent if origin.name == RULES else origin)
     named = tuple(name for name in modules if not name.endswith("__main__"))
-    return Setting(tuple(sys.path), named, spec, target, adapter.limit, runner.number, runner.budget)
+    path, run = tuple(sys.path), uuid.uuid4().hex
+    setting = Setting(path, named, spec, target, adapter.limit, runner.number, runner.budget, run)
+    if cluster is not None:
+        cluster.needs(partial(refusal, setting), f"have to be able to run {target}")
+    return setting
 
 
 def _is_found(adapter: Adapter, target: str) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import sys
 import time
+from collections import Counter
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -14,7 +15,10 @@ import conformance
 from conformance.api import prepared
 from conformance.errors import UsageError
 from conformance.report import Report
+from conformance.search import Faults
+from conformance.suite.machine import SearchTally, search
 from conformance.suite.rows import RowRunner
+from conformance.suite.shard import Work
 from conformance.suite.sharding import Shards, setting_of
 from conformance.verdict import Counterexample, Verdict
 from statemachines.compile import load
@@ -116,14 +120,30 @@ def test_a_process_that_nobody_waits_for_leaves_nothing_of_its_system(tmp_path: 
     (tmp_path / "stays.py").write_text(STAYS, encoding="utf-8")
     target = f"stdio:{sys.executable} {tmp_path / 'stays.py'}"
     with nothing_left(), prepared("task-progress", target, workers=2) as run:
-        assert run._setting is not None
-        with Shards(run._setting, 2) as shards:
-            rows = [name for name, row in run.compiled.lifecycle.rows.items() if row.level == "must"]
-            shards._begin(rows[:8], run._runner.known, is_row=True)
+        assert run._shards is not None
+        with run._shards as shards:
+            rows = [Work(name) for name, row in run.compiled.lifecycle.rows.items() if row.level == "must"]
+            shards._begin(rows[:8], run._runner.known)
             until = time.monotonic() + 20
             while len(list((tmp_path).glob("begun-*"))) < 2 and time.monotonic() < until:
                 time.sleep(0.05)
     assert len(list(tmp_path.glob("begun-*"))) >= 2
+
+
+@pytest.mark.thorough
+def test_another_round_of_a_search_comes_to_the_same_elsewhere_and_one_in_vain_ends_in_silence(
+    capfd: pytest.CaptureFixture[str],
+) -> None:
+    with prepared("task-progress", "reference", rows="machine", quick=True, workers=2) as run:
+        assert run._shards is not None
+        with run._shards as shards:
+            found = shards.search(run._runner, iter([("walks", 1), ("pairs", 1)]))
+            assert [order.work for order in shards._running.values()] == [Work("pairs", 1)]  # nobody waits for it
+        here = SearchTally(Counter())
+        search(run._runner, "walks", Faults(run._runner.broken_calls), here, 1)
+    assert found == here
+    assert here.judged > 0
+    assert capfd.readouterr().err == ""
 
 
 STAYS = """
@@ -149,9 +169,10 @@ def test_what_was_run_ahead_on_less_than_is_known_is_void() -> None:
         runner = runner_of(adapter)
         shards = Shards(setting_of(runner), 1)
         nothing = runner.known
-        shards._made["N1"] = (nothing, None)
-        shards._made["N2"] = (nothing, object())  # type: ignore[assignment]  # whatever it came to
-        assert shards._is_made("N2", nothing)
+        first, second = Work("N1"), Work("N2")
+        shards._made[first] = (nothing, None)
+        shards._made[second] = (nothing, object())  # type: ignore[assignment]  # whatever it came to
+        assert shards._is_made(second, nothing)
         runner.told["operations.finish.otherwise"] = Counterexample("", 1, "operations.finish.otherwise", "", "")
-        assert not shards._is_made("N2", runner.known)
-        assert shards._is_made("N1", runner.known)  # it is run here in any case
+        assert not shards._is_made(second, runner.known)
+        assert shards._is_made(first, runner.known)  # it is run here in any case

@@ -1,0 +1,125 @@
+"""Where work is done that can be spread: on processes of this machine, or on the workers of a Dask cluster.
+
+What comes of it is the same wherever it was done. Each piece depends on nothing but what it is given, and a cluster
+does again what a worker had begun that is gone.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import Executor, ProcessPoolExecutor
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import partial
+from multiprocessing import get_context
+from typing import Any, Final
+
+from conformance.__about__ import __version__
+from conformance.errors import UsageError
+
+CONNECT_SECONDS: Final = 10.0
+"""How long the scheduler of a cluster may take to answer."""
+
+Ask = Callable[[Callable[..., Any], Iterable[tuple[Any, ...]]], Iterator[Any]]
+"""Asks a function once for each tuple of arguments; gives what it returns, in their order. It is pickled by its name."""
+
+_AT_A_TIME = threading.Lock()  # a worker may have several threads, and what a process keeps is for one
+
+
+class Cluster:
+    """The workers of a Dask cluster, one of which is asked at a time for each of its threads.
+
+    Raises UsageError where there is no cluster at the address of a scheduler, such as `tcp://host:8786`, or no worker that
+    can do the work.
+    """
+
+    def __init__(self, address: str) -> None:
+        try:
+            from distributed import Client  # an extra, and slow to import
+        except ImportError:
+            raise UsageError("a cluster needs Dask; pip install 'lifecycle-conformance[cluster]'") from None
+        self.address = address
+        try:
+            self._client = Client(address, timeout=CONNECT_SECONDS, set_as_default=False)
+        except (OSError, ValueError, TypeError) as error:
+            reason = str(error).partition("\n")[0]
+            raise UsageError(f"no Dask scheduler answers at {address}, such as tcp://host:8786: {reason}") from None
+        try:
+            if not self.lanes:
+                raise UsageError(f"the cluster at {address} has no worker; `dask worker {address}` starts one")
+            self.needs(partial(_another_than, __version__), f"need lifecycle-conformance {__version__}")
+        except BaseException:
+            self.close()
+            raise
+
+    @property
+    def lanes(self) -> int:
+        """How many pieces of work are done at once."""
+        return sum(self._client.nthreads().values())
+
+    @property
+    def executor(self) -> Executor:
+        """What takes the pieces of work; each may be done twice, where a worker is gone."""
+        found: Executor = self._client.get_executor(pure=False)
+        return found
+
+    def everywhere(self, function: Callable[..., Any], *given: Any) -> dict[str, Any]:
+        """Call a function once on each worker; return what it gives or the error that it raises, by the worker's address."""
+        found: dict[str, Any] = self._client.run(function, *given, on_error="return")
+        return found
+
+    def needs(self, refusal: Callable[[], str], what: str) -> None:
+        """Raise UsageError where one of the workers says why not: a function gives a text there, that is empty where all is well."""
+        for worker, found in self.everywhere(refusal).items():
+            if found:
+                said = f"{type(found).__name__}: {found}" if isinstance(found, Exception) else found
+                raise UsageError(f"the workers of the cluster {what}; {worker} says: {said}")
+
+    def close(self) -> None:
+        """Leave the cluster; it goes on without this process."""
+        self._client.close()
+
+
+@contextmanager
+def cluster_at(address: str) -> Iterator[Cluster | None]:
+    """Yield the cluster at an address, and leave it at the end; None for no address. Raises UsageError as Cluster does."""
+    cluster = Cluster(address) if address else None
+    try:
+        yield cluster
+    finally:
+        if cluster is not None:
+            cluster.close()
+
+
+@contextmanager
+def spread(processes: int = 1, cluster: Cluster | None = None) -> Iterator[Ask]:
+    """Yield what asks a function many times: on so many processes of this machine, or on a cluster.
+
+    Whoever is interrupted waits for none of them.
+    """
+    if cluster is not None:
+        with cluster.executor as executor:  # it cancels what nobody asks for any more
+            yield lambda function, given: executor.map(_OneAtATime(function), given)
+        return
+    with ProcessPoolExecutor(processes, mp_context=get_context("spawn")) as pool:
+        try:
+            yield lambda function, given: pool.map(_OneAtATime(function), given)
+        except BaseException:
+            pool.shutdown(wait=False, cancel_futures=True)
+            raise
+
+
+@dataclass(frozen=True, slots=True)
+class _OneAtATime:
+    """A function of which one is called at a time in a process, with all that is given as one tuple."""
+
+    function: Callable[..., Any]
+
+    def __call__(self, given: tuple[Any, ...]) -> Any:
+        with _AT_A_TIME:
+            return self.function(*given)
+
+
+def _another_than(version: str) -> str:
+    return "" if version == __version__ else f"it has {__version__}"
