@@ -10,9 +10,10 @@ from collections.abc import Callable, Container, Generator, Iterable, Iterator
 from contextlib import suppress
 from typing import Any
 
-from statemachines.model import BaseModel, Impossible, Outcome
+from statemachines.model import BaseModel, Impossible, Outcome, Values
 
 MOST_STATES = 200  # states on the way that are looked at; beyond them one order stands for the rest
+MOST_KEPT = 4_000  # states whose steps are kept with a model
 
 
 def settled(model: BaseModel) -> Iterator[tuple[BaseModel, list[Outcome]]]:
@@ -130,28 +131,88 @@ def of_its_own(
     if not (model.own_steps() or model.due()):
         yield model, []
         return False
-    start = model.freeze()
-    known = {(start, _signals([]))}
+    states = reached(model, most, never)
+    while True:
+        try:
+            frozen, taken = next(states)
+        except StopIteration as over:
+            return bool(over.value)
+        yield model.thawed(frozen), taken
+
+
+def reached(
+    model: BaseModel, most: int, never: Callable[[list[Outcome]], bool] | None = None
+) -> Generator[tuple[Any, list[Outcome]], None, bool]:
+    """Walk the same as frozen states."""
+    kept = _kept_with(model)
+    start = kept.one(model.freeze())
+    known = {(id(start), _signals([])): start}  # by which they are, not by what they hold: that takes long to compare
     waiting: list[tuple[Any, list[Outcome]]] = [(start, [])]
     more = False
     while waiting:
         frozen, taken = waiting.pop(0)
         taken = [*taken, *telling(frozen, model)]
-        yield model.thawed(frozen), taken
-        for other, outcomes in unasked(frozen, model):
-            result, steps = other.freeze(), [*taken, *outcomes]
+        yield frozen, taken
+        for result, outcomes in kept.steps(frozen, model):
+            steps = [*taken, *outcomes]
             point = (
-                result,
+                id(result),
                 _signals(steps if never is not None else []),
-            )  # one state may be reached with a signal, and without
+            )  # with a signal is not the same as without
             if point in known or (never is not None and never(steps)):
                 continue
             if len(known) >= most:
                 more = True
                 continue
-            known.add(point)
+            known[point] = result
             waiting.append((result, steps))
     return more
+
+
+class _Kept:
+    """What steps of its own lead to from frozen states, as one look after the other asks the same. Equal states are one object.
+
+    It is kept with a model and its copies of the same kind, with the same choices.
+    """
+
+    def __init__(self, model: BaseModel) -> None:
+        self._choices = model.limits, model.policies
+        self._states: dict[Any, Any] = {}
+        self._steps: dict[int, tuple[list[tuple[Any, list[Outcome]]], list[int]]] = {}
+
+    def one(self, frozen: Any) -> Any:
+        """Return the one object that stands for a state."""
+        return self._states.setdefault(frozen, frozen)
+
+    def steps(self, frozen: Any, model: BaseModel) -> list[tuple[Any, list[Outcome]]]:
+        """Return what the steps from a state lead to, each with what was done; they witness what they do each time."""
+        found = self._steps.get(id(frozen))
+        if found is None:
+            seen, model.seen = model.seen, bytearray(len(model.seen))
+            try:
+                steps = [(self.one(other.freeze()), outcomes) for other, outcomes in unasked(frozen, model)]
+                witnessed = [clause for clause, was in enumerate(model.seen) if was]
+            finally:
+                model.seen = seen
+            found = self._steps[id(frozen)] = steps, witnessed
+        for clause in found[1]:
+            model.seen[clause] = 1
+        return found[0]
+
+    def fits(self, model: BaseModel) -> bool:
+        """Return whether it is about such a model, and not so much that it is forgotten before the next look."""
+        limits, policies = self._choices
+        return model.limits is limits and model.policies is policies and len(self._states) <= MOST_KEPT
+
+
+def _kept_with(model: BaseModel) -> _Kept:
+    """Return what is kept with a model; nothing where steps depend on what is doubted, or somebody notes what they read."""
+    if model.LOOSE or not type(model.limits) is type(model.policies) is Values:
+        return _Kept(model)
+    kept: _Kept | None = model.kept.get(type(model))
+    if kept is None or not kept.fits(model):
+        kept = model.kept[type(model)] = _Kept(model)
+    return kept
 
 
 _Step = tuple[int, tuple[Any, ...]]  # a step of its own: its number, and the keys of its records

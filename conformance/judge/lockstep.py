@@ -22,7 +22,7 @@ from conformance.judge.step import Configuration, Stepper
 from conformance.system import Declaration, each_answer, ordered_by_completion
 from statemachines.compile import Compiled
 from statemachines.model import BaseModel, Decision, Impossible, Outcome, Signal
-from statemachines.quiescence import of_its_own, settled
+from statemachines.quiescence import of_its_own, reached, settled
 from statemachines.rows import Observed
 from statemachines.types import holds_documents
 
@@ -207,10 +207,11 @@ class Lockstep:
             if left <= 0:
                 continue
             most = min(self.budget.own_steps, left)
-            steps = of_its_own(each.model.fork(), most, lambda taken: not all(map(silent, taken)))
-            reached = [_state(replace(each, model=model)) for model, _ in steps]
-            left -= len(reached)
-            later.update(reached)
+            kind, _, *rest = _state(each)
+            states = reached(each.model.fork(), most, lambda taken: not all(map(silent, taken)))
+            becomes = [(kind, frozen, *rest) for frozen, _ in states]
+            left -= len(becomes)
+            later.update(becomes)
         return found or configurations
 
     def _explanations(
