@@ -300,7 +300,7 @@ JOB = Tolerated(
         "operations.register_from.missing": OPEN,
         **{
             f"operations.{name}.unsaid": OPEN
-            for name in ("register_from", "register_both", "unwatch", "list", "tool", "configure")
+            for name in ("register_from", "register_both", "watch", "unwatch", "list", "tool", "configure")
         },
     },
 )

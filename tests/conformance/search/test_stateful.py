@@ -18,6 +18,7 @@ from conformance import suite as kit_suite
 from conformance.budget import USUAL
 from conformance.counterexample.play import symbolic
 from conformance.judge.avoided import BrokenCalls
+from conformance.references.job import Jobs
 from conformance.references.thread_job import ACTIVE, Reply, ThreadJob, ThreadJobs
 from conformance.refused import Refused
 from conformance.search import prefill, stateful
@@ -26,6 +27,7 @@ from conformance.search.odd_values import ODD
 from conformance.search.stateful import WAITS, Driver
 from conformance.suite.machine import MACHINE
 from conformance.verdict import Verdict
+from statemachines.compile import load
 from statemachines.rows import Trace
 from tests.arguments import arguments
 from tests.checking import compile_text
@@ -503,6 +505,18 @@ def test_nobody_asks_whether_an_ending_is_told_that_a_former_holder_of_the_id_le
         assert driver.avoided("emit", emit)
         driver.make("turn_boundary", {"thread": "t1"})
         assert not driver.avoided("emit", emit)
+
+
+@pytest.mark.parametrize("operation", ["watch", "unwatch"])
+def test_nobody_asks_whether_a_job_that_one_call_watches_twice_counts_twice(operation: str) -> None:
+    """The description says how watches of two calls nest; a right system that counted each name was accused."""
+    with adapted(Jobs) as adapter:
+        driver = Driver(load("job"), adapter)
+        driver.make("register", {"type": "bash", "label": "x"})
+        (job,) = (each.id for each in driver.case.judge.model.jobs.values())
+        driver.make("watch", {"jobs": [job]})
+        assert driver.avoided(operation, {"jobs": [job, job]})
+        assert not driver.avoided(operation, {"jobs": [job]})
 
 
 # --- a clock of which nothing is said ---------------------------------------------------------------------
