@@ -510,10 +510,10 @@ def test_nobody_asks_whether_an_ending_is_told_that_a_former_holder_of_the_id_le
 @pytest.mark.parametrize("operation", ["watch", "unwatch"])
 def test_nobody_asks_whether_a_job_that_one_call_watches_twice_counts_twice(operation: str) -> None:
     """The description says how watches of two calls nest; a right system that counted each name was accused."""
-    with adapted(Jobs) as adapter:
+    with adapted(Jobs, load("job")) as adapter:
         driver = Driver(load("job"), adapter)
         driver.make("register", {"type": "bash", "label": "x"})
-        (job,) = (each.id for each in driver.case.judge.model.jobs.values())
+        job = driver.case.calls[0].reply["job_id"]
         driver.make("watch", {"jobs": [job]})
         assert driver.avoided(operation, {"jobs": [job, job]})
         assert not driver.avoided(operation, {"jobs": [job]})
