@@ -138,10 +138,9 @@ class Case:
         if not self.astray and self.finding is None and self.judge.lockstep.avoids(call.operation, call.arguments):
             self.astray = call.operation
         call, raw = self._asked(call)
-        call = replace(call, signals=self._signals(call.operation))
-        if self.finding is None:
-            call, raw = self._settled(self._until_now(call), raw)
-        call = self._until_now(call)
+        call = self._until_now(call, self._signals(call.operation))
+        if self.finding is None and self.adapter.declaration.settles:
+            call, raw = self._settled(call, raw)
         if call.operation in self._copies and call.given is not None:
             self._readings = [*self._readings[1 - self.budget.readings :], (call, raw)]
         if self.finding is None:
@@ -195,9 +194,12 @@ class Case:
             call, reply=reply, refused=refused, began=began, ended=ended, at=before, elapsed=elapsed, within=within
         )
 
-    def _until_now(self, call: Observed) -> Observed:
-        """Return a call that is over now, and all that came of it was seen."""
-        return replace(call, within=self._stopwatch.since(call.within))
+    def _until_now(self, call: Observed, signals: tuple[Signal, ...] | None = None) -> Observed:
+        """Return a call that is over now, and all that came of it was seen, the signals that did included."""
+        within = self._stopwatch.since(call.within)
+        if signals is not None:
+            return replace(call, within=within, signals=signals)
+        return call if within == call.within else replace(call, within=within)
 
     def _settled(self, call: Observed, raw: Any) -> tuple[Observed, Any]:
         """Return a call, and its reply as it came, when all that may come of it has: while a system may settle it is asked again.
@@ -216,8 +218,8 @@ class Case:
             if self._facts.observes(call.operation):
                 again, raw = self._asked(call)
                 call = replace(again, elapsed=call.elapsed)
-            call = self._until_now(replace(call, signals=signals))
-        return call, raw
+            call = self._until_now(call, signals)
+        return self._until_now(call), raw
 
     def _changed(self) -> Finding | None:
         """Look again at what was given as a copy: a later call must not have changed it."""

@@ -236,7 +236,8 @@ class Lockstep:
     def _tried(
         self, configurations: Sequence[Configuration], event: Event
     ) -> tuple[list[Configuration], Finding | None]:
-        before, seen = [each.model.freeze() for each in configurations], bytes(self.seen)
+        looks = isinstance(event, Observed) and not event.elapsed and self.stepper.facts.observes(event.operation)
+        before, seen = [each.model.freeze() for each in configurations if not looks], bytes(self.seen)
         explain = self._together if isinstance(event, History) else self._alone
         after, reason = explain(configurations, event)  # type: ignore[arg-type]  # each takes its kind of event
         for each, frozen in zip(configurations if not after else (), before, strict=False):
@@ -341,7 +342,7 @@ class Lockstep:
             if isinstance(standing, Finding):
                 reasons.append(standing)
             else:
-                yield replace(after, standing=standing)
+                yield Configuration(after.model, standing, after.unordered)
         self.unsure = self.unsure or self.stepper.partial
 
     def _ways(
@@ -353,8 +354,8 @@ class Lockstep:
             for then, outcome in self.stepper.ways(before, call, call.signals, reasons):
                 for rested, forced in settled(then):
                     for after, followed in self._shown_steps(rested, call):
-                        reached = replace(configuration, model=after, unordered=unordered)
-                        yield reached, [*outcome, *forced], [*taken, *followed]
+                        leads_to = Configuration(after, configuration.standing, unordered)
+                        yield leads_to, [*outcome, *forced], [*taken, *followed]
 
     def _arrivals(
         self, model: BaseModel, call: Observed, reasons: list[Finding]
