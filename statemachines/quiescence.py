@@ -209,9 +209,9 @@ def _kept_with(model: BaseModel) -> _Kept:
     """Return what is kept with a model; nothing where steps depend on what is doubted, or somebody notes what they read."""
     if model.LOOSE or not type(model.limits) is type(model.policies) is Values:
         return _Kept(model)
-    kept: _Kept | None = model.kept.get(type(model))
+    kept: _Kept | None = model.kept_steps.get(type(model))
     if kept is None or not kept.fits(model):
-        kept = model.kept[type(model)] = _Kept(model)
+        kept = model.kept_steps[type(model)] = _Kept(model)
     return kept
 
 

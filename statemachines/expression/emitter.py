@@ -53,8 +53,8 @@ _RENAMED = {
 
 _CALLED = frozenset(("all", "any", "sorted", *_BUILT_IN.values(), *(n for n, f in vars(model).items() if callable(f))))
 """What an expression may call: nothing of a spec or a row may hide it."""
-_LOCAL = frozenset(("found", "first", "key"))
-"""What a model calls its own beside the records of a spec."""
+_LOCAL = frozenset(("found", "first", "key", "before", "decision", "alike", "new_id", "signals", "may", "again"))
+"""What the methods of a model call their own, beside what a spec names."""
 _SHARED = frozenset(("Model", "Any", "Signal", *(name for name in vars(model) if name[0].isupper())))
 
 

@@ -23,7 +23,6 @@ _OF_RECORDS = {
 }
 _WORDS = dict.fromkeys(RESERVED, "a word of the language")  # no name, wherever it stands
 _MODEL = "a part of the generated model"
-_LOCAL = {"before", "decision", "alike", "new_id", "signals", "may", "again"}  # what its methods call their own
 _CALLS = dict.fromkeys((*ALONE, *RESERVED, "wait", "repeat", "together", "fresh"), "a word of the language")
 
 
@@ -49,7 +48,7 @@ def told_apart(reader: Reader, lifecycle: Lifecycle, definitions: list[Definitio
         _take(reader, calls, name, lifecycle.places[f"operations.{name}"], "an operation")
         for parameter in operation.takes:
             where = lifecycle.places[f"operations.{name}.takes.{parameter}"]
-            _take(reader, dict.fromkeys(_LOCAL, _MODEL) | _WORDS, parameter, where, "a parameter")
+            _take(reader, {**_WORDS}, parameter, where, "a parameter")
 
 
 def _of_the_model(lifecycle: Lifecycle) -> dict[str, str]:

@@ -60,6 +60,53 @@ def test_records_and_fields_may_be_called_what_a_model_calls_its_own(name: str, 
     assert left_of_three(loose.model(), name.lower()) == (4, 3)
 
 
+TAKES = """
+lifecycle: named
+version: 1
+about: What is taken under a name that a method of a model may call its own.
+types:
+  Text: {text: short}
+signals:
+  Told: {text: Text}
+entities:
+  Job:
+    id: minted
+    fields: {said: {type: Text, default: "''"}}
+    states: {active: [running], terminal: [ended]}
+    entering:
+      ended: {signal: {Told: {with: {text: job.said}}}}
+    shows: {id: job.id, said: job.said}
+operations:
+  make:
+    takes:    {NAME: Text}
+    requires: {empty: NAME != ''}
+    reads:    {twice: NAME}
+    create:   {Job: {said: twice}}
+    gives:    {id: job.id}
+  end:
+    takes:    {JOB: Job, NAME: Text}
+    requires: {same: NAME != JOB.said}
+    move:     running -> ended
+    for each: {each: {in: jobs, set: {each.said: NAME}}}
+    signal:   {Told: {with: {text: NAME}}}
+    gives:    {text: NAME}
+matrix: {}
+"""
+
+
+@pytest.mark.parametrize(
+    "name", ["text", "found", "first", "key", "before", "decision", "alike", "new_id", "signals", "may", "again"]
+)
+def test_what_an_operation_takes_may_be_called_what_a_method_calls_its_own(name: str) -> None:
+    model = compile_text(TAKES.replace("NAME", name).replace("JOB", "job"), "named.yaml").model()
+    assert model.decide("make", {name: ""}).refuse == ("empty",)
+    job = model.do("make", {name: "a"}).value["id"]
+    assert model.decide("end", {"job": job, name: "a"}).refuse == ("same",)
+    outcome = model.do("end", {"job": job, name: "b"})
+    assert outcome.value == {"text": "b"}
+    assert outcome.signals == (("Told", (("text", "b"),)),) * 2
+
+
 @pytest.mark.parametrize("field", ["serial", "state", "completion"])
 def test_a_field_has_no_name_that_every_record_has(field: str) -> None:
     with pytest.raises(SpecError) as caught:
