@@ -6,6 +6,7 @@ does again what a worker had begun that is gone.
 
 from __future__ import annotations
 
+import contextlib
 import threading
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Executor, ProcessPoolExecutor
@@ -17,6 +18,7 @@ from typing import Any, Final
 
 from conformance.__about__ import __version__
 from conformance.errors import UsageError
+from conformance.system import error_told
 
 CONNECT_SECONDS: Final = 10.0
 """How long the scheduler of a cluster may take to answer."""
@@ -42,8 +44,8 @@ class Cluster:
         self.address = address
         try:
             self._client = Client(address, timeout=CONNECT_SECONDS, set_as_default=False)
-        except (OSError, ValueError, TypeError) as error:
-            reason = str(error).partition("\n")[0]
+        except Exception as error:  # noqa: BLE001 - what is no address, and what nobody answers at, comes in many forms
+            reason = error_told(error).partition("\n")[0]
             raise UsageError(f"no Dask scheduler answers at {address}, such as tcp://host:8786: {reason}") from None
         try:
             if not self.lanes:
@@ -55,8 +57,11 @@ class Cluster:
 
     @property
     def lanes(self) -> int:
-        """How many pieces of work are done at once."""
-        return sum(self._client.nthreads().values())
+        """How many pieces of work are done at once; 0 where the cluster is gone."""
+        try:
+            return sum(self._client.nthreads().values())
+        except Exception:  # noqa: BLE001 - it comes in many forms that nobody answers
+            return 0
 
     @property
     def executor(self) -> Executor:
@@ -68,6 +73,11 @@ class Cluster:
         """Call a function once on each worker; return what it gives or the error that it raises, by the worker's address."""
         found: dict[str, Any] = self._client.run(function, *given, on_error="return")
         return found
+
+    def tell(self, function: Callable[..., Any], *given: Any) -> None:
+        """Call a function once on each worker, as far as there are any left."""
+        with contextlib.suppress(Exception):
+            self.everywhere(function, *given)
 
     def needs(self, refusal: Callable[[], str], what: str) -> None:
         """Raise UsageError where one of the workers says why not: a function gives a text there, that is empty where all is well."""
@@ -96,11 +106,18 @@ def cluster_at(address: str) -> Iterator[Cluster | None]:
 def spread(processes: int = 1, cluster: Cluster | None = None) -> Iterator[Ask]:
     """Yield what asks a function many times: on so many processes of this machine, or on a cluster.
 
-    Whoever is interrupted waits for none of them.
+    Whoever is interrupted waits for none of them. Raises UsageError where the cluster is gone meanwhile.
     """
     if cluster is not None:
-        with cluster.executor as executor:  # it cancels what nobody asks for any more
+        executor = cluster.executor
+        try:
             yield lambda function, given: executor.map(_OneAtATime(function), given)
+        except Exception as error:
+            if cluster.lanes:
+                raise
+            raise UsageError(f"the cluster at {cluster.address} is gone: {error}") from None
+        finally:
+            executor.shutdown(wait=False)  # without the work that nobody asks for any more
         return
     with ProcessPoolExecutor(processes, mp_context=get_context("spawn")) as pool:
         try:

@@ -434,8 +434,7 @@ class BaseModel:
     `limits` and `policies` are the declared numbers and choices; `now` is the virtual clock in
     milliseconds; `seen[i]` is 1 once clause `CLAUSES[i]` was witnessed. `TELLING` are the numbers of the steps of its
     own that change nothing, `ENDING` those of steps with which the call ends that made them due, `LOOSE` those that may be
-    taken at any time, of a record that is doubted. `doubted` and `seen` are the same for all that come of one model, and
-    so is `kept_steps`, what was found out about its steps, by the kind of model.
+    taken at any time, of a record that is doubted. `doubted` and `seen` are the same for all that come of one model.
     """
 
     CLAUSES: tuple[str, ...] = ()
@@ -446,7 +445,7 @@ class BaseModel:
     ENDING: frozenset[int] = frozenset()
     LOOSE: frozenset[int] = frozenset()
 
-    __slots__ = ("doubted", "kept_steps", "limits", "mint", "now", "policies", "seen")
+    __slots__ = ("doubted", "limits", "mint", "now", "policies", "seen")
 
     now: int
 
@@ -457,7 +456,6 @@ class BaseModel:
         self.policies = Values({**self.POLICIES, **(policies or {})})
         self.seen = bytearray(len(self.CLAUSES))
         self.doubted = Doubted()
-        self.kept_steps: dict[type, Any] = {}
         self.mint: Callable[..., str] | None = None  # not its own method: models that hold themselves are freed late
         self.reset()
 
@@ -493,7 +491,6 @@ class BaseModel:
         """Make one of another kind: of the same life cycle, without some of its sentences."""
         other = kind.__new__(kind)
         other.limits, other.policies, other.seen, other.doubted = self.limits, self.policies, self.seen, self.doubted
-        other.kept_steps = self.kept_steps
         other.mint = None
         other.thaw(frozen)
         return other

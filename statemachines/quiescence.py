@@ -13,7 +13,8 @@ from typing import Any
 from statemachines.model import BaseModel, Impossible, Outcome, Values
 
 MOST_STATES = 200  # states on the way that are looked at; beyond them one order stands for the rest
-MOST_KEPT = 4_000  # states whose steps are kept with a model
+MOST_KEPT = 4_000  # states whose steps are kept for a model
+KINDS = 8  # of models, for which they are kept
 
 
 def settled(model: BaseModel) -> Iterator[tuple[BaseModel, list[Outcome]]]:
@@ -144,7 +145,7 @@ def reached(
     model: BaseModel, most: int, never: Callable[[list[Outcome]], bool] | None = None
 ) -> Generator[tuple[Any, list[Outcome]], None, bool]:
     """Walk the same as frozen states."""
-    kept = _kept_with(model)
+    kept = _kept_for(model)
     start = kept.one(model.freeze())
     known = {(id(start), _signals([])): start}  # by which they are, not by what they hold: that takes long to compare
     waiting: list[tuple[Any, list[Outcome]]] = [(start, [])]
@@ -172,7 +173,7 @@ def reached(
 class _Kept:
     """What steps of its own lead to from frozen states, as one look after the other asks the same. Equal states are one object.
 
-    It is kept with a model and its copies of the same kind, with the same choices.
+    It is kept for a model and its copies of the same kind, with the same choices, until others of that kind are asked.
     """
 
     def __init__(self, model: BaseModel) -> None:
@@ -205,14 +206,23 @@ class _Kept:
         return model.limits is limits and model.policies is policies and len(self._states) <= MOST_KEPT
 
 
-def _kept_with(model: BaseModel) -> _Kept:
-    """Return what is kept with a model; nothing where steps depend on what is doubted, or somebody notes what they read."""
-    if model.LOOSE or not type(model.limits) is type(model.policies) is Values:
+def _kept_for(model: BaseModel) -> _Kept:
+    """Return what is kept for a model.
+
+    It is nothing where steps depend on more than the state: on what is doubted, or on instants of which it is not known when
+    they were; nor where somebody notes what they read.
+    """
+    if model.LOOSE or type(model.now) is not int or not type(model.limits) is type(model.policies) is Values:
         return _Kept(model)
-    kept: _Kept | None = model.kept_steps.get(type(model))
+    kept = _KEPT.get(type(model))
     if kept is None or not kept.fits(model):
-        kept = model.kept_steps[type(model)] = _Kept(model)
+        if len(_KEPT) >= KINDS:
+            _KEPT.clear()
+        kept = _KEPT[type(model)] = _Kept(model)
     return kept
+
+
+_KEPT: dict[type, _Kept] = {}  # beside the models: each case of a search holds many of them, and is freed late
 
 
 _Step = tuple[int, tuple[Any, ...]]  # a step of its own: its number, and the keys of its records

@@ -217,6 +217,7 @@ def prove(options: argparse.Namespace) -> int:
             compiled,
             clause=options.clause,
             searched=options.search,
+            raced=options.races,
             workers=options.workers,
             cluster=cluster,
             seed=options.seed,

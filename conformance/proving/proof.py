@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
@@ -9,7 +10,7 @@ from functools import cache, partial
 from typing import Any, Final
 
 from conformance.proving.trial import CALL_SECONDS, GLANCE, MutantResult, Outcome, Prover
-from conformance.stand_ins import dead_systems
+from conformance.stand_ins import Race, dead_systems
 from conformance.suite import RowRunner
 from conformance.targets import open_system
 from conformance.verdict import EXIT_CONFORMS, EXIT_VIOLATES, Verdict
@@ -32,6 +33,7 @@ class Proof:
     idle            the rows that found no mistake that they were tried on, with their levels
     alive           of each system that answers nothing of use, the MUST rows that it does not fail
     partly          only some clauses were asked for, so that nothing is said of rows
+    races           what came of mistakes about locks; None where nobody asked
     """
 
     lifecycle: str
@@ -42,6 +44,7 @@ class Proof:
     idle: Sequence[tuple[str, Level]]
     alive: Sequence[tuple[str, Sequence[str]]]
     partly: bool = False
+    races: Sequence[MutantResult] | None = None
 
     def count(self, outcome: Outcome) -> int:
         """Count the mistakes of which this came."""
@@ -50,7 +53,7 @@ class Proof:
     @property
     def survivors(self) -> list[MutantResult]:
         """The mistakes that no row finds although they are wrong."""
-        return [each for each in self.trials if each.outcome == "survives"]
+        return [each for each in (*self.trials, *(self.races or ())) if each.outcome == "survives"]
 
     @property
     def exit(self) -> int:
@@ -64,6 +67,7 @@ def proved(
     *,
     clause: str = "",
     searched: bool = False,
+    raced: bool = False,
     workers: int = 1,
     cluster: Cluster | None = None,
     seed: int = 0,
@@ -72,18 +76,23 @@ def proved(
     """Try every mistake, or those of one `clause` and what is below it; `told` is told how many are done.
 
     searched  also ask the search without any row
+    raced     also try mistakes about locks, one operation at a time
     workers   so many processes, or the workers of a `cluster`; the proof is the same whatever their number
 
     Raises UsageError where a worker of the cluster cannot read the spec.
     """
     prover = Prover(compiled, seed=seed)
     numbers = [number for number, each in enumerate(prover.mutants) if not clause or within(each.clause, clause)]
+    locks = [number for number, each in enumerate(prover.races) if raced and _is_near(each, clause)]
     with _asking(compiled, seed, workers, cluster, prover) as ask:
-        trials = []
-        for trial in ask(_tried, [(number, searched) for number in numbers]):
-            trials.append(trial)
-            told(len(trials), len(numbers))
-        idle = [] if clause else _idle(prover, numbers, trials, ask)
+        done: list[MutantResult] = []
+        for trial in itertools.chain(
+            ask(_tried, [(each, searched) for each in numbers]), ask(_raced, [(each,) for each in locks])
+        ):
+            done.append(trial)
+            told(len(done), len(numbers) + len(locks))
+        trials, by_locks = done[: len(numbers)], done[len(numbers) :]
+        idle = [] if clause else _idle(prover, numbers, trials, {each.row for each in by_locks}, ask)
         alive = [] if clause else list(ask(_alive, [(name,) for name in dead_systems(compiled)]))
     compared = any(each.outcome in ("alike", "allowed") for each in trials)
     exploration = prover.exploration if compared else None
@@ -96,13 +105,21 @@ def proved(
         idle,
         [(name, rows) for name, rows in alive if rows],
         bool(clause),
+        by_locks if raced else None,
     )
 
 
-def _idle(prover: Prover, numbers: Sequence[int], trials: Sequence[MutantResult], ask: Ask) -> list[tuple[str, Level]]:
-    """List the rows that find none of the mistakes that other rows find first."""
+def _is_near(race: Race, clause: str) -> bool:
+    """Return whether a race is in an operation that a clause, if there is one, is about."""
+    return not clause or within(race.clause, clause) or within(clause, race.clause)
+
+
+def _idle(
+    prover: Prover, numbers: Sequence[int], trials: Sequence[MutantResult], first: set[str], ask: Ask
+) -> list[tuple[str, Level]]:
+    """List the rows that find none of the mistakes that other rows find first; of some it is known that they are the `first`."""
     found = [number for number, trial in zip(numbers, trials, strict=True) if trial.outcome == "found"]
-    first = {trial.row for trial in trials}
+    first = first | {trial.row for trial in trials}
     rows = [row for row in prover.compiled.lifecycle.rows.values() if row.id.text not in first]
     tries = [(row.id.text, tuple(prover.likely(row, found)[:MISTAKES_OF_A_ROW])) for row in rows]
     return [(row.id.text, row.level) for row, finds in zip(rows, ask(_finds, tries), strict=True) if not finds]
@@ -113,6 +130,10 @@ def _idle(prover: Prover, numbers: Sequence[int], trials: Sequence[MutantResult]
 
 def _tried(prover: Prover, number: int, searched: bool) -> MutantResult:
     return prover.tried(number, searched=searched)
+
+
+def _raced(prover: Prover, number: int) -> MutantResult:
+    return prover.raced(number)
 
 
 def _finds(prover: Prover, row: str, numbers: Sequence[int]) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import asdict
 from statistics import median
 from typing import Any, Final
@@ -28,9 +28,10 @@ def as_page(proof: Proof, *, verbose: bool = False) -> Iterator[str]:
         if count := proof.count(outcome):
             yield f"  {word:<10}{count:>5}   {about.format(where)}"
     yield from _of_searches(proof)
+    yield from _of_races(proof)
     if verbose:
         yield ""
-        yield from (f"  {_verdict(each):<18}{_said(each)}" for each in proof.trials)
+        yield from (f"  {_verdict(each):<18}{_said(each)}" for each in (*proof.trials, *(proof.races or ())))
     for each in proof.survivors:
         yield ""
         yield f"--- survives: {_said(each)}"
@@ -56,8 +57,32 @@ def _of_searches(proof: Proof) -> Iterator[str]:
     yield from (f"    missed     {_said(each)}" for each in missed)
 
 
+_ABOUT_RACES: Final[Mapping[Outcome, str]] = {
+    "found": "a row that makes calls at once finds it",
+    "survives": "wrong, and only the search for two calls at once finds it",
+    "alike": "neither shows it, as far as both were asked",
+}
+
+
+def _of_races(proof: Proof) -> Iterator[str]:
+    if proof.races is None:
+        return
+    yield ""
+    if not proof.races:
+        yield "No mistakes about locks: the model of a spec with calls that wait for others lets nobody in between."
+        return
+    yield f"{len(proof.races)} mistakes about locks, each in one operation of the model:"
+    counts = Counter(each.outcome for each in proof.races)
+    words = {outcome: word for outcome, word, _ in _ABOUT}
+    yield from (
+        f"  {words[outcome]:<10}{counts[outcome]:>5}   {about}"
+        for outcome, about in _ABOUT_RACES.items()
+        if counts[outcome]
+    )
+
+
 def _of_rows(proof: Proof) -> Iterator[str]:
-    finds = Counter(each.row for each in proof.trials if each.outcome == "found")
+    finds = Counter(each.row for each in (*proof.trials, *(proof.races or ())) if each.outcome == "found")
     most = ", ".join(f"{row} {count}" for row, count in finds.most_common(8))
     yield f"Rows that find most, each mistake counted once: {most}." if most else "No row finds anything."
     if proof.idle:
@@ -90,4 +115,5 @@ def as_plain(proof: Proof) -> dict[str, Any]:
         "rows_that_find_nothing": [{"row": row, "level": level} for row, level in proof.idle],
         "dead_systems_that_pass": [{"system": name, "rows": list(rows)} for name, rows in proof.alive],
         "mistakes": [asdict(each) for each in proof.trials],
+        "races": None if proof.races is None else [asdict(each) for each in proof.races],
     }

@@ -8,13 +8,13 @@ import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field, replace
-from functools import cache, cached_property
+from functools import cache, cached_property, partial
 from typing import Any, Final, Literal
 
 from conformance.budget import USUAL, Budget
-from conformance.counterexample import shown_as_row
-from conformance.stand_ins import model_system
-from conformance.suite import RowRunner, SearchTally, inapplicable, search, searches_of
+from conformance.counterexample import shown_as_row, shrunk
+from conformance.stand_ins import Race, model_system, races, racing_system
+from conformance.suite import PAIRS, RowRunner, SearchTally, inapplicable, makes_calls_at_once, search, searches_of
 from conformance.system import Adapter
 from conformance.targets import open_system
 from conformance.verdict import Verdict
@@ -30,6 +30,8 @@ from statemachines.rows import RowCompiler
 CALL_SECONDS: Final = 2.0  # seconds for one call: some mistakes make a model go on for ever
 GLANCE: Final = replace(USUAL.quick(), schedules=4, schedules_of_all=8, schedules_of_each=1, more_schedules=4)
 """How often a row is run: a model that makes one call after the other has no races."""
+AT_ONCE: Final = USUAL.quick()
+"""How often a row runs that makes calls at once, where only those can show a mistake; and how long they are searched for."""
 MOST_SETTINGS: Final = 6  # with which the rows are run for one mistake
 ELSEWHERE: Final = replace(USUAL_BOUNDS, states=200, transitions=2_000)
 """How far a mistake is compared where a policy is not the default one."""
@@ -123,8 +125,9 @@ class Prover:
                     return self._fails(runner, row) is not None
         return False
 
-    def _runner(self, adapter: Adapter) -> RowRunner:
-        return RowRunner(self.compiled, self.rows, adapter, number=self.seed, budget=self.budget, shortest=False)
+    def _runner(self, adapter: Adapter, budget: Budget | None = None) -> RowRunner:
+        budget = budget or self.budget
+        return RowRunner(self.compiled, self.rows, adapter, number=self.seed, budget=budget, shortest=False)
 
     def _fails(self, runner: RowRunner, row: Row) -> int | None:
         """Return in how many calls a row, or the judge beside it, finds something wrong; None where nothing is."""
@@ -137,10 +140,10 @@ class Prover:
 
     def likely(self, row: Row, numbers: Sequence[int]) -> list[int]:
         """Order mistakes by how likely it is that a row finds them."""
-        return sorted(numbers, key=lambda number: _far(row, self.mutants[number]))
+        return sorted(numbers, key=lambda number: _far(row, self.mutants[number].clause))
 
     def _likely_first(self, mutant: Mutant) -> list[Row]:
-        return sorted(self.compiled.lifecycle.rows.values(), key=lambda row: _far(row, mutant))
+        return sorted(self.compiled.lifecycle.rows.values(), key=lambda row: _far(row, mutant.clause))
 
     def _likely_settings(self, kernel: Compiled) -> list[Policies]:
         """List the policies with which rows are run: by default, and each choice that what the mistake changes asks for."""
@@ -192,6 +195,34 @@ class Prover:
         calls = 0 if first is None else len(first.case.calls)
         return Search(first is not None, cases, calls, round((time.monotonic() - began) * 1000))
 
+    # ── Races ──
+
+    @cached_property
+    def races(self) -> list[Race]:
+        """The mistakes about locks that a system can have."""
+        return races(self.compiled)
+
+    def raced(self, number: int) -> MutantResult:
+        """Try the race of a number: by the rows that make calls at once, then by the search for any two."""
+        from conformance.search import Faults  # Hypothesis is slow to import
+
+        race, began = self.races[number], time.monotonic()
+        told = partial(MutantResult, race.mistake, race.clause, race.does)
+        declares = {"clock": "virtual", "concurrency": "threads"}
+        with closing(open_system(self.compiled, racing_system(self.compiled, race, declares))) as adapter:
+            adapter.limit = CALL_SECONDS
+            runner = self._runner(adapter, AT_ONCE)
+            rows = filter(makes_calls_at_once, self.compiled.lifecycle.rows.values())
+            for row in sorted(rows, key=lambda row: _far(row, race.clause)):
+                calls = self._fails(runner, row)
+                if calls is not None:
+                    ms = round((time.monotonic() - began) * 1000)
+                    return told("found", row=row.id.text, calls=calls, ms=ms)
+            faults = Faults(runner.broken_calls, 1)
+            search(runner, PAIRS, faults, SearchTally())
+            shown = shrunk(faults.first.case, rounds=AT_ONCE.reproductions) if faults.first is not None else None
+        return told("alike") if shown is None else told("survives", shown=shown.row, calls=shown.calls)
+
     # ── By what models do ──
 
     def _by_comparison(self, mutant: Mutant, kernel: Compiled) -> MutantResult:
@@ -231,11 +262,11 @@ def _result(mutant: Mutant, outcome: Outcome, **told: Any) -> MutantResult:
     return MutantResult(mutant.operator, mutant.clause, mutant.does, outcome, **told)
 
 
-def _far(row: Row, mutant: Mutant) -> int:
-    """Return how far a row is from a mistake: it covers what that breaks, or something of the same operation, or neither."""
+def _far(row: Row, clause: str) -> int:
+    """Return how far a row is from a mistake in a clause: it covers what that breaks, or something of the same operation, or neither."""
     covers = [word.text for word in row.covers]
-    operation = ".".join(mutant.clause.split(".")[:2])
-    if any(within(mutant.clause, each) or within(each, mutant.clause) for each in covers):
+    operation = ".".join(clause.split(".")[:2])
+    if any(within(clause, each) or within(each, clause) for each in covers):
         return 0
     return 1 if any(within(each, operation) for each in covers) else 2
 

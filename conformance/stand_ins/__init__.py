@@ -7,3 +7,4 @@ from __future__ import annotations
 
 from conformance.stand_ins.dead import dead_systems
 from conformance.stand_ins.model import model_system
+from conformance.stand_ins.races import Race, races, racing_system

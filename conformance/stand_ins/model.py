@@ -14,18 +14,21 @@ from statemachines.bounds import USUAL
 from statemachines.checks import watched
 from statemachines.compile import Compiled
 from statemachines.model import CHOSEN, Document
-from statemachines.rows import ModelSubject
+from statemachines.rows import ModelSubject, Observed
 from statemachines.types import List, Null, RecordType, Type, plausible, present
 
 LASTING: Final = replace(USUAL, own_steps=1_000_000)
 """A system works on for as long as time passes: a day may hold many thousand steps of its own."""
 
 
-def model_system(compiled: Compiled, declares: Mapping[str, Any] | None = None, **way: Any) -> type:
+def model_system(
+    compiled: Compiled, declares: Mapping[str, Any] | None = None, kind: type[ModelSystem] | None = None, **way: Any
+) -> type:
     """Return the class of a system that does what a model does.
 
     declares  what it says of itself; where nothing is given, a clock that only `wait` moves, and threads where none of
               them keeps all others waiting: there is one lock around the model
+    kind      the class that it is one of, where it is not a plain ModelSystem
     way       what a right system may choose (`ModelSubject`): `lenient=False`, `eager=True`, `prompt=False`, `descending=True`
     """
     waits = any(each.waits is not None for each in compiled.kernel.operations)
@@ -42,7 +45,7 @@ def model_system(compiled: Compiled, declares: Mapping[str, Any] | None = None, 
     }
     shared = {"declares": declared, "_begun": staticmethod(_begun), "_kinds": kinds, "wait": _method("wait", ["ms"])}
     signals = {name: RecordType(fields, name) for name, fields in compiled.kernel.signals}
-    return type(ModelSystem.__name__, (ModelSystem,), shared | {"_signals": signals} | methods)
+    return type(ModelSystem.__name__, (kind or ModelSystem,), shared | {"_signals": signals} | methods)
 
 
 class ModelSystem:
@@ -63,16 +66,23 @@ class ModelSystem:
         self._folder = tempfile.TemporaryDirectory()
 
     def _called(self, operation: str, arguments: dict[str, Any]) -> Any:
-        """Make a call, one at a time, but for those that wait; raise Refused."""
+        call = self._asked(operation, arguments)
+        if call.refused is not None:
+            raise Refused(call.refused)
+        return self._shown(call.value, self._kinds.get(operation, Null()))
+
+    def _asked(self, operation: str, arguments: dict[str, Any]) -> Observed:
+        """Make a call, one at a time, but for those that wait."""
         with self._turn:
             while operation != "wait" and self._subject.model.decide(operation, arguments).blocks:
                 self._turn.wait()
             self._turn.notify_all()
-            call = self._subject.call(operation, arguments)
-            self._came += call.signals
-        if call.refused is not None:
-            raise Refused(call.refused)
-        return self._shown(call.value, self._kinds.get(operation, Null()))
+            return self._told(self._subject.call(operation, arguments))
+
+    def _told(self, call: Observed) -> Observed:
+        """Keep the signals of a call until somebody asks for them."""
+        self._came += call.signals
+        return call
 
     def signals(self) -> list[Any]:
         """Return the signals since the last time."""
@@ -94,11 +104,15 @@ class ModelSystem:
             case Document(inline=True), _:
                 return {"text": value.text}
             case Document(), _:
-                path = Path(self._folder.name, str(value.file))
-                path.write_bytes(value.text.encode())
-                return {"file": str(path)}
+                return {"file": str(self._written(value))}
             case _:
                 return plausible(present(kind)) if value is CHOSEN else value
+
+    def _written(self, document: Document) -> Path:
+        """Write a text that is told in a file, and return where."""
+        path = Path(self._folder.name, str(document.file))
+        path.write_bytes(document.text.encode())
+        return path
 
 
 def _method(operation: str, names: list[str]) -> Callable[..., Any]:

@@ -6,10 +6,10 @@
 from __future__ import annotations
 
 from conformance.suite.baseline import Baseline, Known, read_baseline
-from conformance.suite.machine import ABOUT_MACHINE, MACHINE, SearchTally, run_machine, search, searches_of
+from conformance.suite.machine import ABOUT_MACHINE, MACHINE, PAIRS, SearchTally, run_machine, search, searches_of
 from conformance.suite.pace import Pace
 from conformance.suite.replays import Replay, Replayed, replay
-from conformance.suite.row_facts import inapplicable, tried_alone
+from conformance.suite.row_facts import inapplicable, makes_calls_at_once, tried_alone
 from conformance.suite.rows import RowRunner
 from conformance.suite.run import Run, run_row, selected
 from conformance.suite.trace_file import Saver, read, save

@@ -1,4 +1,7 @@
-"""The random searches of a run, reported as rows that are called `machine`: Hypothesis, walks, any two calls at once."""
+"""The random searches of a run, reported as rows that are called `machine`: Hypothesis, walks, any two calls at once.
+
+One idea: which searches are made, and what of all that they found is told.
+"""
 
 from __future__ import annotations
 
@@ -31,8 +34,8 @@ UNJUDGED = 10
 WALKS, PAIRS = "walks", "pairs"
 SEARCHES = ("stateful", WALKS, PAIRS)
 GOES_ON = (WALKS, PAIRS)  # those that make other calls in another round
-Ahead = Callable[[Iterator[tuple[str, int]], Callable[[], bool]], "SearchTally | None"]
-"""Makes the first of the searches to come elsewhere, and others ahead; None where it has to be made here, or the time is used up."""
+Ahead = Callable[[Iterator[tuple[str, int]]], "SearchTally | Wrong | None"]
+"""Makes the first of the searches to come elsewhere, and others ahead; None where it cannot be made there."""
 PART = "a part of the search: its time was used up"
 MOST_FAULTS = 5  # that are told of one run, beside those of rows
 
@@ -41,7 +44,7 @@ def run_machine(
     runner: RowRunner,
     known: Collection[str] = (),
     late: Callable[[], bool] | None = None,
-    ahead: Ahead = lambda coming, late: None,
+    ahead: Ahead = lambda coming: None,
 ) -> list[RowResult]:
     """Search at random; give a result for each fault that no row has told, `machine`, `machine-2` and so on, or one in all.
 
@@ -50,7 +53,7 @@ def run_machine(
     search has many of those, the machine could not tell.
 
     late    whether the time is used up: until then searches go on, where they find nothing; None where they end by themselves
-    ahead   makes searches elsewhere; returns what the first of those to come came to, or None where it has to be made here
+    ahead   makes searches elsewhere; returns what the first of those to come came to, or None where it cannot be made there
     """
     began = time.monotonic()
     tallies: list[SearchTally] = []
@@ -145,11 +148,14 @@ def _rounds(
         if round_ > last and (faults.over or any(_is_new(runner, each, known) for each in faults.found)):
             break
         last = round_
-        made = ahead(itertools.islice(rounds(), number, None), faults.late) if faults.silent else None
-        if made is None:
-            search(runner, name, faults, by_name[name], round_)
-        else:
+        made = ahead(itertools.islice(rounds(), number, None)) if faults.silent else None
+        if isinstance(made, SearchTally):
             by_name[name].add(made)
+            continue
+        late = faults.late
+        faults.late = late if made is None else bool  # what was found in time counts: it is made again to its end
+        search(runner, name, faults, by_name[name], round_)
+        faults.late = late
     return last > 0 or not faults.late()
 
 
@@ -245,6 +251,10 @@ def _leveled(runner: RowRunner, judged: Judged, finding: Finding, case: Case) ->
             counterexample=replace(shown, row=shown.row.replace("level: must", "level: should", 1))
         )
     return judged, "should"
+
+
+class Wrong(NamedTuple):
+    """What a row or a search came to elsewhere that showed something wrong: it is made again where the run is."""
 
 
 @dataclass(slots=True)

@@ -32,6 +32,10 @@ class Pace:
         """Return whether the time is used up."""
         return self.seconds is not None and self.clock() - self._began[0] >= self.seconds
 
+    def left(self) -> float | None:
+        """Return the seconds that are left; None where they are not counted."""
+        return None if self.seconds is None else max(self.seconds - (self.clock() - self._began[0]), 0.0)
+
     def stops(self, results: Sequence[RowResult], fail_on: Level) -> str:
         """Say why nothing further is begun; an empty text where the run goes on."""
         last = results[-1] if results else None

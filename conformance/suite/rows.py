@@ -58,6 +58,11 @@ class KnownWrong:
     broken: Mapping[tuple[str, str], Sequence[str]]
     hopeless: frozenset[str]
 
+    @property
+    def anything(self) -> bool:
+        """Whether there is anything."""
+        return bool(self.told or self.strays or self.broken)
+
 
 @dataclass(eq=False, slots=True)
 class RowRunner:

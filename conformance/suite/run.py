@@ -64,10 +64,9 @@ class Run:
         self.faults: tuple[str, ...] = ()  # of the spec, a line for each: it can be run, and is not right
         programs = RowCompiler(compiled.lifecycle).checked()
         self._runner = RowRunner(compiled, programs, adapter, number=seed, budget=budget)
-        self._shards: Shards | None = None
-        if workers > 1 or cluster is not None:
-            lanes = workers if cluster is None else cluster.lanes
-            self._shards = Shards(setting_of(self._runner, cluster), lanes, cluster)
+        self._workers, self._cluster = workers, cluster
+        spread = workers > 1 or cluster is not None
+        self._setting = setting_of(self._runner, cluster) if spread else None
         all_known = {**adapter.declaration.deviates, **(known or {})}
         self._baseline = Baseline(compiled, all_known, whole=budget.whole)
 
@@ -79,7 +78,7 @@ class Run:
         header = self._header()
         for watcher in told:
             watcher.header(header)
-        with nullcontext() if self._shards is None else self._shards as shards:
+        with self.shards() or nullcontext() as shards:
             stopped = self._everything(told, shards)
         left = self._left(header, stopped)
         witnessed = self._runner.witnessed
@@ -105,6 +104,13 @@ class Run:
         for watcher in told:
             watcher.finish(coverage, footer)
         return Report(header, tuple(self.results), coverage, footer)
+
+    def shards(self) -> Shards | None:
+        """Return what runs ahead in other processes; None where there are none."""
+        if self._setting is None:
+            return None
+        lanes = self._workers if self._cluster is None else self._cluster.lanes
+        return Shards(self._setting, lanes, self._cluster, self._pace.left)
 
     def _everything(self, told: list[Watcher], shards: Shards | None) -> str:
         """Run the rows, then the searches; return why that ended before all was come to, or an empty text."""

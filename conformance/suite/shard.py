@@ -1,28 +1,31 @@
 """A process that runs rows and searches for another one: it says what holds, and leaves all that does not to that one.
 
-Below, how it is asked.
+One idea: the process, from both of its ends.
 """
 
 from __future__ import annotations
 
 import contextlib
 import importlib
+import math
 import os
 import pickle
 import signal
 import subprocess
 import sys
 import threading
+import time
 from collections import Counter
+from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from types import FrameType
 from typing import IO, Any, NamedTuple
 
 from conformance.budget import Budget
-from conformance.suite.machine import MOST_FAULTS, PAIRS, SEARCHES, SearchTally, search
+from conformance.suite.machine import PAIRS, SEARCHES, SearchTally, Wrong, search
 from conformance.suite.rows import KnownWrong, RowRunner
-from conformance.system import end_all_marked
+from conformance.system import end_all_marked, error_told
 from conformance.targets import open_system
 from conformance.verdict import RowResult
 from statemachines.compile import load
@@ -30,8 +33,7 @@ from statemachines.rows import RowCompiler
 
 _end_process = os._exit  # a run keeps systems from it
 CLOSING = 2.0  # seconds that a system has to close
-_GONE = (EOFError, OSError, ValueError, pickle.UnpicklingError, AttributeError, ImportError, IndexError)
-"""What comes of a process that has ended, or answers with something else; `pickle` names what it may raise."""
+FORGOTTEN = 600.0  # seconds after which a process that nobody asks is ended: who has begun it may be gone
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,20 +63,25 @@ class Work(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Order:
-    """What a shard is asked to do, and what is known to be wrong by then."""
+    """What a shard is asked to do, what is known to be wrong by then, and the seconds that a search may take; None: as long as it takes."""
 
     work: Work
     known: KnownWrong
+    seconds: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Clean:
-    """What a row or a search came to that showed nothing wrong."""
+    """What a row or a search came to that showed nothing wrong, a search as far as its time went."""
 
     result: RowResult | None
     tally: SearchTally
     answered: frozenset[str]
     held: frozenset[tuple[str, ...]] = frozenset()
+
+
+Answer = Clean | Wrong | None
+"""None: it cannot be asked there."""
 
 
 class _Shard:
@@ -90,23 +97,25 @@ class _Shard:
         programs = RowCompiler(self._compiled.lifecycle).checked()
         self._runner = RowRunner(self._compiled, programs, self._adapter, number=setting.number, budget=setting.budget)
 
-    def answer(self, order: Order) -> Clean | None:
-        """Return what an order came to, if that is clean."""
+    def answer(self, order: Order) -> Clean | Wrong:
+        """Return what an order came to."""
         runner = self._runner
         runner.go_on_from(order.known)
         runner.witnessed, runner.held = Counter(), set()
         if order.work.name in SEARCHES:
-            tally = self._searched(*order.work)
-            return None if tally is None else Clean(None, tally, frozenset(self._adapter.answered))
+            tally = self._searched(*order.work, order.seconds)
+            return Wrong() if tally is None else Clean(None, tally, frozenset(self._adapter.answered))
         result = runner.clean(self._compiled.lifecycle.rows[order.work.name])
         tally = SearchTally(runner.witnessed)
         answered, held = frozenset(self._adapter.answered), frozenset(runner.held)
-        return None if result is None else Clean(result, tally, answered, held)
+        return Wrong() if result is None else Clean(result, tally, answered, held)
 
-    def _searched(self, name: str, round_: int) -> SearchTally | None:
+    def _searched(self, name: str, round_: int, seconds: float | None) -> SearchTally | None:
         from conformance.search import Faults  # Hypothesis is slow to import
 
-        faults, tally = Faults(self._runner.broken_calls, MOST_FAULTS), SearchTally(Counter())
+        until = math.inf if seconds is None else time.monotonic() + seconds
+        faults = Faults(self._runner.broken_calls, late=lambda: time.monotonic() >= until)
+        tally = SearchTally(Counter())
         search(self._runner, name, faults, tally, round_)
         if name == PAIRS:
             tally.witnessed.clear()
@@ -123,7 +132,7 @@ def serve(orders: IO[bytes], answers: IO[bytes]) -> None:
     What goes wrong with an order is told where it is done again.
     """
     setting: Setting = pickle.load(orders)
-    sys.path[:] = setting.path
+    sys.path[:] = dict.fromkeys((*setting.path, *sys.path))  # on another machine Python may lie elsewhere
     try:
         shard = _Shard(setting)
     except Exception as error:  # noqa: BLE001 - of the system's own making
@@ -133,15 +142,15 @@ def serve(orders: IO[bytes], answers: IO[bytes]) -> None:
     with contextlib.suppress(EOFError, BrokenPipeError):
         while True:
             order: Order = pickle.load(orders)
-            clean: Clean | None = None
+            answer: Answer = None
             with contextlib.suppress(Exception):
-                clean = shard.answer(order)
-            _say(clean, answers)
+                answer = shard.answer(order)
+            _say(answer, answers)
     with contextlib.suppress(Exception):
         shard.close()
 
 
-def _say(answer: Clean | str | None, answers: IO[bytes]) -> None:
+def _say(answer: Answer | str, answers: IO[bytes]) -> None:
     pickle.dump(answer, answers)
     answers.flush()
 
@@ -171,14 +180,19 @@ def main() -> None:
 class _ShardProcess:
     """A process that is asked one order after the other; `refusal` says why it can do none, or is empty."""
 
-    def __init__(self, setting: Setting) -> None:
+    def __init__(self) -> None:
         command, pipe = [sys.executable, "-c", "from conformance.suite.shard import main; main()"], subprocess.PIPE
         self._process = subprocess.Popen(command, stdin=pipe, stdout=pipe, start_new_session=True)
-        self.busy = False
-        self.refusal: str = self.ask(setting)
+        self.refusal: str | None = None
+        self.idle_since: float | None = None  # by `time.monotonic`
+
+    def begin(self, setting: Setting) -> None:
+        """Tell it what it is for, if it is new."""
+        if self.refusal is None:
+            self.refusal = self.ask(setting)
 
     def ask(self, what: Setting | Order) -> Any:
-        """Return what it answers. Raises EOFError, OSError or UnpicklingError where it has ended, or prints what is no answer."""
+        """Return what it answers. Raises whatever `pickle` does where it has ended, or prints what is no answer."""
         orders, answers = self._process.stdin, self._process.stdout
         assert orders is not None  # both were asked for
         assert answers is not None
@@ -190,7 +204,7 @@ class _ShardProcess:
         """End it: without orders it closes its system; one that is busy is not waited for."""
         with contextlib.suppress(OSError, ValueError):  # its other end may be gone
             self._process.stdin and self._process.stdin.close()
-        if self.busy:
+        if self.idle_since is None:
             self._process.terminate()
         try:
             self._process.wait(CLOSING)
@@ -201,78 +215,87 @@ class _ShardProcess:
             self._process.stdout and self._process.stdout.close()
 
 
-@dataclass(slots=True)
 class _Processes:
     """Those of all runs that ask on this machine; none begins for a run that has ended."""
 
-    idle: dict[str, list[_ShardProcess]] = field(default_factory=dict)
-    all: dict[str, list[_ShardProcess]] = field(default_factory=dict)
-    ended: set[str] = field(default_factory=set)
-    lock: threading.Lock = field(default_factory=threading.Lock)
+    def __init__(self) -> None:
+        self._of: dict[str, list[_ShardProcess]] = {}
+        self._ended: set[str] = set()
+        self._lock = threading.Lock()
 
-    def taken(self, setting: Setting) -> _ShardProcess:
-        """Take one that has nothing to do, or begin another one. Raises EOFError once the run has ended."""
-        with self.lock:
-            idle = self.idle.setdefault(setting.run, [])
-            if setting.run not in self.ended and idle:
-                process = idle.pop()
-                process.busy = True
-                return process
-        process = _ShardProcess(setting)
-        process.busy = True
-        with self.lock:
-            ended = setting.run in self.ended
-            if not ended:
-                self.all.setdefault(setting.run, []).append(process)
-        if ended:
-            process.end()
-            raise EOFError
-        return process
+    @contextlib.contextmanager
+    def one(self, setting: Setting) -> Iterator[_ShardProcess]:
+        """Yield one that has nothing to do, or a new one; where the body raises it is ended. Raises EOFError once the run has ended."""
+        process = self._taken(setting.run)
+        try:
+            process.begin(setting)
+            yield process
+        except BaseException:
+            self._end([process])
+            raise
+        process.idle_since = time.monotonic()
 
-    def given_back(self, setting: Setting, process: _ShardProcess) -> None:
-        """Keep one that has answered for the next order."""
-        process.busy = False
-        with self.lock:
-            self.idle.setdefault(setting.run, []).append(process)
+    def _taken(self, run: str) -> _ShardProcess:
+        self._end(self._forgotten())
+        with self._lock:
+            if run in self._ended:
+                raise EOFError
+            of_run = self._of.setdefault(run, [])
+            process = next((each for each in of_run if each.idle_since is not None), None)
+            if process is None:
+                process = _ShardProcess()
+                of_run.append(process)  # before it is asked anything: who ends the run may not have to wait for it
+            process.idle_since = None
+            return process
 
-    def end(self, run: str) -> None:
-        """End those of a run: the idle ones get some time to close, all the same time."""
-        with self.lock:
-            self.ended.add(run)
-            self.idle.pop(run, None)
-            processes = self.all.pop(run, [])
-        with ThreadPoolExecutor(max(len(processes), 1)) as pool:
+    def _forgotten(self) -> list[_ShardProcess]:
+        """Return those that nobody has asked for long: whoever did may be gone."""
+        until = time.monotonic() - FORGOTTEN
+        with self._lock:
+            every = [each for processes in self._of.values() for each in processes]
+        return [each for each in every if each.idle_since is not None and each.idle_since < until]
+
+    def end_all(self, run: str) -> None:
+        """End those of a run; from now on there are none of it."""
+        with self._lock:
+            self._ended.add(run)
+            processes = self._of.get(run, [])
+        self._end(processes)
+
+    def _end(self, processes: Sequence[_ShardProcess]) -> None:
+        """End some, all at the same time."""
+        if not processes:
+            return
+        with ThreadPoolExecutor(len(processes)) as pool:
             list(pool.map(_ShardProcess.end, processes))
+        with self._lock:
+            ended = {id(each) for each in processes}
+            left = {run: [each for each in of_run if id(each) not in ended] for run, of_run in self._of.items()}
+            self._of = {run: of_run for run, of_run in left.items() if of_run}
 
 
 _PROCESSES = _Processes()
 
 
-def asked(setting: Setting, order: Order) -> Clean | None:
-    """Return what an order came to in a process that has nothing else to do; None where that says nothing wrong, or ended."""
+def asked(setting: Setting, order: Order) -> Answer:
+    """Return what an order came to in a process of this machine that has nothing else to do."""
     try:
-        process = _PROCESSES.taken(setting)
-    except _GONE:
+        with _PROCESSES.one(setting) as process:
+            found: Answer = None if process.refusal else process.ask(order)
+            return found
+    except Exception:  # noqa: BLE001 - whatever comes instead of an answer, it is done where the run is
         return None
-    try:
-        clean: Clean | None = None if process.refusal else process.ask(order)
-    except _GONE:
-        process.end()
-        return None
-    _PROCESSES.given_back(setting, process)
-    return clean
 
 
 def refusal(setting: Setting) -> str:
     """Return why no process of this machine can run what a setting says; an empty text where one can."""
     try:
-        process = _PROCESSES.taken(setting)
-    except _GONE as error:
-        return f"its process ended: {error}"
-    _PROCESSES.given_back(setting, process)
-    return process.refusal
+        with _PROCESSES.one(setting) as process:
+            return process.refusal or ""
+    except Exception as error:  # noqa: BLE001 - the same
+        return f"its process ended: {error_told(error)}"
 
 
 def end_all(run: str) -> None:
     """End the processes of a run, by its name."""
-    _PROCESSES.end(run)
+    _PROCESSES.end_all(run)

@@ -12,6 +12,7 @@ from __future__ import annotations
 import itertools
 import sys
 import uuid
+import warnings
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Executor, Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass, field, replace
@@ -19,9 +20,9 @@ from functools import partial
 from typing import Self
 
 from conformance.errors import UsageError
-from conformance.suite.machine import SearchTally, rounds_of
+from conformance.suite.machine import SEARCHES, SearchTally, Wrong, rounds_of
 from conformance.suite.rows import KnownWrong, RowRunner
-from conformance.suite.shard import Clean, Order, Setting, Work, asked, end_all, refusal
+from conformance.suite.shard import Answer, Clean, Order, Setting, Work, asked, end_all, refusal
 from conformance.system import Adapter, HarnessError, resolve
 from conformance.verdict import RowResult
 from conformance.workers import Cluster
@@ -29,7 +30,8 @@ from statemachines.lifecycle import Row
 from statemachines.specs import RULES
 
 AHEAD = 4  # orders for each lane beyond what is taken next
-PAUSE = 0.1  # seconds, after which whoever waits for a search looks whether the time is used up
+PAUSE = 1.0  # seconds, after which whoever waits for a cluster looks whether it is still there
+LOST = 15  # such pauses without a worker, after which it is not
 
 
 @dataclass(slots=True)
@@ -37,16 +39,19 @@ class Shards:
     """Runs ahead what is still to come, in so many lanes; a context manager that ends them.
 
     cluster  whose workers do it, in as many lanes as they have threads; None for processes of this machine
+    left     the seconds that searches have left; None where they are not counted
     """
 
     setting: Setting
     lanes: int
     cluster: Cluster | None = None
+    left: Callable[[], float | None] = lambda: None
     _executor: Executor | None = None
-    _made: dict[Work, tuple[KnownWrong, Clean | None]] = field(default_factory=dict)
-    _running: dict[Future[Clean | None], Order] = field(default_factory=dict)
+    _made: dict[Work, tuple[KnownWrong, Answer]] = field(default_factory=dict)
+    _running: dict[Future[Answer], Order] = field(default_factory=dict)
 
     def __enter__(self) -> Self:
+        self.setting = replace(self.setting, run=uuid.uuid4().hex)
         self._executor = ThreadPoolExecutor(self.lanes) if self.cluster is None else self.cluster.executor
         return self
 
@@ -54,7 +59,7 @@ class Shards:
         for each in self._running:  # nobody wants to know any more
             each.cancel()
         if self.cluster is not None:
-            self.cluster.everywhere(end_all, self.setting.run)
+            self.cluster.tell(end_all, self.setting.run)
         else:
             end_all(self.setting.run)
         if self._executor is not None:
@@ -73,59 +78,80 @@ class Shards:
         for number, row in enumerate(rows):
 
             def result(number: int = number, row: Row = row) -> list[RowResult]:
-                searches = rounds_of(runner.adapter, endless=endless) if endless is not None else iter(())
-                coming = itertools.chain(works[number:], (Work(*each) for each in searches))
-                clean = self._clean(coming, runner.known)
-                if clean is None or clean.result is None:
+                known = runner.known
+                follow = endless is not None and not known.anything  # or nobody asks for them
+                searches = rounds_of(runner.adapter, endless=bool(endless)) if follow else iter(())
+                found = self._answer(itertools.chain(works[number:], (Work(*each) for each in searches)), known)
+                if not isinstance(found, Clean) or found.result is None:
                     return [runner.run(row)]
-                runner.take(row, clean.tally.witnessed, clean.answered, clean.held)
-                return [replace(clean.result, where=str(row.id.where))]
+                runner.take(row, found.tally.witnessed, found.answered, found.held)
+                return [replace(found.result, where=str(row.id.where))]
 
             yield result
 
-    def search(
-        self, runner: RowRunner, coming: Iterator[tuple[str, int]], late: Callable[[], bool] = bool
-    ) -> SearchTally | None:
-        """Return what the first of the searches to come came to in its round; None where it has to be made here.
+    def search(self, runner: RowRunner, coming: Iterator[tuple[str, int]]) -> SearchTally | Wrong | None:
+        """Return what the first of the searches to come came to in its round; None where it cannot be made elsewhere.
 
-        That is where it has to know what is wrong, and where the time is used up, as `late` tells.
+        That is where it has to know what is wrong. One in which something was wrong has to be made here, whatever the time.
         """
         known = runner.known
-        if known.told or known.strays or known.broken:
+        if known.anything:
             return None
-        clean = self._clean((Work(*each) for each in coming), known, late)
-        if clean is None:
-            return None
-        runner.adapter.answered.update(clean.answered)
-        return clean.tally
+        found = self._answer((Work(*each) for each in coming), known)
+        if not isinstance(found, Clean):
+            return found
+        runner.adapter.answered.update(found.answered)
+        return found.tally
 
     # ── How it is done ──
 
-    def _clean(self, coming: Iterator[Work], known: KnownWrong, late: Callable[[], bool] = bool) -> Clean | None:
+    def _answer(self, coming: Iterator[Work], known: KnownWrong) -> Answer:
         """Return what the first of the work to come comes to, while the rest is run ahead."""
         works = [*itertools.islice(coming, 1 + AHEAD * self.lanes)]
+        alone = 0  # pauses
         while not self._is_made(works[0], known):
-            self._begin(works, known)
+            if not self._begin(works, known):
+                return None
             done, _ = wait(self._running, PAUSE, FIRST_COMPLETED)
             for each in done:
                 order = self._running.pop(each)
                 self._made[order.work] = (order.known, None if each.cancelled() or each.exception() else each.result())
-            if not done and late():
-                return None
+            alone = 0 if done or self.cluster is None or self.cluster.lanes else alone + 1
+            if alone > LOST:
+                self._lose()
         return self._made[works[0]][1]
 
-    def _begin(self, works: Sequence[Work], known: KnownWrong) -> None:
-        """Order what is not made on what is known, in the order in which it comes, until all lanes have something to do."""
-        assert self._executor is not None  # it was entered
+    def _begin(self, works: Sequence[Work], known: KnownWrong) -> bool:
+        """Order what is not made on what is known, in the order in which it comes, until all lanes have something to do.
+
+        Returns whether there is still somebody to ask.
+        """
+        if self._executor is None:
+            return False
         running = {order.work for order in self._running.values() if order.known == known}
         wanted = (each for each in works if each not in running and not self._is_made(each, known))
-        for work in itertools.islice(wanted, max(self.lanes - len(self._running), 0)):
-            order = Order(work, known)
-            self._running[self._executor.submit(asked, self.setting, order)] = order
+        try:
+            for work in itertools.islice(wanted, max(self.lanes - len(self._running), 0)):
+                order = Order(work, known, self.left() if work.name in SEARCHES else None)
+                self._running[self._executor.submit(asked, self.setting, order)] = order
+        except Exception:
+            if self.cluster is None or self.cluster.lanes:
+                raise
+            self._lose()
+        return self._executor is not None
+
+    def _lose(self) -> None:
+        """Ask the cluster no more: it is gone, and what is left is run here."""
+        assert self.cluster is not None  # who else is lost
+        warnings.warn(f"the cluster at {self.cluster.address} is gone, so what is left is run here", stacklevel=2)
+        for each in self._running:
+            each.cancel()
+        self._running.clear()
+        self._executor = None
 
     def _is_made(self, work: Work, known: KnownWrong) -> bool:
         made = self._made.get(work)
-        return made is not None and (made[1] is None or made[0] == known)
+        return made is not None and (not isinstance(made[1], Clean) or made[0] == known)
 
 
 def setting_of(runner: RowRunner, cluster: Cluster | None = None) -> Setting:
@@ -146,7 +172,10 @@ def setting_of(runner: RowRunner, cluster: Cluster | None = None) -> Setting:
     path, run = tuple(sys.path), uuid.uuid4().hex
     setting = Setting(path, named, spec, target, adapter.limit, runner.number, runner.budget, run)
     if cluster is not None:
-        cluster.needs(partial(refusal, setting), f"have to be able to run {target}")
+        try:
+            cluster.needs(partial(refusal, setting), f"have to be able to run {target}")
+        finally:
+            cluster.tell(end_all, run)
     return setting
 
 

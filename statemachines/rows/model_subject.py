@@ -27,6 +27,7 @@ class ModelSubject:
     at_once  calls overlap that are made at once, so that one can wait for what another does; else they come one by one
     order    in this order calls run that are made at once
     descending  each id that it mints comes before those of the records so far, else after them
+    decided  what was decided on the next call before it, in place of what the model says by then; mostly None
     chose    there was something to be lenient about, `could`: to be eager about
     astray   a call was made of which the spec does not say what happens
     """
@@ -55,6 +56,7 @@ class ModelSubject:
         self.eager = model.eager = eager
         self.prompt = prompt
         self.at_once = at_once
+        self.decided: Decision | None = None
         self.chose = self.could = self.astray = False
         self.widest = 0
         self._files = itertools.count(1)
@@ -73,7 +75,7 @@ class ModelSubject:
         if operation == "wait":
             waited = model.wait(arguments["ms"], prompt=self.prompt)
             return self._observed(operation, arguments, NOTHING, *waited, *model.settle())
-        decision: Decision = model.decide(operation, arguments)
+        decision: Decision = self.decided or model.decide(operation, arguments)
         permitted = Outcome(may=decision.may)
         if decision.blocks and others and self.at_once:
             raise _Postponed

@@ -9,6 +9,7 @@ import pytest
 
 from conformance.budget import USUAL
 from conformance.judge.finding import Finding
+from tests.checking import compile_text
 from tests.conformance.judge.test_passing import SPEC, flickered, seen
 from tests.conformance.systems import Watched, at_once
 
@@ -30,6 +31,36 @@ def running(settles: int = 0, **more: Any) -> Running:
 @pytest.mark.parametrize("number", [0, 1])
 def test_a_timer_that_may_be_due_has_fired_or_not(number: int) -> None:
     assert running().at(9, 12, "look", "a", gives=seen(number)) is None
+
+
+TWO_LAMPS = """
+lifecycle: lamps
+version: 1
+about: A lamp goes out ten milliseconds after it was lit.
+entities:
+  Lamp:
+    id: minted
+    fields: {since: time}
+    states: {active: [lit], terminal: [out]}
+    after:
+      lit: {in: 10, since: lamp.since, move: out}
+operations:
+  light:
+    create: {Lamp: {since: now}}
+    gives: {lamp: lamp.id}
+  look:
+    takes: {lamp: Lamp}
+    gives: {out: lamp.terminal}
+matrix: {}
+"""
+
+
+def test_what_was_found_for_one_instant_is_not_taken_for_another() -> None:
+    """Whether the timer of the one or the other was due depends on when they were lit, of which several answers are tried."""
+    watching = Running(compile_text(TWO_LAMPS, "lamps.yaml"), clock="running")
+    assert watching.at(0, 4, "light", gives={"lamp": "a"}) is None
+    assert watching.at(0, 4, "light", gives={"lamp": "b"}) is None
+    assert watching.at(9, 12, "look", "a", gives={"out": True}) is None
 
 
 def test_a_timer_that_is_not_yet_due_has_not_fired() -> None:

@@ -6,6 +6,7 @@ import json
 import sys
 import time
 from collections import Counter
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -16,12 +17,14 @@ from conformance.api import prepared
 from conformance.errors import UsageError
 from conformance.report import Report
 from conformance.search import Faults
-from conformance.suite.machine import SearchTally, search
+from conformance.suite import Pace, machine, shard
+from conformance.suite.machine import MACHINE, SEARCHES, SearchTally, search
 from conformance.suite.rows import RowRunner
-from conformance.suite.shard import Work
+from conformance.suite.shard import Clean, Order, Work
 from conformance.suite.sharding import Shards, setting_of
 from conformance.verdict import Counterexample, Verdict
 from statemachines.compile import load
+from statemachines.lifecycle import Row
 from statemachines.rows import RowCompiler
 from tests.conformance.remote.leftovers import nothing_left
 from tests.conformance.suite.test_pace import LastOutcomeCounts
@@ -59,13 +62,83 @@ def ran(system: Any, workers: int, rows: str | None = WITHOUT_THREADS) -> list[d
     return settled(conformance.run("task-progress", system, rows=rows, quick=True, workers=workers))
 
 
+@pytest.fixture
+def run_here(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """The rows and searches that this process has run."""
+    here: list[str] = []
+    of_row, of_search = RowRunner.run, machine.search
+
+    def row(self: RowRunner, row: Row) -> Any:
+        here.append(row.id.text)
+        return of_row(self, row)
+
+    def search(runner: RowRunner, name: str, *rest: Any) -> None:
+        here.append(name)
+        of_search(runner, name, *rest)
+
+    monkeypatch.setattr(RowRunner, "run", row)
+    monkeypatch.setattr(machine, "search", search)
+    return here
+
+
 @pytest.mark.thorough
 @pytest.mark.parametrize("rows", [WITHOUT_THREADS, None])
 @pytest.mark.parametrize("workers", [2, 3])
-def test_the_report_is_the_same_whatever_the_number(workers: int, rows: str | None) -> None:
+def test_the_report_is_the_same_whatever_the_number(workers: int, rows: str | None, run_here: list[str]) -> None:
     one = ran(Alone, 1, rows)
-    assert any(record.get("verdict") == "fail" for record in one)
+    failed = {record["id"] for record in one if record.get("verdict") == "fail"}
+    assert failed
+    run_here.clear()
     assert ran(Alone, workers, rows) == one
+    assert {each for each in run_here if each not in SEARCHES} == failed - {MACHINE}
+
+
+@pytest.mark.thorough
+def test_of_a_system_that_conforms_nothing_is_run_here(run_here: list[str]) -> None:
+    assert conformance.run("task-progress", "reference", rows="N1,N2,E5,machine", quick=True, workers=2).ok
+    assert run_here == []
+
+
+class Slow(Alone):
+    """Each of its calls takes a while."""
+
+    def status(self, task: str) -> Any:
+        time.sleep(0.03)
+        return super().status(task)
+
+
+@pytest.mark.thorough
+def test_what_another_process_finds_in_time_counts() -> None:
+    with prepared("task-progress", Slow, rows="machine", workers=2, pace=Pace(seconds=12.0)) as run:
+        assert [each.verdict for each in run.go().rows] == [Verdict.FAIL]
+
+
+class Begins(Alone):
+    """It takes for ever to begin in a process of its own."""
+
+    def __init__(self) -> None:
+        if "conformance.suite.shard" in sys.modules and "pytest" not in sys.modules:
+            time.sleep(300)
+        super().__init__()
+
+
+def test_nobody_waits_for_a_process_that_does_not_begin() -> None:
+    with prepared("task-progress", Begins, rows="N1,N2", workers=2) as run, run.shards() or nullcontext() as shards:
+        assert shards is not None
+        assert shards._begin([Work("N1"), Work("N2")], run._runner.known)
+        time.sleep(0.5)
+        began = time.monotonic()
+    assert time.monotonic() - began < 30
+
+
+def test_what_cannot_be_asked_leaves_no_process(monkeypatch: pytest.MonkeyPatch) -> None:
+    with adapted(Alone, load("task-progress")) as adapter:
+        setting = setting_of(runner_of(adapter))
+        with nothing_left():
+            order = Order(Work("N1"), lambda: None)  # type: ignore[arg-type]  # what no pipe takes
+            assert shard.asked(setting, order) is None
+            shard.end_all(setting.run)
+            assert shard.asked(setting, order) is None  # nor does another one begin
 
 
 @pytest.mark.thorough
@@ -119,14 +192,13 @@ def test_a_process_that_nobody_waits_for_leaves_nothing_of_its_system(tmp_path: 
     """A system of another process that does not end by itself, whose shard is ended in the middle of a row."""
     (tmp_path / "stays.py").write_text(STAYS, encoding="utf-8")
     target = f"stdio:{sys.executable} {tmp_path / 'stays.py'}"
-    with nothing_left(), prepared("task-progress", target, workers=2) as run:
-        assert run._shards is not None
-        with run._shards as shards:
-            rows = [Work(name) for name, row in run.compiled.lifecycle.rows.items() if row.level == "must"]
-            shards._begin(rows[:8], run._runner.known)
-            until = time.monotonic() + 20
-            while len(list((tmp_path).glob("begun-*"))) < 2 and time.monotonic() < until:
-                time.sleep(0.05)
+    with nothing_left(), prepared("task-progress", target, workers=2) as run, run.shards() or nullcontext() as shards:
+        assert shards is not None
+        rows = [Work(name) for name, row in run.compiled.lifecycle.rows.items() if row.level == "must"]
+        shards._begin(rows[:8], run._runner.known)
+        until = time.monotonic() + 20
+        while len(list((tmp_path).glob("begun-*"))) < 2 and time.monotonic() < until:
+            time.sleep(0.05)
     assert len(list(tmp_path.glob("begun-*"))) >= 2
 
 
@@ -135,8 +207,8 @@ def test_another_round_of_a_search_comes_to_the_same_elsewhere_and_one_in_vain_e
     capfd: pytest.CaptureFixture[str],
 ) -> None:
     with prepared("task-progress", "reference", rows="machine", quick=True, workers=2) as run:
-        assert run._shards is not None
-        with run._shards as shards:
+        with run.shards() or nullcontext() as shards:
+            assert shards is not None
             found = shards.search(run._runner, iter([("walks", 1), ("pairs", 1)]))
             assert [order.work for order in shards._running.values()] == [Work("pairs", 1)]  # nobody waits for it
         here = SearchTally(Counter())
@@ -171,7 +243,7 @@ def test_what_was_run_ahead_on_less_than_is_known_is_void() -> None:
         nothing = runner.known
         first, second = Work("N1"), Work("N2")
         shards._made[first] = (nothing, None)
-        shards._made[second] = (nothing, object())  # type: ignore[assignment]  # whatever it came to
+        shards._made[second] = (nothing, Clean(None, SearchTally(), frozenset()))
         assert shards._is_made(second, nothing)
         runner.told["operations.finish.otherwise"] = Counterexample("", 1, "operations.finish.otherwise", "", "")
         assert not shards._is_made(second, runner.known)

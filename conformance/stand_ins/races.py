@@ -1,0 +1,128 @@
+"""Models with a race: systems that do right what one caller asks for after the other, and not what several ask for at once.
+
+Each has one mistake that people make about locks, in one operation. Between its two halves it lets others in.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final, Literal
+
+from conformance.stand_ins.model import ModelSystem, model_system
+from statemachines.compile import Compiled
+from statemachines.model import Document, Impossible
+from statemachines.rows import Observed
+from statemachines.types import holds_documents
+
+Mistake = Literal["checked before", "written back", "shared file"]
+MISTAKES: Final[Mapping[Mistake, str]] = {
+    "checked before": "whether it may be done is looked up before, and not again when it is done",
+    "written back": "all that is stored is read, changed and written back, over what others have done meanwhile",
+    "shared file": "the name of the next file is looked up before, and taken when the file is written",
+}
+"""What each does, in words."""
+
+
+@dataclass(frozen=True, slots=True)
+class Race:
+    """A mistake in an operation."""
+
+    operation: str
+    mistake: Mistake
+
+    @property
+    def clause(self) -> str:
+        """The clause of the operation."""
+        return f"operations.{self.operation}"
+
+    @property
+    def does(self) -> str:
+        """What it does, in words."""
+        return MISTAKES[self.mistake]
+
+
+def races(compiled: Compiled) -> list[Race]:
+    """List the races that a system can have: two for each operation that changes something, and one of files.
+
+    One that changes nothing has none, nor has a model in which calls wait for each other: it lets no others in.
+    """
+    operations = compiled.kernel.operations
+    if any(each.waits is not None for each in operations):
+        return []
+    found = [
+        Race(each.name, mistake)
+        for each in operations
+        for mistake in ("checked before", "written back")
+        if not each.observes
+    ]
+    tells = (each.name for each in operations if each.reply is not None and holds_documents(each.reply.type))
+    return [*found, *(Race(name, "shared file") for name in itertools.islice(tells, 1))]
+
+
+def racing_system(compiled: Compiled, race: Race, declares: Mapping[str, Any]) -> type:
+    """Return the class of a system that does what a model does, with a race."""
+    kind = _KINDS[race.mistake]
+    return model_system(compiled, declares, type(kind.__name__, (kind,), {"_of": race.operation}))
+
+
+class _Racing(ModelSystem):
+    """One operation of it has a race."""
+
+    _of: str
+
+    def _asked(self, operation: str, arguments: dict[str, Any]) -> Observed:
+        if operation != self._of:
+            return super()._asked(operation, arguments)
+        return self._in_two(operation, arguments)
+
+    def _in_two(self, operation: str, arguments: dict[str, Any]) -> Observed:
+        raise NotImplementedError
+
+
+class _ChecksBefore(_Racing):
+    def _in_two(self, operation: str, arguments: dict[str, Any]) -> Observed:
+        subject = self._subject
+        with self._turn:
+            decision = subject.model.decide(operation, arguments)
+        with self._turn:
+            stored, subject.decided = subject.model.freeze(), decision
+            try:
+                return self._told(subject.call(operation, arguments))
+            except (Impossible, LookupError, AttributeError):  # what it is about is not there any more: that is noticed
+                subject.model.thaw(stored)
+            finally:
+                subject.decided = None
+            return self._told(subject.call(operation, arguments))
+
+
+class _WritesBack(_Racing):
+    def _in_two(self, operation: str, arguments: dict[str, Any]) -> Observed:
+        model = self._subject.model
+        with self._turn:
+            stored = model.freeze()
+        with self._turn:
+            now = model.now
+            model.thaw(stored)
+            model.now = now
+            return self._told(self._subject.call(operation, arguments))
+
+
+class _SharesFiles(ModelSystem):
+    _taken = 0
+
+    def _written(self, document: Document) -> Path:
+        number = self._taken + 1
+        path = Path(self._folder.name, str(number))
+        path.write_bytes(document.text.encode())
+        self._taken = number
+        return path
+
+
+_KINDS: Final[Mapping[Mistake, type[ModelSystem]]] = {
+    "checked before": _ChecksBefore,
+    "written back": _WritesBack,
+    "shared file": _SharesFiles,
+}
