@@ -31,11 +31,13 @@ from statemachines.compile import Compiled
 from statemachines.explore import Chooser, Gone, choosers, worth_trying
 from statemachines.expression import python_name
 from statemachines.model import ABSENT, BaseModel, Impossible, Restless, Timer
+from statemachines.quiescence import reached
 from statemachines.types import Id, List, Ref, present
 
 # Numbers that stand for arguments: more than there are. Of a larger range Hypothesis prefers the small ones.
 NUMBERS = 2**24
 WAITS = (1, 7, 1000, 60_000, 86_400_000)  # milliseconds: time alone must not change what no rule changes
+MOST_WAYS = 128  # states that steps of its own may lead to after a call: the judge follows each of them at every look
 LONGEST_CASE = 10_000  # milliseconds within which a case is over
 LONGEST_COSTLY_CASE = 60_000  # the same where each call is a process
 MOST_FIRED = (
@@ -84,34 +86,33 @@ class Driver:
     def may(self, operation: str, arguments: dict[str, Any]) -> bool:
         """Return whether a call had better be made now: the spec says what comes of it, and it has broken no case.
 
-        A wait had better be made if not too many timers fire meanwhile; and no call of a system that says nothing of its clock
-        that starts a timer which may fire before the case is over, `soon`: nobody knows whether it has.
+        After it the system may not be in too many states by what it does of its own. A wait had better be made if not too many
+        timers fire meanwhile; and no call of a system that says nothing of its clock that starts a timer which may fire before
+        the case is over, `soon`: nobody knows whether it has.
         """
-        if operation == "wait" and not self._is_quiet(arguments["ms"]):
+        after = self._after([(operation, arguments)])
+        if after is None or _sprawls(after):
             return False
-        if self.soon and self._starts_short_timer([(operation, arguments)]):
+        if self.soon and operation != "wait" and self._starts_short_timer(after):
             return False
         return not self.faults.broken.shuns(operation) and not self.avoided(operation, arguments)
 
-    def _starts_short_timer(self, calls: Sequence[tuple[str, dict[str, Any]]]) -> bool:
+    def _after(self, calls: Sequence[tuple[str, dict[str, Any]]]) -> BaseModel | None:
+        """Return the model as it is after some calls; None where nobody can tell, or that takes too long."""
         model = self.case.judge.model.fork()
-        before = model.deadlines()
         try:
             for operation, arguments in calls:
-                if model.decide(operation, arguments).accept:
+                if operation == "wait":
+                    model.wait(arguments["ms"], most=MOST_FIRED)
+                elif model.decide(operation, arguments).accept:
                     model.do(operation, arguments)
                     model.settle()
         except (Impossible, Restless):  # the model may be one that lacks a sentence
-            return True
-        return fires_soon(model, before, self.soon)
+            return None
+        return model
 
-    def _is_quiet(self, ms: int) -> bool:
-        """Return whether few enough timers fire in so many milliseconds."""
-        try:
-            self.case.judge.model.fork().wait(ms, most=MOST_FIRED)
-        except (Impossible, Restless):  # the model may be one that lacks a sentence
-            return False
-        return True
+    def _starts_short_timer(self, after: BaseModel) -> bool:
+        return fires_soon(after, self.case.judge.model.fork().deadlines(), self.soon)
 
     def new_text(self, operation: str, parameter: str) -> str | None:
         """Return a text for a parameter that no record has yet; None where it takes none."""
@@ -229,8 +230,10 @@ class Driver:
 
         Or where nobody knows it, as with timers of a system that says nothing of its clock.
         """
-        if self.soon and self._starts_short_timer(calls):
-            return True
+        if self.soon:
+            after = self._after(calls)
+            if after is None or self._starts_short_timer(after):
+                return True
         lockstep = self.case.judge.lockstep
         if not any(lockstep.stepper.facts.leaves_open(operation) for operation, _ in calls):
             return False
@@ -276,6 +279,11 @@ class Driver:
 def fires_soon(model: BaseModel, before: Collection[Timer], soon: int) -> bool:
     """Return whether a timer that was not there `before` may fire within so many milliseconds, though nobody waits."""
     return any(each[0] <= model.now + soon for each in model.deadlines() if each not in before)
+
+
+def _sprawls(model: BaseModel) -> bool:
+    """Return whether what a model may do of its own leads to more states than anybody would follow."""
+    return len(list(itertools.islice(reached(model, MOST_WAYS + 1), MOST_WAYS + 1))) > MOST_WAYS
 
 
 def _goes_astray(model: BaseModel, calls: Sequence[tuple[str, dict[str, Any]]]) -> bool:

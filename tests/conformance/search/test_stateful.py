@@ -24,7 +24,7 @@ from conformance.refused import Refused
 from conformance.search import prefill, stateful
 from conformance.search.faults import Diverged, Faults
 from conformance.search.odd_values import ODD
-from conformance.search.stateful import WAITS, Driver
+from conformance.search.stateful import MOST_WAYS, WAITS, Driver
 from conformance.suite.machine import MACHINE
 from conformance.verdict import Verdict
 from statemachines.compile import load
@@ -605,3 +605,54 @@ def test_no_call_starts_a_short_timer_where_nothing_is_said_of_the_clock(clock: 
 def test_whose_clock_is_unknown_is_not_accused_of_it_and_of_all_else(system: type, verdict: str) -> None:
     _, (result,) = whole_run(system, LOANS, budget=USUAL.quick(), only=[MACHINE])
     assert result.verdict == verdict
+
+
+# --- a system that may do much of its own -----------------------------------------------------------------
+
+CANDLES = compile_text(
+    """
+lifecycle: candles
+version: 1
+about: A candle that burns may go out by itself.
+entities:
+  Candle:
+    id: minted
+    states: {active: [burning], terminal: [out]}
+    shows: {candle_id: candle.id}
+on its own:
+  draught:
+    for each: {candle: Candle}
+    when: candle.state == burning
+    move: burning -> out
+operations:
+  light: {create: {Candle: {}}, gives: {candle_id: candle.id}}
+  blow:  {takes: {candle: Candle}, move: burning -> out, otherwise: unchanged}
+matrix: {}
+""",
+    "candles.yaml",
+)
+
+
+class Candles:
+    """They burn on."""
+
+    declares: ClassVar[dict[str, Any]] = {}
+
+    def __init__(self) -> None:
+        self.lit = 0
+
+    def light(self) -> dict[str, str]:
+        self.lit += 1
+        return {"candle_id": f"c{self.lit}"}
+
+    def blow(self, candle: str) -> None:
+        """It is out, and nobody counts."""
+
+
+def test_no_call_leads_to_more_states_than_anybody_would_follow() -> None:
+    with adapted(Candles, CANDLES) as adapter:
+        driver = Driver(CANDLES, adapter)
+        while driver.may("light", {}):
+            driver.make("light", {})
+        assert 2**driver.case.adapter._instance.lit == MOST_WAYS
+        assert driver.may("blow", {"candle": "c1"})
