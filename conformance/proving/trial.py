@@ -13,7 +13,7 @@ from typing import Any, Final, Literal
 
 from conformance.budget import USUAL, Budget
 from conformance.counterexample import shown_as_row, shrunk
-from conformance.stand_ins import Race, model_system, races, racing_system
+from conformance.stand_ins import Race, model_system, races_of, racing_system
 from conformance.suite import PAIRS, RowRunner, SearchTally, inapplicable, makes_calls_at_once, search, searches_of
 from conformance.system import Adapter
 from conformance.targets import open_system
@@ -200,7 +200,7 @@ class Prover:
     @cached_property
     def races(self) -> list[Race]:
         """The mistakes about locks that a system can have."""
-        return races(self.compiled)
+        return races_of(self.compiled)
 
     def raced(self, number: int) -> MutantResult:
         """Try the race of a number: by the rows that make calls at once, then by the search for any two."""

@@ -37,7 +37,9 @@ from statemachines.types import Id, List, Ref, present
 # Numbers that stand for arguments: more than there are. Of a larger range Hypothesis prefers the small ones.
 NUMBERS = 2**24
 WAITS = (1, 7, 1000, 60_000, 86_400_000)  # milliseconds: time alone must not change what no rule changes
-MOST_WAYS = 128  # states that steps of its own may lead to after a call: the judge follows each of them at every look
+MOST_REACHED = (
+    128  # states that steps of its own may lead to after a call: the judge follows each of them at every look
+)
 LONGEST_CASE = 10_000  # milliseconds within which a case is over
 LONGEST_COSTLY_CASE = 60_000  # the same where each call is a process
 MOST_FIRED = (
@@ -283,7 +285,7 @@ def fires_soon(model: BaseModel, before: Collection[Timer], soon: int) -> bool:
 
 def _sprawls(model: BaseModel) -> bool:
     """Return whether what a model may do of its own leads to more states than anybody would follow."""
-    return len(list(itertools.islice(reached(model, MOST_WAYS + 1), MOST_WAYS + 1))) > MOST_WAYS
+    return len(list(itertools.islice(reached(model, MOST_REACHED + 1), MOST_REACHED + 1))) > MOST_REACHED
 
 
 def _goes_astray(model: BaseModel, calls: Sequence[tuple[str, dict[str, Any]]]) -> bool:

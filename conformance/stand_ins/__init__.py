@@ -7,4 +7,4 @@ from __future__ import annotations
 
 from conformance.stand_ins.dead import dead_systems
 from conformance.stand_ins.model import model_system
-from conformance.stand_ins.races import Race, races, racing_system
+from conformance.stand_ins.races import Race, races_of, racing_system

@@ -44,7 +44,7 @@ class Race:
         return MISTAKES[self.mistake]
 
 
-def races(compiled: Compiled) -> list[Race]:
+def races_of(compiled: Compiled) -> list[Race]:
     """List the races that a system can have: two for each operation that changes something, and one of files.
 
     One that changes nothing has none, nor has a model in which calls wait for each other: it lets no others in.

@@ -34,7 +34,7 @@ UNJUDGED = 10
 WALKS, PAIRS = "walks", "pairs"
 SEARCHES = ("stateful", WALKS, PAIRS)
 GOES_ON = (WALKS, PAIRS)  # those that make other calls in another round
-Ahead = Callable[[Iterator[tuple[str, int]]], "SearchTally | Wrong | None"]
+Ahead = Callable[[Iterator[tuple[str, int]]], "SearchTally | ShowedWrong | None"]
 """Makes the first of the searches to come elsewhere, and others ahead; None where it cannot be made there."""
 PART = "a part of the search: its time was used up"
 MOST_FAULTS = 5  # that are told of one run, beside those of rows
@@ -253,7 +253,7 @@ def _leveled(runner: RowRunner, judged: Judged, finding: Finding, case: Case) ->
     return judged, "should"
 
 
-class Wrong(NamedTuple):
+class ShowedWrong(NamedTuple):
     """What a row or a search came to elsewhere that showed something wrong: it is made again where the run is."""
 
 

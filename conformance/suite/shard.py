@@ -23,7 +23,7 @@ from types import FrameType
 from typing import IO, Any, NamedTuple
 
 from conformance.budget import Budget
-from conformance.suite.machine import PAIRS, SEARCHES, SearchTally, Wrong, search
+from conformance.suite.machine import PAIRS, SEARCHES, SearchTally, ShowedWrong, search
 from conformance.suite.rows import KnownWrong, RowRunner
 from conformance.system import end_all_marked, error_told
 from conformance.targets import open_system
@@ -33,7 +33,7 @@ from statemachines.rows import RowCompiler
 
 _end_process = os._exit  # a run keeps systems from it
 CLOSING = 2.0  # seconds that a system has to close
-FORGOTTEN = 600.0  # seconds after which a process that nobody asks is ended: who has begun it may be gone
+UNASKED_SECONDS = 600.0  # seconds after which a process that nobody asks is ended: who has begun it may be gone
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +80,7 @@ class Clean:
     held: frozenset[tuple[str, ...]] = frozenset()
 
 
-Answer = Clean | Wrong | None
+Answer = Clean | ShowedWrong | None
 """None: it cannot be asked there."""
 
 
@@ -97,18 +97,18 @@ class _Shard:
         programs = RowCompiler(self._compiled.lifecycle).checked()
         self._runner = RowRunner(self._compiled, programs, self._adapter, number=setting.number, budget=setting.budget)
 
-    def answer(self, order: Order) -> Clean | Wrong:
+    def answer(self, order: Order) -> Clean | ShowedWrong:
         """Return what an order came to."""
         runner = self._runner
         runner.go_on_from(order.known)
         runner.witnessed, runner.held = Counter(), set()
         if order.work.name in SEARCHES:
             tally = self._searched(*order.work, order.seconds)
-            return Wrong() if tally is None else Clean(None, tally, frozenset(self._adapter.answered))
+            return ShowedWrong() if tally is None else Clean(None, tally, frozenset(self._adapter.answered))
         result = runner.clean(self._compiled.lifecycle.rows[order.work.name])
         tally = SearchTally(runner.witnessed)
         answered, held = frozenset(self._adapter.answered), frozenset(runner.held)
-        return Wrong() if result is None else Clean(result, tally, answered, held)
+        return ShowedWrong() if result is None else Clean(result, tally, answered, held)
 
     def _searched(self, name: str, round_: int, seconds: float | None) -> SearchTally | None:
         from conformance.search import Faults  # Hypothesis is slow to import
@@ -250,7 +250,7 @@ class _Processes:
 
     def _forgotten(self) -> list[_ShardProcess]:
         """Return those that nobody has asked for long: whoever did may be gone."""
-        until = time.monotonic() - FORGOTTEN
+        until = time.monotonic() - UNASKED_SECONDS
         with self._lock:
             every = [each for processes in self._of.values() for each in processes]
         return [each for each in every if each.idle_since is not None and each.idle_since < until]

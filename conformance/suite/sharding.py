@@ -20,7 +20,7 @@ from functools import partial
 from typing import Self
 
 from conformance.errors import UsageError
-from conformance.suite.machine import SEARCHES, SearchTally, Wrong, rounds_of
+from conformance.suite.machine import SEARCHES, SearchTally, ShowedWrong, rounds_of
 from conformance.suite.rows import KnownWrong, RowRunner
 from conformance.suite.shard import Answer, Clean, Order, Setting, Work, asked, end_all, refusal
 from conformance.system import Adapter, HarnessError, resolve
@@ -89,7 +89,7 @@ class Shards:
 
             yield result
 
-    def search(self, runner: RowRunner, coming: Iterator[tuple[str, int]]) -> SearchTally | Wrong | None:
+    def search(self, runner: RowRunner, coming: Iterator[tuple[str, int]]) -> SearchTally | ShowedWrong | None:
         """Return what the first of the searches to come came to in its round; None where it cannot be made elsewhere.
 
         That is where it has to know what is wrong. One in which something was wrong has to be made here, whatever the time.

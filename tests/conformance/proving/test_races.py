@@ -10,7 +10,7 @@ import pytest
 from conformance.budget import USUAL
 from conformance.command.cli import main
 from conformance.proving import as_page, as_plain, proved
-from conformance.stand_ins import Race, races, racing_system
+from conformance.stand_ins import Race, races_of, racing_system
 from conformance.stand_ins.races import MISTAKES
 from conformance.suite import RowRunner, makes_calls_at_once
 from conformance.targets import open_system
@@ -117,18 +117,18 @@ def test_nobody_asked_for_races_and_a_model_that_lets_nobody_in(tmp_path: Path) 
     proof = proved(load(errands(tmp_path)), clause="operations.look")
     assert proof.races is None
     assert as_plain(proof)["races"] is None
-    assert races(load("background-tasks")) == []
+    assert races_of(load("background-tasks")) == []
 
 
 def test_each_operation_that_changes_something_has_two_and_files_one() -> None:
-    found = races(load("thread-job"))
+    found = races_of(load("thread-job"))
     changing = [each.name for each in load("thread-job").kernel.operations if not each.observes]
     assert len(found) == 2 * len(changing) + 1
     assert [each for each in found if each.mistake == "shared file"] == [Race("turn_boundary", "shared file")]
 
 
 @pytest.mark.thorough
-@pytest.mark.parametrize("race", races(load("thread-job"))[::4], ids=lambda race: f"{race.operation}-{race.mistake}")
+@pytest.mark.parametrize("race", races_of(load("thread-job"))[::4], ids=lambda race: f"{race.operation}-{race.mistake}")
 def test_one_caller_after_the_other_notices_nothing(race: Race) -> None:
     compiled = load("thread-job")
     adapter = open_system(compiled, racing_system(compiled, race, {"clock": "virtual", "concurrency": "threads"}))
