@@ -113,11 +113,12 @@ class Shards:
             if not self._begin(works, known):
                 return None
             done, _ = wait(self._running, PAUSE, FIRST_COMPLETED)
+            vain = [each for each in done if each.cancelled() or each.exception()]
             for each in done:
                 order = self._running.pop(each)
-                self._made[order.work] = (order.known, None if each.cancelled() or each.exception() else each.result())
-            alone = 0 if done or self.cluster is None or self.cluster.lanes else alone + 1
-            if alone > LOST:
+                self._made[order.work] = (order.known, None if each in vain else each.result())
+            alone = alone + 1 if not done or vain else 0
+            if alone and self.cluster is not None and not self.cluster.lanes and (vain or alone > LOST):
                 self._lose()
         return self._made[works[0]][1]
 

@@ -9,7 +9,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +23,7 @@ from conformance.api import prepared
 from conformance.errors import UsageError
 from conformance.proving import Proof, proved
 from conformance.report import Watcher
+from conformance.suite import sharding
 from conformance.verdict import RowResult
 from conformance.workers import Cluster, cluster_at, spread
 from statemachines.compile import load
@@ -145,6 +146,37 @@ def test_a_run_on_a_cluster_leaves_no_process_of_its_own(address: str) -> None:
 def test_what_a_worker_is_asked_comes_back_in_order(address: str) -> None:
     with cluster_at(address) as cluster, spread(cluster=cluster) as ask:
         assert list(ask(divmod, [(number, 3) for number in range(7)])) == [divmod(number, 3) for number in range(7)]
+
+
+class Ender(Watcher):
+    """Ends what it is given once the first row has been told; it watches a run."""
+
+    def __init__(self, cluster: ExitStack) -> None:
+        self.cluster = cluster
+
+    def row(self, result: RowResult) -> None:
+        self.cluster.close()
+
+
+@pytest.mark.thorough
+def test_a_run_whose_cluster_is_gone_does_what_is_left_by_itself(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sharding, "LOST", 1)
+    with ExitStack() as cluster:
+        found = cluster.enter_context(scheduler(tmp_path))
+        cluster.enter_context(running("dask_worker", found, "--no-nanny", "--local-directory", str(tmp_path)))
+        client = Client(found)
+        client.wait_for_workers(1, BEGINS)
+        client.close()
+        rows = "N1,N2,N3,E5"
+        with (
+            prepared("task-progress", "reference", rows=rows, quick=True, cluster=found) as run,
+            pytest.warns(UserWarning, match=f"the cluster at {found} is gone, so what is left is run here"),
+        ):
+            report = run.go([Ender(cluster)])
+    assert report.ok
+    assert [each.id for each in report.rows] == rows.split(",")
 
 
 # ── What cannot be used ──
