@@ -127,7 +127,6 @@ def test_each_operation_that_changes_something_has_two_and_files_one() -> None:
     assert [each for each in found if each.mistake == "shared file"] == [Race("turn_boundary", "shared file")]
 
 
-@pytest.mark.thorough
 @pytest.mark.parametrize("race", races_of(load("thread-job"))[::4], ids=lambda race: f"{race.operation}-{race.mistake}")
 def test_one_caller_after_the_other_notices_nothing(race: Race) -> None:
     compiled = load("thread-job")

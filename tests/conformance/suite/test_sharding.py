@@ -93,7 +93,6 @@ def test_the_report_is_the_same_whatever_the_number(workers: int, rows: str | No
     assert {each for each in run_here if each not in SEARCHES} == failed - {MACHINE}
 
 
-@pytest.mark.thorough
 def test_of_a_system_that_conforms_nothing_is_run_here(run_here: list[str]) -> None:
     assert conformance.run("task-progress", "reference", rows="N1,N2,E5,machine", quick=True, workers=2).ok
     assert run_here == []
