@@ -7,6 +7,7 @@ does again what a worker had begun that is gone.
 from __future__ import annotations
 
 import contextlib
+import socket
 import threading
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Executor, ProcessPoolExecutor
@@ -39,10 +40,14 @@ class Cluster:
     def __init__(self, address: str) -> None:
         try:
             from distributed import Client  # an extra, and slow to import
+            from distributed.comm.addressing import parse_address, parse_host_port
         except ImportError:
             raise UsageError("a cluster needs Dask; pip install 'lifecycle-conformance[cluster]'") from None
         self.address = address
         try:
+            _, place = parse_address(address, strict=True)
+            # one that connects in vain leaves a thread behind that the next one may wait for
+            socket.create_connection(parse_host_port(place), CONNECT_SECONDS).close()
             self._client = Client(address, timeout=CONNECT_SECONDS, set_as_default=False)
         except Exception as error:  # noqa: BLE001 - what is no address, and what nobody answers at, comes in many forms
             reason = error_told(error).partition("\n")[0]
