@@ -265,9 +265,7 @@ class _Lacking(BaseModel):
                 continue
             elif few or keys[0] in self.doubted.named:
                 yield step
-            elif missing and (
-                keys[0] in missing or not isinstance(keys[0], str)
-            ):  # what is seen tells of no other keys
+            elif missing and (keys[0] in missing or not isinstance(keys[0], str)):  # no other keys are ever seen
                 missing = frozenset()  # it has come to all of them, so that the order does not matter
                 yield step
 

@@ -156,10 +156,7 @@ def reached(
         yield frozen, taken
         for result, outcomes in kept.steps(frozen, model):
             steps = [*taken, *outcomes]
-            point = (
-                id(result),
-                _signals(steps if never is not None else []),
-            )  # with a signal is not the same as without
+            point = (id(result), _signals(steps if never is not None else []))  # a signal makes it another one
             if point in known or (never is not None and never(steps)):
                 continue
             if len(known) >= most:

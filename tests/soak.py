@@ -25,9 +25,8 @@ from tests.conformance.systems import explained, row_result
 TOOL = f"cli:{Path(__file__).parent / 'tools' / 'reference.yaml'}"
 KINDS = ("right", "faulty", "dead")
 LIMIT = 1.0  # seconds for a call: some of the lies are deadlocks
-Trial = tuple[
-    str, str, int, int, bool
-]  # a lifecycle, what kind of system, which one of them, the seed, and if all rows
+Trial = tuple[str, str, int, int, bool]
+"""A lifecycle, what kind of system, which one of them, the seed, and whether all rows are run."""
 
 
 def main() -> int:

@@ -10,6 +10,7 @@ import pytest
 from conformance.budget import USUAL
 from conformance.command.cli import main
 from conformance.proving import as_page, as_plain, proved
+from conformance.proving.trial import Prover
 from conformance.stand_ins import Race, races_of, racing_system
 from conformance.stand_ins.races import MISTAKES
 from conformance.suite import RowRunner, makes_calls_at_once
@@ -125,6 +126,13 @@ def test_each_operation_that_changes_something_has_two_and_files_one() -> None:
     changing = [each.name for each in load("thread-job").kernel.operations if not each.observes]
     assert len(found) == 2 * len(changing) + 1
     assert [each for each in found if each.mistake == "shared file"] == [Race("turn_boundary", "shared file")]
+
+
+@pytest.mark.thorough
+def test_files_that_share_a_name_are_found_by_a_row() -> None:
+    prover = Prover(load("thread-job"))
+    (number,) = (number for number, race in enumerate(prover.races) if race.mistake == "shared file")
+    assert (prover.raced(number).outcome, prover.raced(number).row) == ("found", "X43")
 
 
 @pytest.mark.parametrize("race", races_of(load("thread-job"))[::4], ids=lambda race: f"{race.operation}-{race.mistake}")

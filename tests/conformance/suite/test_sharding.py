@@ -7,6 +7,7 @@ import sys
 import time
 from collections import Counter
 from contextlib import nullcontext
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -128,6 +129,14 @@ def test_nobody_waits_for_a_process_that_does_not_begin() -> None:
         time.sleep(0.5)
         began = time.monotonic()
     assert time.monotonic() - began < 30
+
+
+def test_a_process_elsewhere_finds_the_kit_where_it_has_it_itself() -> None:
+    """On another machine Python need not lie where the one lies that asks."""
+    with adapted("reference", load("task-progress")) as adapter:
+        setting = replace(setting_of(runner_of(adapter)), path=())
+        assert shard.refusal(setting) == ""
+        shard.end_all(setting.run)
 
 
 def test_what_cannot_be_asked_leaves_no_process(monkeypatch: pytest.MonkeyPatch) -> None:
