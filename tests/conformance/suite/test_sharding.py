@@ -113,6 +113,14 @@ def test_what_another_process_finds_in_time_counts() -> None:
         assert [each.verdict for each in run.go().rows] == [Verdict.FAIL]
 
 
+def test_what_another_process_has_found_is_sought_here_though_the_time_is_used_up() -> None:
+    with adapted(Alone, load("task-progress")) as adapter:
+        runner = runner_of(adapter)
+        faults = Faults(runner.broken_calls, late=lambda: True)
+        machine._rounds(runner, faults, [], set(), lambda coming: machine.ShowedWrong(), endless=False)
+        assert faults.found
+
+
 class Begins(Alone):
     """It takes for ever to begin in a process of its own."""
 
@@ -141,12 +149,13 @@ def test_a_process_elsewhere_finds_the_kit_where_it_has_it_itself() -> None:
 
 def test_what_cannot_be_asked_leaves_no_process(monkeypatch: pytest.MonkeyPatch) -> None:
     with adapted(Alone, load("task-progress")) as adapter:
-        setting = setting_of(runner_of(adapter))
+        runner = runner_of(adapter)
+        setting = setting_of(runner)
         with nothing_left():
             order = Order(Work("N1"), lambda: None)  # type: ignore[arg-type]  # what no pipe takes
             assert shard.asked(setting, order) is None
             shard.end_all(setting.run)
-            assert shard.asked(setting, order) is None  # nor does another one begin
+            assert shard.asked(setting, Order(Work("N1"), runner.known)) is None  # nor does another one begin
 
 
 @pytest.mark.thorough
