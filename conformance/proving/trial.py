@@ -30,8 +30,6 @@ from statemachines.rows import RowCompiler
 CALL_SECONDS: Final = 2.0  # seconds for one call: some mistakes make a model go on for ever
 GLANCE: Final = replace(USUAL.quick(), schedules=4, schedules_of_all=8, schedules_of_each=1, more_schedules=4)
 """How often a row is run: a model that makes one call after the other has no races."""
-AT_ONCE: Final = USUAL.quick()
-"""How often a row runs that makes calls at once, where only those can show a mistake; and how long they are searched for."""
 MOST_SETTINGS: Final = 6  # with which the rows are run for one mistake
 ELSEWHERE: Final = replace(USUAL_BOUNDS, states=200, transitions=2_000)
 """How far a mistake is compared where a policy is not the default one."""
@@ -211,16 +209,18 @@ class Prover:
         declares = {"clock": "virtual", "concurrency": "threads"}
         with closing(open_system(self.compiled, racing_system(self.compiled, race, declares))) as adapter:
             adapter.limit = CALL_SECONDS
-            runner = self._runner(adapter, AT_ONCE)
             rows = filter(makes_calls_at_once, self.compiled.lifecycle.rows.values())
-            for row in sorted(rows, key=lambda row: _far(row, race.clause)):
+            nearest = sorted(rows, key=lambda row: _far(row, race.clause))
+            # What few schedules show is shown soon; by chance they show nothing.
+            runners = [self._runner(adapter, budget) for budget in (USUAL.quick(), USUAL)]
+            for runner, row in itertools.product(runners, nearest):
                 calls = self._fails(runner, row)
                 if calls is not None:
                     ms = round((time.monotonic() - began) * 1000)
                     return told("found", row=row.id.text, calls=calls, ms=ms)
-            faults = Faults(runner.broken_calls, 1)
-            search(runner, PAIRS, faults, SearchTally())
-            shown = shrunk(faults.first.case, rounds=AT_ONCE.reproductions) if faults.first is not None else None
+            faults = Faults(runners[-1].broken_calls, 1)
+            search(runners[-1], PAIRS, faults, SearchTally())
+            shown = shrunk(faults.first.case, rounds=USUAL.reproductions) if faults.first is not None else None
         return told("alike") if shown is None else told("survives", shown=shown.row, calls=shown.calls)
 
     # ── By what models do ──
