@@ -22,7 +22,7 @@ from conformance.judge.history import Event, History, calls_of
 from conformance.judge.judge import NONE, Judge, Suspicion
 from conformance.judge.observation import Observation, WrongShape
 from conformance.refused import Refused
-from conformance.system import MOVED, Adapter, Broken, HarnessError, Stopwatch, code_of, overlapping
+from conformance.system import MOVED, Adapter, Broken, HarnessError, Stopwatch, code_of, idle, overlapping
 from statemachines.compile import Compiled
 from statemachines.model import Signal
 from statemachines.rows import UNEVALUABLE, Observed, RowFailure, RowTooLong, parts
@@ -292,7 +292,7 @@ class Case:
         self.overlaps += overlapping(seen) if told is None else told
         self.one_step += self.adapter.one_step
         if self.adapter.declaration.settles:
-            time.sleep(self.adapter.declaration.settles / 1000)  # what settles later belongs to these calls
+            idle(self.adapter.declaration.settles / 1000)  # what settles later belongs to these calls
         first = next((call.operation for call in history.calls), "")
         history = replace(history, signals=self._signals(first))
         history = self.trace[-1] = replace(history, within=self._stopwatch.since(began))

@@ -26,4 +26,4 @@ from conformance.system.found_class import resolve
 from conformance.system.instants import Instant, Stopwatch, Within, each_answer, earliest, latest
 from conformance.system.processes import end_all_marked, end_marked, marked
 from conformance.system.theirs import code_of, error_told, told
-from conformance.system.worker import came, leave, slices, started
+from conformance.system.worker import came, idle, leave, slices, started

@@ -24,7 +24,7 @@ from conformance.system.concurrent import Place, one_after_the_other, run_at_onc
 from conformance.system.declaration import MOVED, Declaration, DeclarationError
 from conformance.system.event_loop import Gate, Loop, called, rested
 from conformance.system.found_class import own_lines, place_of, source_files, takes
-from conformance.system.worker import Worker
+from conformance.system.worker import Worker, idle
 
 HUNG_LIMIT = 0.4  # seconds for an end that may wait for a call that hangs
 Signature = tuple[Sequence[str], Sequence[str]]  # what an operation always takes, and what may be left out
@@ -203,7 +203,7 @@ class Adapter:
 
     def _let_settle(self) -> None:
         """Wait until all can be seen that was caused so far: what changes something is called once and not asked again."""
-        time.sleep(max(self._settled_at - time.monotonic(), 0))
+        idle(self._settled_at - time.monotonic())
 
     @property
     def milliseconds(self) -> int:

@@ -6,6 +6,7 @@ import contextlib
 import ctypes
 import queue
 import threading
+import time
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import CancelledError, Future
 from contextlib import AbstractContextManager
@@ -30,6 +31,12 @@ def slices(limit: float, part: float = SLICE) -> Iterator[float]:
     while left > 0:
         yield min(left, part)
         left -= part
+
+
+def idle(seconds: float) -> None:
+    """Sleep so many seconds, while the system does what it does of its own."""
+    for part in slices(seconds):
+        time.sleep(part)
 
 
 def came(future: Future[Any], limit: float) -> bool:

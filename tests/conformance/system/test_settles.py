@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import os
 import queue
 import re
+import signal
+import subprocess
+import sys
 import threading
 import time
 from collections.abc import Callable
@@ -358,3 +362,45 @@ def test_what_time_alone_brings_is_none_of_a_call_that_has_settled(system: type[
             case.call("touch", {"bell": bell})
         assert not case.faults, case.finding
         assert [name for call in case.calls for name, _ in call.signals] == ["Rang"]
+
+
+STOPS = """
+import os, signal, sys, time
+sys.stdin.read(1)
+time.sleep(0.03)
+os.kill({who}, signal.{stop})
+time.sleep(0.5)
+os.kill({who}, signal.{go})
+"""
+
+
+class Worked(Late):
+    """A right system: a thread does what a call asks for, in several steps that together take less time than it says."""
+
+    declares: ClassVar[dict[str, Any]] = {"clock": "none", "settles": 400}
+    steps = 6
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.begun: list[threading.Thread] = []
+
+    def later(self, effect: Callable[[], None]) -> None:
+        def work() -> None:
+            for _ in range(self.steps):
+                time.sleep(0.03)
+            effect()
+
+        self.begun.append(threading.Thread(target=work, daemon=True))
+        self.begun[-1].start()
+
+
+def test_a_machine_that_stands_still_for_a_while_leaves_a_system_the_time_that_it_says() -> None:
+    stops = STOPS.format(who=os.getpid(), stop=signal.SIGSTOP.name, go=signal.SIGCONT.name)
+    stopper = subprocess.Popen([sys.executable, "-c", stops], stdin=subprocess.PIPE)
+    with adapted(Worked, SMALL) as adapter, stopper:
+        case = Case(SMALL, adapter)
+        job = case.call("start", {}).given["job_id"]
+        case.call("finish", {"job": job})
+        os.write(stopper.stdin.fileno(), b"!")  # type: ignore[union-attr]  # it was asked for
+        assert case.call("drain", {}).given == [{"job": job}]
+        assert case.finding is None
