@@ -6,6 +6,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from dataclasses import dataclass
 from typing import Any
 
+from conformance.report.calls_at_once import at_once_told
 from conformance.report.records import LEVELS, Coverage, Footer, Header, tally
 from conformance.report.texts import cut, latest, named, number, one_line, visible
 from conformance.verdict import (
@@ -137,10 +138,13 @@ def failing(row: RowResult, earlier: dict[str, str], replay: str = "") -> Block:
     if found is None:
         facts.append(("because", cut(row.reason)))
         return Block(row.verdict, title, one_line(row.about), tuple(facts), replay=replay)
+    at_once = at_once_told(found)
+    seen = at_once if at_once and found.matter.startswith("order") else cut(found.seen)
     facts += [
         ("clause", one_line(found.clause)),
         ("expected", cut(found.expected)),
-        ("seen", cut(found.seen)),
+        ("seen", seen),
+        ("at once", at_once if at_once != seen else ""),
     ]
     rounds = f"; reproduces in {found.reproduced} of {found.rounds} rounds" if found.rounds > 1 else ""
     if not found.reproduced:

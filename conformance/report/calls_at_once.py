@@ -1,0 +1,40 @@
+"""What calls made at once gave, in words: a row only says that they were made, and what they gave often decides."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator, Sequence
+
+from conformance.report.texts import cut, named, number
+from conformance.verdict import Counterexample, Made
+
+MOST_TOLD = 12  # calls that are told one by one
+
+
+def at_once_told(found: Counterexample) -> str:
+    """Return a line for each call of a counterexample that was made at once with others: its number, what it gave, and after which it began.
+
+    The text is empty where there are none, or none of them tells anything. Ids stand there by the names that the row gives them.
+    """
+    steps = (list(calls) for _, calls in itertools.groupby(found.played, key=lambda each: each.step))
+    groups = [calls for calls in steps if len(calls) > 1]
+    if not any(call.gave or call.signals for calls in groups for call in calls):
+        return ""
+    text = "\n".join(line for calls in groups for line in _told(calls))
+    for name, value in found.ids.items():
+        text = text.replace(repr(value), name)
+    return cut(text)
+
+
+def _told(calls: Sequence[Made]) -> Iterator[str]:
+    for place, call in enumerate(calls[:MOST_TOLD], 1):
+        gave = ", ".join([call.gave or "nothing", *call.signals])
+        before = [
+            str(other)
+            for other, each in enumerate(calls, 1)
+            if each.caller != call.caller and 0 < each.ended < call.began  # 0: it never came back
+        ]
+        began = f" (began after {named(before)} had come back)" if before and len(calls) <= MOST_TOLD else ""
+        yield f"{place}: {call.call} → {gave}{began}"
+    if len(calls) > MOST_TOLD:
+        yield f"… and {number(len(calls) - MOST_TOLD, 'call')} more at once with these"
