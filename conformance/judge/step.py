@@ -1,4 +1,4 @@
-"""One call on one configuration of the model: whether the answer is allowed, and what follows from it."""
+"""One idea: one call on one configuration of the model: whether the answer is allowed, and what follows from it."""
 
 from __future__ import annotations
 
@@ -211,8 +211,11 @@ class Stepper:
         """Carry an operation out, with the ids that the system chose."""
 
         def lacking(entity: str, *form: Any) -> str:
-            gives, wanted = f"operations.{call.operation}.gives", f"the id of the new {entity}"
-            raise Contradiction(Finding("shape", gives, call.operation, wanted, short(call.given)))
+            name = next((name for name, of in self.facts.minted_in(call.operation).items() if of == entity), "")
+            wanted, seen = f"the id of the new {entity}{f' as {name}' if name else ''}", short(call.given)
+            if name:
+                seen = f"no {name}, beside {short({key: each for key, each in call.given.items() if key != name})}"
+            raise Contradiction(Finding("shape", f"operations.{call.operation}.gives", call.operation, wanted, seen))
 
         try:
             return model.do(call.operation, call.arguments, self.facts.minting(call, lacking))

@@ -68,8 +68,9 @@ def test_an_id_may_come_again_when_its_record_is_gone() -> None:
 
 
 def test_a_start_gives_an_id_be_it_empty() -> None:
-    kind, clause, expected, _ = told(Watched()("start", "t1", "c", "bash", gives=started("a") | {"job_id": None}))
-    assert (kind, clause, expected) == ("shape", "operations.start.gives", "the id of the new Job")
+    kind, clause, expected, seen = told(Watched()("start", "t1", "c", "bash", gives=started("a") | {"job_id": None}))
+    assert (kind, clause, expected) == ("shape", "operations.start.gives", "the id of the new Job as job_id")
+    assert seen.startswith("no job_id, beside {")
     Watched().must("start", "t1", "c", "bash", gives=started("a") | {"job_id": ""})
 
 
