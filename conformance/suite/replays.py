@@ -160,6 +160,9 @@ def _once(runner: RowRunner, program: Program, seed: int) -> _Round:
             unanswered = UNSURE
         elif case.faults:
             other = case.faults[0]
-            reason = f"breaks another rule now, {other.clause}: expected {other.expected}; seen {other.seen}"
+            said = f"expected {other.expected}; seen {other.seen}"
+            # Whoever saved it may have known that the system leaves another clause out which explains the same.
+            same = said.casefold() in program.row.about.casefold()
+            reason = said if same else f"breaks another rule now, {other.clause}: {said}"
             return _Round(True, reason, case.adapter.transcript())
     return _Round(unanswered=unanswered)

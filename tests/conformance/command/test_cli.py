@@ -1243,6 +1243,10 @@ def test_a_replay_tells_of_another_rule_that_the_same_calls_break(
     assert ran("replay", str(path), "--against", "python:deaf:Deaf") == EXIT_VIOLATES
     said = "C1: still fails: breaks another rule now, operations.start.gives: expected status = 'running'"
     assert capsys.readouterr().out.startswith(said)
+    about = "Expected status = 'running'; seen status = 'failed'."
+    path.write_text(re.sub("about: .*", f'about: "{about}"', path.read_text(encoding="utf-8")), encoding="utf-8")
+    assert ran("replay", str(path), "--against", "python:deaf:Deaf") == EXIT_VIOLATES
+    assert capsys.readouterr().out.startswith("C1: still fails: expected status = 'running'; seen status = 'failed'\n")
 
 
 @pytest.mark.thorough
