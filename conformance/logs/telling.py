@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from conformance.judge import Event, Finding, calls_of, comparable, said, short
+from conformance.judge import NO_SIGNAL, Event, Finding, calls_of, comparable, said, short
 from conformance.logs.following import Following, Unexplained
 from conformance.logs.reading import LoggedCall, LoggedSignal, called
 from statemachines.compile import Compiled
@@ -57,6 +57,14 @@ class Refusal:
     sentence: str
     system: str
     uncertain: str
+
+    @property
+    def hint(self) -> str:
+        """What to say in the map where the log only does not show what is missing."""
+        missing = self.finding.kind == "signal" and self.finding.expected != NO_SIGNAL
+        return (
+            f"a log that does not show it says so in its map: `hidden: [signal {self.finding.path}]`" if missing else ""
+        )
 
 
 def answered(call: Observed) -> str:

@@ -89,6 +89,8 @@ def _refusal(refused: Refusal) -> Iterator[str]:
         yield f"  {'system':<11}{refused.system}"
     yield f"  {'expected':<11}{finding.expected}"
     yield f"  {'seen':<11}{finding.seen}"
+    if refused.hint:
+        yield f"  {'hint':<11}{refused.hint}"
     yield f"  {'clause':<11}{finding.clause}" + (f": {refused.sentence}" if refused.sentence else "")
     yield "  before it" if refused.before else f"  {'before it':<11}nothing"
     yield from (f"    {each.place}  {each.text}" for each in refused.before)
@@ -159,4 +161,5 @@ def _plain(refused: Refusal) -> dict[str, Any]:
         "state": list(refused.states),
         "instead": list(refused.instead),
         "uncertain": refused.uncertain,
+        "hint": refused.hint,
     }

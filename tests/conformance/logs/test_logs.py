@@ -16,6 +16,7 @@ from conformance.judge import Configuration, kernel_facts
 from conformance.logs import LogMap, LogResult, checked, of_spans, plain, read_map, usual
 from conformance.logs.forgetting import Forgetting
 from conformance.logs.text import exit_of, verdict
+from conformance.logs.text import written as lines_of
 from statemachines.compile import load
 from statemachines.diagnostics import SpecError
 from statemachines.specs import shipped
@@ -275,6 +276,24 @@ def test_hidden_calls_may_have_been_made_at_any_time(tmp_path: Path) -> None:
     assert verdict(traced(tmp_path, entries, mapped(tmp_path, "hidden: [start, finish]\n"))) == "held"
     wrong = [*entries, asked(40, "running")]
     assert line(traced(tmp_path, wrong, mapped(tmp_path, "hidden: [start, finish]\n"))) == 3
+
+
+def test_a_log_that_shows_no_signals_is_told_how_to_say_so(tmp_path: Path) -> None:
+    table = load("background-tasks")
+    entries = [
+        {"at": 0, "call": "spawn", "with": {"label": "a"}, "gives": {"task_id": "t1"}},
+        {"at": 10, "call": "cancel_task", "with": {"task": "t1"}, "gives": True},
+    ]
+    (tmp_path / "map.yaml").write_text("hidden: [signal CancelSeen]\n", encoding="utf-8")
+    found = outcome(table, entries, tmp_path / "log.jsonl", usual(table))
+    assert found.refused is not None
+    assert "`hidden: [signal CancelSeen]`" in found.refused.hint
+    assert f"  hint       {found.refused.hint}" in "\n".join(lines_of(found))
+    without = outcome(table, entries, tmp_path / "log.jsonl", read_map(table, str(tmp_path / "map.yaml")))
+    assert verdict(without) == "held"
+    twice = outcome(table, [entries[0], entries[0]], tmp_path / "log.jsonl", usual(table))
+    assert twice.refused is not None
+    assert twice.refused.hint == ""
 
 
 def test_systems_apart_are_followed_apart(tmp_path: Path) -> None:
