@@ -134,3 +134,24 @@ class LeavesOutWhatHasLeft(Jobs):
         for job in watched:
             if job not in call.watched:
                 self._unwatch(job.completion)
+
+
+class AcknowledgesBesideACancel(Jobs):
+    """Open: "acknowledge(ids) when a result was returned". A call that only cancels gives snapshots with the results."""
+
+    def _nothing_to_watch(
+        self, call: ToolCall, poll: Sequence[str] | None, cancel: Sequence[str], owner: str | None
+    ) -> Reply:
+        reply = super()._nothing_to_watch(call, poll, cancel, owner)
+        if cancel:
+            self._acknowledge_ended(self._select(cancel, owner))
+        return reply
+
+
+class UnwatchLoses(Jobs):
+    """By policy what settles while it is watched is lost after that. Open: what had settled, and waits for its next attempt."""
+
+    declares: ClassVar[dict[str, Any]] = declaring(policies={"unwatch_restores": "lost"})
+
+    def __init__(self) -> None:
+        super().__init__(unwatch_restores="lost")

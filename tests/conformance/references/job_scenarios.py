@@ -282,6 +282,13 @@ SCENARIOS: dict[type[Lie], str] = {
         "a = register('bash', 'x'); b = tool(poll=[a]); abort_tool(b); settle(a, 'ok', 'x')"
     ),
     suppression.UnknownIsAcknowledged: ("acknowledge(['x']); a = register('bash', 'x', 'x'); settle(a, 'ok', 'done')"),
+    suppression.RetriesUnderAWatch: (
+        "sink('refuse'); a = register('bash', 'x'); settle(a, 'ok', 'x'); watch([a]); wait(60_000)"
+    ),
+    suppression.WatchesBelowNone: "a = register('bash', 'x'); unwatch([a]); watch([a]); settle(a, 'ok', 'x')",
+    suppression.WatchTakesBackFailures: (
+        "sink('refuse'); a = register('bash', 'x'); settle(a, 'ok', 'x'); watch([a]); unwatch([a]); wait(800); wait(600)"
+    ),
     suppression.RunningIsNotSilenced: "a = register('bash', 'x'); acknowledge([a]); settle(a, 'ok', 'x')",
     reuse.CollisionReplaces: "register('bash', 'first', ' build '); register('bash', 'second', 'build')",
     reuse.CollisionIsRefused: "register('bash', 'first', ' build '); register('bash', 'second', 'build')",

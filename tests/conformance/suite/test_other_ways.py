@@ -126,6 +126,8 @@ MORE: dict[str, dict[type, tuple[str, ...]]] = {
         cancelling.WithoutManager: ("N13",),
         cancelling.NothingIsFoundWithoutManager: ("N13",),
         cancelling.ShownIsNotTold: ("E82", MACHINE),
+        cancelling.AcknowledgesBesideACancel: ("N6", MACHINE),
+        cancelling.UnwatchLoses: ("E10", MACHINE),
         job.ResultOnce: ("E71",),
     },
     "background-tasks": {
@@ -229,6 +231,20 @@ ONCE_ACCUSED: list[tuple[type, Sequence[str]]] = [
         [
             *[*CANCELLED, "sink(refuse)", "t = tool([a.job_id], [b.job_id])"],
             *["settle(a.handle, ok, 'x')", "sink(accept)", "wait(60000)"],
+        ],
+    ),
+    (
+        cancelling.AcknowledgesBesideACancel,
+        [
+            *["sink(raise)", *WATCHED[:1], "settle(a.handle, ok, 'x')", "t = tool(null, [a.job_id])"],
+            *["tool_result(t.token)", "sink(accept)", "wait(1000)"],
+        ],
+    ),
+    (
+        cancelling.UnwatchLoses,
+        [
+            *["sink(refuse)", *WATCHED[:1], "settle(a.handle, ok, 'x')", "watch([a.job_id])"],
+            *["unwatch([a.job_id])", "sink(accept)", "wait(1000)"],
         ],
     ),
     (Jobs, [*AT_ONCE, "together(get(a.job_id), tool(null, [a.job_id]))"]),

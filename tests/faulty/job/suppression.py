@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterable
 from conformance.references.job import ToolCall
 from conformance.references.job_delivery import Completion, Reply
 from conformance.references.job_records import JobRecord
-from tests.faulty.job.lie import Lie
+from tests.faulty.job.lie import Lie, declaring
 
 
 class PollDoesNotAcknowledge(Lie):
@@ -202,3 +202,39 @@ class PollAcknowledgesWhatItWaitedFor(Lie):
         self._acknowledge_ended(self._ran.get(call.token, call.watched))
         for job in call.watched:
             self._unwatch(job.completion)
+
+
+class RetriesUnderAWatch(Lie):
+    """It says that what settles under a watch is lost, and goes on with the attempts of what had settled before."""
+
+    row, calls = "E87", 5
+    right = declaring("policies", "unwatch_restores", "lost")
+    declares = right.declares
+
+    def __init__(self) -> None:
+        super().__init__(unwatch_restores="lost")
+
+    def _remove(self, completion: Completion) -> None:
+        if not completion.failures:
+            super()._remove(completion)
+
+
+class WatchesBelowNone(Lie):
+    """The end of a watch that never began takes the next one away."""
+
+    row, calls = "E88", 4
+
+    def _unwatch(self, completion: Completion) -> None:
+        completion.watchers -= 1
+        if completion.place == "held":
+            self._offer(completion)
+
+
+class WatchTakesBackFailures(Lie):
+    """What a watch holds back begins its delays anew."""
+
+    row, calls = "E89", 7
+
+    def _watch(self, completion: Completion) -> None:
+        super()._watch(completion)
+        completion.failures = 0
