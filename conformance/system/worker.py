@@ -135,6 +135,27 @@ def started(
     return threads, results
 
 
+class _Done:
+    """What one function after the other gave, each handed over before the next one begins.
+
+    A `SimpleQueue` would do, but for a time limit: where a busy machine runs its `get` too late, that waits for ever.
+    """
+
+    def __init__(self) -> None:
+        self.last: Future[Any]
+        self._there = threading.Lock()
+        self._there.acquire()
+
+    def put(self, future: Future[Any]) -> None:
+        """Hand over what a function gave."""
+        self.last = future
+        self._there.release()
+
+    def wait(self, seconds: float) -> bool:
+        """Wait so long; return whether something was handed over."""
+        return self._there.acquire(timeout=seconds)
+
+
 class Worker:
     """Runs one function after the other on a thread of its own, each within a time limit.
 
@@ -144,7 +165,7 @@ class Worker:
     def __init__(self) -> None:
         self.stuck = False
         self._work: queue.SimpleQueue[Callable[[], Any] | None] = queue.SimpleQueue()
-        self._done: queue.SimpleQueue[Future[Any]] = queue.SimpleQueue()
+        self._done = _Done()
         self._thread = Thread(partial(_serve, self._work, self._done))
         self._thread.start()
 
@@ -160,8 +181,7 @@ class Worker:
         try:
             self._work.put(function)
             for part in slices(limit, SLICE if look is None else GLANCE):
-                with contextlib.suppress(queue.Empty):
-                    future = self._done.get(timeout=part)
+                if self._done.wait(part):
                     break
                 if look is not None:
                     look()
@@ -172,14 +192,14 @@ class Worker:
             self.stop()
             leave(self._thread)
             raise
-        return future.result()
+        return self._done.last.result()
 
     def stop(self) -> None:
         """Let the thread end after what it does now."""
         self._work.put(None)
 
 
-def _serve(work: queue.SimpleQueue[Callable[[], Any] | None], done: queue.SimpleQueue[Future[Any]]) -> None:
+def _serve(work: queue.SimpleQueue[Callable[[], Any] | None], done: _Done) -> None:
     while (function := work.get()) is not None:
         future: Future[Any] = Future()
         fulfil(future, function)
