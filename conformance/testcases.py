@@ -11,7 +11,7 @@ from typing import Any, ClassVar
 from conformance.api import System, check_arguments, known_failures, loaded
 from conformance.budget import USUAL
 from conformance.errors import faults_told
-from conformance.report import stale_told
+from conformance.report import FAILING, failing, stale_told
 from conformance.suite import ABOUT_MACHINE, MACHINE, Baseline, RowRunner, run_machine, run_row, selected
 from conformance.system import HarnessError
 from conformance.targets import open_system
@@ -111,8 +111,12 @@ def _tell(test: unittest.TestCase, results: Sequence[RowResult]) -> None:
 
 
 def failure_text(result: RowResult) -> str:
-    """Return what is said of a row that fails: where it stands, what was expected and seen, and what shows it."""
-    text = [f"{result.id} {result.verdict}: {result.about}", f"  {result.reason}", f"  {result.where}"]
-    if (found := result.counterexample) is not None:
-        text += [f"  expected {found.expected}", f"  seen     {found.seen}", "", found.row]
-    return "\n".join(text)
+    """Return what is said of a row that fails, as `conformance run` does: what was expected and seen, and the calls that show it."""
+    lines = [f"{result.id} {result.verdict}: {result.about}"]
+    if result.verdict not in FAILING:
+        return "\n".join([*lines, f"  {result.reason}", f"  {result.where}"])
+    said = failing(result, {})
+    for label, text in said.facts:
+        first, *more = text.split("\n")
+        lines += [f"  {label:<9} {first}", *(f"            {each}" for each in more)]
+    return "\n".join([*lines, "", said.trace] if said.trace else lines)

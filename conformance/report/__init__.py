@@ -14,6 +14,7 @@ from conformance.report.content import (
     against,
     by_head,
     declared_text,
+    failing,
     notes,
     opening,
     stale_told,

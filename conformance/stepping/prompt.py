@@ -109,7 +109,8 @@ class _Prompt:
         try:
             made = step()
         except NotTaken as why:
-            self._say(f"Not done: {why}.", *self._ids_in_words(line))
+            help_ = ["  `help` lists what can be typed."] if re.fullmatch(r"\w+", line) else []
+            self._say(f"Not done: {why}.", *self._ids_in_words(line), *help_)
             return
         for each in made:
             self._say(*self._told(each))

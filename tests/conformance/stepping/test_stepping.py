@@ -196,6 +196,7 @@ def test_time_passes() -> None:
         ("begin(b1)", "begin takes (boy, label, note), and 1 arguments are given"),
         ("end(errand-1)", "An id stands in quotes: 'errand-1'."),
         ("begin(", "Not done: "),
+        ("foo", "`help` lists what can be typed"),
         ("errand.id", "calls nothing"),
         ("guess('errand-1')", "the spec does not say what guess does here"),
         ("x = errand.id + 1", "Not done: "),

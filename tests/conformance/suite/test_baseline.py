@@ -13,7 +13,7 @@ import pytest
 import conformance
 from conformance.report import junit
 from conformance.report.reader import load
-from conformance.suite.baseline import Baseline
+from conformance.suite.baseline import PERHAPS_STALE, Baseline
 from conformance.suite.machine import MACHINE, run_machine
 from conformance.suite.rows import RowRunner
 from conformance.system import Deviation
@@ -186,6 +186,9 @@ def test_a_quick_run_does_not_tell_that_a_row_of_drawn_values_or_many_orders_hol
     held = [passed(fixed), passed(many)]
     assert known(fixed, many, whole=False).stale(held, {}, MACHINE) == (fixed,)
     assert known(fixed, many).stale(held, {}, MACHINE) == (fixed, many)
+    quick, whole = known(fixed, many, whole=False), known(fixed, many)
+    assert [quick.judged(each, []).reason for each in held] == ["", PERHAPS_STALE]
+    assert [whole.judged(each, []).reason for each in held] == ["", ""]
 
 
 def passed(name: str) -> RowResult:
