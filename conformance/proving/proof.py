@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from functools import cache, partial
 from typing import Any, Final
 
+from conformance.errors import UsageError
 from conformance.proving.trial import CALL_SECONDS, GLANCE, MutantResult, Outcome, Prover
 from conformance.stand_ins import Race, dead_systems
 from conformance.suite import RowRunner
@@ -79,11 +80,14 @@ def proved(
     raced     also try mistakes about locks, one operation at a time
     workers   so many processes, or the workers of a `cluster`; the proof is the same whatever their number
 
-    Raises UsageError where a worker of the cluster cannot read the spec.
+    Raises UsageError where there is no such mistake, and where a worker of the cluster cannot read the spec.
     """
     prover = Prover(compiled, seed=seed)
     numbers = [number for number, each in enumerate(prover.mutants) if not clause or within(each.clause, clause)]
     locks = [number for number, each in enumerate(prover.races) if raced and _is_near(each, clause)]
+    if not numbers and not locks:
+        about = clause or compiled.called
+        raise UsageError(f"there is no mistake to make about {about}; `conformance explain` names the clauses")
     with _asking(compiled, seed, workers, cluster, prover) as ask:
         done: list[MutantResult] = []
         for trial in itertools.chain(

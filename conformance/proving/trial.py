@@ -12,7 +12,7 @@ from functools import cache, cached_property, partial
 from typing import Any, Final, Literal
 
 from conformance.budget import USUAL, Budget
-from conformance.counterexample import shown_as_row, shrunk
+from conformance.counterexample import shown_as_played, shown_as_row, shrunk
 from conformance.stand_ins import Race, model_system, races_of, racing_system
 from conformance.suite import PAIRS, RowRunner, SearchTally, inapplicable, makes_calls_at_once, search, searches_of
 from conformance.system import Adapter
@@ -59,7 +59,7 @@ class MutantResult:
 
     row       the row that finds it, by a case of so many `calls`, after `ms` milliseconds of it and the rows tried before
     policies  the choices that make it show, where they are not the default ones
-    shown     of one that survives: the shortest calls that tell it apart, as a row
+    shown     of one that survives: the shortest calls that tell it apart, as a row; all of a race that did not show again
     search    None where the search was not asked
     """
 
@@ -211,7 +211,7 @@ class Prover:
             adapter.limit = CALL_SECONDS
             rows = filter(makes_calls_at_once, self.compiled.lifecycle.rows.values())
             nearest = sorted(rows, key=lambda row: _far(row, race.clause))
-            # What few schedules show is shown soon; by chance they show nothing.
+            # First few schedules, for most races show soon; then all, for few may miss one by chance.
             runners = [self._runner(adapter, budget) for budget in (USUAL.quick(), USUAL)]
             for runner, row in itertools.product(runners, nearest):
                 calls = self._fails(runner, row)
@@ -220,8 +220,11 @@ class Prover:
                     return told("found", row=row.id.text, calls=calls, ms=ms)
             faults = Faults(runners[-1].broken_calls, 1)
             search(runners[-1], PAIRS, faults, SearchTally())
-            shown = shrunk(faults.first.case, rounds=USUAL.reproductions) if faults.first is not None else None
-        return told("alike") if shown is None else told("survives", shown=shown.row, calls=shown.calls)
+            if faults.first is None:
+                return told("alike")
+            case, finding = faults.first.case, faults.first.finding
+            shown = shrunk(case, rounds=USUAL.reproductions) or shown_as_played(case, finding)
+        return told("survives", shown=shown.row, calls=shown.calls)
 
     # ── By what models do ──
 

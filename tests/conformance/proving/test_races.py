@@ -9,7 +9,7 @@ import pytest
 
 from conformance.budget import USUAL
 from conformance.command.cli import main
-from conformance.proving import as_page, as_plain, proved
+from conformance.proving import as_page, as_plain, proved, trial
 from conformance.proving.trial import Prover
 from conformance.stand_ins import Race, races_of, racing_system
 from conformance.stand_ins.races import MISTAKES
@@ -112,6 +112,27 @@ def test_where_no_row_does_the_search_shows_it(tmp_path: Path, capsys: pytest.Ca
     code = main(["prove", str(spec), "--clause", "operations.finish", "--races", "--json"])
     assert code == 1
     assert [each["outcome"] for each in json.loads(capsys.readouterr().out)["races"]] == ["survives", "survives"]
+
+
+def test_a_race_that_does_not_show_again_survives_all_the_same(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(trial, "shrunk", lambda case, **_: None)
+    prover = Prover(load(errands(tmp_path)))
+    found = prover.raced(prover.races.index(Race("finish", "checked before")))
+    assert found.outcome == "survives"
+    assert "together(" in found.shown
+
+
+def test_mistakes_about_locks_are_told_where_no_other_is_made(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(trial, "USUAL", USUAL.quick().quick())  # what comes of them does not matter
+    about = ["prove", str(errands(tmp_path)), "--clause", "operations.begin.gives"]
+    main([*about, "--races", "--json"])
+    told = json.loads(capsys.readouterr().out)
+    assert told["mistakes"] == []
+    assert [each["operator"] for each in told["races"]] == ["checked before", "written back"]
+    assert main(about) == 2
+    assert "there is no mistake to make about operations.begin.gives" in capsys.readouterr().err
 
 
 def test_nobody_asked_for_races_and_a_model_that_lets_nobody_in(tmp_path: Path) -> None:
