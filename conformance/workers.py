@@ -20,6 +20,9 @@ from typing import Any, Final
 from conformance.__about__ import __version__
 from conformance.errors import UsageError
 from conformance.system import error_told
+from statemachines.compile import Compiled, load
+from statemachines.requirements import spec_hash
+from statemachines.specs import RULES
 
 CONNECT_SECONDS: Final = 10.0
 """How long the scheduler of a cluster may take to answer."""
@@ -130,6 +133,31 @@ def spread(processes: int = 1, cluster: Cluster | None = None) -> Iterator[Ask]:
         except BaseException:
             pool.shutdown(wait=False, cancel_futures=True)
             raise
+
+
+@dataclass(frozen=True, slots=True)
+class SpecFile:
+    """A spec as another process finds it: by its path, and by the hash of what it says here: there another text may be."""
+
+    path: str
+    says: str
+
+    def load(self) -> Compiled:
+        """Return it compiled. Raises UsageError where the file says something else, and whatever loading a spec raises."""
+        compiled = load(self.path)
+        if spec_hash(compiled.lifecycle) != self.says:
+            raise UsageError(
+                f"{self.path} says something else than where this began; begin again when it is the same everywhere"
+            )
+        return compiled
+
+
+def spec_file(compiled: Compiled) -> SpecFile | None:
+    """Return where another process finds a spec; None where it was not loaded from a file."""
+    origin = compiled.origin
+    if origin is None:
+        return None
+    return SpecFile(str(origin.parent if origin.name == RULES else origin), spec_hash(compiled.lifecycle))
 
 
 @dataclass(frozen=True, slots=True)

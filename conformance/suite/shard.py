@@ -28,7 +28,7 @@ from conformance.suite.rows import KnownWrong, RowRunner
 from conformance.system import end_all_marked, error_told
 from conformance.targets import open_system
 from conformance.verdict import RowResult
-from statemachines.compile import load
+from conformance.workers import SpecFile
 from statemachines.rows import RowCompiler
 
 _end_process = os._exit  # a run keeps systems from it
@@ -46,7 +46,7 @@ class Setting:
 
     path: tuple[str, ...]
     modules: tuple[str, ...]
-    lifecycle: str
+    spec: SpecFile
     target: str
     limit: float
     number: int
@@ -90,7 +90,7 @@ class _Shard:
     def __init__(self, setting: Setting) -> None:
         for name in setting.modules:
             importlib.import_module(name)
-        self._compiled = load(setting.lifecycle)
+        self._compiled = setting.spec.load()
         self._adapter = open_system(self._compiled, setting.target)
         self._adapter.limit = setting.limit
         self._adapter.ready()

@@ -25,9 +25,8 @@ from conformance.suite.rows import KnownWrong, RowRunner
 from conformance.suite.shard import Answer, Clean, Order, Setting, Work, asked, end_all, refusal
 from conformance.system import Adapter, HarnessError, resolve
 from conformance.verdict import RowResult
-from conformance.workers import Cluster
+from conformance.workers import Cluster, spec_file
 from statemachines.lifecycle import Row
-from statemachines.specs import RULES
 
 AHEAD = 4  # orders for each lane beyond what is taken next
 PAUSE = 1.0  # seconds, after which whoever waits for a cluster looks whether it is still there
@@ -160,15 +159,14 @@ def setting_of(runner: RowRunner, cluster: Cluster | None = None) -> Setting:
 
     Raises UsageError for a system that another process cannot find by its name, or that a worker of the cluster cannot run.
     """
-    adapter, origin = runner.adapter, runner.compiled.origin
+    adapter, spec = runner.adapter, spec_file(runner.compiled)
     target = adapter.name
-    if origin is None or not _is_found(adapter, target):
+    if spec is None or not _is_found(adapter, target):
         raise UsageError(
             f"{target} cannot be run on several processes: they find a system by a name, such as "
             "python:module:Class, and this is one of this prompt or function; put it into a module, or run it with one"
         )
     modules = tuple(name for name in sys.modules if name.partition(".")[0] in ("conformance", "statemachines"))
-    spec = str(origin.parent if origin.name == RULES else origin)
     named = tuple(name for name in modules if not name.endswith("__main__"))
     path, run = tuple(sys.path), uuid.uuid4().hex
     setting = Setting(path, named, spec, target, adapter.limit, runner.number, runner.budget, run)

@@ -147,6 +147,14 @@ def test_a_process_elsewhere_finds_the_kit_where_it_has_it_itself() -> None:
         shard.end_all(setting.run)
 
 
+def test_a_process_that_finds_another_text_of_the_spec_runs_nothing() -> None:
+    with adapted("reference", load("task-progress")) as adapter:
+        setting = setting_of(runner_of(adapter))
+        older = replace(setting, spec=replace(setting.spec, says="0123456789abcdef"))
+        assert "says something else than where this began" in shard.refusal(older)
+        shard.end_all(setting.run)
+
+
 def test_what_cannot_be_asked_leaves_no_process(monkeypatch: pytest.MonkeyPatch) -> None:
     with adapted(Alone, load("task-progress")) as adapter:
         runner = runner_of(adapter)
