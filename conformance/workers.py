@@ -7,6 +7,7 @@ does again what a worker had begun that is gone.
 from __future__ import annotations
 
 import contextlib
+import os
 import socket
 import threading
 from collections.abc import Callable, Iterable, Iterator
@@ -15,6 +16,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
 from multiprocessing import get_context
+from multiprocessing.connection import Connection
 from typing import Any, Final
 
 from conformance.__about__ import __version__
@@ -30,6 +32,7 @@ CONNECT_SECONDS: Final = 10.0
 Ask = Callable[[Callable[..., Any], Iterable[tuple[Any, ...]]], Iterator[Any]]
 """Asks a function once for each tuple of arguments; gives what it returns, in their order. It is pickled by its name."""
 
+_end_process = os._exit  # a run keeps systems from it
 _AT_A_TIME = threading.Lock()  # a worker may have several threads, and what a process keeps is for one
 
 
@@ -114,7 +117,8 @@ def cluster_at(address: str) -> Iterator[Cluster | None]:
 def spread(processes: int = 1, cluster: Cluster | None = None) -> Iterator[Ask]:
     """Yield what asks a function many times: on so many processes of this machine, or on a cluster.
 
-    Whoever is interrupted waits for none of them. Raises UsageError where the cluster is gone meanwhile.
+    Whoever is interrupted waits for none of them, and the processes end with this one whatever ends it. Raises UsageError
+    where the cluster is gone meanwhile.
     """
     if cluster is not None:
         executor = cluster.executor
@@ -127,12 +131,28 @@ def spread(processes: int = 1, cluster: Cluster | None = None) -> Iterator[Ask]:
         finally:
             executor.shutdown(wait=False)  # without the work that nobody asks for any more
         return
-    with ProcessPoolExecutor(processes, mp_context=get_context("spawn")) as pool:
+    spawning = get_context("spawn")
+    theirs, ours = spawning.Pipe(duplex=False)
+    with theirs, ours:
+        pool = ProcessPoolExecutor(processes, spawning, _end_once_closed, (theirs,))
         try:
             yield lambda function, given: pool.map(_OneAtATime(function), given)
         except BaseException:
+            ours.close()
             pool.shutdown(wait=False, cancel_futures=True)
             raise
+        pool.shutdown()
+
+
+def _end_once_closed(asked_by: Connection) -> None:
+    """End this process once whoever asks it closes the other end of a pipe, as also the end of that process does."""
+
+    def wait_for_end() -> None:
+        with contextlib.suppress(EOFError, OSError):
+            asked_by.recv()
+        _end_process(0)
+
+    threading.Thread(target=wait_for_end, daemon=True).start()
 
 
 @dataclass(frozen=True, slots=True)

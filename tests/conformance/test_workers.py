@@ -153,6 +153,60 @@ def test_what_a_worker_is_asked_comes_back_in_order(address: str) -> None:
         assert list(ask(divmod, [(number, 3) for number in range(7)])) == [divmod(number, 3) for number in range(7)]
 
 
+ENDS_SOON = 20.0  # seconds, on a busy machine
+LASTS_LONG = 60.0
+
+
+def is_gone(process: int) -> bool:
+    """Return whether a process ends soon."""
+    try:
+        psutil.Process(process).wait(ENDS_SOON)
+    except psutil.NoSuchProcess:
+        return True
+    except psutil.TimeoutExpired:
+        return False
+    return True
+
+
+def test_who_is_interrupted_waits_for_no_process() -> None:
+    asked, began = 0, 0.0
+
+    def leading() -> None:
+        nonlocal asked, began
+        with spread(1) as ask:
+            (asked,) = ask(os.getpid, [()])
+            ask(time.sleep, [(LASTS_LONG,)])
+            began = time.monotonic()
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        leading()
+    assert time.monotonic() - began < ENDS_SOON
+    assert is_gone(asked)
+
+
+LEADS = f"""
+import os, time
+from conformance.workers import spread
+
+if __name__ == "__main__":
+    with spread(1) as ask:
+        print(*ask(os.getpid, [()]), flush=True)
+        list(ask(time.sleep, [({LASTS_LONG},)]))
+"""
+
+
+def test_a_process_ends_with_the_one_that_asks_it(tmp_path: Path) -> None:
+    file = tmp_path / "leads.py"
+    file.write_text(LEADS, encoding="utf-8")
+    kit = {**os.environ, "PYTHONPATH": str(Path(conformance.__file__).parent.parent)}
+    with subprocess.Popen([sys.executable, str(file)], stdout=subprocess.PIPE, text=True, env=kit) as leading:
+        assert leading.stdout is not None
+        asked = int(leading.stdout.readline())
+        leading.kill()
+        assert is_gone(asked)
+
+
 class Ender(Watcher):
     """Ends what it is given once the first row has been told; it watches a run."""
 
