@@ -6,6 +6,7 @@ import json
 import sys
 import time
 from collections import Counter
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import nullcontext
 from dataclasses import replace
 from pathlib import Path
@@ -18,7 +19,7 @@ from conformance.api import prepared
 from conformance.errors import UsageError
 from conformance.report import Report
 from conformance.search import Faults
-from conformance.suite import Pace, machine, shard
+from conformance.suite import Pace, machine, shard, sharding
 from conformance.suite.machine import MACHINE, SEARCHES, SearchTally, search
 from conformance.suite.rows import RowRunner
 from conformance.suite.shard import Clean, Order, Work
@@ -137,6 +138,36 @@ def test_nobody_waits_for_a_process_that_does_not_begin() -> None:
         time.sleep(0.5)
         began = time.monotonic()
     assert time.monotonic() - began < 30
+
+
+class Restarting:
+    """A cluster whose only worker is away at first; this process is its worker then."""
+
+    address = "nowhere"
+
+    def __init__(self) -> None:
+        self.back = time.monotonic() + 0.5
+        self.executor = ThreadPoolExecutor(1)
+
+    @property
+    def lanes(self) -> int:
+        """How many threads it has."""
+        return int(time.monotonic() > self.back)
+
+    def tell(self, function: Any, *given: Any) -> None:
+        """Call a function on its worker."""
+        function(*given)
+
+
+def test_a_worker_that_is_away_for_a_moment_is_waited_for(monkeypatch: pytest.MonkeyPatch, run_here: list[str]) -> None:
+    monkeypatch.setattr(sharding, "PAUSE", 0.1)
+    with adapted("reference", load("task-progress")) as adapter:
+        runner = runner_of(adapter)
+        cluster: Any = Restarting()
+        with Shards(setting_of(runner), 1, cluster) as shards:
+            (row,) = shards.rows(runner, [runner.compiled.lifecycle.rows["N1"]], endless=None)
+            assert [each.verdict for each in row()] == [Verdict.PASS]
+    assert run_here == []
 
 
 def test_a_process_elsewhere_finds_the_kit_where_it_has_it_itself() -> None:
