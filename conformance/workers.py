@@ -6,6 +6,7 @@ does again what a worker had begun that is gone.
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 import os
 import socket
@@ -28,6 +29,9 @@ from statemachines.specs import RULES
 
 CONNECT_SECONDS: Final = 10.0
 """How long the scheduler of a cluster may take to answer."""
+
+ANSWER_SECONDS: Final = 120.0
+"""How long each of its workers may take for what all of them are asked: a system may be slow to begin."""
 
 Ask = Callable[[Callable[..., Any], Iterable[tuple[Any, ...]]], Iterator[Any]]
 """Asks a function once for each tuple of arguments; gives what it returns, in their order. It is pickled by its name."""
@@ -81,8 +85,11 @@ class Cluster:
         return found
 
     def everywhere(self, function: Callable[..., Any], *given: Any) -> dict[str, Any]:
-        """Call a function once on each worker; return what it gives or the error that it raises, by the worker's address."""
-        found: dict[str, Any] = self._client.run(function, *given, on_error="return")
+        """Call a function once on each worker; return what it gives or the error that it raises, by the worker's address.
+
+        A TimeoutError stands for what takes too long.
+        """
+        found: dict[str, Any] = self._client.run(_beside, ANSWER_SECONDS, function, *given, on_error="return")
         return found
 
     def tell(self, function: Callable[..., Any], *given: Any) -> None:
@@ -142,6 +149,14 @@ def spread(processes: int = 1, cluster: Cluster | None = None) -> Iterator[Ask]:
             pool.shutdown(wait=False, cancel_futures=True)
             raise
         pool.shutdown()
+
+
+async def _beside(seconds: float, function: Callable[..., Any], *given: Any) -> Any:
+    """Call a function beside what a worker does to stay in the cluster. Raises TimeoutError after so many seconds."""
+    try:
+        return await asyncio.wait_for(asyncio.to_thread(function, *given), seconds)
+    except TimeoutError:
+        raise TimeoutError(f"no answer within {seconds:g} s") from None
 
 
 def _end_once_closed(asked_by: Connection) -> None:

@@ -10,6 +10,7 @@ import sys
 import time
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -151,6 +152,19 @@ def test_a_run_on_a_cluster_leaves_no_process_of_its_own(address: str) -> None:
 def test_what_a_worker_is_asked_comes_back_in_order(address: str) -> None:
     with cluster_at(address) as cluster, spread(cluster=cluster) as ask:
         assert list(ask(divmod, [(number, 3) for number in range(7)])) == [divmod(number, 3) for number in range(7)]
+
+
+def test_a_worker_that_is_asked_something_long_stays_in_the_cluster_meanwhile(
+    address: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(workers, "ANSWER_SECONDS", 0.5)
+    with cluster_at(address) as cluster:
+        assert cluster is not None
+        began = time.monotonic()
+        with pytest.raises(UsageError, match=r"have to sleep; tcp:.* says: TimeoutError: no answer within 0\.5 s"):
+            cluster.needs(partial(subprocess.getoutput, f"sleep {LASTS_LONG / 4}"), "have to sleep")
+        assert len(set(cluster.everywhere(os.getpid).values())) == 2
+        assert time.monotonic() - began < LASTS_LONG / 4
 
 
 ENDS_SOON = 20.0  # seconds, on a busy machine
