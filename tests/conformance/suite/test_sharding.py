@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
+import pickle
 import sys
 import time
 from collections import Counter
@@ -183,6 +185,26 @@ def test_a_process_that_finds_another_text_of_the_spec_runs_nothing() -> None:
         setting = setting_of(runner_of(adapter))
         older = replace(setting, spec=replace(setting.spec, says="0123456789abcdef"))
         assert "says something else than where this began" in shard.refusal(older)
+        shard.end_all(setting.run)
+
+
+def test_a_process_that_nobody_asks_for_long_ends_and_another_one_is_asked(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(shard, "UNASKED_SECONDS", 0.1)
+    (orders, ask), (answers, answer) = os.pipe(), os.pipe()
+    with adapted("reference", load("task-progress")) as adapter:
+        runner = runner_of(adapter)
+        setting = setting_of(runner)
+        with os.fdopen(orders, "rb") as asked, os.fdopen(ask, "wb") as asking, os.fdopen(answer, "wb") as told:
+            pickle.dump(setting, asking)
+            asking.flush()
+            shard.serve(asked, told)
+        with os.fdopen(answers, "rb") as said:
+            assert pickle.load(said) == ""
+        assert shard.refusal(setting) == ""
+        (process,) = shard._PROCESSES._of[setting.run]
+        process._process.kill()  # as if it had ended by itself
+        process._process.wait()
+        assert isinstance(shard.asked(setting, Order(Work("N1"), runner.known)), Clean)
         shard.end_all(setting.run)
 
 
