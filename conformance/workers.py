@@ -131,10 +131,12 @@ def spread(processes: int = 1, cluster: Cluster | None = None) -> Iterator[Ask]:
         executor = cluster.executor
         try:
             yield lambda function, given: executor.map(_OneAtATime(function), given)
-        except Exception as error:
+        except Exception:
             if cluster.lanes:
                 raise
-            raise UsageError(f"the cluster at {cluster.address} is gone: {error}") from None
+            raise UsageError(
+                f"the cluster at {cluster.address} is gone before all was done; begin again, there or with -n"
+            ) from None
         finally:
             executor.shutdown(wait=False)  # without the work that nobody asks for any more
         return

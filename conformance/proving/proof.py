@@ -79,8 +79,8 @@ def proved(
     raced     also try mistakes about locks, one operation at a time
     workers   so many processes, or the workers of a `cluster`; the proof is the same whatever their number
 
-    Raises UsageError where there is no such mistake, and where another process cannot read the
-    spec or finds another text of it.
+    Raises UsageError where there is no such mistake, where another process cannot read the spec or finds another text of it, and
+    where the whole cluster is gone in the middle: what it has found by then is lost.
     """
     prover = Prover(compiled, seed=seed)
     numbers = [number for number, each in enumerate(prover.mutants) if not clause or within(each.clause, clause)]

@@ -9,6 +9,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
+from concurrent.futures import CancelledError, ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
 from functools import partial
 from pathlib import Path
@@ -254,6 +255,33 @@ def test_a_run_whose_cluster_is_gone_does_what_is_left_by_itself(
 
 
 # ── What cannot be used ──
+
+
+class Gone:
+    """A cluster that is gone while it is asked something."""
+
+    address, lanes = NOWHERE, 0
+
+    @property
+    def executor(self) -> Any:
+        """What takes the pieces of work, and calls each by a key."""
+        pool: Any = ThreadPoolExecutor(1)
+        pool.map = lambda function, given: pool.submit(self._lost).result()
+        return pool
+
+    def _lost(self) -> None:
+        raise CancelledError("_OneAtATime-5f2a90")
+
+
+def test_where_the_whole_cluster_is_gone_it_is_said_in_words() -> None:
+    cluster: Any = Gone()
+    with (
+        pytest.raises(
+            UsageError, match=f"^the cluster at {NOWHERE} is gone before all was done; begin again, [a-z -]*$"
+        ),
+        spread(cluster=cluster) as ask,
+    ):
+        ask(divmod, [(7, 3)])
 
 
 def test_where_no_scheduler_is_none_answers(monkeypatch: pytest.MonkeyPatch) -> None:
