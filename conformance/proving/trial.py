@@ -78,10 +78,9 @@ class MutantResult:
 class Prover:
     """Tries the mistakes of one spec, each as a system that does what the mutant does."""
 
-    def __init__(self, compiled: Compiled, *, seed: int = 0, budget: Budget = GLANCE) -> None:
+    def __init__(self, compiled: Compiled, *, seed: int = 0) -> None:
         self.compiled = compiled
         self.seed = seed
-        self.budget = budget
         self.mutants = mutants(compiled.kernel)
         self.rows = RowCompiler(compiled.lifecycle).checked()
         self._comparison = cache(self._compared_with)
@@ -123,8 +122,7 @@ class Prover:
                     return self._fails(runner, row) is not None
         return False
 
-    def _runner(self, adapter: Adapter, budget: Budget | None = None) -> RowRunner:
-        budget = budget or self.budget
+    def _runner(self, adapter: Adapter, budget: Budget = GLANCE) -> RowRunner:
         return RowRunner(self.compiled, self.rows, adapter, number=self.seed, budget=budget, shortest=False)
 
     def _fails(self, runner: RowRunner, row: Row) -> int | None:
@@ -167,9 +165,7 @@ class Prover:
         descending: bool = False,
     ) -> Adapter:
         """Open a system that does what a model does; with `descending` ids each new one comes before those there are."""
-        declares = {"clock": "virtual", "policies": dict(policies), "limits": dict(limits or {})}
-        waits = any(each.waits is not None for each in kernel.kernel.operations)
-        declares["concurrency"] = "none" if waits else "threads"
+        declares = {"policies": dict(policies), "limits": dict(limits or {})}
         adapter = open_system(self.compiled, model_system(kernel, declares, descending=descending))
         adapter.limit = CALL_SECONDS
         return adapter
@@ -206,8 +202,7 @@ class Prover:
 
         race, began = self.races[number], time.monotonic()
         told = partial(MutantResult, race.mistake, race.clause, race.does)
-        declares = {"clock": "virtual", "concurrency": "threads"}
-        with closing(open_system(self.compiled, racing_system(self.compiled, race, declares))) as adapter:
+        with closing(open_system(self.compiled, racing_system(self.compiled, race))) as adapter:
             adapter.limit = CALL_SECONDS
             rows = filter(makes_calls_at_once, self.compiled.lifecycle.rows.values())
             nearest = sorted(rows, key=lambda row: _far(row, race.clause))

@@ -62,10 +62,10 @@ def races_of(compiled: Compiled) -> list[Race]:
     return [*found, *(Race(name, "shared file") for name in itertools.islice(tells, 1))]
 
 
-def racing_system(compiled: Compiled, race: Race, declares: Mapping[str, Any]) -> type:
+def racing_system(compiled: Compiled, race: Race) -> type[ModelSystem]:
     """Return the class of a system that does what a model does, with a race."""
     kind = _KINDS[race.mistake]
-    return model_system(compiled, declares, type(kind.__name__, (kind,), {"_of": race.operation}))
+    return model_system(compiled, kind=type(kind.__name__, (kind,), {"_of": race.operation}))
 
 
 class _Racing(ModelSystem):

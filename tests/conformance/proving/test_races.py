@@ -159,7 +159,7 @@ def test_files_that_share_a_name_are_found_by_a_row() -> None:
 @pytest.mark.parametrize("race", races_of(load("thread-job"))[::4], ids=lambda race: f"{race.operation}-{race.mistake}")
 def test_one_caller_after_the_other_notices_nothing(race: Race) -> None:
     compiled = load("thread-job")
-    adapter = open_system(compiled, racing_system(compiled, race, {"clock": "virtual", "concurrency": "threads"}))
+    adapter = open_system(compiled, racing_system(compiled, race))
     try:
         runner = RowRunner(compiled, RowCompiler(compiled.lifecycle), adapter, budget=USUAL.quick().quick())
         alone = [row for row in compiled.lifecycle.rows.values() if not makes_calls_at_once(row)]
