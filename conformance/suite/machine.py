@@ -140,7 +140,7 @@ def _rounds(
     say what each search came to in all rounds, also where one cannot be ended.
     """
     names = searches_of(runner.adapter)
-    by_name = {name: SearchTally(Counter() if name == PAIRS else runner.witnessed) for name in names}
+    by_name = {name: SearchTally(runner.witnessed) for name in names}
     tallies += by_name.values()
     rounds = partial(rounds_of, runner.adapter, endless=endless)
     last = 0
@@ -184,17 +184,15 @@ def goes_on(adapter: Adapter, late: Callable[[], bool] | None) -> bool:
 
 
 def search(runner: RowRunner, name: str, faults: Faults, tally: SearchTally, round_: int = 0) -> None:
-    """Make one search; in a later round it makes other calls.
-
-    What pairs witness, their schedules decide: who makes that search leaves it out.
-    """
+    """Make one search; in a later round it makes other calls."""
     from conformance.search import pairs, stateful, walks  # Hypothesis is slow to import
 
     of = runner.compiled, runner.adapter, runner.number, runner.budget
     if name == WALKS:
         walks.search(*of, after=tally.count, faults=faults, first=round_ * runner.budget.walks)
     elif name == PAIRS:
-        pairs.search(*of, after=tally.count, faults=faults, first=round_ * runner.budget.pairs)
+        after = tally.count_alone  # what they witness, their schedules decide
+        pairs.search(*of, after=after, faults=faults, first=round_ * runner.budget.pairs)
     else:
         stateful.search(*of, after=tally.count, faults=faults)
 
@@ -270,14 +268,19 @@ class SearchTally:
     unlooked: int = 0
 
     def count(self, driver: Driver) -> None:
-        """Take note of a case that came to its end."""
-        judge = driver.case.judge
-        if judge.unsure and driver.case.finding is not None:
-            self.unjudged += 1  # what nobody could judge witnesses nothing
-            self.unlooked += driver.case.finding.clause == NO_WAY.clause
-            return
+        """Take note of a case that came to its end, and of what it witnessed."""
+        if self.count_alone(driver):  # what nobody could judge witnesses nothing
+            self.witnessed.update(driver.case.judge.lockstep.witnessed())
+
+    def count_alone(self, driver: Driver) -> bool:
+        """Take note of a case that came to its end; return whether it was judged."""
+        judge, finding = driver.case.judge, driver.case.finding
+        if judge.unsure and finding is not None:
+            self.unjudged += 1
+            self.unlooked += finding.clause == NO_WAY.clause
+            return False
         self.judged += 1
-        self.witnessed.update(judge.lockstep.witnessed())
+        return True
 
     def add(self, other: SearchTally) -> None:
         """Take note of what the same search has come to elsewhere."""

@@ -24,7 +24,7 @@ from types import FrameType
 from typing import IO, Any, NamedTuple
 
 from conformance.budget import Budget
-from conformance.suite.machine import PAIRS, SEARCHES, SearchTally, ShowedWrong, search
+from conformance.suite.machine import SEARCHES, SearchTally, ShowedWrong, search
 from conformance.suite.rows import KnownWrong, RowRunner
 from conformance.system import end_all_marked, error_told
 from conformance.targets import open_system
@@ -118,8 +118,6 @@ class _Shard:
         faults = Faults(self._runner.broken_calls, late=lambda: time.monotonic() >= until)
         tally = SearchTally(Counter())
         search(self._runner, name, faults, tally, round_)
-        if name == PAIRS:
-            tally.witnessed.clear()
         return tally if faults.silent else None
 
     def close(self) -> None:
