@@ -13,6 +13,7 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
+from conformance.budget import never
 from conformance.counterexample import shrunk
 from conformance.judge import NO_WAY, Case, Finding, Judge
 from conformance.report import named
@@ -64,9 +65,7 @@ def run_machine(
     return _results(judged, sum(tally.judged for tally in tallies), time.monotonic() - began)
 
 
-def told_beside(
-    runner: RowRunner, known: Collection[str] = (), late: Callable[[], bool] = lambda: False
-) -> list[RowResult]:
+def told_beside(runner: RowRunner, known: Collection[str] = (), late: Callable[[], bool] = never) -> list[RowResult]:
     """Return a result for each fault that rows saw without being about it, as `run_machine` does, and search for no other.
 
     There is none where all that they saw so is `known`, told by a row or only recommended. `late` tells whether the time is
@@ -114,7 +113,7 @@ def _searches(
     strays = sorted(runner.strays, key=runner.is_derived)  # what counts comes first
     beside = sum(map(runner.is_derived, strays[: MOST_FAULTS - 1]))
     most = MOST_FAULTS + beside
-    faults = Faults(runner.broken_calls, most, known=runner.told, declared=known, late=late or bool)
+    faults = Faults(runner.broken_calls, most, known=runner.told, declared=known, late=late or never)
     faults.found += itertools.starmap(Diverged, strays[: MOST_FAULTS - 1])
     whole = _rounds(runner, faults, tallies, {*known}, ahead, endless=goes_on(adapter, late))
     if faults.found:
@@ -153,7 +152,7 @@ def _rounds(
             by_name[name].add(made)
             continue
         late = faults.late
-        faults.late = late if made is None else bool  # what was found in time counts: it is made again to its end
+        faults.late = late if made is None else never  # what was found in time counts: it is made again to its end
         search(runner, name, faults, by_name[name], round_)
         faults.late = late
     return last > 0 or not faults.late()

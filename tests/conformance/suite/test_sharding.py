@@ -137,7 +137,9 @@ def test_nobody_waits_for_a_process_that_does_not_begin() -> None:
     with prepared("task-progress", Begins, rows="N1,N2", workers=2) as run, run.shards() or nullcontext() as shards:
         assert shards is not None
         assert shards._begin([Work("N1"), Work("N2")], run._runner.known)
-        time.sleep(0.5)
+        until = time.monotonic() + 20
+        while len(shard._PROCESSES._of.get(shards.setting.run, [])) < 2 and time.monotonic() < until:
+            time.sleep(0.01)
         began = time.monotonic()
     assert time.monotonic() - began < 30
 
