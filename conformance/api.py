@@ -183,7 +183,7 @@ def prepared(
     cluster: str = "",
     pace: Pace | None = None,
 ) -> Iterator[Run]:
-    """Return a run that can begin: all that was given is usable, and the system answers. See `run` for the rest."""
+    """Yield a run that can begin: all that was given is usable, and the system answers. See `run` for the rest."""
     from conformance.gating import measured_by
     from conformance.suite import Run, selected
     from conformance.workers import cluster_at
@@ -235,7 +235,7 @@ def known_failures(compiled: Compiled, baseline: str | Path | None) -> Known:
 
 @contextmanager
 def opened(compiled: Compiled, system: System, call_limit: float = CALL_LIMIT) -> Iterator[Adapter]:
-    """Return an adapter that can be asked, and close it in the end."""
+    """Yield an adapter that can be asked, and close it in the end."""
     from conformance.targets import open_system
 
     adapter = open_system(compiled, system)

@@ -6,7 +6,9 @@ does again what a worker had begun that is gone.
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
+import os
 import socket
 import threading
 from collections.abc import Callable, Iterable, Iterator
@@ -15,18 +17,26 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
 from multiprocessing import get_context
+from multiprocessing.connection import Connection
 from typing import Any, Final
 
 from conformance.__about__ import __version__
 from conformance.errors import UsageError
 from conformance.system import error_told
+from statemachines.compile import Compiled, load
+from statemachines.requirements import spec_hash
+from statemachines.specs import RULES
 
 CONNECT_SECONDS: Final = 10.0
 """How long the scheduler of a cluster may take to answer."""
 
+ANSWER_SECONDS: Final = 120.0
+"""How long each of its workers may take for what all of them are asked: a system may be slow to begin."""
+
 Ask = Callable[[Callable[..., Any], Iterable[tuple[Any, ...]]], Iterator[Any]]
 """Asks a function once for each tuple of arguments; gives what it returns, in their order. It is pickled by its name."""
 
+_end_process = os._exit  # a run keeps systems from it
 _AT_A_TIME = threading.Lock()  # a worker may have several threads, and what a process keeps is for one
 
 
@@ -75,8 +85,11 @@ class Cluster:
         return found
 
     def everywhere(self, function: Callable[..., Any], *given: Any) -> dict[str, Any]:
-        """Call a function once on each worker; return what it gives or the error that it raises, by the worker's address."""
-        found: dict[str, Any] = self._client.run(function, *given, on_error="return")
+        """Call a function once on each worker; return what it gives or the error that it raises, by the worker's address.
+
+        A TimeoutError stands for what takes too long.
+        """
+        found: dict[str, Any] = self._client.run(_beside, ANSWER_SECONDS, function, *given, on_error="return")
         return found
 
     def tell(self, function: Callable[..., Any], *given: Any) -> None:
@@ -111,25 +124,77 @@ def cluster_at(address: str) -> Iterator[Cluster | None]:
 def spread(processes: int = 1, cluster: Cluster | None = None) -> Iterator[Ask]:
     """Yield what asks a function many times: on so many processes of this machine, or on a cluster.
 
-    Whoever is interrupted waits for none of them. Raises UsageError where the cluster is gone meanwhile.
+    Whoever is interrupted waits for none of them, and the processes end with this one whatever ends it. Raises UsageError
+    where the cluster is gone meanwhile.
     """
     if cluster is not None:
         executor = cluster.executor
         try:
             yield lambda function, given: executor.map(_OneAtATime(function), given)
-        except Exception as error:
+        except Exception:
             if cluster.lanes:
                 raise
-            raise UsageError(f"the cluster at {cluster.address} is gone: {error}") from None
+            raise UsageError(
+                f"the cluster at {cluster.address} is gone before all was done; begin again, there or with -n"
+            ) from None
         finally:
             executor.shutdown(wait=False)  # without the work that nobody asks for any more
         return
-    with ProcessPoolExecutor(processes, mp_context=get_context("spawn")) as pool:
+    spawning = get_context("spawn")
+    theirs, ours = spawning.Pipe(duplex=False)
+    with theirs, ours:
+        pool = ProcessPoolExecutor(processes, spawning, _end_once_closed, (theirs,))
         try:
             yield lambda function, given: pool.map(_OneAtATime(function), given)
         except BaseException:
+            ours.close()
             pool.shutdown(wait=False, cancel_futures=True)
             raise
+        pool.shutdown()
+
+
+async def _beside(seconds: float, function: Callable[..., Any], *given: Any) -> Any:
+    """Call a function beside what a worker does to stay in the cluster. Raises TimeoutError after so many seconds."""
+    try:
+        return await asyncio.wait_for(asyncio.to_thread(function, *given), seconds)
+    except TimeoutError:
+        raise TimeoutError(f"no answer within {seconds:g} s") from None
+
+
+def _end_once_closed(asked_by: Connection) -> None:
+    """End this process once whoever asks it closes the other end of a pipe, as also the end of that process does."""
+
+    def wait_for_end() -> None:
+        with contextlib.suppress(EOFError, OSError):
+            asked_by.recv()
+        _end_process(0)
+
+    threading.Thread(target=wait_for_end, daemon=True).start()
+
+
+@dataclass(frozen=True, slots=True)
+class SpecFile:
+    """A spec as another process finds it: by its path, and by the hash of what it says here: there another text may be."""
+
+    path: str
+    says: str
+
+    def load(self) -> Compiled:
+        """Return it compiled. Raises UsageError where the file says something else, and whatever loading a spec raises."""
+        compiled = load(self.path)
+        if spec_hash(compiled.lifecycle) != self.says:
+            raise UsageError(
+                f"{self.path} says something else than where this began; begin again when it is the same everywhere"
+            )
+        return compiled
+
+
+def spec_file(compiled: Compiled) -> SpecFile | None:
+    """Return where another process finds a spec; None where it was not loaded from a file."""
+    origin = compiled.origin
+    if origin is None:
+        return None
+    return SpecFile(str(origin.parent if origin.name == RULES else origin), spec_hash(compiled.lifecycle))
 
 
 @dataclass(frozen=True, slots=True)

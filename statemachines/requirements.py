@@ -59,6 +59,11 @@ def row_hash(row: Row) -> str:
     return _hash(_plain(row))
 
 
+def spec_hash(spec: Lifecycle) -> str:
+    """Return the hash of what a spec says now: its revision, its rules, and its rows in their order, with the level of each."""
+    return _hash([spec.version, _plain(spec), [[name, row.level, row_hash(row)] for name, row in spec.rows.items()]])
+
+
 def lower(one: Level, other: Level) -> Level:
     """Return the level of two that requires less."""
     return min(one, other, key=LEVEL_ORDER.index)

@@ -22,8 +22,8 @@ def partly_explained(
 ) -> tuple[int, ...]:
     """Return the places, among the calls made at once at the end, of the most that some order explains, in that order.
 
-    None where the events do not end so, or where what came before is not explained. `deviating` are clauses that the
-    system need not keep.
+    There are no places where the events do not end so, or where what came before is not explained. `deviating` are
+    clauses that the system need not keep.
     """
     if not events or not isinstance(events[-1], History):
         return ()

@@ -1,11 +1,12 @@
-"""What a trace shows that nobody has played yet, written as a row."""
+"""What a trace shows that nobody has played yet, and what a case has shown as it stands, written as rows."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
-from conformance.counterexample.play import play
+from conformance.counterexample.play import Played, play, symbolic
 from conformance.counterexample.text import as_row
+from conformance.judge import Case, Finding
 from conformance.system import Adapter
 from statemachines.compile import Compiled
 from statemachines.rows import Trace
@@ -27,5 +28,14 @@ def shown_as_row(compiled: Compiled, adapter: Adapter, trace: Trace, seed: int) 
     played = play(compiled, adapter, trace, seed)
     if played.finding is None:
         return None
+    return _shown(compiled, played, played.finding)
+
+
+def shown_as_played(case: Case, finding: Finding) -> Shown:
+    """Return what a case has shown as a row with all of its calls, for one that did not show it again."""
+    return _shown(case.compiled, Played(finding, symbolic(case.compiled, case.trace)), finding)
+
+
+def _shown(compiled: Compiled, played: Played, finding: Finding) -> Shown:
     written = as_row(compiled, played)
-    return Shown(written.text, len(played.trace), written.expected, written.seen, played.finding.should)
+    return Shown(written.text, len(played.trace), written.expected, written.seen, finding.should)

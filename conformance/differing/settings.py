@@ -79,12 +79,10 @@ def _stand_ins(one: int | None, other: int | None) -> tuple[int | None, int | No
 
 
 def declares_of(compiled: Compiled, declared: Declared, limits: Mapping[str, int | None]) -> dict[str, Any]:
-    """Return what a stand-in says of itself: what is declared, and small limits where nothing else is."""
+    """Return what a stand-in says of its limits and policies: what is declared, and small limits where nothing else is."""
     known = compiled.lifecycle.limits
     sizes = {name: size for name, size in limits.items() if name in known} | dict(declared.limits)
-    waits = any(each.waits is not None or each.blocks for each in compiled.kernel.operations)
-    concurrency = "none" if waits else "threads"
-    return {"clock": "virtual", "concurrency": concurrency, "limits": sizes, "policies": dict(declared.policies)}
+    return {"limits": sizes, "policies": dict(declared.policies)}
 
 
 def small(compiled: Compiled, declared: Declared, limits: Mapping[str, int | None]) -> str:

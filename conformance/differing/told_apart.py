@@ -182,7 +182,7 @@ class Revisions:
         if any(call.operation not in known for call in trace.calls()):
             return None
         system = model_system(acting, declares_of(acting, does, limits), **way)
-        declares = declares_of(judging, says, limits)
+        declares = {**system.declares, **declares_of(judging, says, limits)}
         with closing(open_system(judging, type(system.__name__, (system,), {"declares": declares}))) as adapter:
             adapter.limit = seconds
             shown = shown_as_row(judging, adapter, trace, 0)

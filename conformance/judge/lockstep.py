@@ -271,9 +271,8 @@ class Lockstep:
         for each in configurations:
             try:
                 found += self._explained(each, call, reasons)
-            except (
-                Impossible
-            ) as impossible:  # a model that lacks a sentence explains nothing where its rules have no answer
+            except Impossible as impossible:
+                # A model that lacks a sentence explains nothing where its rules have no answer.
                 reasons.append(cannot_be(impossible, call))
         if not (found or reasons):
             reasons.append(cannot_be(NO_WAY, call))

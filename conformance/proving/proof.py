@@ -6,20 +6,20 @@ import itertools
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
-from functools import cache, partial
+from functools import lru_cache, partial
 from typing import Any, Final
 
+from conformance.errors import UsageError
 from conformance.proving.trial import CALL_SECONDS, GLANCE, MutantResult, Outcome, Prover
 from conformance.stand_ins import Race, dead_systems
 from conformance.suite import RowRunner
 from conformance.targets import open_system
 from conformance.verdict import EXIT_CONFORMS, EXIT_VIOLATES, Verdict
-from conformance.workers import Ask, Cluster, spread
-from statemachines.compile import Compiled, load
+from conformance.workers import Ask, Cluster, SpecFile, spec_file, spread
+from statemachines.compile import Compiled
 from statemachines.diagnostics import SpecError
 from statemachines.kernel import within
 from statemachines.lifecycle import Level
-from statemachines.specs import RULES
 
 MISTAKES_OF_A_ROW: Final = 60
 """Mistakes that a row is tried on that found none of those that others find first."""
@@ -79,11 +79,15 @@ def proved(
     raced     also try mistakes about locks, one operation at a time
     workers   so many processes, or the workers of a `cluster`; the proof is the same whatever their number
 
-    Raises UsageError where a worker of the cluster cannot read the spec.
+    Raises UsageError where there is no such mistake, where another process cannot read the spec or finds another text of it, and
+    where the whole cluster is gone in the middle: what it has found by then is lost.
     """
     prover = Prover(compiled, seed=seed)
     numbers = [number for number, each in enumerate(prover.mutants) if not clause or within(each.clause, clause)]
     locks = [number for number, each in enumerate(prover.races) if raced and _is_near(each, clause)]
+    if not numbers and not locks:
+        about = clause or compiled.called
+        raise UsageError(f"there is no mistake to make about {about}; `conformance explain` names the clauses")
     with _asking(compiled, seed, workers, cluster, prover) as ask:
         done: list[MutantResult] = []
         for trial in itertools.chain(
@@ -153,12 +157,12 @@ def _alive(prover: Prover, name: str) -> tuple[str, list[str]]:
 @contextmanager
 def _asking(compiled: Compiled, seed: int, workers: int, cluster: Cluster | None, prover: Prover) -> Iterator[Ask]:
     """Yield what asks something of a prover many times: this one, or those of other processes, in order all the same."""
-    if (workers == 1 and cluster is None) or compiled.origin is None:
+    spec = spec_file(compiled)
+    if (workers == 1 and cluster is None) or spec is None:
         yield lambda what, given: (what(prover, *each) for each in given)
         return
-    spec = str(compiled.origin.parent if compiled.origin.name == RULES else compiled.origin)
     if cluster is not None:
-        cluster.needs(partial(_refusal, spec), f"have to be able to read {spec}")
+        cluster.needs(partial(_refusal, spec), f"have to be able to read {spec.path}")
     with spread(workers, cluster) as ask:
         yield lambda what, given: ask(_Elsewhere(spec, seed, what), given)
 
@@ -167,7 +171,7 @@ def _asking(compiled: Compiled, seed: int, workers: int, cluster: Cluster | None
 class _Elsewhere:
     """Something asked of the prover of another process, which is made once there."""
 
-    spec: str
+    spec: SpecFile
     seed: int
     what: Callable[..., Any]
 
@@ -175,14 +179,14 @@ class _Elsewhere:
         return self.what(_prover(self.spec, self.seed), *given)
 
 
-@cache
-def _prover(spec: str, seed: int) -> Prover:
-    return Prover(load(spec), seed=seed)
+@lru_cache(maxsize=1)  # a worker lives longer than what it is asked about one text of a spec
+def _prover(spec: SpecFile, seed: int) -> Prover:
+    return Prover(spec.load(), seed=seed)
 
 
-def _refusal(spec: str) -> str:
+def _refusal(spec: SpecFile) -> str:
     try:
-        load(spec)
-    except (SpecError, OSError) as error:
+        spec.load()
+    except (SpecError, UsageError, OSError) as error:
         return str(error).partition("\n")[0]
     return ""

@@ -12,7 +12,7 @@ from functools import cache, cached_property, partial
 from typing import Any, Final, Literal
 
 from conformance.budget import USUAL, Budget
-from conformance.counterexample import shown_as_row, shrunk
+from conformance.counterexample import shown_as_played, shown_as_row, shrunk
 from conformance.stand_ins import Race, model_system, races_of, racing_system
 from conformance.suite import PAIRS, RowRunner, SearchTally, inapplicable, makes_calls_at_once, search, searches_of
 from conformance.system import Adapter
@@ -59,7 +59,7 @@ class MutantResult:
 
     row       the row that finds it, by a case of so many `calls`, after `ms` milliseconds of it and the rows tried before
     policies  the choices that make it show, where they are not the default ones
-    shown     of one that survives: the shortest calls that tell it apart, as a row
+    shown     of one that survives: the shortest calls that tell it apart, as a row; all of a race that did not show again
     search    None where the search was not asked
     """
 
@@ -78,10 +78,9 @@ class MutantResult:
 class Prover:
     """Tries the mistakes of one spec, each as a system that does what the mutant does."""
 
-    def __init__(self, compiled: Compiled, *, seed: int = 0, budget: Budget = GLANCE) -> None:
+    def __init__(self, compiled: Compiled, *, seed: int = 0) -> None:
         self.compiled = compiled
         self.seed = seed
-        self.budget = budget
         self.mutants = mutants(compiled.kernel)
         self.rows = RowCompiler(compiled.lifecycle).checked()
         self._comparison = cache(self._compared_with)
@@ -123,8 +122,7 @@ class Prover:
                     return self._fails(runner, row) is not None
         return False
 
-    def _runner(self, adapter: Adapter, budget: Budget | None = None) -> RowRunner:
-        budget = budget or self.budget
+    def _runner(self, adapter: Adapter, budget: Budget = GLANCE) -> RowRunner:
         return RowRunner(self.compiled, self.rows, adapter, number=self.seed, budget=budget, shortest=False)
 
     def _fails(self, runner: RowRunner, row: Row) -> int | None:
@@ -167,9 +165,7 @@ class Prover:
         descending: bool = False,
     ) -> Adapter:
         """Open a system that does what a model does; with `descending` ids each new one comes before those there are."""
-        declares = {"clock": "virtual", "policies": dict(policies), "limits": dict(limits or {})}
-        waits = any(each.waits is not None for each in kernel.kernel.operations)
-        declares["concurrency"] = "none" if waits else "threads"
+        declares = {"policies": dict(policies), "limits": dict(limits or {})}
         adapter = open_system(self.compiled, model_system(kernel, declares, descending=descending))
         adapter.limit = CALL_SECONDS
         return adapter
@@ -206,12 +202,11 @@ class Prover:
 
         race, began = self.races[number], time.monotonic()
         told = partial(MutantResult, race.mistake, race.clause, race.does)
-        declares = {"clock": "virtual", "concurrency": "threads"}
-        with closing(open_system(self.compiled, racing_system(self.compiled, race, declares))) as adapter:
+        with closing(open_system(self.compiled, racing_system(self.compiled, race))) as adapter:
             adapter.limit = CALL_SECONDS
             rows = filter(makes_calls_at_once, self.compiled.lifecycle.rows.values())
             nearest = sorted(rows, key=lambda row: _far(row, race.clause))
-            # What few schedules show is shown soon; by chance they show nothing.
+            # First few schedules, for most races show soon; then all, for few may miss one by chance.
             runners = [self._runner(adapter, budget) for budget in (USUAL.quick(), USUAL)]
             for runner, row in itertools.product(runners, nearest):
                 calls = self._fails(runner, row)
@@ -220,8 +215,11 @@ class Prover:
                     return told("found", row=row.id.text, calls=calls, ms=ms)
             faults = Faults(runners[-1].broken_calls, 1)
             search(runners[-1], PAIRS, faults, SearchTally())
-            shown = shrunk(faults.first.case, rounds=USUAL.reproductions) if faults.first is not None else None
-        return told("alike") if shown is None else told("survives", shown=shown.row, calls=shown.calls)
+            if faults.first is None:
+                return told("alike")
+            case, finding = faults.first.case, faults.first.finding
+            shown = shrunk(case, rounds=USUAL.reproductions) or shown_as_played(case, finding)
+        return told("survives", shown=shown.row, calls=shown.calls)
 
     # ── By what models do ──
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection
 from dataclasses import dataclass, field
 
+from conformance.budget import never
 from conformance.judge import BrokenCalls, Case, Finding, Suspicion
 
 
@@ -35,7 +36,7 @@ class Faults:
     known: Collection[str] = ()
     declared: Collection[str] = ()
     found: list[Diverged] = field(default_factory=list)
-    late: Callable[[], bool] = bool
+    late: Callable[[], bool] = never
     _stood: set[str] = field(default_factory=set)
 
     @property

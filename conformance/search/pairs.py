@@ -41,7 +41,7 @@ def search(
     number: int,
     budget: Budget,
     *,
-    after: Callable[[Driver], None],
+    after: Callable[[Driver], object],
     faults: Faults,
     first: int = 0,
 ) -> None:

@@ -37,14 +37,12 @@ from statemachines.types import Id, List, Ref, present
 # Numbers that stand for arguments: more than there are. Of a larger range Hypothesis prefers the small ones.
 NUMBERS = 2**24
 WAITS = (1, 7, 1000, 60_000, 86_400_000)  # milliseconds: time alone must not change what no rule changes
-MOST_REACHED = (
-    128  # states that steps of its own may lead to after a call: the judge follows each of them at every look
-)
+# States that steps of its own may lead to after a call: the judge follows each of them at every look.
+MOST_REACHED = 128
 LONGEST_CASE = 10_000  # milliseconds within which a case is over
 LONGEST_COSTLY_CASE = 60_000  # the same where each call is a process
-MOST_FIRED = (
-    1_000  # timers that fire while a search waits: a longer wait shows nothing else, and takes the judge as much longer
-)
+# Timers that fire while a search waits: a longer wait shows nothing else, and takes the judge as much longer.
+MOST_FIRED = 1_000
 
 
 class Driver:

@@ -22,18 +22,21 @@ LASTING: Final = replace(USUAL, own_steps=1_000_000)
 
 
 def model_system(
-    compiled: Compiled, declares: Mapping[str, Any] | None = None, kind: type[ModelSystem] | None = None, **way: Any
-) -> type:
+    compiled: Compiled,
+    declares: Mapping[str, Any] | None = None,
+    kind: type[ModelSystem] | None = None,
+    **way: Any,
+) -> type[ModelSystem]:
     """Return the class of a system that does what a model does.
 
-    declares  what it says of itself; where nothing is given, a clock that only `wait` moves, and threads where none of
+    declares  what it says of itself; what that leaves out is a clock that only `wait` moves, and threads where none of
               them keeps all others waiting: there is one lock around the model
     kind      the class that it is one of, where it is not a plain ModelSystem
     way       what a right system may choose (`ModelSubject`): `lenient=False`, `eager=True`, `prompt=False`, `descending=True`
     """
     waits = any(each.waits is not None for each in compiled.kernel.operations)
-    said: Mapping[str, Any] = {"clock": "virtual", "concurrency": "none" if waits else "threads"}
-    model_class, declared = watched(compiled, LASTING), dict(said if declares is None else declares)
+    usual = {"clock": "virtual", "concurrency": "none" if waits else "threads"}
+    model_class, declared = watched(compiled, LASTING), {**usual, **(declares or {})}
     limits, policies = declared.get("limits"), declared.get("policies")
 
     def _begun() -> ModelSubject:
@@ -54,6 +57,8 @@ class ModelSystem:
     _begun  makes the model of a case
     _kinds  the type of each operation's reply, and `_signals` that of each signal
     """
+
+    declares: Mapping[str, Any]
 
     _begun: Callable[[], ModelSubject]
     _kinds: Mapping[str, Type]

@@ -6,9 +6,8 @@ Each has one mistake that people make about locks, in one operation. Between its
 from __future__ import annotations
 
 import itertools
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any, Final, Literal
 
 from conformance.stand_ins.model import ModelSystem, model_system
@@ -21,7 +20,7 @@ Mistake = Literal["checked before", "written back", "shared file"]
 MISTAKES: Final[Mapping[Mistake, str]] = {
     "checked before": "whether it may be done is looked up before, and not again when it is done",
     "written back": "all that is stored is read, changed and written back, over what others have done meanwhile",
-    "shared file": "the name of the next file is looked up before, and taken when the file is written",
+    "shared file": "the names of its files are looked up before, and taken when it is done",
 }
 """What each does, in words."""
 
@@ -45,7 +44,7 @@ class Race:
 
 
 def races_of(compiled: Compiled) -> list[Race]:
-    """List the races that a system can have: two for each operation that changes something, and one of files.
+    """List the races that a system can have: two in each operation that changes something, and one in each that tells files.
 
     One that changes nothing has none, nor has a model in which calls wait for each other: it lets no others in.
     """
@@ -59,13 +58,13 @@ def races_of(compiled: Compiled) -> list[Race]:
         if not each.observes
     ]
     tells = (each.name for each in operations if each.reply is not None and holds_documents(each.reply.type))
-    return [*found, *(Race(name, "shared file") for name in itertools.islice(tells, 1))]
+    return [*found, *(Race(name, "shared file") for name in tells)]
 
 
-def racing_system(compiled: Compiled, race: Race, declares: Mapping[str, Any]) -> type:
+def racing_system(compiled: Compiled, race: Race) -> type[ModelSystem]:
     """Return the class of a system that does what a model does, with a race."""
     kind = _KINDS[race.mistake]
-    return model_system(compiled, declares, type(kind.__name__, (kind,), {"_of": race.operation}))
+    return model_system(compiled, kind=type(kind.__name__, (kind,), {"_of": race.operation}))
 
 
 class _Racing(ModelSystem):
@@ -110,18 +109,34 @@ class _WritesBack(_Racing):
             return self._told(self._subject.call(operation, arguments))
 
 
-class _SharesFiles(ModelSystem):
+class _SharesFiles(_Racing):
     _taken = 0
 
-    def _written(self, document: Document) -> Path:
-        number = self._taken + 1
-        path = Path(self._folder.name, str(number))
-        path.write_bytes(document.text.encode())
-        self._taken = number
-        return path
+    def _in_two(self, operation: str, arguments: dict[str, Any]) -> Observed:
+        taken = self._taken
+        with self._turn:
+            call = self._told(self._subject.call(operation, arguments))
+            files = [*_in_files(call.value)]
+            for number, document in enumerate(files, taken + 1):
+                document.file = str(number)  # those of other operations have names of another form
+            self._taken = taken + len(files)
+        return call
 
 
-_KINDS: Final[Mapping[Mistake, type[ModelSystem]]] = {
+def _in_files(value: Any) -> Iterator[Document]:
+    """Walk the texts within a reply that are told in files."""
+    match value:
+        case list():
+            yield from itertools.chain.from_iterable(map(_in_files, value))
+        case dict():
+            yield from _in_files([*value.values()])
+        case Document(inline=False):
+            yield value
+        case _:
+            pass
+
+
+_KINDS: Final[Mapping[Mistake, type[_Racing]]] = {
     "checked before": _ChecksBefore,
     "written back": _WritesBack,
     "shared file": _SharesFiles,

@@ -13,6 +13,7 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
+from conformance.budget import never
 from conformance.counterexample import shrunk
 from conformance.judge import NO_WAY, Case, Finding, Judge
 from conformance.report import named
@@ -64,9 +65,7 @@ def run_machine(
     return _results(judged, sum(tally.judged for tally in tallies), time.monotonic() - began)
 
 
-def told_beside(
-    runner: RowRunner, known: Collection[str] = (), late: Callable[[], bool] = lambda: False
-) -> list[RowResult]:
+def told_beside(runner: RowRunner, known: Collection[str] = (), late: Callable[[], bool] = never) -> list[RowResult]:
     """Return a result for each fault that rows saw without being about it, as `run_machine` does, and search for no other.
 
     There is none where all that they saw so is `known`, told by a row or only recommended. `late` tells whether the time is
@@ -114,7 +113,7 @@ def _searches(
     strays = sorted(runner.strays, key=runner.is_derived)  # what counts comes first
     beside = sum(map(runner.is_derived, strays[: MOST_FAULTS - 1]))
     most = MOST_FAULTS + beside
-    faults = Faults(runner.broken_calls, most, known=runner.told, declared=known, late=late or bool)
+    faults = Faults(runner.broken_calls, most, known=runner.told, declared=known, late=late or never)
     faults.found += itertools.starmap(Diverged, strays[: MOST_FAULTS - 1])
     whole = _rounds(runner, faults, tallies, {*known}, ahead, endless=goes_on(adapter, late))
     if faults.found:
@@ -140,7 +139,7 @@ def _rounds(
     say what each search came to in all rounds, also where one cannot be ended.
     """
     names = searches_of(runner.adapter)
-    by_name = {name: SearchTally(Counter() if name == PAIRS else runner.witnessed) for name in names}
+    by_name = {name: SearchTally(runner.witnessed) for name in names}
     tallies += by_name.values()
     rounds = partial(rounds_of, runner.adapter, endless=endless)
     last = 0
@@ -153,7 +152,7 @@ def _rounds(
             by_name[name].add(made)
             continue
         late = faults.late
-        faults.late = late if made is None else bool  # what was found in time counts: it is made again to its end
+        faults.late = late if made is None else never  # what was found in time counts: it is made again to its end
         search(runner, name, faults, by_name[name], round_)
         faults.late = late
     return last > 0 or not faults.late()
@@ -184,17 +183,15 @@ def goes_on(adapter: Adapter, late: Callable[[], bool] | None) -> bool:
 
 
 def search(runner: RowRunner, name: str, faults: Faults, tally: SearchTally, round_: int = 0) -> None:
-    """Make one search; in a later round it makes other calls.
-
-    What pairs witness, their schedules decide: who makes that search leaves it out.
-    """
+    """Make one search; in a later round it makes other calls."""
     from conformance.search import pairs, stateful, walks  # Hypothesis is slow to import
 
     of = runner.compiled, runner.adapter, runner.number, runner.budget
     if name == WALKS:
         walks.search(*of, after=tally.count, faults=faults, first=round_ * runner.budget.walks)
     elif name == PAIRS:
-        pairs.search(*of, after=tally.count, faults=faults, first=round_ * runner.budget.pairs)
+        after = tally.count_alone  # what they witness, their schedules decide
+        pairs.search(*of, after=after, faults=faults, first=round_ * runner.budget.pairs)
     else:
         stateful.search(*of, after=tally.count, faults=faults)
 
@@ -270,14 +267,19 @@ class SearchTally:
     unlooked: int = 0
 
     def count(self, driver: Driver) -> None:
-        """Take note of a case that came to its end."""
-        judge = driver.case.judge
-        if judge.unsure and driver.case.finding is not None:
-            self.unjudged += 1  # what nobody could judge witnesses nothing
-            self.unlooked += driver.case.finding.clause == NO_WAY.clause
-            return
+        """Take note of a case that came to its end, and of what it witnessed."""
+        if self.count_alone(driver):  # what nobody could judge witnesses nothing
+            self.witnessed.update(driver.case.judge.lockstep.witnessed())
+
+    def count_alone(self, driver: Driver) -> bool:
+        """Take note of a case that came to its end; return whether it was judged."""
+        judge, finding = driver.case.judge, driver.case.finding
+        if judge.unsure and finding is not None:
+            self.unjudged += 1
+            self.unlooked += finding.clause == NO_WAY.clause
+            return False
         self.judged += 1
-        self.witnessed.update(judge.lockstep.witnessed())
+        return True
 
     def add(self, other: SearchTally) -> None:
         """Take note of what the same search has come to elsewhere."""

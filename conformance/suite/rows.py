@@ -13,7 +13,7 @@ from contextlib import suppress
 from dataclasses import KW_ONLY, dataclass, field, replace
 from typing import Any
 
-from conformance.budget import USUAL, Budget
+from conformance.budget import USUAL, Budget, never
 from conformance.counterexample import Fails
 from conformance.judge import BrokenCalls, Case, Finding, History, Suspicion, case_seed, kernel_facts
 from conformance.report import named
@@ -148,7 +148,7 @@ class RowRunner:
         seen = (*self.elsewhere, *(finding for finding, _ in self.strays))
         return KnownWrong(dict(self.told), seen, *self.broken_calls.known)
 
-    def ask_derived(self, late: Callable[[], bool] = lambda: False) -> None:
+    def ask_derived(self, late: Callable[[], bool] = never) -> None:
         """Run the derived rows that were not asked for: what only they ask is recommended, whichever rows a run is made of.
 
         Nothing else is told of them. `late` tells whether the time is used up.

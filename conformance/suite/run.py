@@ -109,8 +109,7 @@ class Run:
         """Return what runs ahead in other processes; None where there are none."""
         if self._setting is None:
             return None
-        lanes = self._workers if self._cluster is None else self._cluster.lanes
-        return Shards(self._setting, lanes, self._cluster, self._pace.left)
+        return Shards(self._setting, self._workers, self._cluster, self._pace.left)
 
     def _everything(self, told: list[Watcher], shards: Shards | None) -> str:
         """Run the rows, then the searches; return why that ended before all was come to, or an empty text."""

@@ -10,6 +10,7 @@ import importlib
 import math
 import os
 import pickle
+import select
 import signal
 import subprocess
 import sys
@@ -23,17 +24,17 @@ from types import FrameType
 from typing import IO, Any, NamedTuple
 
 from conformance.budget import Budget
-from conformance.suite.machine import PAIRS, SEARCHES, SearchTally, ShowedWrong, search
+from conformance.suite.machine import SEARCHES, SearchTally, ShowedWrong, search
 from conformance.suite.rows import KnownWrong, RowRunner
 from conformance.system import end_all_marked, error_told
 from conformance.targets import open_system
 from conformance.verdict import RowResult
-from statemachines.compile import load
+from conformance.workers import SpecFile
 from statemachines.rows import RowCompiler
 
 _end_process = os._exit  # a run keeps systems from it
 CLOSING = 2.0  # seconds that a system has to close
-UNASKED_SECONDS = 600.0  # seconds after which a process that nobody asks is ended: who has begun it may be gone
+UNASKED_SECONDS = 600.0  # seconds after which a process that nobody asks ends: who has begun it may be gone
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +47,7 @@ class Setting:
 
     path: tuple[str, ...]
     modules: tuple[str, ...]
-    lifecycle: str
+    spec: SpecFile
     target: str
     limit: float
     number: int
@@ -90,7 +91,7 @@ class _Shard:
     def __init__(self, setting: Setting) -> None:
         for name in setting.modules:
             importlib.import_module(name)
-        self._compiled = load(setting.lifecycle)
+        self._compiled = setting.spec.load()
         self._adapter = open_system(self._compiled, setting.target)
         self._adapter.limit = setting.limit
         self._adapter.ready()
@@ -117,8 +118,6 @@ class _Shard:
         faults = Faults(self._runner.broken_calls, late=lambda: time.monotonic() >= until)
         tally = SearchTally(Counter())
         search(self._runner, name, faults, tally, round_)
-        if name == PAIRS:
-            tally.witnessed.clear()
         return tally if faults.silent else None
 
     def close(self) -> None:
@@ -127,7 +126,7 @@ class _Shard:
 
 
 def serve(orders: IO[bytes], answers: IO[bytes]) -> None:
-    """Answer a setting with why it cannot be, or an empty text, and then orders until there are no more.
+    """Answer a setting with why it cannot be, or an empty text, and then orders until there are no more, or none for long.
 
     What goes wrong with an order is told where it is done again.
     """
@@ -140,7 +139,9 @@ def serve(orders: IO[bytes], answers: IO[bytes]) -> None:
         return
     _say("", answers)
     with contextlib.suppress(EOFError, BrokenPipeError):
-        while True:
+        while select.select([orders], [], [], UNASKED_SECONDS)[
+            0
+        ]:  # who asks waits for each answer: nothing is buffered
             order: Order = pickle.load(orders)
             answer: Answer = None
             with contextlib.suppress(Exception):
@@ -184,7 +185,7 @@ class _ShardProcess:
         command, pipe = [sys.executable, "-c", "from conformance.suite.shard import main; main()"], subprocess.PIPE
         self._process = subprocess.Popen(command, stdin=pipe, stdout=pipe, start_new_session=True)
         self.refusal: str | None = None
-        self.idle_since: float | None = None  # by `time.monotonic`
+        self.idle = False
 
     def begin(self, setting: Setting) -> None:
         """Tell it what it is for, if it is new."""
@@ -200,11 +201,16 @@ class _ShardProcess:
         orders.flush()
         return pickle.load(answers)
 
+    @property
+    def is_gone(self) -> bool:
+        """Whether it has ended."""
+        return self._process.poll() is not None
+
     def end(self) -> None:
         """End it: without orders it closes its system; one that is busy is not waited for."""
         with contextlib.suppress(OSError, ValueError):  # its other end may be gone
             self._process.stdin and self._process.stdin.close()
-        if self.idle_since is None:
+        if not self.idle:
             self._process.terminate()
         try:
             self._process.wait(CLOSING)
@@ -233,27 +239,26 @@ class _Processes:
         except BaseException:
             self._end([process])
             raise
-        process.idle_since = time.monotonic()
+        process.idle = True
 
     def _taken(self, run: str) -> _ShardProcess:
-        self._end(self._forgotten())
+        self._end(self._gone())
         with self._lock:
             if run in self._ended:
                 raise EOFError
             of_run = self._of.setdefault(run, [])
-            process = next((each for each in of_run if each.idle_since is not None), None)
+            process = next((each for each in of_run if each.idle), None)
             if process is None:
                 process = _ShardProcess()
                 of_run.append(process)  # before it is asked anything: who ends the run may not have to wait for it
-            process.idle_since = None
+            process.idle = False
             return process
 
-    def _forgotten(self) -> list[_ShardProcess]:
-        """Return those that nobody has asked for long: whoever did may be gone."""
-        until = time.monotonic() - UNASKED_SECONDS
+    def _gone(self) -> list[_ShardProcess]:
+        """Return those that have ended by themselves while nobody asked them."""
         with self._lock:
             every = [each for processes in self._of.values() for each in processes]
-        return [each for each in every if each.idle_since is not None and each.idle_since < until]
+        return [each for each in every if each.idle and each.is_gone]
 
     def end_all(self, run: str) -> None:
         """End those of a run; from now on there are none of it."""

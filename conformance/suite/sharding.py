@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import itertools
 import sys
+import time
 import uuid
 import warnings
 from collections.abc import Callable, Iterator, Sequence
@@ -25,9 +26,8 @@ from conformance.suite.rows import KnownWrong, RowRunner
 from conformance.suite.shard import Answer, Clean, Order, Setting, Work, asked, end_all, refusal
 from conformance.system import Adapter, HarnessError, resolve
 from conformance.verdict import RowResult
-from conformance.workers import Cluster
+from conformance.workers import Cluster, spec_file
 from statemachines.lifecycle import Row
-from statemachines.specs import RULES
 
 AHEAD = 4  # orders for each lane beyond what is taken next
 PAUSE = 1.0  # seconds, after which whoever waits for a cluster looks whether it is still there
@@ -36,14 +36,15 @@ LOST = 15  # such pauses without a worker, after which it is not
 
 @dataclass(slots=True)
 class Shards:
-    """Runs ahead what is still to come, in so many lanes; a context manager that ends them.
+    """Runs ahead what is still to come; a context manager that ends whoever does.
 
-    cluster  whose workers do it, in as many lanes as they have threads; None for processes of this machine
-    left     the seconds that searches have left; None where they are not counted
+    processes  of this machine that do it
+    cluster    whose workers do it instead, as many at once as they have threads; None where there is none
+    left       the seconds that searches have left; None where they are not counted
     """
 
     setting: Setting
-    lanes: int
+    processes: int
     cluster: Cluster | None = None
     left: Callable[[], float | None] = lambda: None
     _executor: Executor | None = None
@@ -52,7 +53,7 @@ class Shards:
 
     def __enter__(self) -> Self:
         self.setting = replace(self.setting, run=uuid.uuid4().hex)
-        self._executor = ThreadPoolExecutor(self.lanes) if self.cluster is None else self.cluster.executor
+        self._executor = ThreadPoolExecutor(self.processes) if self.cluster is None else self.cluster.executor
         return self
 
     def __exit__(self, *error: object) -> None:
@@ -64,6 +65,11 @@ class Shards:
             end_all(self.setting.run)
         if self._executor is not None:
             self._executor.shutdown()
+
+    @property
+    def lanes(self) -> int:
+        """How much is done at once by now: workers of a cluster come and go."""
+        return self.processes if self.cluster is None else self.cluster.lanes
 
     # ── What a run asks ──
 
@@ -112,6 +118,8 @@ class Shards:
         while not self._is_made(works[0], known):
             if not self._begin(works, known):
                 return None
+            if not self._running:  # no worker is there just now
+                time.sleep(PAUSE)
             done, _ = wait(self._running, PAUSE, FIRST_COMPLETED)
             vain = [each for each in done if each.cancelled() or each.exception()]
             for each in done:
@@ -160,15 +168,14 @@ def setting_of(runner: RowRunner, cluster: Cluster | None = None) -> Setting:
 
     Raises UsageError for a system that another process cannot find by its name, or that a worker of the cluster cannot run.
     """
-    adapter, origin = runner.adapter, runner.compiled.origin
+    adapter, spec = runner.adapter, spec_file(runner.compiled)
     target = adapter.name
-    if origin is None or not _is_found(adapter, target):
+    if spec is None or not _is_found(adapter, target):
         raise UsageError(
             f"{target} cannot be run on several processes: they find a system by a name, such as "
             "python:module:Class, and this is one of this prompt or function; put it into a module, or run it with one"
         )
     modules = tuple(name for name in sys.modules if name.partition(".")[0] in ("conformance", "statemachines"))
-    spec = str(origin.parent if origin.name == RULES else origin)
     named = tuple(name for name in modules if not name.endswith("__main__"))
     path, run = tuple(sys.path), uuid.uuid4().hex
     setting = Setting(path, named, spec, target, adapter.limit, runner.number, runner.budget, run)

@@ -141,7 +141,7 @@ class ModelSubject:
         return Observed(operation, arguments, exemplary(outcomes[0].value), refused, tuple(signals))
 
     def _file(self, value: Any) -> None:
-        """Return every document that was told in a file a file."""
+        """Name a file for every document that is told in one."""
         if isinstance(value, list):
             for each in value:
                 self._file(each)

@@ -9,7 +9,9 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
+from concurrent.futures import CancelledError, ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -153,6 +155,73 @@ def test_what_a_worker_is_asked_comes_back_in_order(address: str) -> None:
         assert list(ask(divmod, [(number, 3) for number in range(7)])) == [divmod(number, 3) for number in range(7)]
 
 
+def test_a_worker_that_is_asked_something_long_stays_in_the_cluster_meanwhile(
+    address: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(workers, "ANSWER_SECONDS", 0.5)
+    with cluster_at(address) as cluster:
+        assert cluster is not None
+        began = time.monotonic()
+        with pytest.raises(UsageError, match=r"have to sleep; tcp:.* says: TimeoutError: no answer within 0\.5 s"):
+            cluster.needs(partial(subprocess.getoutput, f"sleep {LASTS_LONG / 4}"), "have to sleep")
+        assert len(set(cluster.everywhere(os.getpid).values())) == 2
+        assert time.monotonic() - began < LASTS_LONG / 4
+
+
+ENDS_SOON = 20.0  # seconds, on a busy machine
+LASTS_LONG = 60.0
+
+
+def is_gone(process: int) -> bool:
+    """Return whether a process ends soon."""
+    try:
+        psutil.Process(process).wait(ENDS_SOON)
+    except psutil.NoSuchProcess:
+        return True
+    except psutil.TimeoutExpired:
+        return False
+    return True
+
+
+def test_who_is_interrupted_waits_for_no_process() -> None:
+    asked, began = 0, 0.0
+
+    def leading() -> None:
+        nonlocal asked, began
+        with spread(1) as ask:
+            (asked,) = ask(os.getpid, [()])
+            ask(time.sleep, [(LASTS_LONG,)])
+            began = time.monotonic()
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        leading()
+    assert time.monotonic() - began < ENDS_SOON
+    assert is_gone(asked)
+
+
+LEADS = f"""
+import os, time
+from conformance.workers import spread
+
+if __name__ == "__main__":
+    with spread(1) as ask:
+        print(*ask(os.getpid, [()]), flush=True)
+        list(ask(time.sleep, [({LASTS_LONG},)]))
+"""
+
+
+def test_a_process_ends_with_the_one_that_asks_it(tmp_path: Path) -> None:
+    file = tmp_path / "leads.py"
+    file.write_text(LEADS, encoding="utf-8")
+    kit = {**os.environ, "PYTHONPATH": str(Path(conformance.__file__).parent.parent)}
+    with subprocess.Popen([sys.executable, str(file)], stdout=subprocess.PIPE, text=True, env=kit) as leading:
+        assert leading.stdout is not None
+        asked = int(leading.stdout.readline())
+        leading.kill()
+        assert is_gone(asked)
+
+
 class Ender(Watcher):
     """Ends what it is given once the first row has been told; it watches a run."""
 
@@ -186,6 +255,33 @@ def test_a_run_whose_cluster_is_gone_does_what_is_left_by_itself(
 
 
 # ── What cannot be used ──
+
+
+class Gone:
+    """A cluster that is gone while it is asked something."""
+
+    address, lanes = NOWHERE, 0
+
+    @property
+    def executor(self) -> Any:
+        """What takes the pieces of work, and calls each by a key."""
+        pool: Any = ThreadPoolExecutor(1)
+        pool.map = lambda function, given: pool.submit(self._lost).result()
+        return pool
+
+    def _lost(self) -> None:
+        raise CancelledError("_OneAtATime-5f2a90")
+
+
+def test_where_the_whole_cluster_is_gone_it_is_said_in_words() -> None:
+    cluster: Any = Gone()
+    with (
+        pytest.raises(
+            UsageError, match=f"^the cluster at {NOWHERE} is gone before all was done; begin again, [a-z -]*$"
+        ),
+        spread(cluster=cluster) as ask,
+    ):
+        ask(divmod, [(7, 3)])
 
 
 def test_where_no_scheduler_is_none_answers(monkeypatch: pytest.MonkeyPatch) -> None:

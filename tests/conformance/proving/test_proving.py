@@ -8,7 +8,10 @@ from pathlib import Path
 import pytest
 
 from conformance.command.cli import main
+from conformance.errors import UsageError
 from conformance.proving import Proof, as_page, as_plain, proved
+from conformance.proving.proof import _prover
+from conformance.workers import spec_file
 from statemachines.compile import load
 
 RULES = """
@@ -143,6 +146,18 @@ def test_several_processes_say_what_one_does(proof: Proof, tmp_path: Path) -> No
     for each in (*one["mistakes"], *two["mistakes"]):
         each.pop("ms")
     assert one == two
+
+
+def test_another_process_proves_the_text_that_it_is_asked_about_or_none(tmp_path: Path) -> None:
+    before = load(spec(tmp_path))
+    old = spec_file(before)
+    assert old is not None
+    assert "N2" not in _prover(old, 0).compiled.lifecycle.rows
+    new = spec_file(load(spec(tmp_path, FURTHER)))
+    assert new is not None
+    assert "N2" in _prover(new, 0).compiled.lifecycle.rows
+    with pytest.raises(UsageError, match="says something else than where this began"):
+        proved(before, clause="operations.finish.move", workers=2)
 
 
 def test_a_page_says_what_came_of_it(proof: Proof) -> None:

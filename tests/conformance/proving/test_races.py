@@ -9,7 +9,7 @@ import pytest
 
 from conformance.budget import USUAL
 from conformance.command.cli import main
-from conformance.proving import as_page, as_plain, proved
+from conformance.proving import as_page, as_plain, proved, trial
 from conformance.proving.trial import Prover
 from conformance.stand_ins import Race, races_of, racing_system
 from conformance.stand_ins.races import MISTAKES
@@ -114,6 +114,27 @@ def test_where_no_row_does_the_search_shows_it(tmp_path: Path, capsys: pytest.Ca
     assert [each["outcome"] for each in json.loads(capsys.readouterr().out)["races"]] == ["survives", "survives"]
 
 
+def test_a_race_that_does_not_show_again_survives_all_the_same(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(trial, "shrunk", lambda case, **_: None)
+    prover = Prover(load(errands(tmp_path)))
+    found = prover.raced(prover.races.index(Race("finish", "checked before")))
+    assert found.outcome == "survives"
+    assert "together(" in found.shown
+
+
+def test_mistakes_about_locks_are_told_where_no_other_is_made(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(trial, "USUAL", USUAL.quick().quick())  # what comes of them does not matter
+    about = ["prove", str(errands(tmp_path)), "--clause", "operations.begin.gives"]
+    main([*about, "--races", "--json"])
+    told = json.loads(capsys.readouterr().out)
+    assert told["mistakes"] == []
+    assert [each["operator"] for each in told["races"]] == ["checked before", "written back"]
+    assert main(about) == 2
+    assert "there is no mistake to make about operations.begin.gives" in capsys.readouterr().err
+
+
 def test_nobody_asked_for_races_and_a_model_that_lets_nobody_in(tmp_path: Path) -> None:
     proof = proved(load(errands(tmp_path)), clause="operations.look")
     assert proof.races is None
@@ -121,24 +142,28 @@ def test_nobody_asked_for_races_and_a_model_that_lets_nobody_in(tmp_path: Path) 
     assert races_of(load("background-tasks")) == []
 
 
-def test_each_operation_that_changes_something_has_two_and_files_one() -> None:
+def test_each_operation_that_changes_something_has_two_and_each_that_tells_files_one() -> None:
     found = races_of(load("thread-job"))
     changing = [each.name for each in load("thread-job").kernel.operations if not each.observes]
-    assert len(found) == 2 * len(changing) + 1
-    assert [each for each in found if each.mistake == "shared file"] == [Race("turn_boundary", "shared file")]
+    assert len(found) == 2 * len(changing) + 2
+    telling = [each.operation for each in found if each.mistake == "shared file"]
+    assert telling == ["turn_boundary", "messages"]
 
 
 @pytest.mark.thorough
 def test_files_that_share_a_name_are_found_by_a_row() -> None:
     prover = Prover(load("thread-job"))
-    (number,) = (number for number, race in enumerate(prover.races) if race.mistake == "shared file")
-    assert (prover.raced(number).outcome, prover.raced(number).row) == ("found", "X43")
+    found = prover.raced(prover.races.index(Race("turn_boundary", "shared file")))
+    assert (found.outcome, found.row) == ("found", "X43")
 
 
-@pytest.mark.parametrize("race", races_of(load("thread-job"))[::4], ids=lambda race: f"{race.operation}-{race.mistake}")
+SOME = [*races_of(load("thread-job"))[::4], Race("messages", "shared file")]
+
+
+@pytest.mark.parametrize("race", SOME, ids=lambda race: f"{race.operation}-{race.mistake}")
 def test_one_caller_after_the_other_notices_nothing(race: Race) -> None:
     compiled = load("thread-job")
-    adapter = open_system(compiled, racing_system(compiled, race, {"clock": "virtual", "concurrency": "threads"}))
+    adapter = open_system(compiled, racing_system(compiled, race))
     try:
         runner = RowRunner(compiled, RowCompiler(compiled.lifecycle), adapter, budget=USUAL.quick().quick())
         alone = [row for row in compiled.lifecycle.rows.values() if not makes_calls_at_once(row)]

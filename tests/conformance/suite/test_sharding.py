@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import json
+import os
+import pickle
 import sys
 import time
 from collections import Counter
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import nullcontext
 from dataclasses import replace
 from pathlib import Path
@@ -18,7 +21,7 @@ from conformance.api import prepared
 from conformance.errors import UsageError
 from conformance.report import Report
 from conformance.search import Faults
-from conformance.suite import Pace, machine, shard
+from conformance.suite import Pace, machine, shard, sharding
 from conformance.suite.machine import MACHINE, SEARCHES, SearchTally, search
 from conformance.suite.rows import RowRunner
 from conformance.suite.shard import Clean, Order, Work
@@ -134,9 +137,41 @@ def test_nobody_waits_for_a_process_that_does_not_begin() -> None:
     with prepared("task-progress", Begins, rows="N1,N2", workers=2) as run, run.shards() or nullcontext() as shards:
         assert shards is not None
         assert shards._begin([Work("N1"), Work("N2")], run._runner.known)
-        time.sleep(0.5)
+        until = time.monotonic() + 20
+        while len(shard._PROCESSES._of.get(shards.setting.run, [])) < 2 and time.monotonic() < until:
+            time.sleep(0.01)
         began = time.monotonic()
     assert time.monotonic() - began < 30
+
+
+class Restarting:
+    """A cluster whose only worker is away at first; this process is its worker then."""
+
+    address = "nowhere"
+
+    def __init__(self) -> None:
+        self.back = time.monotonic() + 0.5
+        self.executor = ThreadPoolExecutor(1)
+
+    @property
+    def lanes(self) -> int:
+        """How many threads it has."""
+        return int(time.monotonic() > self.back)
+
+    def tell(self, function: Any, *given: Any) -> None:
+        """Call a function on its worker."""
+        function(*given)
+
+
+def test_a_worker_that_is_away_for_a_moment_is_waited_for(monkeypatch: pytest.MonkeyPatch, run_here: list[str]) -> None:
+    monkeypatch.setattr(sharding, "PAUSE", 0.1)
+    with adapted("reference", load("task-progress")) as adapter:
+        runner = runner_of(adapter)
+        cluster: Any = Restarting()
+        with Shards(setting_of(runner), 1, cluster) as shards:
+            (row,) = shards.rows(runner, [runner.compiled.lifecycle.rows["N1"]], endless=None)
+            assert [each.verdict for each in row()] == [Verdict.PASS]
+    assert run_here == []
 
 
 def test_a_process_elsewhere_finds_the_kit_where_it_has_it_itself() -> None:
@@ -144,6 +179,34 @@ def test_a_process_elsewhere_finds_the_kit_where_it_has_it_itself() -> None:
     with adapted("reference", load("task-progress")) as adapter:
         setting = replace(setting_of(runner_of(adapter)), path=())
         assert shard.refusal(setting) == ""
+        shard.end_all(setting.run)
+
+
+def test_a_process_that_finds_another_text_of_the_spec_runs_nothing() -> None:
+    with adapted("reference", load("task-progress")) as adapter:
+        setting = setting_of(runner_of(adapter))
+        older = replace(setting, spec=replace(setting.spec, says="0123456789abcdef"))
+        assert "says something else than where this began" in shard.refusal(older)
+        shard.end_all(setting.run)
+
+
+def test_a_process_that_nobody_asks_for_long_ends_and_another_one_is_asked(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(shard, "UNASKED_SECONDS", 0.1)
+    (orders, ask), (answers, answer) = os.pipe(), os.pipe()
+    with adapted("reference", load("task-progress")) as adapter:
+        runner = runner_of(adapter)
+        setting = setting_of(runner)
+        with os.fdopen(orders, "rb") as asked, os.fdopen(ask, "wb") as asking, os.fdopen(answer, "wb") as told:
+            pickle.dump(setting, asking)
+            asking.flush()
+            shard.serve(asked, told)
+        with os.fdopen(answers, "rb") as said:
+            assert pickle.load(said) == ""
+        assert shard.refusal(setting) == ""
+        (process,) = shard._PROCESSES._of[setting.run]
+        process._process.kill()  # as if it had ended by itself
+        process._process.wait()
+        assert isinstance(shard.asked(setting, Order(Work("N1"), runner.known)), Clean)
         shard.end_all(setting.run)
 
 
