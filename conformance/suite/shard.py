@@ -139,9 +139,8 @@ def serve(orders: IO[bytes], answers: IO[bytes]) -> None:
         return
     _say("", answers)
     with contextlib.suppress(EOFError, BrokenPipeError):
-        while select.select([orders], [], [], UNASKED_SECONDS)[
-            0
-        ]:  # who asks waits for each answer: nothing is buffered
+        # Who asks waits for each answer, so that nothing is buffered.
+        while select.select([orders], [], [], UNASKED_SECONDS)[0]:
             order: Order = pickle.load(orders)
             answer: Answer = None
             with contextlib.suppress(Exception):
