@@ -247,6 +247,13 @@ ONCE_ACCUSED: list[tuple[type, Sequence[str]]] = [
             *["unwatch([a.job_id])", "sink(accept)", "wait(1000)"],
         ],
     ),
+    (
+        Jobs,  # what it has shown beside a cancel is attempted again all the same, and what settled later waits for it
+        [
+            *["a = register(bash, 'x')", "b = register(bash, 'y')", "sink(refuse)", "settle(a.handle, ok, 'x')"],
+            *["tool(null, [a.job_id])", "settle(b.handle, ok, 'y')", "wait(60000)"],
+        ],
+    ),
     (Jobs, [*AT_ONCE, "together(get(a.job_id), tool(null, [a.job_id]))"]),
     (Jobs, [*AT_ONCE, "together(get(a.job_id), cancel(a.job_id))"]),
     (Jobs, [*AT_ONCE, "together(list(), cancel_all())", "get(a.job_id)"]),
