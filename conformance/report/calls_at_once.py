@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from conformance.report.texts import cut, named, number
 from conformance.verdict import Counterexample, Made
 
-MOST_TOLD = 12  # calls that are told one by one
+CALLS_TOLD = 12  # calls that are told one by one
 
 
 def at_once_told(found: Counterexample) -> str:
@@ -27,14 +27,14 @@ def at_once_told(found: Counterexample) -> str:
 
 
 def _told(calls: Sequence[Made]) -> Iterator[str]:
-    for place, call in enumerate(calls[:MOST_TOLD], 1):
+    for place, call in enumerate(calls[:CALLS_TOLD], 1):
         gave = ", ".join([call.gave or "nothing", *call.signals])
         before = [
             str(other)
             for other, each in enumerate(calls, 1)
             if each.caller != call.caller and 0 < each.ended < call.began  # 0: it never came back
         ]
-        began = f" (began after {named(before)} had come back)" if before and len(calls) <= MOST_TOLD else ""
+        began = f" (began after {named(before)} had come back)" if before and len(calls) <= CALLS_TOLD else ""
         yield f"{place}: {call.call} → {gave}{began}"
-    if len(calls) > MOST_TOLD:
-        yield f"… and {number(len(calls) - MOST_TOLD, 'call')} more at once with these"
+    if len(calls) > CALLS_TOLD:
+        yield f"… and {number(len(calls) - CALLS_TOLD, 'call')} more at once with these"

@@ -135,7 +135,7 @@ def started(
     return threads, results
 
 
-class _Done:
+class _Handover:
     """What one function after the other gave, each handed over before the next one begins.
 
     A `SimpleQueue` would do, but for a time limit: where a busy machine runs its `get` too late, that waits for ever.
@@ -165,7 +165,7 @@ class Worker:
     def __init__(self) -> None:
         self.stuck = False
         self._work: queue.SimpleQueue[Callable[[], Any] | None] = queue.SimpleQueue()
-        self._done = _Done()
+        self._done = _Handover()
         self._thread = Thread(partial(_serve, self._work, self._done))
         self._thread.start()
 
@@ -199,7 +199,7 @@ class Worker:
         self._work.put(None)
 
 
-def _serve(work: queue.SimpleQueue[Callable[[], Any] | None], done: _Done) -> None:
+def _serve(work: queue.SimpleQueue[Callable[[], Any] | None], done: _Handover) -> None:
     while (function := work.get()) is not None:
         future: Future[Any] = Future()
         fulfil(future, function)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from conformance.report.calls_at_once import MOST_TOLD, at_once_told
+from conformance.report.calls_at_once import CALLS_TOLD, at_once_told
 from conformance.report.content import failing
 from conformance.verdict import Counterexample, Made, RowResult, Verdict
 
@@ -39,8 +39,8 @@ def test_one_caller_alone_and_calls_that_give_nothing_are_not_told() -> None:
 def test_of_a_crowd_the_first_are_told() -> None:
     crowd = tuple(Made(1, f"poll(caller={number})", "[]", caller=number, began=1, ended=2) for number in range(30))
     lines = at_once_told(replace(FOUND, played=crowd)).split("\n")
-    assert len(lines) == MOST_TOLD + 1
-    assert lines[-1] == f"… and {30 - MOST_TOLD} calls more at once with these"
+    assert len(lines) == CALLS_TOLD + 1
+    assert lines[-1] == f"… and {30 - CALLS_TOLD} calls more at once with these"
 
 
 def test_a_row_says_it_beside_what_was_seen_or_in_place_of_an_order_that_there_is_not() -> None:
