@@ -132,5 +132,5 @@ USUAL = Budget()
 
 
 def never() -> bool:
-    """Return no, whether the time is used up: of who has as much as it takes."""
+    """Return that the time is not used up: for a search that takes as long as it takes."""
     return False
