@@ -1,6 +1,7 @@
 """`python -m benchmarks.finding`: how many wrong systems each search finds when no row is run, by life cycle.
 
-A wrong system counts as found when a case shows something wrong, be it only recommended. Right systems are tried as well.
+A wrong system counts as found when a case shows something wrong, be it only recommended. Right systems are tried as well. Beside the
+searches stand, if asked for, Hypothesis with the same rules, and calls that nobody chooses: `--by Hypothesis`, `--by random`.
 """
 
 from __future__ import annotations
@@ -10,15 +11,17 @@ import statistics
 import sys
 import time
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import closing, suppress
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
-from conformance.budget import USUAL
+from benchmarks.baselines import BASELINES, search_as
+from conformance.budget import USUAL, never
 from conformance.judge import BrokenCalls
 from conformance.search import Faults
-from conformance.suite.machine import SEARCHES, SearchTally, search, searches_of
+from conformance.suite.machine import SEARCHES, SearchTally, rounds_of, search
 from conformance.suite.rows import RowRunner
 from conformance.system import HarnessError
 from conformance.targets import open_system
@@ -39,6 +42,7 @@ class Trial:
     index: int
     seed: int
     searches: tuple[str, ...]
+    seconds: float | None  # in which searches go on in ever more rounds; one round of each where it is None
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,9 +60,13 @@ def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.finding", description=__doc__, allow_abbrev=False)
     parser.add_argument("lifecycles", nargs="*", metavar="LIFECYCLE", help="which of them; all by default")
     parser.add_argument("--every", type=int, default=6, help="one wrong system in so many (default: 6)")
+    parser.add_argument("--named", nargs="+", metavar="SYSTEM", help="only these")
     parser.add_argument("--seeds", type=int, default=1)
     parser.add_argument("--of", nargs="+", choices=KINDS, default=KINDS[:2], help="what is tried")
-    parser.add_argument("--by", nargs="+", choices=SEARCHES, default=SEARCHES, help="the searches; all by default")
+    parser.add_argument(
+        "--by", nargs="+", choices=(*SEARCHES, *BASELINES), default=SEARCHES, help="the searches; all by default"
+    )
+    parser.add_argument("--seconds", type=float, help="go on for so long with each system (default: one round)")
     parser.add_argument("--workers", type=int, default=2, help="processes (default: 2)")
     parser.add_argument("--missed", action="store_true", help="name what was not found")
     options = parser.parse_args()
@@ -81,16 +89,19 @@ def main() -> int:
 def _told(outcomes: list[Outcome]) -> str:
     hits = [each for each in outcomes if each.by]
     seconds = f"{statistics.median(each.seconds for each in outcomes):6.2f} s in the middle"
-    by = ", ".join(f"{name} {sum(each.by == name for each in hits)}" for name in SEARCHES)
+    counts = ((name, sum(each.by == name for each in hits)) for name in (*SEARCHES, *BASELINES))
+    by = ", ".join(f"{name} {count}" for name, count in counts if count)
     return f"{len(hits):4} of {len(outcomes):4} ({100 * len(hits) // len(outcomes):3} %) {seconds}; {by}"
 
 
 def _trials(name: str, options: argparse.Namespace) -> Iterator[Trial]:
     for kind in options.of:
-        count = len(_systems(name, kind))
-        for index in range(0, count, 1 if kind == "right" else options.every):
+        systems = _systems(name, kind)
+        for index in range(0, len(systems), 1 if kind == "right" or options.named else options.every):
+            if options.named and systems[index].__name__ not in options.named:
+                continue
             for seed in range(options.seeds):
-                yield Trial(name, kind, index, seed, tuple(options.by))
+                yield Trial(name, kind, index, seed, tuple(options.by), options.seconds)
 
 
 def _systems(name: str, kind: str) -> list[Any]:
@@ -101,30 +112,54 @@ def _systems(name: str, kind: str) -> list[Any]:
     return alone if kind == "one caller" else [lie for lie in suite.faulty if lie not in alone]
 
 
+class RecommendedTally(SearchTally):
+    """Takes note of what is only recommended, too."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.recommended: list[str] = []
+
+    def count(self, driver: Any) -> None:
+        """Take note of the clauses of level SHOULD that a case showed to be broken."""
+        self.recommended.extend(each.clause for each in driver.case.judge.findings)
+
+
+def _is_over(end: float) -> bool:
+    return time.monotonic() > end
+
+
+def _searched(
+    trial: Trial, runner: RowRunner, faults: Faults, tally: SearchTally
+) -> Iterator[tuple[str, Callable[[], None]]]:
+    """Walk the searches that a trial asks for, then the baselines."""
+    for name, round_ in rounds_of(runner.adapter, endless=trial.seconds is not None):
+        if not {*trial.searches} & {*SEARCHES}:
+            break
+        if name in trial.searches:
+            yield name, partial(search, runner, name, faults, tally, round_)
+    for name in trial.searches:
+        if name in BASELINES:
+            yield name, partial(search_as, name, runner, faults, tally.count)
+
+
 def tried(trial: Trial) -> Outcome:
     """Ask one system until something is found."""
     compiled = SUITES[trial.lifecycle].compiled
     system, began = _systems(trial.lifecycle, trial.kind)[trial.index], time.monotonic()
     with suppress(HarnessError), closing(open_system(compiled, system)) as adapter:
         adapter.limit = LIMIT
-        seen = ""
         runner = RowRunner(compiled, RowCompiler(compiled.lifecycle), adapter, number=trial.seed, budget=USUAL)
-        faults = Faults(BrokenCalls(adapter))
-        recommended: list[str] = []
-
-        class RecommendedTally(SearchTally):
-            def count(self, driver: Any) -> None:
-                """Take note of what is only recommended, too."""
-                recommended.extend(each.clause for each in driver.case.judge.findings)
-
-        for name in searches_of(adapter):
-            if name not in trial.searches:
-                continue
+        late = never if trial.seconds is None else partial(_is_over, began + trial.seconds)
+        faults = Faults(BrokenCalls(adapter), late=late)
+        tally = RecommendedTally()
+        for name, work in _searched(trial, runner, faults, tally):
             with suppress(HarnessError):  # some wrong systems do not even come back from `close`
-                search(runner, name, faults, RecommendedTally())
-            seen = faults.found[0].finding.clause if faults.found else next(iter(recommended), "")
+                work()
+            seen = faults.found[0].finding.clause if faults.found else next(iter(tally.recommended), "")
             if seen:
                 return Outcome(system.__name__, name, time.monotonic() - began, seen)
+            if late():
+                break
     return Outcome(getattr(system, "__name__", str(system)), "", time.monotonic() - began, "")
 
 

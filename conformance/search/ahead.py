@@ -14,7 +14,7 @@ from typing import Any
 from conformance.search.instants import TIMER, Instants
 from conformance.search.situations import Situation, Situations
 from conformance.search.stateful import MOST_FIRED, WAITS, Driver, fires_soon
-from conformance.search.story import Label, Story
+from conformance.search.story import Story
 from statemachines.model import BaseModel, Impossible, Restless
 
 WAYS = 8  # to go on that are tried
@@ -127,18 +127,20 @@ class Ahead:
             return None
         found = self.situations.of(model, operation, arguments, decision, story)
         if decision.accept:
+            before = self.situations.standing(model) if self.situations.names_none(operation) else {}
             model.do(operation, arguments)
             model.settle()
+            found += self.situations.became(before, model, operation, story)
         return found
 
     def _waited(self, model: BaseModel, ms: int, story: Story) -> list[Situation]:
         coming, timers = self.instants.coming(model), len(model.deadlines())
         near = next(((coming[ms + away], away) for away in (0, 1, -1) if ms + away in coming), None)
         passed = sum(end < ms for end, of in coming.items() if of == TIMER)
-        label: Label = ("wait", timers, near if near is not None else ("passes", passed))
-        found = self.situations.of_wait(model, label, story)
+        label = ("wait", timers, near if near is not None else ("passes", passed))
+        found, before = self.situations.of_wait(model, label, story), self.situations.standing(model)
         model.wait(ms, most=MOST_FIRED)
-        return found
+        return [*found, *self.situations.became(before, model, "wait", story)]
 
     def arguments(self, model: BaseModel, name: str) -> dict[str, Any] | None:
         """Draw arguments for a call on a model: mostly such that it does something; None where there are none."""

@@ -10,6 +10,7 @@ from statemachines.types import Id, List, Optional, RecordType, Text, Type, pres
 
 PIECES = ("x", "é", "😀")
 LONG = "ä€😀 " * 1250  # more than whoever cuts texts leaves of one
+NOT_SHORT = 100  # characters of a text beyond which it is not short
 LONG_END = "x" * 200  # of a name: more than a column or a key may hold
 UNTIDY = ("", " x ", "one\n\n two", "é😀", "<b>&amp; %s {x}</b>", '{"b":1, "a":2}', LONG)
 # For what is told sign by sign.
@@ -75,7 +76,7 @@ def _texts(drawn: str, values: Sequence[Any]) -> Sequence[str]:
         case "short":
             return UNTIDY
         case "around":
-            return ODD
+            return (*ODD, *(each for each in map(_in_two_bytes, values) if each))
         case _:
             known = [each for each in values if isinstance(each, str)][1:]  # the first one is new
             plain = [
@@ -85,6 +86,22 @@ def _texts(drawn: str, values: Sequence[Any]) -> Sequence[str]:
             return [each for each in dict.fromkeys(("", *alike)) if each not in known]
 
 
+def _in_two_bytes(value: Any) -> str:
+    """Return a text of about as many bytes in half as many characters; an empty one for what is short, or takes more bytes as it is."""
+    return (
+        "é" * ((len(value) + 1) // 2) if isinstance(value, str) and len(value) > NOT_SHORT and value.isascii() else ""
+    )
+
+
 def _twins(name: str) -> Sequence[str]:
-    """Return names that a system may take for another: longer, shorter, in other letters, with blanks, beyond a NUL."""
-    return (f"{name}x", f"{name}{LONG_END}", name[:-1], name.swapcase(), f" {name} ", f"{name}\0x")
+    """Return names that a system may take for another: longer, counted, shorter, in other letters, with blanks, beyond a NUL."""
+    return (
+        f"{name}x",
+        f"{name}-2",
+        f"{name}-x",
+        f"{name}{LONG_END}",
+        name[:-1],
+        name.swapcase(),
+        f" {name} ",
+        f"{name}\0x",
+    )

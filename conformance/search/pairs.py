@@ -19,6 +19,7 @@ from typing import Any
 from conformance.budget import Budget
 from conformance.judge import CallFailed, case_seed, endless
 from conformance.search.faults import Diverged, Faults
+from conformance.search.prefill import prefills
 from conformance.search.stateful import Driver
 from conformance.system import Adapter
 from statemachines import kernel
@@ -33,6 +34,8 @@ CREATING = 4  # as often as others a situation has calls that create something
 WAITING_DRAWS = 4  # of arguments, to find some with which a call waits
 WAITING = 0.7  # of the pairs in which a call can wait are made where it does
 BOTH_CHANGE = 2  # as often as others pairs come that both change something
+FULL = 0.15  # of the situations begin with as many records as there may be, or about as many
+MOST_FULL = 24  # records that such a situation begins with: each costs a call
 
 
 def search(
@@ -50,6 +53,7 @@ def search(
     pairs = list(_pairs(compiled, adapter))
     chooser.shuffle(pairs)
     meetings = _Meetings(compiled, pairs, chooser)
+    ways = prefills(compiled, adapter.declaration, MOST_FULL)
     for index, pair in zip(range(first, first + budget.pairs), itertools.cycle(pairs), strict=False):
         if faults.over:
             break
@@ -57,6 +61,8 @@ def search(
             continue
         driver = Driver(compiled, adapter, budget, seed=case_seed(number, index), faults=faults)
         try:
+            if chooser.random() < FULL:
+                chooser.choice(ways)(driver)
             waits = any(each.blocks for each in pair) and chooser.random() < WAITING
             until = partial(_waiting, driver, pair, chooser) if waits else dict
             _situation(compiled, driver, chooser, budget.calls_before, until)

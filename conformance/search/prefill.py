@@ -2,21 +2,28 @@
 
 Derived from the kernel: for every `retain`, the operation that creates a record and the one that
 brings it into the group that is retained. A case also begins with something done to one of those before one more ends, which
-must not change what leaves; and, where one operation removes all records, and one gives a record an id that is asked for, with what
-may be left of records that were removed.
+must not change what leaves; and, where one operation gives a record an id that is asked for, with what may be left of a record that
+has left, and of records that one operation removed. Where no more than so many records may be created one after the other, a case
+begins with as many, or with one fewer, as the model tells. And it begins far beyond whatever somebody may have thought enough.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import itertools
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
 from conformance.system import MOVED, UNLIMITED, Declaration
 from statemachines import kernel
 from statemachines.compile import Compiled
+from statemachines.explore import choosers
 from statemachines.expression import Const, Var
-from statemachines.model import BaseModel
+from statemachines.model import ABSENT, BaseModel
+
+MANY_CREATED = 60  # records far beyond what somebody may have thought enough
+FAR = 3  # times a retention limit, the same
+ROOM_TRIES = 4  # arguments of an operation that are tried to make room for another record
 
 Prefill = Callable[[Any], None]  # makes calls on a driver
 
@@ -31,6 +38,11 @@ def prefills(compiled: Compiled, declaration: Declaration, most: int) -> list[Pr
     for entity in compiled.kernel.entities:
         source = _asked(compiled.kernel, declaration)
         creation, ending = _creation(source, entity), _ending(source, entity)
+        if creation is not None and (room := _room(compiled, creation, model.fork(), most)) is not None:
+            found += [_created(creation, count) for count in (room - 1, room) if count > 0]
+        named = any(parameter.entity == entity.name for each in source.operations for parameter in each.parameters)
+        if creation is not None and named and most >= MANY_CREATED:
+            found.append(_created(creation, MANY_CREATED, [each.name for each in source.operations if each.effects]))
         limit = _retained(entity, model)
         if creation is None or ending is None or limit is None or most < limit < UNLIMITED:
             continue
@@ -42,14 +54,69 @@ def prefills(compiled: Compiled, declaration: Declaration, most: int) -> list[Pr
                 _filled(creation, ending, entity, count, apart and declaration.clock in MOVED)
                 for apart in (True, False)
             ]
-        if others := _about(source, entity) if 1 < limit < UNLIMITED else []:
-            full, one_more = (_filled(creation, ending, entity, count, apart=False) for count in (limit, 1))
+        if 0 < FAR * limit <= most:
+            found.append(_filled(creation, ending, entity, FAR * limit, apart=False, varied=True))
+        removal, retaking, others = _removal(source, entity), _retaking(source, entity), _about(source, entity)
+        one_more = _filled(creation, ending, entity, 1, apart=False)
+        if retaking is not None and 0 < limit < UNLIMITED:
+            before = sorted(
+                others, key=lambda each: each[0] == ending.name
+            )  # what is asked of it before it ends comes first
+            found.append(_retaken(creation, one_more, limit, before, *retaking, entity))
+        if others and 1 < limit < UNLIMITED:
+            full = _filled(creation, ending, entity, limit, apart=False)
             found.append(_touched(full, one_more, others, entity))
-        removal, retaking = _removal(source, entity), _retaking(source, entity)
         if removal is not None and retaking is not None and 0 < limit < UNLIMITED:
             first, then = (_filled(creation, ending, entity, count, apart=False) for count in (limit, limit + 1))
             found.append(_afresh(first, then, removal, *retaking, entity))
     return found
+
+
+def _room(compiled: Compiled, creation: str, model: BaseModel, most: int) -> int | None:
+    """Return after how many records the next one is refused; None where up to so many none is."""
+    operation = compiled.kernel.operation(creation)
+    given = [*zip(operation.parameters, choosers(compiled, operation, {}), strict=True)]
+    for count in range(most + 1):
+        values = {parameter.name: next(iter(chooser(model)), ABSENT) for parameter, chooser in given}
+        arguments = {name: value for name, value in values.items() if value is not ABSENT}
+        decision = model.decide(creation, arguments)
+        if not decision.accept or decision.avoid:
+            return count if decision.refuse else None
+        model.do(creation, arguments)
+        model.settle()
+    return None
+
+
+def _created(creation: str, count: int, others: Sequence[str] = ()) -> Prefill:
+    """Create so many records; where one is refused, some call of the other operations may make room for it."""
+
+    def begin(driver: Any) -> None:
+        for _ in range(count):
+            arguments = driver.arguments(creation, 0)
+            if arguments is None or not (
+                driver.enabled(creation, arguments) or _room_made(driver, creation, arguments, others)
+            ):
+                return
+            if not _made(driver, creation, arguments):
+                return
+
+    return begin
+
+
+def _room_made(driver: Any, creation: str, wanted: Mapping[str, Any], others: Sequence[str]) -> bool:
+    """Make the first call after which the model creates the record that is wanted; return whether there is one."""
+    for operation, number in itertools.product(others, range(ROOM_TRIES)):
+        arguments = driver.arguments(operation, number)
+        if arguments is None or not driver.may(operation, arguments):
+            continue
+        model = driver.case.judge.model.fork()
+        if model.decide(operation, arguments).accept:
+            model.do(operation, arguments)
+            model.settle()
+            if model.decide(creation, wanted).accept:
+                driver.make(operation, arguments)
+                return True
+    return False
 
 
 def _asked(source: kernel.Kernel, declaration: Declaration) -> kernel.Kernel:
@@ -115,8 +182,13 @@ def _retaking(source: kernel.Kernel, entity: kernel.Entity) -> tuple[str, str] |
     return None
 
 
-def _filled(creation: str, ending: kernel.Operation, entity: kernel.Entity, count: int, apart: bool) -> Prefill:
-    """Create records, then end them one after the other, last created first, at one instant or apart."""
+def _filled(
+    creation: str, ending: kernel.Operation, entity: kernel.Entity, count: int, apart: bool, *, varied: bool = False
+) -> Prefill:
+    """Create records, then end them one after the other, last created first, at one instant or apart.
+
+    `varied`: each with other arguments than the one before.
+    """
     name = next(parameter.name for parameter in ending.parameters if parameter.entity == entity.name)
 
     def begin(driver: Any) -> None:
@@ -124,8 +196,12 @@ def _filled(creation: str, ending: kernel.Operation, entity: kernel.Entity, coun
         for _ in range(count):
             if not _made(driver, creation, driver.arguments(creation, 0)):
                 return
-        for key in (each for each in reversed(_keys(driver, entity)) if each not in before):
-            if not _made(driver, ending.name, {**driver.arguments(ending.name, 0), name: key}):
+            if apart:
+                driver.make("wait", {"ms": 1})
+        new = [each for each in reversed(_keys(driver, entity)) if each not in before]
+        for number, key in enumerate(new):
+            arguments = driver.arguments(ending.name, number if varied else 0)
+            if not _made(driver, ending.name, {**arguments, name: key}):
                 return
             if apart:
                 driver.make("wait", {"ms": 1})
@@ -156,6 +232,42 @@ def _touched(full: Prefill, one_more: Prefill, others: list[tuple[str, str]], en
             driver.observe({})
 
     return begin
+
+
+def _retaken(
+    creation: str,
+    one_more: Prefill,
+    limit: int,
+    others: list[tuple[str, str]],
+    retaking: str,
+    parameter: str,
+    entity: kernel.Entity,
+) -> Prefill:
+    """Call each of some operations about a record, let it leave as others end after it, and do the same to one under its id."""
+
+    def begin(driver: Any) -> None:
+        _made(driver, creation, driver.arguments(creation, 0))
+        if not (keys := _keys(driver, entity)):
+            return
+        key = keys[-1]
+        _live(driver, key, others)
+        for _ in range(limit):
+            one_more(driver)
+        arguments = driver.arguments(retaking, 0)
+        if key not in _keys(driver, entity) and arguments is not None:
+            _made(driver, retaking, {**arguments, parameter: key})
+            driver.observe({})
+            _live(driver, key, others)
+
+    return begin
+
+
+def _live(driver: Any, key: str, operations: list[tuple[str, str]]) -> None:
+    """Call each of some operations about a record, and those that were refused again: some are refused until another was called."""
+    for operation, name in (*operations, *operations):
+        arguments = driver.arguments(operation, 0)
+        if arguments is not None and driver.enabled(operation, {**arguments, name: key}):
+            _made(driver, operation, {**arguments, name: key})
 
 
 def _afresh(

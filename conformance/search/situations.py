@@ -13,13 +13,15 @@ from typing import Any
 
 from conformance.search.records import BESIDE, MANY_RECORDS, Records, sizes, with_few_values
 from conformance.search.story import Label, Story
+from statemachines import kernel
 from statemachines.compile import Compiled
 from statemachines.model import BaseModel, Decision
+from statemachines.types import Text, present
 
 KIN = 12  # records of an entity that are looked at for those that have to do with a call's
 SENTENCE, CALL, PAIR, COUNT = 8.0, 4.0, 2.0, 1.0  # how much a new situation of a kind is worth
 
-Situation = tuple[float, Hashable]  # what it is worth when it is new, and what it is
+Situation = tuple[float, tuple[Hashable, ...]]  # what it is worth when it is new, and what it is: first of which kind
 
 
 class Situations:
@@ -35,13 +37,24 @@ class Situations:
             operation.name: {each.name: each.entity for each in operation.parameters if each.entity}
             for operation in source.operations
         }
+        self._names = {
+            operation.name: [each.name for each in operation.parameters if takes_a_name(compiled, each)]
+            for operation in source.operations
+        }
         self._minted = [each for each in self._entities.values() if not each.fixed]
         self._fixed = [each for each in self._entities.values() if each.fixed and each.is_told_apart]
         self._small, self._maybe = with_few_values(source.variables)
 
     def worth(self, found: Sequence[Situation]) -> float:
-        """Return how much situations are worth that were come to as often as they were."""
-        return sum(weight / (1 + self.met[what]) ** 2 for weight, what in found)
+        """Return how much situations are worth that were come to as often as they were: of those of one kind the newest counts.
+
+        A call about many records comes to as many as those, and is worth no more for that.
+        """
+        newest: dict[Hashable, float] = {}
+        for weight, what in found:
+            kind = what[0]
+            newest[kind] = max(newest.get(kind, 0.0), weight / (1 + self.met[what]) ** 2)
+        return sum(newest.values())
 
     def note(self, found: Sequence[Situation]) -> None:
         """Take note that a case has come to these."""
@@ -81,6 +94,8 @@ class Situations:
             for value, of in kin.items()
         )
         ids += [value for value in kin if value not in ids]
+        names = [arguments[name] for name in self._names.get(operation, ()) if isinstance(arguments.get(name), str)]
+        ids += [each for each in names if each not in ids]  # one that was refused may be taken as given all the same
         story.last.update({each: (*story.last.get(each, ())[-1:], label) for each in ids})
         story.when.update(dict.fromkeys(ids, model.now))
         story.before, story.about = label, ids[0] if ids else story.about
@@ -147,9 +162,11 @@ class Situations:
         parts: Sequence[Hashable],
         story: Story,
     ) -> Iterator[Situation]:
-        """Walk which arguments that name no record are what they were last, of the same record and of any."""
+        """Walk which arguments that name no record are what they were last, of the same record and of any; and what follows what."""
         plain = {
-            name: repr(value) for name, value in arguments.items() if not (isinstance(value, str) and value in ids)
+            name: (repr(value), _kind(value))
+            for name, value in arguments.items()
+            if not (isinstance(value, str) and value in ids)
         }
         about = ids[0] if ids else None
         same = [
@@ -160,6 +177,9 @@ class Situations:
             yield PAIR, ("again", label, *same)
         if same and parts:
             yield COUNT, ("again", label, parts[0], *same)
+        for name, (_, kind) in plain.items():
+            _, before = story.given.get((operation, name, about), ("", None))
+            yield COUNT, ("turn", label, name, before, kind)
         story.given.update({(operation, name, about): value for name, value in plain.items()})
         story.given.update({(operation, name): value for name, value in plain.items()})
 
@@ -188,11 +208,40 @@ class Situations:
         records = self._holder(model, identity)
         return story.last.get(identity) if records is None else records.token(model, identity, story)
 
-    def of_wait(self, model: BaseModel, label: Label, story: Story) -> list[Situation]:
+    def of_wait(self, model: BaseModel, label: tuple[Hashable, ...], story: Story) -> list[Situation]:
         """Return the situations of a wait, before it is made, and make it a part of the story."""
         found = [(CALL, label), (PAIR, ("after", story.before, label)), *self._of_all(model, label, story)]
+        found += self._in_settings(model, label, ()) if self.wide else ()
         story.before = label
         return found
+
+    def standing(self, model: BaseModel) -> dict[tuple[str, Hashable], Hashable]:
+        """Return what distinguishes each of the last records, by its entity and id."""
+        return {
+            (each.name, identity): each.token(model, identity, _NEW)
+            for each in self._minted
+            for identity in list(each.live(model))[-BESIDE // 4 :]
+        }
+
+    def became(
+        self, before: Mapping[tuple[str, Hashable], Hashable], model: BaseModel, operation: str, story: Story
+    ) -> list[Situation]:
+        """Return what records have become by a call that names none, or a wait, after what had happened to each.
+
+        It is a part of their stories.
+        """
+        found: list[Situation] = []
+        for (name, identity), token in before.items():
+            record = self._entities[name].live(model).get(identity)
+            after = self._entities[name].token(model, identity, _NEW) if record is not None else "gone"
+            if after != token:
+                found.append((PAIR, ("became", operation, name, token, after, story.last.get(identity))))
+                story.last[identity] = (*story.last.get(identity, ())[-1:], (operation, after))
+        return found
+
+    def names_none(self, operation: str) -> bool:
+        """Return whether a call of an operation names no record that comes and goes."""
+        return all(self._entities[entity].fixed for entity in self._of.get(operation, {}).values())
 
     def _of_all(self, model: BaseModel, label: Label, story: Story) -> list[Situation]:
         """Return the situations of what names no record, and so may be about each: what happened to it last."""
@@ -205,11 +254,21 @@ class Situations:
     @staticmethod
     def sentences(model: BaseModel) -> list[Situation]:
         """Return the sentences that were at work since the model was made or asked."""
-        return [(SENTENCE, place) for place, hit in enumerate(model.seen) if hit]
+        return [(SENTENCE, ("sentence", place)) for place, hit in enumerate(model.seen) if hit]
 
     def ids(self, model: BaseModel) -> dict[str, list[str]]:
         """Return the ids of the records that may come and go, by entity."""
         return {each.name: list(each.live(model)) for each in self._minted}
+
+
+def takes_a_name(compiled: Compiled, parameter: kernel.Parameter) -> bool:
+    """Return whether a parameter takes a name that was given before, or a new one."""
+    kind = present(parameter.type)
+    declared = compiled.lifecycle.types.get(kind.name) if isinstance(kind, Text) else None
+    return declared is not None and declared.text == "fresh or reused"
+
+
+_NEW = Story()  # of which nothing is known
 
 
 def _kind(value: Any) -> Hashable:

@@ -15,7 +15,8 @@ class Story:
     last: dict[Hashable, tuple[Label, ...]] = field(default_factory=dict)
     before: Label = ""
     about: Hashable = None
-    given: dict[Hashable, str] = field(default_factory=dict)  # what each argument was last, of all and of each id
+    given: dict[Hashable, tuple[str, Hashable]] = field(default_factory=dict)
+    """What each argument was last, of all and of each id: as it is written, and of what kind."""
     when: dict[Hashable, int] = field(default_factory=dict)  # the instant of the last call of each id
 
     def fork(self) -> Story:

@@ -19,7 +19,7 @@ from conformance.search.ahead import Ahead, Intended
 from conformance.search.faults import Diverged, Faults
 from conformance.search.instants import instants_of
 from conformance.search.prefill import prefills
-from conformance.search.situations import Situations
+from conformance.search.situations import Situations, takes_a_name
 from conformance.search.stateful import Driver
 from conformance.search.story import Story
 from conformance.system import MOVED, Adapter
@@ -38,6 +38,7 @@ LIKED = (0.2, 1.0, 1.0, 3.0)  # how much more often than others an operation is 
 SELDOM_GIVEN = (
     0.6  # of the arguments that may be left out, in one walk: with many at once most calls are the same or refused
 )
+WAITED = 3.0  # how often a wait is tried: as time passes much may happen that no call does
 LOOKING, SELDOM = 0.5, 0.3  # the same of those that change nothing, and of those that are about everything
 WIDE_FROM = CASES_OF_A_SEED // 2  # the number of the first walk that takes widely what is new: no other has it
 MOST_EXPLANATIONS = 32  # of what was seen, beyond which a walk ends: each call takes as many times as long
@@ -90,11 +91,11 @@ class SteeredWalk:
         self._made: list[_CallMade] = []
         self._unseen: list[dict[str, Any]] = []  # the arguments of calls after which nobody has looked
         self._known: set[str] = set()  # texts that were given
-        self._types = compiled.lifecycle.types
+        self._compiled = compiled
         self._operations = {each.name: each for each in compiled.kernel.operations if driver.offers(each.name)}
         weights = {name: chooser.choice(LIKED) * _usual(each) for name, each in self._operations.items()}
         if driver.case.adapter.declaration.clock in MOVED:
-            weights["wait"] = chooser.choice(LIKED)
+            weights["wait"] = chooser.choice(LIKED) * WAITED
         optional = [
             (each.name, parameter.name)
             for each in self._operations.values()
@@ -207,7 +208,7 @@ class SteeredWalk:
                     return None
                 found[parameter.name] = newest[parameter.entity][0]
                 continue
-            if value in made.new and value not in renamed and self._may_be_new(parameter):
+            if value in made.new and value not in renamed and takes_a_name(self._compiled, parameter):
                 renamed[value] = self._driver.new_text(made.operation, parameter.name) or value
             found[parameter.name] = renamed.get(value, value)
         return found
@@ -220,20 +221,19 @@ class SteeredWalk:
         plain = (each.name for each in self._operations[made.operation].parameters if _is_plain(each))
         return {name: drawn[name] for name in plain if name in made.arguments and name in drawn}
 
-    def _may_be_new(self, parameter: kernel.Parameter) -> bool:
-        kind = present(parameter.type)
-        declared = self._types.get(kind.name) if isinstance(kind, Text) else None
-        return declared is not None and declared.text == "fresh or reused"
-
 
 def _usual(operation: kernel.Operation) -> float:
-    """Return how often an operation is tried: seldom one that names no record, and ends what there is or changes a setting."""
+    """Return how often an operation is tried: seldom one that names no record, and ends what there is or changes a setting.
+
+    What whoever tests changes around the system is no setting of it.
+    """
     effects = list(kernel.walk(operation.effects))
     named = any(map(_names_records, operation.parameters))
     if named or any(isinstance(each, kernel.Create) for each in effects):
         return 1.0
     ends = any(isinstance(each, kernel.ForEach | kernel.Remove) for each in effects)
-    if ends or any(isinstance(each, kernel.Set) and each.record is None for each in effects):
+    sets = any(isinstance(each, kernel.Set) and each.record is None for each in effects)
+    if ends or (sets and not operation.control):
         return SELDOM
     return 1.0 if effects else LOOKING
 

@@ -219,6 +219,8 @@ class Adapter:
     def signals(self) -> list[Any]:
         """Return the signals since the last time; a system without `signals` has none. Raises Broken."""
         signals = getattr(self._instance, "signals", None)
+        if not callable(signals) and self._loop is None:
+            return []
         found = self._run(signals if callable(signals) else list, "signals()", rests=True)
         if not isinstance(found, list | tuple):
             raise Broken("shape", f"signals() gives a list, and this is {theirs.told(found)}")

@@ -21,7 +21,7 @@ from conformance.judge.avoided import BrokenCalls
 from conformance.references.job import Jobs
 from conformance.references.thread_job import ACTIVE, Reply, ThreadJob, ThreadJobs
 from conformance.refused import Refused
-from conformance.search import prefill, stateful
+from conformance.search import pairs, prefill, stateful
 from conformance.search.faults import Diverged, Faults
 from conformance.search.odd_values import ODD
 from conformance.search.stateful import MOST_REACHED, WAITS, Driver
@@ -35,6 +35,7 @@ from tests.conformance.lifecycles import SUITES
 from tests.conformance.search.searching import searched, traces
 from tests.conformance.systems import EVERY_STATUS, REFERENCE, adapted, thread_job, whole_run
 from tests.faulty.thread_job.crashes import ListGivesIds
+from tests.faulty.thread_job.leftovers import StampStaysAfterEviction
 from tests.faulty.thread_job.retention import FirstStartedLeaves, KeepsOneFewer, ToldLeaveFirst
 from tests.faulty.thread_job.telling import TurnTriggeredByNothing
 from tests.right.thread_job import MachineJobs, RealClockJobs
@@ -79,26 +80,31 @@ def test_a_case_begins_with_one_fewer_as_many_and_one_more_than_are_retained(ret
     ways = begun(retaining(retained))
     assert ways[0] == (0, 0, 0)
     counts = sorted({max(retained - 1, 0), retained, retained + 1} - {0})
-    apart = [(count, min(count, retained), count) for count in counts]
+    apart = [(count, min(count, retained), 2 * count) for count in counts]
     at_once = [(count, min(count, retained), 0) for count in counts]
     afresh = [(2 * retained + 1, retained, 0)] if retained else []
     again = retained > 3  # one of them is asked to end once more, after two others were asked something else
     touched = [(retained + 6 + again, retained, 0)] if retained > 1 else []
-    assert sorted(ways[1:]) == sorted(apart + at_once + touched + afresh)
+    far = [(3 * retained, retained, 0)] if retained else []
+    retaken = (
+        [(retained + 2, retained, 0)] if retained else []
+    )  # the one that left, the others, and the one under its id
+    crowd = [(0, 0, 0)]  # jobs that run
+    assert sorted(ways[1:]) == sorted(crowd + apart + at_once + far + retaken + touched + afresh)
 
 
 def test_a_system_without_a_clock_of_its_own_ends_jobs_one_after_the_other() -> None:
     assert {waits for _, _, waits in begun(RealClockJobs)} == {0}
-    assert {ended for ended, _, _ in begun(RealClockJobs)} == {0, 7, 8, 9, 15, 17}
+    assert {ended for ended, _, _ in begun(RealClockJobs)} == {0, 7, 8, 9, 15, 17, 24}
 
 
 def test_a_large_retention_is_not_filled() -> None:
-    assert begun(retaining(USUAL.prefilled + 1)) == [(0, 0, 0)]
+    assert {*begun(retaining(USUAL.prefilled + 1))} == {(0, 0, 0)}
 
 
 def test_jobs_end_in_another_order_than_they_began() -> None:
     with adapted(retaining(3)) as adapter:
-        begin = prefill.prefills(thread_job(), adapter.declaration, USUAL.prefilled)[-3]
+        begin = prefill.prefills(thread_job(), adapter.declaration, USUAL.prefilled)[-5]
         driver = Driver(thread_job(), adapter)
         begin(driver)
         made = [record.given["job_id"] for record in driver.case.calls if record.operation == "start"]
@@ -128,6 +134,36 @@ def test_a_case_begins_with_what_was_done_to_jobs_before_others_leave(system: ty
         begin = prefill.prefills(thread_job(), adapter.declaration, USUAL.prefilled)[-2]
         with pytest.raises(Diverged):
             begin(Driver(thread_job(), adapter))
+
+
+class ListsFifty(ThreadJobs):
+    """A list has fifty jobs at most."""
+
+    def list_jobs(self, thread: str, statuses: Collection[str] = ACTIVE) -> list[Reply]:
+        return super().list_jobs(thread, statuses)[:50]
+
+
+@pytest.mark.parametrize(("system", "way"), [(ListsFifty, 1), (StampStaysAfterEviction, -3)])
+def test_a_case_begins_with_many_records_and_with_an_id_that_is_used_again(system: type, way: int) -> None:
+    with adapted(system) as adapter:
+        begin = prefill.prefills(thread_job(), adapter.declaration, USUAL.prefilled)[way]
+
+        def begin_and_look(driver: Driver) -> None:
+            begin(driver)
+            driver.observe({"thread": "t1"})
+
+        with pytest.raises(Diverged):
+            begin_and_look(Driver(thread_job(), adapter))
+
+
+def test_a_case_begins_with_as_many_records_as_there_may_be_and_with_one_fewer() -> None:
+    suite, made = SUITES["job"], []
+    with adapted(suite.reference, suite.compiled) as adapter:
+        for begin in prefill.prefills(suite.compiled, adapter.declaration, pairs.MOST_FULL):
+            driver = Driver(suite.compiled, adapter)
+            begin(driver)
+            made.append(sum(call.operation == "register" for call in driver.case.calls))
+    assert {14, 15} <= set(made) <= {0, 14, 15}
 
 
 OWNED = compile_text(
@@ -209,7 +245,12 @@ def test_a_case_begins_with_what_is_left_of_jobs_that_a_restart_removed() -> Non
 
 def test_where_nothing_can_be_created_yet_a_case_begins_with_nothing() -> None:
     with adapted(NobodyIsRegistered, OWNED) as adapter:
-        for begin in prefill.prefills(OWNED, adapter.declaration, USUAL.prefilled):
+        nothing, crowd, *ways = prefill.prefills(OWNED, adapter.declaration, USUAL.prefilled)
+        with pytest.raises(
+            Diverged, match="accepted; seen refused no_owner"
+        ):  # it makes what is missing, and sees that it does not help
+            crowd(Driver(OWNED, adapter))
+        for begin in (nothing, *ways):
             driver = Driver(OWNED, adapter)
             begin(driver)
             assert driver.case.finding is None
@@ -242,7 +283,8 @@ def test_many_of_the_texts_that_are_given_are_odd() -> None:
         driver.make("start", {"thread": "t1", "tool_call": "c1", "tool": "bash"})
         payloads = [(driver.arguments("finish", number) or {})["payload"] for number in range(2**12)]
         assert set(ODD) < set(payloads)
-        assert sum(each in ODD for each in payloads) >= len(payloads) / 4
+        assert sum(each in ODD or not each.isascii() for each in payloads) >= len(payloads) / 4
+        assert any(len(each) < len(each.encode()) > 25_600 for each in payloads)
         assert {"c1x"} < {(driver.arguments("start", number) or {})["tool_call"] for number in range(2**12)}
 
 

@@ -147,6 +147,31 @@ def test_what_was_come_to_is_worth_less() -> None:
         assert planned.situations.worth(found) == pytest.approx(first / 4)
 
 
+def test_what_records_become_unnamed_is_a_situation_and_what_was_refused_is_remembered() -> None:
+    compiled = load("job")
+    model: Any = compiled.model()
+    situations, story = Situations(compiled), Story()
+    given = {"type": "bash", "label": "x", "id": "alice", "owner": None}
+    for _ in range(2):  # the second time the id is taken
+        situations.of(model, "register", given, model.decide("register", given), story)
+        model.do("register", given)
+    assert [label[0] for label in story.last["alice"] if isinstance(label, tuple)] == ["register", "register"]
+    assert situations.names_none("cancel_all")
+    assert not situations.names_none("cancel")
+    before = situations.standing(model)
+    model.do("cancel_all", {"owner": None})
+    model.settle()
+    found = situations.became(before, model, "cancel_all", story)
+    assert {what[:3] for _, what in found} >= {("became", "cancel_all", "Job")}
+    assert not situations.became(situations.standing(model), model, "cancel_all", story)
+
+
+def test_a_call_about_many_records_is_worth_no_more_than_one_about_few() -> None:
+    situations = Situations(load("job"))
+    few: list[Any] = [(2.0, ("kin", 1)), (1.0, ("counts", 1))]
+    assert situations.worth([*few, (2.0, ("kin", 2)), (2.0, ("kin", 3))]) == situations.worth(few) == 3.0
+
+
 def test_a_situation_is_another_beside_other_records_and_after_another_call() -> None:
     for driver, planned in planner():
         model: Any = driver.case.judge.model.fork()
@@ -184,7 +209,7 @@ def test_what_happened_to_the_kin_of_a_record_makes_a_situation_another() -> Non
             model.do(operation, given)
         given = {"handle": body, "outcome": "ok", "text": "x"}
         found = situations.of(model, "settle", given, model.decide("settle", given), story)
-        return {what for _, what in found if isinstance(what, tuple) and what[0] == "kin"}
+        return {what for _, what in found if what[0] == "kin"}
 
     assert settled()
     assert (
