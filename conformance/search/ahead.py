@@ -5,6 +5,7 @@ A call of the model costs microseconds, one of the system far more.
 
 from __future__ import annotations
 
+import itertools
 import random
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
@@ -17,7 +18,7 @@ from conformance.search.stateful import MOST_FIRED, WAITS, Driver, fires_soon
 from conformance.search.story import Story
 from statemachines.model import BaseModel, Impossible, Restless
 
-WAYS = 8  # to go on that are tried
+WAYS = 6  # to go on that are tried
 CALLS = 3  # of each of them
 TRIES = 4  # of arguments, to find some with which a call does something
 UNTIL = 0.7  # of the waits end at an instant at which something may change, or beside it, where there is one
@@ -148,8 +149,8 @@ class Ahead:
             until = self.instants.waits(model) if self.chooser.random() < UNTIL else []
             return {"ms": self.chooser.choice(until or WAITS)}
         found: dict[str, Any] | None = None
-        for _ in range(TRIES):
-            found = self._few(name, self.driver.drawn_for(model, name, self.chooser))
+        for drawn in itertools.islice(self.driver.draws_for(model, name, self.chooser), TRIES):
+            found = self._few(name, drawn)
             if found is None or self.chooser.random() < ANYHOW or model.decide(name, found).accept:
                 break
         return found

@@ -27,13 +27,14 @@ from statemachines.compile import Compiled
 from statemachines.expression import python_name
 from statemachines.model import BaseModel, Impossible, Restless
 
-CANDIDATES = 12  # meetings that are tried on the model in a situation, of which one is made
+CANDIDATES = 8  # meetings that are tried on the model in a situation, of which one is made
 CLASHING = 8.0  # as much as others those are worth in which one call makes a difference to the other, or both change one record
 ALIKE = 0.8  # of the pairs are about one record, if they can be
 CREATING = 4  # as often as others a situation has calls that create something
 WAITING_DRAWS = 4  # of arguments, to find some with which a call waits
 WAITING = 0.7  # of the pairs in which a call can wait are made where it does
 BOTH_CHANGE = 2  # as often as others pairs come that both change something
+LOOKED_BETWEEN = 0.5  # how often the observers look after a meeting that others follow
 FULL = 0.15  # of the situations begin with as many records as there may be, or about as many
 MOST_FULL = 24  # records that such a situation begins with: each costs a call
 
@@ -66,7 +67,7 @@ def search(
             waits = any(each.blocks for each in pair) and chooser.random() < WAITING
             until = partial(_waiting, driver, pair, chooser) if waits else dict
             _situation(compiled, driver, chooser, budget.calls_before, until)
-            if not _meet(driver, meetings, pair, until(), budget.meetings):
+            if not _meet(driver, meetings, pair, until(), budget.meetings, chooser):
                 continue
             _aftermath(compiled, driver, chooser, budget.calls_after)
             faults.stood(driver.case)
@@ -114,12 +115,19 @@ def _waiting(driver: Driver, pair: Pair, chooser: random.Random) -> dict[str, di
     return found
 
 
-def _meet(driver: Driver, meetings: _Meetings, pair: Pair, waiting: dict[str, dict[str, Any]], most: int) -> int:
+def _meet(
+    driver: Driver,
+    meetings: _Meetings,
+    pair: Pair,
+    waiting: dict[str, dict[str, Any]],
+    most: int,
+    chooser: random.Random,
+) -> int:
     """Let two calls meet, then others in what comes of it, so many times at most; return how many times."""
     met = 0
     while met < most and (calls := meetings.best(driver, pair, {} if met else waiting)) is not None:
-        _at_once(driver, calls)
         met += 1
+        _at_once(driver, calls, looks=met == most or chooser.random() < LOOKED_BETWEEN)
     return met
 
 
@@ -214,15 +222,16 @@ def _changed(before: tuple[Any, ...], after: tuple[Any, ...]) -> set[tuple[int, 
     return found
 
 
-def _at_once(driver: Driver, calls: Calls) -> None:
-    """Make two calls at once, and let the observers look."""
+def _at_once(driver: Driver, calls: Calls, *, looks: bool) -> None:
+    """Make two calls at once; where it `looks`, so do the observers then."""
     bodies = [lambda call=call: driver.case.call(*call) for call in calls]
     try:
         driver.case.together(bodies)
     except CallFailed as failed:
         raise driver.diverged(failed.finding) from None
     driver.look()
-    driver.observe(*(arguments for _, arguments in calls))
+    if looks:
+        driver.observe(*(arguments for _, arguments in calls))
 
 
 def _aftermath(compiled: Compiled, driver: Driver, chooser: random.Random, calls: int) -> None:

@@ -157,9 +157,11 @@ class Driver:
             first = given if first is None else first
         return first
 
-    def drawn_for(self, model: BaseModel, operation: str, chooser: random.Random) -> dict[str, Any] | None:
-        """Draw arguments for a call on some model, whatever comes of it; None where there are none."""
-        return _chosen(self._choices(operation, model), chooser.randrange(NUMBERS))
+    def draws_for(self, model: BaseModel, operation: str, chooser: random.Random) -> Iterator[dict[str, Any] | None]:
+        """Draw arguments for a call on some model, whatever comes of it, again and again; None where there are none."""
+        choices = self._choices(operation, model)
+        while True:
+            yield _chosen(choices, chooser.randrange(NUMBERS))
 
     def _alike(self, parameter: kernel.Parameter, values: Sequence[Any], model: BaseModel) -> list[list[Any]]:
         """Put the ids of records in one state together, so that each state is asked about as often as any other.

@@ -8,6 +8,7 @@ each of it is come to less often.
 
 from __future__ import annotations
 
+import itertools
 import random
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -33,7 +34,8 @@ FLOODS = 0.3  # of those are the last few calls, many times over
 MOST_FLOODED = 4  # calls that are the last few
 VARIED = 0.5  # of the floods of a walk that takes widely what is new: other values each time
 FLOODED = (10, 60, 120)  # calls, more or less, of all those times
-SELDOM_LOOKS = 0.3  # how often a walk that takes widely what is new looks after a call: looks cost most of the time, and may mend what is wrong
+OFTEN_LOOKS = 0.6  # how often a walk looks after a call: looks cost most of the time, and may mend what is wrong
+SELDOM_LOOKS = 0.3  # how often one does that takes widely what is new
 LIKED = (0.2, 1.0, 1.0, 3.0)  # how much more often than others an operation is tried, by walk
 SELDOM_GIVEN = (
     0.6  # of the arguments that may be left out, in one walk: with many at once most calls are the same or refused
@@ -57,9 +59,9 @@ def search(
     """Walk as often as the budget says, or until enough is found; `first` is the number of the first walk."""
     ways = prefills(compiled, adapter.declaration, budget.prefilled)
     narrow, wide = Situations(compiled), Situations(compiled, wide=True)
-    plan = [(narrow, each, f"{each}") for each in range(first, first + budget.walks)]
-    plan += [(wide, WIDE_FROM + each, f"wide/{each}") for each in range(first, first + budget.walks)]
-    for situations, index, name in plan:
+    numbers = range(first, first + budget.walks)
+    plan = [((narrow, each, f"{each}"), (wide, WIDE_FROM + each, f"wide/{each}")) for each in numbers]
+    for situations, index, name in itertools.chain(*plan):  # in turn: each finds what the other does not
         if faults.over:
             break
         driver = Driver(compiled, adapter, budget, seed=case_seed(number, index), faults=faults)
@@ -151,7 +153,7 @@ class SteeredWalk:
         self._known |= new
         self._driver.make(operation, arguments)
         self._unseen.append(arguments)
-        if not self._situations.wide or self._chooser.random() < SELDOM_LOOKS:
+        if self._chooser.random() < (SELDOM_LOOKS if self._situations.wide else OFTEN_LOOKS):
             self._look()
         return True
 
@@ -217,7 +219,7 @@ class SteeredWalk:
         """Draw the arguments of a call that name nothing, as far as it was given some."""
         if made.operation == "wait":
             return {}
-        drawn = self._driver.drawn_for(self._driver.case.judge.model, made.operation, self._chooser) or {}
+        drawn = next(self._driver.draws_for(self._driver.case.judge.model, made.operation, self._chooser)) or {}
         plain = (each.name for each in self._operations[made.operation].parameters if _is_plain(each))
         return {name: drawn[name] for name in plain if name in made.arguments and name in drawn}
 

@@ -90,7 +90,7 @@ def test_timers_are_waited_for() -> None:
         names = [each.name for each in suite.compiled.kernel.operations]
         while not model.deadlines():
             name = chooser.choice(names)
-            given = driver.drawn_for(model, name, chooser)
+            given = next(driver.draws_for(model, name, chooser))
             decision = model.decide(name, given) if given is not None else None
             if decision is not None and decision.accept and not decision.blocks:
                 model.do(name, given)

@@ -93,26 +93,30 @@ def test_the_seed_decides_where_a_walk_goes() -> None:
     assert first == again != other
 
 
-def test_after_two_calls_at_once_everybody_looks_and_again_at_the_end(
+def test_after_calls_at_once_everybody_looks_as_often_as_not_and_always_at_the_end(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    looks: list[tuple[dict[str, Any], ...]] = []
+    looks: list[tuple[Case, int, int]] = []
     observe = Driver.observe
 
     def noting(self: Driver, *calls: dict[str, Any]) -> None:
-        looks.append(calls)
+        looks.append((self.case, groups_of(self.case), len(calls)))
         observe(self, *calls)
+
+    def groups_of(case: Case) -> int:
+        return sum(isinstance(event, History) for event in case.trace)
 
     monkeypatch.setattr(Driver, "observe", noting)
     _, cases = paired(REFERENCE, 20)
-    groups = sum(isinstance(event, History) for case in cases for event in case.trace)
+    groups = sum(map(groups_of, cases))
     assert groups > 3 * len(cases)
-    assert len(looks) == groups + len(cases)
-    lengths = iter([len(calls) for calls in looks])
     for case in cases:
-        at_once = [next(lengths) for event in case.trace if isinstance(event, History)]
-        assert {*at_once} == {2}
-        assert next(lengths) <= USUAL.calls_after
+        *between, (all_of_them, calls) = [(count, calls) for of, count, calls in looks if of is case and count]
+        assert all_of_them == groups_of(case)
+        assert calls <= USUAL.calls_after
+        assert {calls for _, calls in between} <= {2}
+        assert (USUAL.meetings in dict(between)) == (all_of_them == USUAL.meetings)
+    assert 0.4 * groups < sum(count > 0 for _, count, _ in looks) - len(cases) < 0.9 * groups
 
 
 def test_each_observer_is_asked_once_about_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
