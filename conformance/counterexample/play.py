@@ -14,7 +14,7 @@ from conformance.judge import CallFailed, Case, Event, Finding, History, Suspici
 from conformance.system import Adapter
 from statemachines import rows
 from statemachines.compile import Compiled
-from statemachines.rows import AtOnce, Call, Given, Observed, Plain, RowFailure, Step, Trace
+from statemachines.rows import AtOnce, Call, Given, Observed, RowFailure, Step, Trace, filled
 
 
 def symbolic(compiled: Compiled, made: Sequence[Observed | History]) -> Trace:
@@ -124,23 +124,8 @@ class _Player:
         return self._case.finding is None and endless(self._case.judge.lockstep, wanted)
 
     def _arguments(self, call: Call) -> dict[str, Any]:
-        return {name: self._value(value) for name, value in call.arguments}
+        return {name: filled(value, self._replies) for name, value in call.arguments}
 
     def _make(self, calls: Sequence[Call]) -> None:
         for call in calls:
             self._replies[call.number] = self._case.call(call.operation, self._arguments(call))
-
-    def _value(self, value: Any) -> Any:
-        match value:
-            case Given(step=step, field=field):
-                given = self._replies[step].value if step in self._replies else None
-                found = given.get(field) if field and isinstance(given, dict) else given
-                if not isinstance(found, str):
-                    raise RowFailure("an earlier call gave nothing that a later one could refer to")
-                return found
-            case Plain(fields=fields):
-                return {name: self._value(each) for name, each in fields}
-            case tuple():
-                return [self._value(each) for each in value]
-            case _:
-                return value

@@ -17,6 +17,7 @@ from typing import Any
 from conformance.budget import Budget
 from conformance.judge import CASES_OF_A_SEED, case_seed
 from conformance.search.ahead import Ahead, Intended
+from conformance.search.corpus import Corpus
 from conformance.search.faults import Diverged, Faults
 from conformance.search.instants import instants_of
 from conformance.search.prefill import prefills
@@ -26,6 +27,7 @@ from conformance.search.story import Story
 from conformance.system import MOVED, Adapter
 from statemachines import kernel
 from statemachines.compile import Compiled
+from statemachines.rows import Observed, RowFailure, Trace, filled
 from statemachines.types import Id, List, Text, present
 
 IDLY = 0.15  # of the calls are made whatever comes of them
@@ -43,6 +45,8 @@ SELDOM_GIVEN = (
 WAITED = 3.0  # how often a wait is tried: as time passes much may happen that no call does
 LOOKING, SELDOM = 0.5, 0.3  # the same of those that change nothing, and of those that are about everything
 WIDE_FROM = CASES_OF_A_SEED // 2  # the number of the first walk that takes widely what is new: no other has it
+CONTINUED = 0.4  # of the walks begin as another one that came to something new
+DEEP = ("sentence", "became")  # kinds of situations that are new where something happened that had not before
 MOST_EXPLANATIONS = 32  # of what was seen, beyond which a walk ends: each call takes as many times as long
 
 
@@ -59,6 +63,7 @@ def search(
     """Walk as often as the budget says, or until enough is found; `first` is the number of the first walk."""
     ways = prefills(compiled, adapter.declaration, budget.prefilled)
     narrow, wide = Situations(compiled), Situations(compiled, wide=True)
+    corpus = Corpus()
     numbers = range(first, first + budget.walks)
     plan = [((narrow, each, f"{each}"), (wide, WIDE_FROM + each, f"wide/{each}")) for each in numbers]
     for situations, index, name in itertools.chain(*plan):  # in turn: each finds what the other does not
@@ -67,8 +72,12 @@ def search(
         driver = Driver(compiled, adapter, budget, seed=case_seed(number, index), faults=faults)
         chooser = random.Random(f"{number}/{name}")
         try:
-            ways[chooser.randrange(len(ways)) if index % 2 else 0](driver)
-            SteeredWalk(compiled, driver, situations, chooser).go(budget.walk_steps)
+            beginning = corpus.chosen(chooser) if chooser.random() < CONTINUED else None
+            if beginning is None:
+                ways[chooser.randrange(len(ways)) if index % 2 else 0](driver)
+            walk = SteeredWalk(compiled, driver, situations, chooser)
+            walk.go(budget.walk_steps, beginning)
+            corpus.keep(driver.case, walk.until_new)
             faults.stood(driver.case)
         except Diverged:
             pass
@@ -85,7 +94,10 @@ class _CallMade:
 
 
 class SteeredWalk:
-    """One case of a walk."""
+    """One case of a walk.
+
+    until_new  how many events of the case there were when it had come to the last that no case had come to; 0: to none
+    """
 
     def __init__(self, compiled: Compiled, driver: Driver, situations: Situations, chooser: random.Random) -> None:
         self._driver, self._situations, self._chooser = driver, situations, chooser
@@ -94,6 +106,7 @@ class SteeredWalk:
         self._unseen: list[dict[str, Any]] = []  # the arguments of calls after which nobody has looked
         self._known: set[str] = set()  # texts that were given
         self._compiled = compiled
+        self.until_new = 0
         self._operations = {each.name: each for each in compiled.kernel.operations if driver.offers(each.name)}
         weights = {name: chooser.choice(LIKED) * _usual(each) for name, each in self._operations.items()}
         if driver.case.adapter.declaration.clock in MOVED:
@@ -107,10 +120,26 @@ class SteeredWalk:
         seldom = {each for each in optional if chooser.random() < SELDOM_GIVEN}
         self._ahead = Ahead(driver, situations, instants_of(compiled), chooser, [*weights], [*weights.values()], seldom)
 
-    def go(self, steps: int) -> None:
-        """Make so many calls, and look at last."""
-        self._go(steps)
+    def go(self, steps: int, beginning: Trace | None = None) -> None:
+        """Make so many calls, after those of a `beginning` as far as these can be made here, and look at last."""
+        if beginning is not None:
+            self._begin(beginning)
+        self._go(len(self._made) + steps)
         self._look()
+
+    def _begin(self, beginning: Trace) -> None:
+        events, replies = self._driver.case.trace, dict[int, Observed]()
+        for call in beginning.calls():
+            before = len(events)
+            try:
+                arguments = {name: filled(value, replies) for name, value in call.arguments}
+            except RowFailure:  # another reply than there
+                return
+            if not self._make(call.operation, arguments):
+                return
+            made = events[before]
+            if isinstance(made, Observed):
+                replies[call.number] = made
 
     def _go(self, steps: int) -> None:
         judge, tried = self._driver.case.judge, 0
@@ -147,11 +176,13 @@ class SteeredWalk:
         if found is None or not self._driver.may(operation, arguments):
             return False
         self._story = story
+        new_here = any(what[0] in DEEP and not self._situations.met[what] for _, what in found)
         self._situations.note(found)
         new = {value for value in arguments.values() if isinstance(value, str)} - self._known
         self._made.append(_CallMade(operation, arguments, frozenset(new)))
         self._known |= new
         self._driver.make(operation, arguments)
+        self.until_new = len(self._driver.case.trace) if new_here else self.until_new
         self._unseen.append(arguments)
         if self._chooser.random() < (SELDOM_LOOKS if self._situations.wide else OFTEN_LOOKS):
             self._look()

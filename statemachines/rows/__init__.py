@@ -20,6 +20,7 @@ from statemachines.rows.trace import (
     Plain,
     Step,
     Trace,
+    filled,
     otherwise,
     parts,
     shape,

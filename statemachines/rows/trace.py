@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from statemachines.kernel import Kernel
-from statemachines.rows.programs import Observed
+from statemachines.rows.programs import Observed, RowFailure
 from statemachines.types import NULL, Id, List, RecordType, Text, Type, present
 
 _NUMBER = re.compile(r"(?<=-)[0-9]+\Z")
@@ -51,6 +51,23 @@ class Call:
     def refers(self) -> set[int]:
         """Return the numbers of the calls whose replies it uses."""
         return {value.step for _, argument in self.arguments for value in parts(argument) if isinstance(value, Given)}
+
+
+def filled(value: Any, replies: Mapping[int, Observed]) -> Any:
+    """Return an argument with what it takes out of earlier replies; raise RowFailure where one of them lacks that."""
+    match value:
+        case Given(step=step, field=field):
+            given = replies[step].value if step in replies else None
+            found = given.get(field) if field and isinstance(given, dict) else given
+            if not isinstance(found, str):
+                raise RowFailure("an earlier call gave nothing that a later one could refer to")
+            return found
+        case Plain(fields=fields):
+            return {name: filled(each, replies) for name, each in fields}
+        case tuple():
+            return [filled(each, replies) for each in value]
+        case _:
+            return value
 
 
 def parts(value: Any) -> Iterator[Any]:

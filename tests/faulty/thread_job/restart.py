@@ -29,6 +29,18 @@ class RestartKeepsCalls(Lie):
             self._calls.update(calls)
 
 
+class RestartKeepsInlineCalls(Lie):
+    """Calls that were resolved within their turn stay so after a restart; those of jobs are forgotten with these."""
+
+    row, calls = "E12", 3
+
+    def restart(self) -> None:
+        with self._locked():
+            inline = {call: mode for call, mode in self._calls.items() if mode == "synchronous"}
+            super().restart()
+            self._calls.update(inline)
+
+
 class RestartKeepsPending(Lie):
     """What was due before a restart is told at the first boundary after it."""
 

@@ -1,0 +1,44 @@
+"""The figures of proofs that the documents show are those that were kept, and of today's specs."""
+
+from __future__ import annotations
+
+import pytest
+
+from reports.proofs import PAGE, figures_of, file_of, kept, page_with
+from statemachines.compile import load
+from statemachines.mutants import mutants
+from statemachines.specs import shipped
+
+PROVED = [name for name in shipped() if file_of(name).exists()]
+
+
+def test_the_page_shows_the_figures_that_are_kept() -> None:
+    page = PAGE.read_text(encoding="utf-8")
+    assert page_with(page, kept()) == page
+    assert {each["lifecycle"] for each in kept()} == set(PROVED) >= {"task-progress", "thread-job"}
+
+
+@pytest.mark.parametrize("name", PROVED)
+def test_they_are_of_todays_spec(name: str) -> None:
+    spec = load(name)
+    (found,) = [each for each in kept() if each["lifecycle"] == name]
+    again = f"prove it again: `python -m reports.proofs {name}`"
+    assert (found["revision"], found["mistakes"]) == (spec.lifecycle.version, len(mutants(spec.kernel))), again
+    assert found["mistakes"] == found["found"] + found["survives"] + found["allowed"] + found["alike"]
+    assert found["dead systems that pass"] == []
+
+
+def test_what_is_kept_of_a_proof_is_counted_from_its_mistakes() -> None:
+    def mistake(outcome: str, *, by_the_search: bool | None = None) -> dict[str, object]:
+        searched = None if by_the_search is None else {"found": by_the_search}
+        return {"clause": "define.x", "does": "does not", "outcome": outcome, "search": searched}
+
+    mistakes = [mistake("found", by_the_search=True), mistake("survives", by_the_search=False), mistake("alike")]
+    idle = [{"row": "N1", "level": "must"}, {"row": "N2", "level": "should"}]
+    proof = {"lifecycle": "one", "revision": 3, "mistakes": mistakes, "races": [{"outcome": "found"}]}
+    found = figures_of({**proof, "rows_that_find_nothing": idle, "dead_systems_that_pass": []})
+    assert found["races"] == {"found": 1}
+    table = page_with(page_with("above <!-- figures: made by `python -m reports.proofs` -->\n", []), [found])
+    assert table.startswith("above ")
+    assert "| one 3 | 3 | 1 | 1 | 0 | 1 | 1 of 2 | N1 |" in table
+    assert "- one: define.x: does not" in table
