@@ -18,23 +18,32 @@ from conformance.system import MOVED
 HYPOTHESIS, RANDOM = "Hypothesis", "random"
 BASELINES = (HYPOTHESIS, RANDOM)
 
+ROUNDS = 1_000_000  # what a round adds to the seed of Hypothesis: nobody asks for such a seed
 After = Callable[[Driver], None]
 
 
-def search_as(name: str, runner: RowRunner, faults: Faults, after: After) -> None:
-    """Search as a baseline does, in as many cases as the searches of a run make."""
+def search_as(name: str, runner: RowRunner, faults: Faults, after: After, round_: int = 0) -> None:
+    """Search as a baseline does, in as many cases as the searches of a run make; in a later round others."""
     budget = runner.budget
     cases = budget.stateful_tests + 2 * budget.walks
     if name == HYPOTHESIS:
         plain = replace(budget, stateful_tests=cases, prefilled=0)  # rules alone: nothing is made beforehand
-        stateful_search(runner.compiled, runner.adapter, runner.number, plain, after=after, faults=faults)
+        number = runner.number + ROUNDS * round_
+        stateful_search(runner.compiled, runner.adapter, number, plain, after=after, faults=faults)
         return
     apart = runner.adapter.declaration.concurrency != "none"
-    chooser = random.Random(f"{runner.number}")
-    for number in range(cases + (budget.pairs if apart else 0)):
+    chooser = random.Random(f"{runner.number}/{round_}")
+    every = cases + (budget.pairs if apart else 0)
+    for number in range(every):
         if faults.over:
             return
-        driver = Driver(runner.compiled, runner.adapter, budget, seed=case_seed(runner.number, number), faults=faults)
+        driver = Driver(
+            runner.compiled,
+            runner.adapter,
+            budget,
+            seed=case_seed(runner.number, every * round_ + number),
+            faults=faults,
+        )
         try:
             if number < cases:
                 _calls(driver, chooser, budget.stateful_steps)

@@ -7,6 +7,7 @@ searches stand, if asked for, Hypothesis with the same rules, and calls that nob
 from __future__ import annotations
 
 import argparse
+import itertools
 import statistics
 import sys
 import time
@@ -21,7 +22,7 @@ from benchmarks.baselines import BASELINES, search_as
 from conformance.budget import USUAL, never
 from conformance.judge import BrokenCalls
 from conformance.search import Faults
-from conformance.suite.machine import SEARCHES, SearchTally, rounds_of, search
+from conformance.suite.machine import GOES_ON, SEARCHES, SearchTally, search, searches_of
 from conformance.suite.rows import RowRunner
 from conformance.system import HarnessError
 from conformance.targets import open_system
@@ -119,9 +120,10 @@ class RecommendedTally(SearchTally):
         super().__init__()
         self.recommended: list[str] = []
 
-    def count(self, driver: Any) -> None:
+    def count_alone(self, driver: Any) -> bool:
         """Take note of the clauses of level SHOULD that a case showed to be broken."""
         self.recommended.extend(each.clause for each in driver.case.judge.findings)
+        return super().count_alone(driver)
 
 
 def _is_over(end: float) -> bool:
@@ -131,15 +133,15 @@ def _is_over(end: float) -> bool:
 def _searched(
     trial: Trial, runner: RowRunner, faults: Faults, tally: SearchTally
 ) -> Iterator[tuple[str, Callable[[], None]]]:
-    """Walk the searches that a trial asks for, then the baselines."""
-    for name, round_ in rounds_of(runner.adapter, endless=trial.seconds is not None):
-        if not {*trial.searches} & {*SEARCHES}:
-            break
-        if name in trial.searches:
-            yield name, partial(search, runner, name, faults, tally, round_)
-    for name in trial.searches:
-        if name in BASELINES:
-            yield name, partial(search_as, name, runner, faults, tally.count)
+    """Walk the searches that a trial asks for, then the baselines: once, or in ever more rounds where it has a time."""
+    names = [name for name in searches_of(runner.adapter) if name in trial.searches]
+    baselines = [name for name in BASELINES if name in trial.searches]
+    for round_ in itertools.count() if trial.seconds is not None else range(1):
+        again = [name for name in names if not round_ or name in GOES_ON]
+        yield from ((name, partial(search, runner, name, faults, tally, round_)) for name in again)
+        yield from ((name, partial(search_as, name, runner, faults, tally.count, round_)) for name in baselines)
+        if not (again or baselines):
+            return
 
 
 def tried(trial: Trial) -> Outcome:

@@ -37,7 +37,7 @@ class Budget:
     calls_after: int = 3  # calls that follow the pair
     draws: int = 8  # of arguments, of which one may do something
     waiting_seconds: float = 120.0  # in all searches, for what a system declares to come later
-    prefilled: int = 200  # ended records that a case begins with, at most: a larger retention is not filled up
+    prefilled: int = 200  # records that a case begins with, at most: a larger retention is not filled up
 
     # The judge
     configurations: int = 256  # explanations of a case that are held at once
@@ -111,6 +111,7 @@ class Budget:
             more_schedules=0,
             stateful_tests=2,
             walks=0,
+            prefilled=20,
             pairs=10,
             meetings=1,
             reproductions=2,

@@ -1,4 +1,4 @@
-"""Any two calls at once: in a random situation two calls overlap, of any two operations; then everybody looks.
+"""Any two calls at once: in a random situation two calls overlap, of any two operations; sooner or later everybody looks.
 
 A row makes calls at once where its source speaks of it. What nobody thought of comes here: a list beside a start,
 a cancel of all beside an ending, two endings of different jobs. Some order of the two calls, one after the other,
@@ -27,7 +27,7 @@ from statemachines.compile import Compiled
 from statemachines.expression import python_name
 from statemachines.model import BaseModel, Impossible, Restless
 
-CANDIDATES = 8  # meetings that are tried on the model in a situation, of which one is made
+CANDIDATES = 10  # meetings that are tried on the model in a situation, of which one is made
 CLASHING = 8.0  # as much as others those are worth in which one call makes a difference to the other, or both change one record
 ALIKE = 0.8  # of the pairs are about one record, if they can be
 CREATING = 4  # as often as others a situation has calls that create something
@@ -36,7 +36,7 @@ WAITING = 0.7  # of the pairs in which a call can wait are made where it does
 BOTH_CHANGE = 2  # as often as others pairs come that both change something
 LOOKED_BETWEEN = 0.5  # how often the observers look after a meeting that others follow
 FULL = 0.15  # of the situations begin with as many records as there may be, or about as many
-MOST_FULL = 24  # records that such a situation begins with: each costs a call
+MOST_FULL = 24  # records that may be there at most, for such a situation to be made: each costs a call or more
 
 
 def search(
@@ -54,7 +54,7 @@ def search(
     pairs = list(_pairs(compiled, adapter))
     chooser.shuffle(pairs)
     meetings = _Meetings(compiled, pairs, chooser)
-    ways = prefills(compiled, adapter.declaration, MOST_FULL)
+    full = prefills(compiled, adapter.declaration, min(MOST_FULL, budget.prefilled))[1:]
     for index, pair in zip(range(first, first + budget.pairs), itertools.cycle(pairs), strict=False):
         if faults.over:
             break
@@ -62,8 +62,8 @@ def search(
             continue
         driver = Driver(compiled, adapter, budget, seed=case_seed(number, index), faults=faults)
         try:
-            if chooser.random() < FULL:
-                chooser.choice(ways)(driver)
+            if full and chooser.random() < FULL:
+                chooser.choice(full)(driver)
             waits = any(each.blocks for each in pair) and chooser.random() < WAITING
             until = partial(_waiting, driver, pair, chooser) if waits else dict
             _situation(compiled, driver, chooser, budget.calls_before, until)
@@ -123,11 +123,20 @@ def _meet(
     most: int,
     chooser: random.Random,
 ) -> int:
-    """Let two calls meet, then others in what comes of it, so many times at most; return how many times."""
-    met = 0
+    """Let two calls meet, then others in what comes of it, so many times at most; return how many times.
+
+    The observers look at once or later, but always before anything else is done.
+    """
+    met, unseen = 0, list[dict[str, Any]]()
     while met < most and (calls := meetings.best(driver, pair, {} if met else waiting)) is not None:
         met += 1
-        _at_once(driver, calls, looks=met == most or chooser.random() < LOOKED_BETWEEN)
+        _at_once(driver, calls)
+        unseen += [arguments for _, arguments in calls]
+        if chooser.random() < LOOKED_BETWEEN:
+            driver.observe(*unseen)
+            unseen = []
+    if unseen:
+        driver.observe(*unseen)
     return met
 
 
@@ -222,16 +231,14 @@ def _changed(before: tuple[Any, ...], after: tuple[Any, ...]) -> set[tuple[int, 
     return found
 
 
-def _at_once(driver: Driver, calls: Calls, *, looks: bool) -> None:
-    """Make two calls at once; where it `looks`, so do the observers then."""
+def _at_once(driver: Driver, calls: Calls) -> None:
+    """Make two calls at once."""
     bodies = [lambda call=call: driver.case.call(*call) for call in calls]
     try:
         driver.case.together(bodies)
     except CallFailed as failed:
         raise driver.diverged(failed.finding) from None
     driver.look()
-    if looks:
-        driver.observe(*(arguments for _, arguments in calls))
 
 
 def _aftermath(compiled: Compiled, driver: Driver, chooser: random.Random, calls: int) -> None:

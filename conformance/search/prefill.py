@@ -1,4 +1,4 @@
-"""How a case begins: with as many ended records as retention allows, one fewer, one more, or none.
+"""How a case begins: with as many ended records as retention allows, one fewer, one more, or none; with full and crowded registries.
 
 Derived from the kernel: for every `retain`, the operation that creates a record and the one that
 brings it into the group that is retained. A case also begins with something done to one of those before one more ends, which
@@ -20,6 +20,7 @@ from statemachines.compile import Compiled
 from statemachines.explore import choosers
 from statemachines.expression import Const, Var
 from statemachines.model import ABSENT, BaseModel
+from statemachines.rows import WAIT
 
 MANY_CREATED = 60  # records far beyond what somebody may have thought enough
 FAR = 3  # times a retention limit, the same
@@ -35,14 +36,18 @@ def prefills(compiled: Compiled, declaration: Declaration, most: int) -> list[Pr
     """
     found: list[Prefill] = [lambda driver: None]
     model = compiled.model(declaration.limits, declaration.policies)
+    far = declaration.clock != "none" and not declaration.settles  # else so many calls take longer than a case may
+    counted: set[str] = set()
     for entity in compiled.kernel.entities:
         source = _asked(compiled.kernel, declaration)
         creation, ending = _creation(source, entity), _ending(source, entity)
-        if creation is not None and (room := _room(compiled, creation, model.fork(), most)) is not None:
-            found += [_created(creation, count) for count in (room - 1, room) if count > 0]
         named = any(parameter.entity == entity.name for each in source.operations for parameter in each.parameters)
-        if creation is not None and named and most >= MANY_CREATED:
-            found.append(_created(creation, MANY_CREATED, [each.name for each in source.operations if each.effects]))
+        if creation is not None and creation not in counted and named:
+            counted.add(creation)
+            room = _room(compiled, creation, model.fork(), most)
+            found += [_created(creation, count) for count in (room - 1, room) if count > 0] if room is not None else []
+            others = [each.name for each in source.operations if each.effects]
+            found += [_created(creation, MANY_CREATED, others)] if far and most >= MANY_CREATED else []
         limit = _retained(entity, model)
         if creation is None or ending is None or limit is None or most < limit < UNLIMITED:
             continue
@@ -50,22 +55,20 @@ def prefills(compiled: Compiled, declaration: Declaration, most: int) -> list[Pr
             {max(limit - 1, 0), limit, limit + 1} - {0} if limit < UNLIMITED else {most // 2}
         )  # none of which leaves
         for count in sorted(around):
-            found += [
-                _filled(creation, ending, entity, count, apart and declaration.clock in MOVED)
-                for apart in (True, False)
-            ]
-        if 0 < FAR * limit <= most:
+            for apart in (declaration.clock in MOVED, False):
+                found.append(_filled(creation, ending, entity, count, apart))
+        if far and 0 < FAR * limit <= most:
             found.append(_filled(creation, ending, entity, FAR * limit, apart=False, varied=True))
-        removal, retaking, others = _removal(source, entity), _retaking(source, entity), _about(source, entity)
+        removal, retaking, about = _removal(source, entity), _retaking(source, entity), _about(source, entity)
         one_more = _filled(creation, ending, entity, 1, apart=False)
         if retaking is not None and 0 < limit < UNLIMITED:
-            before = sorted(
-                others, key=lambda each: each[0] == ending.name
-            )  # what is asked of it before it ends comes first
-            found.append(_retaken(creation, one_more, limit, before, *retaking, entity))
-        if others and 1 < limit < UNLIMITED:
+            at_last = sorted(
+                about, key=lambda each: each[0] == ending.name
+            )  # it ends after all else that is asked of it
+            found.append(_retaken(creation, one_more, limit, at_last, *retaking, entity))
+        if about and 1 < limit < UNLIMITED:
             full = _filled(creation, ending, entity, limit, apart=False)
-            found.append(_touched(full, one_more, others, entity))
+            found.append(_touched(full, one_more, about, entity))
         if removal is not None and retaking is not None and 0 < limit < UNLIMITED:
             first, then = (_filled(creation, ending, entity, count, apart=False) for count in (limit, limit + 1))
             found.append(_afresh(first, then, removal, *retaking, entity))
@@ -107,7 +110,7 @@ def _room_made(driver: Any, creation: str, wanted: Mapping[str, Any], others: Se
     """Make the first call after which the model creates the record that is wanted; return whether there is one."""
     for operation, number in itertools.product(others, range(ROOM_TRIES)):
         arguments = driver.arguments(operation, number)
-        if arguments is None or not driver.may(operation, arguments):
+        if arguments is None or not _may(driver, operation, arguments):
             continue
         model = driver.case.judge.model.fork()
         if model.decide(operation, arguments).accept:
@@ -197,24 +200,29 @@ def _filled(
             if not _made(driver, creation, driver.arguments(creation, 0)):
                 return
             if apart:
-                driver.make("wait", {"ms": 1})
+                _made(driver, WAIT, {"ms": 1})
         new = [each for each in reversed(_keys(driver, entity)) if each not in before]
         for number, key in enumerate(new):
             arguments = driver.arguments(ending.name, number if varied else 0)
             if not _made(driver, ending.name, {**arguments, name: key}):
                 return
             if apart:
-                driver.make("wait", {"ms": 1})
+                _made(driver, WAIT, {"ms": 1})
 
     return begin
 
 
 def _made(driver: Any, operation: str, arguments: Any) -> bool:
-    """Make a call, unless it is better not made; return whether it was."""
-    if arguments is None or not driver.may(operation, arguments):
+    """Make a call, unless it is better not made, or the system does not offer it; return whether it was."""
+    if arguments is None or not _may(driver, operation, arguments):
         return False
     driver.make(operation, arguments)
     return True
+
+
+def _may(driver: Any, operation: str, arguments: Any) -> bool:
+    offered = operation == WAIT or driver.offers(operation)
+    return bool(offered and driver.is_followed and driver.may(operation, arguments))
 
 
 def _touched(full: Prefill, one_more: Prefill, others: list[tuple[str, str]], entity: kernel.Entity) -> Prefill:
@@ -225,8 +233,8 @@ def _touched(full: Prefill, one_more: Prefill, others: list[tuple[str, str]], en
         second = _keys(driver, entity)[-2::-1]  # those that do not leave first
         for key, (operation, name) in zip(second, others, strict=False):
             arguments = driver.arguments(operation, 0)
-            if arguments is not None and driver.may(operation, {**arguments, name: key}):
-                driver.make(operation, {**arguments, name: key})
+            if arguments is not None:
+                _made(driver, operation, {**arguments, name: key})
         for _ in range(1 + len(others)):
             one_more(driver)
             driver.observe({})
@@ -280,8 +288,8 @@ def _afresh(
         keys = _keys(driver, entity)
         arguments = driver.arguments(retaking, 0)
         if keys and arguments is not None:  # what creates may be refused as long as something else is not there
-            driver.make(removal, {})
-            driver.make(retaking, {**arguments, parameter: keys[0]})
+            _made(driver, removal, {})
+            _made(driver, retaking, {**arguments, parameter: keys[0]})
             then(driver)
 
     return begin

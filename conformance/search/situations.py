@@ -21,6 +21,8 @@ from statemachines.types import Text, present
 KIN = 12  # records of an entity that are looked at for those that have to do with a call's
 SENTENCE, CALL, PAIR, COUNT = 8.0, 4.0, 2.0, 1.0  # how much a new situation of a kind is worth
 
+OF_EACH = ("kin", "of all", "became")  # the kinds of situations of which a call comes to one for each of some records
+
 Situation = tuple[float, tuple[Hashable, ...]]  # what it is worth when it is new, and what it is: first of which kind
 
 
@@ -46,15 +48,15 @@ class Situations:
         self._small, self._maybe = with_few_values(source.variables)
 
     def worth(self, found: Sequence[Situation]) -> float:
-        """Return how much situations are worth that were come to as often as they were: of those of one kind the newest counts.
+        """Return how much situations are worth that were come to as often as they were.
 
-        A call about many records comes to as many as those, and is worth no more for that.
+        Of those that each of many records is in the best counts: a call about many is worth no more for that.
         """
-        newest: dict[Hashable, float] = {}
+        best: dict[Hashable, float] = {}
         for weight, what in found:
-            kind = what[0]
-            newest[kind] = max(newest.get(kind, 0.0), weight / (1 + self.met[what]) ** 2)
-        return sum(newest.values())
+            each = what[0] if what[0] in OF_EACH else what
+            best[each] = max(best.get(each, 0.0), weight / (1 + self.met[what]) ** 2)
+        return sum(best.values())
 
     def note(self, found: Sequence[Situation]) -> None:
         """Take note that a case has come to these."""

@@ -39,6 +39,7 @@ NUMBERS = 2**24
 WAITS = (1, 7, 1000, 60_000, 86_400_000)  # milliseconds: time alone must not change what no rule changes
 # States that steps of its own may lead to after a call: the judge follows each of them at every look.
 MOST_REACHED = 128
+MOST_EXPLANATIONS = 32  # of what was seen, beyond which a search ends a case: each call takes as many times as long
 LONGEST_CASE = 10_000  # milliseconds within which a case is over
 LONGEST_COSTLY_CASE = 60_000  # the same where each call is a process
 # Timers that fire while a search waits: a longer wait shows nothing else, and takes the judge as much longer.
@@ -72,6 +73,14 @@ class Driver:
         self._choosers = _choosers(compiled)
         self.gone = Gone(compiled.kernel)
         self._observers = [each for each in kernel_facts.of(compiled).observers() if adapter.offers(each.name)]
+
+    @property
+    def is_followed(self) -> bool:
+        """Whether what comes next can be judged, and in no more ways than anybody would follow."""
+        judge = self.case.judge
+        return (
+            not (judge.unsure and not judge.lockstep.blind) and len(judge.lockstep.configurations) <= MOST_EXPLANATIONS
+        )
 
     def call(self, operation: str, number: int) -> None:
         """Make a call with the arguments that a number stands for, then look."""

@@ -47,7 +47,6 @@ LOOKING, SELDOM = 0.5, 0.3  # the same of those that change nothing, and of thos
 WIDE_FROM = CASES_OF_A_SEED // 2  # the number of the first walk that takes widely what is new: no other has it
 CONTINUED = 0.4  # of the walks begin as another one that came to something new
 DEEP = ("sentence", "became")  # kinds of situations that are new where something happened that had not before
-MOST_EXPLANATIONS = 32  # of what was seen, beyond which a walk ends: each call takes as many times as long
 
 
 def search(
@@ -142,10 +141,10 @@ class SteeredWalk:
                 replies[call.number] = made
 
     def _go(self, steps: int) -> None:
-        judge, tried = self._driver.case.judge, 0
+        tried = 0
         while len(self._made) < steps and tried < 2 * steps:
-            if (judge.unsure and not judge.lockstep.blind) or len(judge.lockstep.configurations) > MOST_EXPLANATIONS:
-                return  # what comes then, nobody could judge
+            if not self._driver.is_followed:
+                return
             tried += 1
             if self._chooser.random() < IDLY:
                 self._go_idly()

@@ -112,10 +112,9 @@ def test_after_calls_at_once_everybody_looks_as_often_as_not_and_always_at_the_e
     assert groups > 3 * len(cases)
     for case in cases:
         *between, (all_of_them, calls) = [(count, calls) for of, count, calls in looks if of is case and count]
-        assert all_of_them == groups_of(case)
+        assert all_of_them == between[-1][0] == groups_of(case)
         assert calls <= USUAL.calls_after
-        assert {calls for _, calls in between} <= {2}
-        assert (USUAL.meetings in dict(between)) == (all_of_them == USUAL.meetings)
+        assert sum(calls for _, calls in between) == 2 * groups_of(case)  # each call that met is looked at
     assert 0.4 * groups < sum(count > 0 for _, count, _ in looks) - len(cases) < 0.9 * groups
 
 
@@ -195,9 +194,11 @@ class ProgressOverwrites(ThreadJobs):
 def test_pairs_are_mostly_about_one_record_so_that_one_call_undoes_the_other() -> None:
     diverged, _ = paired(ProgressOverwrites, USUAL.pairs)
     assert diverged is not None
-    *_, history = [record for record in diverged.case.trace if isinstance(record, History)]
-    assert "report_progress" in {call.operation for call in history.calls}
-    assert len({call.arguments["job"] for call in history.calls if "job" in call.arguments}) == 1
+    histories = [
+        record.calls for record in diverged.case.trace if isinstance(record, History)
+    ]  # some before it was seen
+    undoing = [calls for calls in histories if "report_progress" in {call.operation for call in calls}]
+    assert any(len({call.arguments["job"] for call in calls if "job" in call.arguments}) == 1 for calls in undoing)
 
 
 def meet(*calls: tuple[str, dict[str, Any]]) -> bool:
