@@ -114,7 +114,7 @@ def _tells(row: Row, shown: Counterexample, fault: SeenFault) -> bool:
 
 
 def _leads(row: Row, shown: Counterexample, fault: SeenFault, held: Collection[Sequence[str]]) -> bool:
-    """Return whether what made a row fail leads to a fault as well: the same calls, or two calls or more with which they begin.
+    """Return whether what made a row fail leads to a fault as well: the same calls, or two calls or more in their order, with the first.
 
     If the row is about the clause of the fault, those of one may stand anywhere among those of the other, in their order; if
     it is not, such calls lead to nothing after which all was right elsewhere. What calls at once have done, another call may see
@@ -128,4 +128,7 @@ def _leads(row: Row, shown: Counterexample, fault: SeenFault, held: Collection[S
     astray = bool(few) and not any(tuple(story[: len(few)]) == few for story in held)
     if astray and fault.at_once and shown.rounds > 1 and len(few) > 1 and few == shown.changing[:-1]:
         return True
-    return astray and few == shown.changing and (few == many or (len(few) > 1 and many[: len(few)] == few))
+    begins = (
+        len(few) > 1 and many[0] == few[0] and in_order(few, many)
+    )  # what stands between need not be about the same
+    return astray and few == shown.changing and (few == many or begins)

@@ -11,6 +11,7 @@ from xml.etree import ElementTree
 import pytest
 
 import conformance
+from conformance.references.task_progress import DelegatedTask, Reply
 from conformance.report import junit
 from conformance.report.reader import load
 from conformance.suite.baseline import PERHAPS_STALE, Baseline
@@ -115,9 +116,12 @@ def test_a_known_fault_does_not_hide_another_one_that_rows_saw_without_being_abo
 
 
 class KnownTotal(TotalLeavesOutputOut):
-    """The same, of which one row is known to fail."""
+    """The same where it is asked, of which one row is known to fail; what it announces is right."""
 
     declares = TotalLeavesOutputOut.declares | {"deviates": {"B2": {"reason": "it counts otherwise"}}}
+
+    def _announcement(self, task: DelegatedTask) -> Reply:
+        return super()._announcement(task) | {"total_tokens": task.input_tokens + task.output_tokens}
 
 
 class KnownTotalAndMore(KnownTotal):
