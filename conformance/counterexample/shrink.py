@@ -125,6 +125,7 @@ def shrink(compiled: Compiled, play: Callable[[Trace], Played], first: Played, s
         lambda: cutter.drop(_records, without),
         lambda: cutter.drop(_calls, without),
         lambda: cutter.simplify(one_by_one),
+        lambda: cutter.simplify(simpler.everywhere),
         lambda: cutter.simplify(simpler.values),
         lambda: cutter.simplify(simpler.left_out),
         lambda: cutter.simplify(joined),

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterator
+from dataclasses import replace
+from functools import partial
 
 from conformance.judge import kernel_facts
 from statemachines.compile import Compiled
 from statemachines.lifecycle import TypeUse
-from statemachines.rows import Call, Given, Trace, values, with_argument, without_last_argument
+from statemachines.rows import Call, Given, Trace, is_plain, values, with_argument, without_last_argument
 from statemachines.types import Bool, Enum, List, Optional, Ref, Text, Type
 from statemachines.words import Words
 
@@ -32,6 +35,37 @@ class Simpler:
                     simpler = self._simplest(self._words.types.resolve(use), use, value)
                 for each in simpler:
                     yield with_argument(trace, call.number, name, each)
+
+    def everywhere(self, trace: Trace) -> Iterator[Trace]:
+        """Walk the traces in which a value that is known before any call, or a name, is a simpler one wherever it stands.
+
+        In one call alone it would be another record's, or another name: a job of thread t10 is not in the list of t1.
+        """
+        for value, kind in dict.fromkeys(each for call in trace.calls() for each in self._texts(call)):
+            for simpler in self._simpler_name(trace, value, kind):
+                yield trace.changed(partial(self._with, kind, value, simpler))
+
+    def _texts(self, call: Call) -> Iterator[tuple[str, Type]]:
+        """Walk the arguments of a call that are texts, with their types."""
+        takes = self._facts.takes(call.operation)
+        given = ((value, takes[name]) for name, value in call.arguments if name in takes)
+        yield from ((value, kind) for value, kind in given if isinstance(value, str))
+
+    def _with(self, kind: Type, value: str, simpler: str, call: Call) -> Call:
+        """Return a call with a simpler one in place of a value of a type."""
+        takes = self._facts.takes(call.operation)
+        changed = ((name, simpler if (old, takes.get(name)) == (value, kind) else old) for name, old in call.arguments)
+        return replace(call, arguments=tuple(changed))
+
+    def _simpler_name(self, trace: Trace, value: str, kind: Type) -> Iterator[str]:
+        match kind:
+            case Ref(entity=entity):
+                known = [word.text for word in self._lifecycle.entities[entity].fixed]
+                yield from known[: known.index(value)] if value in known else ()
+            case Text(name=name) if self._is_name(name) and not is_plain(value):
+                names = (f"{name}-{number}" for number in itertools.count(1))
+                taken = {each for call in trace.calls() for each, _ in self._texts(call)}
+                yield next(each for each in names if each not in taken)
 
     def left_out(self, trace: Trace) -> Iterator[Trace]:
         """Walk the traces in which one call leaves out its last argument, where that means the same."""
@@ -77,6 +111,11 @@ class Simpler:
         """Return whether texts of a type are only carried about, so that a short one is as good."""
         declared = self._lifecycle.types.get(name)
         return declared is not None and declared.text in ("short", "around")
+
+    def _is_name(self, name: str) -> bool:
+        """Return whether a text of a type is a name: another new one is as good, if it is another one everywhere."""
+        declared = self._lifecycle.types.get(name)
+        return declared is not None and declared.text == "fresh or reused"
 
 
 def _shorter(text: str) -> Iterator[str]:

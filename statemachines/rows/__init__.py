@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from statemachines.rows.compiler import RowCompiler, enumerated, evaluate, extremes, positions, values, witnesses
 from statemachines.rows.model_subject import ModelSubject
-from statemachines.rows.names import Names, item, quoted
+from statemachines.rows.names import Names, is_plain, item, quoted
 from statemachines.rows.programs import UNEVALUABLE, Observed, Program, RowFailure, RowStopped, RowTooLong
 from statemachines.rows.row_writer import row_as_it_ran, row_text, written
 from statemachines.rows.spelling import spelled

@@ -112,7 +112,7 @@ class Names:
 
     def _is_new(self, value: str, kind: Type) -> bool:
         """Return whether any new value would do as well; one that is chosen for its signs is told as it is."""
-        return self.may_be_fresh(kind) and value[:1].isalnum() and bool(_ORDINARY.fullmatch(value))
+        return self.may_be_fresh(kind) and is_plain(value)
 
     # ── Writing ──
 
@@ -213,6 +213,11 @@ def _texts(value: Any, kind: Type | None) -> Iterator[tuple[str, Type]]:
         case Plain(fields=fields) if isinstance(plain, RecordType):
             for name, each in fields:
                 yield from _texts(each, plain.field(name))
+
+
+def is_plain(name: str) -> bool:
+    """Return whether nothing tells a name from another new one: it is neither long nor of odd signs."""
+    return len(name) <= LONG and name[:1].isalnum() and bool(_ORDINARY.fullmatch(name))
 
 
 def _telling(texts: set[str]) -> set[str]:

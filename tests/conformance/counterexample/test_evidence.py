@@ -63,7 +63,7 @@ def test_a_fault_that_takes_a_look_is_shown_with_that_look() -> None:
     # a job that ends stays in the list, or one that starts never comes to it
     ends = any("finish" in each for each in before)
     assert len(before) == (3 if ends else 2), explained(result)
-    assert look.startswith("list_jobs(t")
+    assert look.startswith("list_jobs(t1")
 
 
 # --- one caller, or several -------------------------------------------------------------------------------

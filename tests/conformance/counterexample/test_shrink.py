@@ -211,6 +211,24 @@ def test_a_call_leaves_out_its_last_argument_where_that_means_the_same() -> None
     assert list(simpler.left_out(Trace((start(1),)))) == []
 
 
+def test_a_value_is_made_simpler_wherever_it_stands() -> None:
+    """In one call alone it would be another thread, and another name; odd names and longer ones become plain, plain ones stay."""
+    long = "x" * 200
+
+    def asked(thread: str, tool_call: str) -> Trace:
+        given = {"thread": thread, "tool_call": tool_call, "tool": "bash"}
+        return Trace((Call(1, "start", tuple(given.items())), Call(2, "list_jobs", (("thread", thread),))))
+
+    everywhere = Simpler(thread_job()).everywhere
+    assert list(everywhere(asked("t10", long))) == [
+        asked("t1", long),
+        asked("t2", long),
+        asked("t10", "ToolCall-1"),
+    ]
+    assert list(everywhere(asked("t1", "ToolCall-1"))) == []
+    assert list(everywhere(asked("t1", " c "))) == [asked("t1", "ToolCall-1")]
+
+
 def test_a_look_beside_others_looks_at_no_record_that_may_not_be_there_yet() -> None:
     """The first record that was made alike is made by another caller, at the same time."""
     look = Call(4, "inspect_job", (("thread", "t1"), ("job", Given(3, "job_id"))))
