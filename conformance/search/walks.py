@@ -65,7 +65,7 @@ def search(
     corpus = Corpus()
     numbers = range(first, first + budget.walks)
     plan = [((narrow, each, f"{each}"), (wide, WIDE_FROM + each, f"wide/{each}")) for each in numbers]
-    for situations, index, name in itertools.chain(*plan):  # in turn: each finds what the other does not
+    for situations, index, name in itertools.chain(*plan):  # in turn: none waits until the other has made all its walks
         if faults.over:
             break
         driver = Driver(compiled, adapter, budget, seed=case_seed(number, index), faults=faults)

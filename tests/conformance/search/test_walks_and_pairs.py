@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import random
+import re
 import sys
 import threading
 from collections import Counter
@@ -15,6 +16,7 @@ from typing import Any
 import pytest
 
 from conformance.budget import USUAL
+from conformance.counterexample import shrunk
 from conformance.judge import BrokenCalls
 from conformance.judge.case import Case
 from conformance.judge.history import History
@@ -192,13 +194,15 @@ class ProgressOverwrites(ThreadJobs):
 
 @pytest.mark.thorough
 def test_pairs_are_mostly_about_one_record_so_that_one_call_undoes_the_other() -> None:
-    diverged, _ = paired(ProgressOverwrites, USUAL.pairs)
-    assert diverged is not None
-    histories = [
-        record.calls for record in diverged.case.trace if isinstance(record, History)
-    ]  # some before it was seen
-    undoing = [calls for calls in histories if "report_progress" in {call.operation for call in calls}]
-    assert any(len({call.arguments["job"] for call in calls if "job" in call.arguments}) == 1 for calls in undoing)
+    """What is seen after later meetings is told by the one that did it, and by no other."""
+    with adapted(ProgressOverwrites) as adapter:
+        faults = Faults(BrokenCalls(adapter))
+        pairs.search(thread_job(), adapter, 0, USUAL, after=lambda driver: None, faults=faults)
+        assert faults.first is not None
+        found = shrunk(faults.first.case, rounds=USUAL.reproductions)
+    assert found is not None
+    assert found.at_once == {"report_progress", "finish"}
+    assert len(re.findall(r"\bstart(?:_as)?\(", found.row)) == 1
 
 
 def meet(*calls: tuple[str, dict[str, Any]]) -> bool:
