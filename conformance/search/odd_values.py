@@ -88,9 +88,8 @@ def _texts(drawn: str, values: Sequence[Any]) -> Sequence[str]:
 
 def _in_two_bytes(value: Any) -> str:
     """Return a text of about as many bytes in half as many characters; an empty one for what is short, or takes more bytes as it is."""
-    return (
-        "é" * ((len(value) + 1) // 2) if isinstance(value, str) and len(value) > NOT_SHORT and value.isascii() else ""
-    )
+    is_long = isinstance(value, str) and len(value) > NOT_SHORT and value.isascii()
+    return "é" * ((len(value) + 1) // 2) if is_long else ""
 
 
 def _twins(name: str) -> Sequence[str]:

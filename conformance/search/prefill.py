@@ -30,7 +30,7 @@ Prefill = Callable[[Any], None]  # makes calls on a driver
 
 
 def prefills(compiled: Compiled, declaration: Declaration, most: int) -> list[Prefill]:
-    """Return ways to begin a case: with nothing, then for every retention limit up to `most` around and beyond it.
+    """Return ways to begin a case: with nothing, then full and crowded, then for every retention limit up to `most` around and beyond it.
 
     Where there is no limit they begin with many records, all of which stay.
     """
@@ -62,9 +62,8 @@ def prefills(compiled: Compiled, declaration: Declaration, most: int) -> list[Pr
         removal, retaking, about = _removal(source, entity), _retaking(source, entity), _about(source, entity)
         one_more = _filled(creation, ending, entity, 1, apart=False)
         if retaking is not None and 0 < limit < UNLIMITED:
-            at_last = sorted(
-                about, key=lambda each: each[0] == ending.name
-            )  # it ends after all else that is asked of it
+            # It ends after all else that is asked of it.
+            at_last = sorted(about, key=lambda each: each[0] == ending.name)
             found.append(_retaken(creation, one_more, limit, at_last, *retaking, entity))
         if about and 1 < limit < UNLIMITED:
             full = _filled(creation, ending, entity, limit, apart=False)

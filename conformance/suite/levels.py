@@ -114,11 +114,12 @@ def _tells(row: Row, shown: Counterexample, fault: SeenFault) -> bool:
 
 
 def _leads(row: Row, shown: Counterexample, fault: SeenFault, held: Collection[Sequence[str]]) -> bool:
-    """Return whether what made a row fail leads to a fault as well: the same calls, or two calls or more in their order, with the first.
+    """Return whether what made a row fail leads to a fault as well: the same calls, or two calls or more with which they begin.
 
-    If the row is about the clause of the fault, those of one may stand anywhere among those of the other, in their order; if
-    it is not, such calls lead to nothing after which all was right elsewhere. What calls at once have done, another call may see
-    than the last one of the row. Nothing leads to a crash or a hang but one: whatever was before, a call answers.
+    Other calls may stand between those two and more, where nothing that was right elsewhere has them so. If the row is about
+    the clause of the fault, those of one may stand anywhere among those of the other, in their order; if it is not, such
+    calls lead to nothing after which all was right elsewhere. What calls at once have done, another call may see than the
+    last one of the row. Nothing leads to a crash or a hang but one: whatever was before, a call answers.
     """
     if fault.matter.startswith(NO_REPLY) and fault.matter != shown.matter:
         return False
@@ -128,7 +129,10 @@ def _leads(row: Row, shown: Counterexample, fault: SeenFault, held: Collection[S
     astray = bool(few) and not any(tuple(story[: len(few)]) == few for story in held)
     if astray and fault.at_once and shown.rounds > 1 and len(few) > 1 and few == shown.changing[:-1]:
         return True
-    begins = (
-        len(few) > 1 and many[0] == few[0] and in_order(few, many)
-    )  # what stands between need not be about the same
-    return astray and few == shown.changing and (few == many or begins)
+    apart = _begins_in_order(few, many) and not any(_begins_in_order(few, each) for each in held)
+    return astray and few == shown.changing and (few == many or (len(few) > 1 and (many[: len(few)] == few or apart)))
+
+
+def _begins_in_order(few: Sequence[str], many: Sequence[str]) -> bool:
+    """Return whether many begin with the first of a few, and have the others in their order, whatever stands between."""
+    return few[:1] == tuple(many[:1]) and in_order(few, many)

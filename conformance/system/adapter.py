@@ -219,7 +219,7 @@ class Adapter:
     def signals(self) -> list[Any]:
         """Return the signals since the last time; a system without `signals` has none. Raises Broken."""
         signals = getattr(self._instance, "signals", None)
-        if not callable(signals) and self._loop is None:
+        if not callable(signals) and self._loop is None:  # nothing to ask, and no loop that has to come to rest
             return []
         found = self._run(signals if callable(signals) else list, "signals()", rests=True)
         if not isinstance(found, list | tuple):

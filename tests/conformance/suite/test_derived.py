@@ -345,6 +345,23 @@ def test_only_calls_at_once_are_what_calls_at_once_have_led_to() -> None:
     assert not only_derived([(row, replace(raced, rounds=1))], alone._replace(at_once=True))
 
 
+def test_what_a_derived_row_leads_to_may_have_other_calls_between_unless_that_was_right_elsewhere() -> None:
+    row = load("task-progress").lifecycle.rows["E4"]
+    shown = Counterexample("", 3, "a", "", "", matter="x", changing=("create no", "start"))
+    assert row.derived
+
+    def excused(story: tuple[str, ...], *held: tuple[str, ...]) -> bool:
+        return only_derived([(row, shown)], SeenFault("b", "y", story), held)
+
+    between = ("create no", "subscribe", "start", "summarize")
+    assert excused(between)
+    assert not excused(between, ("create no", "finish", "start", "abort"))  # so it is not what leads there
+    assert excused(between, ("create no", "finish"), ("create", "create no", "start"))
+    assert not excused(("subscribe", "create no", "start"))
+    assert not excused(("create no", "summarize"))
+    assert not excused(between, ("create no", "start"))
+
+
 def test_which_record_leaves_is_one_matter_only_after_as_many_calls_as_it_takes_until_one_leaves() -> None:
     rows = load("background-tasks").lifecycle.rows
     retaining = next(
