@@ -6,6 +6,7 @@ Each is proved as `conformance prove` does, in two processes. What was found of 
 from __future__ import annotations
 
 import argparse
+import hashlib
 import json
 import subprocess
 import sys
@@ -14,7 +15,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
 
-from statemachines.specs import shipped
+from statemachines.compile import load
+from statemachines.mutants import mutants
+from statemachines.specs import shipped, spec_path
 
 ROOT: Final = Path(__file__).parent.parent
 PAGE: Final = ROOT / "docs" / "proofs.md"
@@ -29,13 +32,22 @@ def file_of(lifecycle: str) -> Path:
     return Path(__file__).parent / "proofs" / f"{lifecycle}.json"
 
 
-def figures_of(proof: Mapping[str, Any]) -> Figures:
-    """Return what is kept of a proof, as `conformance prove --json` writes it."""
+def asked_of(lifecycle: str) -> str:
+    """Return what a proof asks as a digest: the rows as they are required, and the mistakes that are tried on them."""
+    required = (spec_path(lifecycle).parent / "requirements").glob("*.yaml")
+    tried = ((each.operator, each.clause, each.does) for each in mutants(load(lifecycle).kernel))
+    said = [*(file.read_text(encoding="utf-8") for file in sorted(required)), *map(str, tried)]
+    return hashlib.sha256("\n".join(said).encode()).hexdigest()[:16]
+
+
+def figures_of(proof: Mapping[str, Any], asked: str) -> Figures:
+    """Return what is kept of a proof, as `conformance prove --json` writes it, with the digest of what it asked."""
     mistakes, races = proof["mistakes"], proof["races"]
     searched = [each["search"] for each in mistakes if each["search"] is not None]
     return {
         "lifecycle": proof["lifecycle"],
         "revision": proof["revision"],
+        "asked": asked,
         "mistakes": len(mistakes),
         **{outcome: sum(each["outcome"] == outcome for each in mistakes) for outcome in OUTCOMES},
         "searched": len(searched),
@@ -84,13 +96,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--search", action="store_true", help="also ask the search alone; takes long")
     options = parser.parse_args(arguments)
     for name in options.lifecycles or shipped():
+        asked = asked_of(name)  # as it is now: a proof takes long
         words = ["prove", name, "-n", "2", "--json", *(["--search"] if options.search else [])]
         run = subprocess.run(
             [sys.executable, "-m", "conformance", *words], cwd=ROOT, stdout=subprocess.PIPE, text=True, check=False
         )
         if not run.stdout:
             return run.returncode
-        found = json.dumps(figures_of(json.loads(run.stdout)), indent=2, ensure_ascii=False)
+        found = json.dumps(figures_of(json.loads(run.stdout), asked), indent=2, ensure_ascii=False)
         file_of(name).parent.mkdir(exist_ok=True)
         file_of(name).write_text(found + "\n", encoding="utf-8")
         PAGE.write_text(page_with(PAGE.read_text(encoding="utf-8"), kept()), encoding="utf-8")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from reports.proofs import PAGE, figures_of, file_of, kept, page_with
+from reports.proofs import PAGE, asked_of, figures_of, file_of, kept, page_with
 from statemachines.compile import load
 from statemachines.mutants import mutants
 from statemachines.specs import shipped
@@ -24,6 +24,7 @@ def test_they_are_of_todays_spec(name: str) -> None:
     (found,) = [each for each in kept() if each["lifecycle"] == name]
     again = f"prove it again: `python -m reports.proofs {name}`"
     assert (found["revision"], found["mistakes"]) == (spec.lifecycle.version, len(mutants(spec.kernel))), again
+    assert found["asked"] == asked_of(name), again  # a row that changed may find what it did not, or find it no more
     assert found["mistakes"] == found["found"] + found["survives"] + found["allowed"] + found["alike"]
     assert found["dead systems that pass"] == []
 
@@ -36,7 +37,8 @@ def test_what_is_kept_of_a_proof_is_counted_from_its_mistakes() -> None:
     mistakes = [mistake("found", by_the_search=True), mistake("survives", by_the_search=False), mistake("alike")]
     idle = [{"row": "N1", "level": "must"}, {"row": "N2", "level": "should"}]
     proof = {"lifecycle": "one", "revision": 3, "mistakes": mistakes, "races": [{"outcome": "found"}]}
-    found = figures_of({**proof, "rows_that_find_nothing": idle, "dead_systems_that_pass": []})
+    found = figures_of({**proof, "rows_that_find_nothing": idle, "dead_systems_that_pass": []}, "a1")
+    assert found["asked"] == "a1"
     assert found["races"] == {"found": 1}
     table = page_with(page_with("above <!-- figures: made by `python -m reports.proofs` -->\n", []), [found])
     assert table.startswith("above ")
