@@ -43,8 +43,8 @@ def scheduler(folder: Path) -> Iterator[str]:
     options = ["--host", "127.0.0.1", "--port", "0", "--no-dashboard", "--dashboard-address", ":0"]
     with running("dask_scheduler", *options, "--scheduler-file", str(told)):
         until = time.monotonic() + BEGINS
-        while not told.exists() and time.monotonic() < until:
-            time.sleep(0.05)
+        while not (told.exists() and told.stat().st_size) and time.monotonic() < until:
+            time.sleep(0.05)  # the file is there before its words, which are written at once
         yield json.loads(told.read_text(encoding="utf-8"))["address"]
 
 
