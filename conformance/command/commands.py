@@ -16,12 +16,14 @@ from conformance.errors import UsageError
 from conformance.verdict import EXIT_CONFORMS, EXIT_HARNESS, EXIT_UNKNOWN, EXIT_USAGE, EXIT_VIOLATES
 from statemachines.specs import shipped
 
+OUTGROWN = "raise its `version`; or `freeze` it `--again` if nobody has been judged by it"
+
 # ── Runs ─────────────────────────────────────────────────────────────────────────────────────────
 
 
 def run(options: argparse.Namespace) -> int:
     """Run a matrix, and tell whoever was asked for: the screen or the stream, and the files. Return its exit code."""
-    from conformance.report import JUnitFile, Stream, Watcher, view_of
+    from conformance.report import JUnitFile, Stream, Watcher, summary, view_of
     from conformance.suite import Pace, Saver
 
     out, saver = sys.stdout, Saver(options.save)
@@ -56,7 +58,11 @@ def run(options: argparse.Namespace) -> int:
             watchers.append(Stream(out.write, out.flush))
         else:
             watchers.append(stack.enter_context(view_of(out, saver.commands.__getitem__)))
-        return whole.go(watchers).exit
+        report = whole.go(watchers)
+        if options.json and report.exit != EXIT_CONFORMS:  # whoever reads the log of a pipeline sees no record
+            said = summary(report.header, report.rows, report.coverage, report.footer)
+            print(f"conformance: {' '.join(filter(None, (said.conclusion, said.beside)))}", file=sys.stderr)
+        return report.exit
 
 
 def demo(options: argparse.Namespace) -> int:
@@ -194,6 +200,8 @@ def check(options: argparse.Namespace) -> int:
         faulty = faulty or bool(checked.diagnostics)
         if not checked.diagnostics:
             print(f"{name}: right. {checked.summary}")
+        if checked.outgrown:
+            print(f"{name}: revision {checked.outgrown} is frozen, and the spec says otherwise now: {OUTGROWN}")
     return EXIT_USAGE if faulty else EXIT_CONFORMS
 
 
@@ -209,7 +217,8 @@ def prove(options: argparse.Namespace) -> int:
     if faults := api.spec_faults(compiled):
         wrong = [each for each in faults if "[uncovered-clause]" not in each]
         if wrong:  # what a wrong row finds says nothing
-            raise UsageError(f"`check` refuses {options.lifecycle}, so nothing can be proved of it: {wrong[0]}")
+            more = f"; and {len(wrong) - 1} more, which `check` shows" if len(wrong) > 1 else ""
+            raise UsageError(f"`check` refuses {options.lifecycle}, so nothing can be proved of it: {wrong[0]}{more}")
         print(f"conformance: `check` refuses {options.lifecycle}: {faults[0]}", file=sys.stderr)
     counter = Counted(sys.stderr, "mistakes tried")
     with cluster_at(options.cluster) as cluster:

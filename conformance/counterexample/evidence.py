@@ -7,6 +7,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
+from conformance.budget import never
 from conformance.counterexample.as_played import as_played, partly_explained
 from conformance.counterexample.choice import choice_that_explains
 from conformance.counterexample.play import NOTHING, Played, play, symbolic
@@ -44,19 +45,20 @@ def shrunk(
     others: Sequence[Finding] = (),
     fits: Callable[[str, str], bool] = lambda *_: True,
     by_any: bool = False,
+    late: Callable[[], bool] = never,
 ) -> Counterexample | None:
     """Shrink what a case recorded; None when playing it again does not show the fault, or cannot be done.
 
     `wanted` are the findings of which one has to show, in place of the first one of the case, and `others` are faults that are
     shown elsewhere. `fits` tells whether another choice of a policy makes nothing else wrong: then it may be told that it
-    would make this right. `by_any`: whichever clause explains the shortest trace is told, not only one that is known to be broken.
+    would make this right. `by_any`: whichever clause explains the shortest trace is told, not only one that is known to be broken. `late`
+    tells whether the time of the whole run is used up: then nobody looks longer for the shortest than the budget says.
     """
     found = case.faults or ([case.finding] if case.finding is not None else case.judge.findings)
     limit = case.adapter.limit
     try:
-        return _shrunk(
-            _Again(case, list(wanted or found), rounds, case.judge.deviating, others=others, by_any=by_any), fits
-        )
+        again = _Again(case, list(wanted or found), rounds, case.judge.deviating, others=others, by_any=by_any)
+        return _shrunk(replace(again, late=late), fits)
     except HarnessError:  # a system that is broken beyond a fresh start; the fault stands all the same
         return None
     finally:
@@ -72,6 +74,7 @@ class _Again:
     beside    the other clauses that may be left out on the way; None where any may
     others    faults that are shown elsewhere: a race of fewer operations that is one of them shows nothing
     by_any    any clause may explain the shortest trace in the end: a long search has tried them on far more than that
+    late      whether the time of the whole run is used up
     """
 
     case: Case
@@ -81,6 +84,7 @@ class _Again:
     beside: Collection[str] | None = None
     others: Sequence[Finding] = ()
     by_any: bool = False
+    late: Callable[[], bool] = never
 
     @property
     def hangs(self) -> bool:
@@ -166,7 +170,7 @@ class _Again:
         """Return the shortest trace that is found in the time that there is, and what it shows."""
         budget = self.case.budget
         seconds = budget.shrink_seconds if self.rounds == 1 else budget.shrink_seconds_at_once
-        return shrink(self.case.compiled, self.attempt, first, seconds).shown
+        return shrink(self.case.compiled, self.attempt, first, seconds, self.late).shown
 
     def one_caller(self, shown: Played, until: float) -> tuple[_Again, Played]:
         """Return how one caller shows it, if one does: what is wrong in some order is no fault of calls at once.
@@ -252,7 +256,7 @@ def _shrunk(again: _Again, fits: Callable[[str, str], bool]) -> Counterexample |
     best = again.with_its_cause(best)
     written = _written(case, best, should=all(each.should for each in again.wanted))
     choice = (
-        choice_that_explains(case, best.trace, again.once, fits)
+        choice_that_explains(case, best, again.once, fits)
         if again.rounds == 1 and not (again.hangs or adapter.costly)
         else ""
     )

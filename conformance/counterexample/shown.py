@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from conformance.counterexample.play import Played, play, symbolic
 from conformance.counterexample.text import as_row
@@ -23,12 +23,16 @@ class Shown:
     should: bool
 
 
-def shown_as_row(compiled: Compiled, adapter: Adapter, trace: Trace, seed: int) -> Shown | None:
-    """Return what a trace shows on a system, as a row; None where nothing is wrong about it."""
+def shown_as_row(compiled: Compiled, adapter: Adapter, trace: Trace, seed: int, covers: str = "") -> Shown | None:
+    """Return what a trace shows on a system, as a row; None where nothing is wrong about it.
+
+    The row `covers` the clause that is known to be wrong; without one, that of the call that shows it.
+    """
     played = play(compiled, adapter, trace, seed)
     if played.finding is None:
         return None
-    return _shown(compiled, played, played.finding)
+    finding = replace(played.finding, clause=covers or played.finding.clause)
+    return _shown(compiled, replace(played, finding=finding), finding)
 
 
 def shown_as_played(case: Case, finding: Finding) -> Shown:

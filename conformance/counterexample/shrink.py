@@ -13,6 +13,7 @@ from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence, Si
 from dataclasses import dataclass, field
 from typing import Any, Generic, TypeVar
 
+from conformance.budget import never
 from conformance.counterexample.play import Played
 from conformance.counterexample.simpler import Simpler
 from statemachines.compile import Compiled
@@ -23,7 +24,7 @@ Shown = TypeVar("Shown")
 
 SMALL_GROUP = 8  # calls at once that are cut one by one from the start
 FIRST_TRIES = 30  # tries that are made although the time is over
-PATIENCE = 10  # times the time, in which they are made
+PATIENCE, MOST_PATIENCE = 10, 30.0  # times the time, and seconds, in which they are made at most
 COARSE = 16  # of so many parts of a long trace, each is tried before any call is looked at alone
 
 
@@ -37,6 +38,7 @@ class Cutter(Generic[Steps, Shown]):
     until   nothing more is tried after that, by `time.monotonic`, but for the first few tries
     alike   returns what is equal of steps that need not be tried twice
     latest  when the first few tries end as well: of a system of which each call takes long some are made in any case
+    late    whether the time of the whole run is used up: then they are made no longer than all others
     tries   how often the test was asked
     """
 
@@ -46,6 +48,7 @@ class Cutter(Generic[Steps, Shown]):
     until: float
     alike: Callable[[Steps], Hashable]
     latest: float = 0.0
+    late: Callable[[], bool] = never
     tries: int = 0
     _tried: set[Hashable] = field(default_factory=set)
 
@@ -92,13 +95,19 @@ class Cutter(Generic[Steps, Shown]):
 
     def _late(self) -> bool:
         now = time.monotonic()
-        return now > self.until and (self.tries >= FIRST_TRIES or now > self.latest)
+        return now > self.until and (self.tries >= FIRST_TRIES or now > self.latest or self.late())
 
 
-def shrink(compiled: Compiled, play: Callable[[Trace], Played], first: Played, seconds: float) -> Cutter[Trace, Played]:
+def shrink(
+    compiled: Compiled,
+    play: Callable[[Trace], Played],
+    first: Played,
+    seconds: float,
+    late: Callable[[], bool] = never,
+) -> Cutter[Trace, Played]:
     """Find the shortest trace in so many seconds, and return it with what it shows, and in how many tries.
 
-    `play` tells what a trace shows, as `first` was shown.
+    `play` tells what a trace shows, as `first` was shown; `late`, whether the time of the whole run is used up.
     """
     assert first.finding is not None  # there is nothing to shrink otherwise
     wanted, simpler = [first.finding], Simpler(compiled)
@@ -110,7 +119,8 @@ def shrink(compiled: Compiled, play: Callable[[Trace], Played], first: Played, s
         return (played.trace, played) if same else None
 
     now = time.monotonic()
-    cutter = Cutter(first.trace, first, test, now + seconds, shape, now + PATIENCE * seconds)
+    latest = now + min(PATIENCE * seconds, max(seconds, MOST_PATIENCE))
+    cutter = Cutter(first.trace, first, test, now + seconds, shape, latest, late)
     if beside := _beside_the_last(cutter.best):  # one try that often leaves little: of a slow system there are few
         cutter.keeps(without(cutter.best, beside))
     _groups(cutter)

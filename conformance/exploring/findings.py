@@ -170,5 +170,5 @@ def explored(compiled: Compiled, steps: int) -> Findings:
     watch = SearchWatch(compiled)
     seen = [*states_of(compiled.kernel), *to_be_seen(compiled.kernel)]
     bounds = replace(USUAL, states=CONFIGURATIONS, transitions=steps)
-    exploration = explore(compiled, bounds, seen=seen, watch=watch)
+    exploration = explore(compiled, bounds, seen=seen, replies=True, watch=watch)
     return Findings(compiled, exploration, watch, tellings(compiled, exploration.reached, watch))

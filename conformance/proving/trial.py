@@ -232,7 +232,7 @@ class Prover:
                 if parting.trace is None:
                     continue
                 with closing(self._system(kernel, policies, parting.limits)) as adapter:
-                    told = shown_as_row(self.compiled, adapter, parting.trace, self.seed)
+                    told = shown_as_row(self.compiled, adapter, parting.trace, self.seed, mutant.clause)
                 if told is not None:
                     survives = _result(mutant, "survives", shown=told.row, calls=told.calls, policies=policies)
                     return (self._by_rows(mutant, kernel, [policies]) if policies else None) or survives

@@ -46,7 +46,8 @@ LOOKS = {
 
 
 _ID, _RUNS, _TIME = 4, 6, 6  # the widths of columns
-_FIXED = 4 + VERDICT_WIDTH + 2 + _ID + 1 + 1 + _RUNS + 1 + _TIME  # of a row, all but what it is about
+_BEFORE_ABOUT = 4 + VERDICT_WIDTH + 2 + _ID + 1
+_FIXED = _BEFORE_ABOUT + 1 + _RUNS + 1 + _TIME  # of a row, all but what it is about
 _SIGNED: dict[int | None, Verdict] = {
     EXIT_CONFORMS: Verdict.PASS,
     EXIT_VIOLATES: Verdict.FAIL,
@@ -126,6 +127,10 @@ class TerminalView(View):
             style="dim" if result.verdict is Verdict.NOT_APPLICABLE else "",
             word_style=LOOKS[result.verdict].style,
         )
+        if result.verdict in FAILING:  # at once: the end of a run may be far, and what shows it stands there
+            reason = Text(one_line(result.reason))
+            reason.truncate(self._console.width - 1 - _BEFORE_ABOUT, overflow="ellipsis")
+            self._console.print(Text.assemble(" " * _BEFORE_ABOUT, reason, style=LOOKS[result.verdict].style))
 
     def _progress(self) -> Text:
         """Return the line that moves: how far, how many fail, for how long, and what runs now."""

@@ -7,7 +7,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
 from typing import Self, TextIO
 
-from conformance.report.content import RAN, Block, Summary, blocks, by_head, opening, subject, summary
+from conformance.report.content import FAILING, RAN, Block, Summary, blocks, by_head, opening, subject, summary
 from conformance.report.records import Coverage, Footer, Header, Watcher
 from conformance.report.texts import duration, named, number, one_line, tolerant
 from conformance.verdict import RowResult, Verdict, word_for
@@ -122,6 +122,10 @@ class PlainView(View):
         about = one_line(result.about)
         more = ", ".join([*levels, *runs, *times])
         self._write(f"  {word_for(result):<{VERDICT_WIDTH}}  {result.id:<4} {about}{f'  ({more})' if more else ''}")
+        if result.verdict in FAILING:  # at once: the end of a run may be far, and what shows it stands there
+            self._write(
+                f"  {'':<{VERDICT_WIDTH}}       {textwrap.shorten(one_line(result.reason), TEXT_WIDTH, placeholder=' …')}"
+            )
 
     def _block(self, block: Block) -> None:
         self._write("", f"--- {block.title}", *details(block))

@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
-from conformance.budget import Budget
+from conformance.budget import Budget, never
 from conformance.counterexample import Fails, row_itself, shrunk, without_needless_steps
 from conformance.judge import NO_REPLY, BrokenCalls, CallFailed, Finding, kernel_facts
 from conformance.suite.levels import in_order
@@ -25,6 +25,7 @@ class FailedRow:
     once      runs a row with the values with which it failed, under a seed; raises Fails where it does not hold
     shortest  whether somebody wants a shorter counterexample than the row itself
     fits      whether another choice of a policy makes no other row wrong
+    late      whether the time of the whole run is used up
     """
 
     program: Program
@@ -33,6 +34,7 @@ class FailedRow:
     budget: Budget
     shortest: bool
     fits: Callable[[str, str], bool]
+    late: Callable[[], bool] = never
 
     @property
     def at_once(self) -> bool:
@@ -69,7 +71,8 @@ class FailedRow:
         if not self.shortest or not wanted:
             return None
         rounds = self.budget.reproductions if self.at_once else 1
-        found = shrunk(self.failed.case, rounds=rounds, wanted=wanted, fits=self.fits, by_any=True)
+        case, late = self.failed.case, self.late
+        found = shrunk(case, rounds=rounds, wanted=wanted, fits=self.fits, by_any=True, late=late)
         if found is not None and found.cause:
             told.setdefault(found.cause, found)
         return found

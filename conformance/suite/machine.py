@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from conformance.search import Diverged, Driver, Faults  # Hypothesis is slow to import
 
 MACHINE = "machine"  # the id under which the random searches are reported
-ABOUT_MACHINE = "Random calls in any order: after each, the system shows what the model shows."
+ABOUT_MACHINE = "Random calls in any order: whenever somebody looks, the system shows what the model shows."
 
 # Where one case in so many of a search cannot be judged, and not just one, the machine could not tell.
 UNJUDGED = 10
@@ -300,7 +300,7 @@ def _failed(
     if finding.clause in runner.told:
         return verdict_of(runner.told[finding.clause])
     rounds = runner.budget.reproductions if case.groups else 1
-    found = shrunk(case, rounds=rounds, wanted=[finding], others=others, fits=runner.fits)
+    found = shrunk(case, rounds=rounds, wanted=[finding], others=others, fits=runner.fits, late=runner.late)
     if found is not None:
         return verdict_of(as_told(runner.shown, found, known))
     seen = f"{finding.operation}: expected {finding.expected}; seen {finding.seen}; played again, it did not show"

@@ -71,7 +71,8 @@ class RowRunner:
     `strays` are faults that the judge saw and that the row is not about; the run as a whole reports them, so that one
     fault does not fail every row. `told` are the causes that rows have failed for, with the counterexample of each; `shown` are
     all counterexamples, each with its row; `asked` are the rows that were run; `held` are the calls that change something of
-    those that held and are not derived. `elsewhere` are strays that a run in another process has seen.
+    those that held and are not derived. `elsewhere` are strays that a run in another process has seen. `late` tells whether the
+    time of the whole run is used up.
     """
 
     compiled: Compiled
@@ -81,6 +82,7 @@ class RowRunner:
     number: int = 0
     budget: Budget = USUAL
     shortest: bool = True
+    late: Callable[[], bool] = never
     strays: list[Stray] = field(init=False, default_factory=list)
     elsewhere: tuple[Finding, ...] = field(init=False, default=())
     told: dict[str, Counterexample] = field(init=False, default_factory=dict)
@@ -216,7 +218,7 @@ class RowRunner:
         def once(row: Program, seed: int) -> None:
             self._once(row, failed.values, Tally(), seed)
 
-        return FailedRow(program, failed, once, self.budget, self.shortest, self.fits)
+        return FailedRow(program, failed, once, self.budget, self.shortest, self.fits, self.late)
 
     def fits(self, policy: str, choice: str) -> bool:
         """Return whether no row that holds now would be wrong if another choice of a policy were declared."""

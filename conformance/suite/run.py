@@ -58,16 +58,19 @@ class Run:
         self.seed = seed
         self.fail_on = fail_on
         self.rows, self.with_machine = selected(compiled, rows)
+        all_known = {**adapter.declaration.deviates, **(known or {})}
+        if self.with_machine:  # what the searches find is known where a row shows it that is
+            asked = {row.id.text for row in self.rows} | {*all_known}
+            self.rows = [row for name, row in compiled.lifecycle.rows.items() if name in asked]
         self.results: list[RowResult] = []
         self._pace = Pace() if pace is None else pace
         self._measure = measured_by(compiled) if measure is None else measure
         self.faults: tuple[str, ...] = ()  # of the spec, a line for each: it can be run, and is not right
         programs = RowCompiler(compiled.lifecycle).checked()
-        self._runner = RowRunner(compiled, programs, adapter, number=seed, budget=budget)
+        self._runner = RowRunner(compiled, programs, adapter, number=seed, budget=budget, late=self._pace.late)
         self._workers, self._cluster = workers, cluster
         spread = workers > 1 or cluster is not None
         self._setting = setting_of(self._runner, cluster) if spread else None
-        all_known = {**adapter.declaration.deviates, **(known or {})}
         self._baseline = Baseline(compiled, all_known, whole=budget.whole)
 
     def go(self, watchers: Iterable[Watcher] = ()) -> Report:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -14,7 +14,7 @@ from statemachines.compile import Compiled, path_of, spec_tree
 from statemachines.diagnostics import Diagnostic, SpecError, Where
 from statemachines.lifecycle import Lifecycle
 from statemachines.lower import lower
-from statemachines.requirements import frozen_sets, unkept
+from statemachines.requirements import frozen_sets, requirements_of, unkept
 from statemachines.rows import RowCompiler
 from statemachines.surface import check_structure, read_lifecycle, rules_of
 from statemachines.yaml import Node
@@ -30,6 +30,7 @@ class Checked:
     states, transitions  the configurations of the small scope that were reached, and the steps between them
     whole                whether that was all of the small scope; if not, no clause is said to be dead
     seconds              how long it took
+    outgrown             the spec's own revision, where that is frozen and the spec says something else now; 0 where not
     """
 
     diagnostics: tuple[Diagnostic, ...]
@@ -41,6 +42,7 @@ class Checked:
     transitions: int = 0
     seconds: float = 0.0
     whole: bool = True
+    outgrown: int = 0
 
     @property
     def right(self) -> bool:
@@ -131,16 +133,19 @@ def _checked(reading: Callable[[], Node], bounds: Bounds, rules: Path | None, ca
             compiler.program(row)
         return Checked(SpecError([*error.diagnostics, *compiler.faults]).diagnostics)
     found = check_compiled(compiled, bounds, cache)
-    broken = _unkept(lifecycle, rules) if rules is not None else []
-    return replace(found, diagnostics=SpecError([*found.diagnostics, *broken]).diagnostics)
+    return found if rules is None else _measured(found, lifecycle, rules)
 
 
-def _unkept(lifecycle: Lifecycle, rules: Path) -> Sequence[Diagnostic]:
-    """Return what of the frozen requirements the spec does not keep, or what is wrong with their files."""
+def _measured(found: Checked, lifecycle: Lifecycle, rules: Path) -> Checked:
+    """Add what of the frozen requirements the spec does not keep, or what is wrong with their files."""
     try:
-        return unkept(lifecycle, frozen_sets(rules, lifecycle))
+        sets = frozen_sets(rules, lifecycle)
     except SpecError as error:
-        return error.diagnostics
+        return replace(found, diagnostics=SpecError([*found.diagnostics, *error.diagnostics]).diagnostics)
+    version = lifecycle.version
+    outgrown = version if version in sets and sets[version] != requirements_of(lifecycle) else 0
+    broken = SpecError([*found.diagnostics, *unkept(lifecycle, sets)]).diagnostics
+    return replace(found, diagnostics=broken, outgrown=outgrown)
 
 
 def _without_echoes(faults: list[Diagnostic]) -> list[Diagnostic]:

@@ -75,6 +75,7 @@ def explore(
     *,
     wide: bool = False,
     seen: Collection[str] = (),
+    replies: bool = False,
     watch: SearchWatch | None = None,
 ) -> Exploration:
     """Explore every configuration of the scope of a spec, or of each default one, as far as the bounds allow.
@@ -82,9 +83,10 @@ def explore(
     Where the spec does not say how many records: first one of each entity with all fixed records, then two of each
     entity with one fixed record. Without `policies` all are the default ones; `limits` come before those of the scope.
     A `wide` one has all fixed records beside two of each other entity, which makes many more configurations. No two
-    values of a field that is `seen` are alike, even if no sentence tells them apart. A `watch` is told what is met on the way.
+    values of a field that is `seen` are alike, even if no sentence tells them apart; and what decides
+    how `replies` come out may be told apart as well. A `watch` is told what is met on the way.
     """
-    influence = Influence(compiled.kernel, seen)
+    influence = Influence(compiled.kernel, seen, replies=replies)
     found: list[Exploration] = []
     witnessed: frozenset[str] = frozenset()
     for small in scopes(compiled, wide=wide):

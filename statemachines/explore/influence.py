@@ -30,8 +30,8 @@ from statemachines.types import Enum, Id, List, MessageType, Optional, Ref, Text
 class Influence:
     """What can decide a later step, over all sentences that do, directly or through others."""
 
-    def __init__(self, source: kernel.Kernel, seen: Collection[str] = ()) -> None:
-        """Read the sentences; fields of some names count as well, since somebody looks at them."""
+    def __init__(self, source: kernel.Kernel, seen: Collection[str] = (), *, replies: bool = False) -> None:
+        """Read the sentences; fields of some names count as well, since somebody looks at them, and so may how `replies` come out."""
         self.source = source
         self.seen = seen
         self.ordered: set[str] = set()  # kinds of records and messages whose places in their list count
@@ -40,7 +40,7 @@ class Influence:
         self.named: set[str] = set()  # fixed records that a sentence names
         self._tests: dict[str, list[tuple[str, ...]]] = {}
         self._mixed: set[str] = set()  # enums whose values are compared with each other
-        self._all = Sentences(source)
+        self._all = Sentences(source, replies=replies)
         self.names = self._roots() | self._seen()
         sentences = [(each, self._reads(each)) for each in self._all]
         size = -1

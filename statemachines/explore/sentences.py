@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from statemachines import kernel
-from statemachines.expression import Attribute, Defined, Typed, Var, every_part
+from statemachines.expression import Attribute, Choose, Defined, Typed, Var, every_part
 from statemachines.types import Ref
 
 
@@ -36,10 +36,14 @@ class Sentence:
 
 
 class Sentences:
-    """Walks the sentences of a kernel; an ordering policy reads what its default choice reads."""
+    """Walks the sentences of a kernel; an ordering policy reads what its default choice reads.
 
-    def __init__(self, source: kernel.Kernel) -> None:
+    Those that only decide what a call gives count if somebody asks how `replies` come out.
+    """
+
+    def __init__(self, source: kernel.Kernel, *, replies: bool = False) -> None:
         self._source = source
+        self._replies = replies
         self._chosen = dict(source.policies)
 
     def __iter__(self) -> Iterator[Sentence]:
@@ -55,6 +59,8 @@ class Sentences:
             for name, value in operation.reads:
                 yield Sentence((f"{operation.name}.{name}",), value, operation.name)
             yield from self._effects(operation.effects, operation.name)
+            if self._replies and operation.reply is not None:
+                yield from (Sentence((), each, operation.name) for each in self._decisions(operation.reply))
         for step in self._source.spontaneous:
             yield from (Sentence((), guard) for guard in (step.may, step.must) if guard is not None)
             yield from self._effects(step.effects)
@@ -63,6 +69,13 @@ class Sentences:
                 yield from (Sentence((f"{step.operation}.{each.name}",), value) for each, value in given)
         for invariant in self._source.invariants:
             yield Sentence((), invariant.holds)
+
+    def _decisions(self, reply: kernel.Reply) -> Iterator[Typed]:
+        """Walk the conditions that decide what a call gives."""
+        given = [*(value for _, value in reply.fields or ()), *(value for _, value in reply.branches), *reply.options]
+        yield from (guard for guard, _ in reply.branches if guard is not None)
+        parts = (part for value in given for part in walked(self._source, value))
+        yield from (part.condition for part in parts if isinstance(part, Choose))
 
     def _entity(self, entity: kernel.Entity) -> Iterator[Sentence]:
         for rule in entity.entered:

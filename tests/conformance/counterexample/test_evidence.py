@@ -240,7 +240,7 @@ def test_a_choice_is_named_only_where_what_is_declared_shows_the_fault_again(aga
         trace = symbolic(thread_job(), case.trace)
         shown = play(thread_job(), adapter, trace, case.seed, case.budget)
         assert shown.finding is not None
-        assert choice_that_explains(case, trace, lambda *_: shown if again else NOTHING, lambda *_: True) == named
+        assert choice_that_explains(case, shown, lambda *_: shown if again else NOTHING, lambda *_: True) == named
 
 
 def test_a_finding_that_no_choice_explains_names_none() -> None:

@@ -32,11 +32,11 @@ OTHER = Finding("reply", "operations.list_jobs.gives", "list_jobs", "this", "tha
 Shows = Callable[[Trace], Finding | None]
 
 
-def shrunk(trace: Trace, shows: Shows, seconds: float = 60) -> Cutter[Trace, Played]:
+def shrunk(trace: Trace, shows: Shows, seconds: float = 60, late: bool = False) -> Cutter[Trace, Played]:
     def played(candidate: Trace) -> Played:
         return Played(shows(candidate), candidate)
 
-    return shrink(thread_job(), played, played(trace), seconds)
+    return shrink(thread_job(), played, played(trace), seconds, lambda: late)
 
 
 def numbers(trace: Trace) -> set[int]:
@@ -262,11 +262,14 @@ def test_without_time_the_trace_stays_as_it_is() -> None:
     assert (best.shown.trace, best.tries) == (trace, 0)
 
 
-@pytest.mark.parametrize(("takes", "left"), [(0.5, 1), (20, 16)])
+@pytest.mark.parametrize(
+    ("takes", "seconds", "late", "left"),
+    [(0.5, 1, False, 1), (0.5, 1, True, 8), (20, 1, False, 16), (20, 12, False, 8)],
+)
 def test_of_a_system_that_takes_its_time_some_tries_are_made_in_any_case(
-    monkeypatch: pytest.MonkeyPatch, takes: float, left: int
+    monkeypatch: pytest.MonkeyPatch, takes: float, seconds: float, late: bool, left: int
 ) -> None:
-    """Where a try takes so long that hardly one fits into the time, a few are made; and not for ever."""
+    """Where a try takes so long that hardly one fits into the time, a few are made; not for ever, nor when the run has no time."""
     clock = [100.0]
 
     def shows(candidate: Trace) -> Finding | None:
@@ -275,7 +278,7 @@ def test_of_a_system_that_takes_its_time_some_tries_are_made_in_any_case(
 
     monkeypatch.setattr("conformance.counterexample.shrink.time", SimpleNamespace(monotonic=lambda: clock[0]))
     trace = Trace(tuple(start(number) for number in range(1, 33)))
-    assert len(shrunk(trace, shows, 1).shown.trace) == left
+    assert len(shrunk(trace, shows, seconds, late).shown.trace) == left
 
 
 def test_the_first_try_leaves_what_the_last_call_is_about(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -123,6 +123,18 @@ def test_a_guard_that_never_decides_is_told_with_its_place(tmp_path: Path) -> No
     )
 
 
+@pytest.mark.parametrize(
+    "gives",
+    [
+        "if errand.thanked then 'thanks' else ''",
+        "{first of: [{when: errand.thanked, reply: \"'thanks'\"}, {reply: \"''\"}]}",
+    ],
+)
+def test_what_only_decides_what_a_call_gives_comes_out_both_ways(gives: str, tmp_path: Path) -> None:
+    """No other step depends on it: configurations that differ only there are told apart all the same."""
+    assert findings(tmp_path, ("if policies.polite == yes then 'thanks' else ''", gives)).one_sided == []
+
+
 def test_a_guard_that_nobody_asks_and_one_that_reads_a_policy_are_told_so(tmp_path: Path) -> None:
     found = findings(
         tmp_path,

@@ -147,7 +147,11 @@ def test_freeze_writes_the_file_once(
     before = Path("small/requirements/1.yaml").read_text(encoding="utf-8")
     assert main(["freeze", "small/"]) == 0
     assert "is frozen as it is" in capsys.readouterr().out
+    assert main(["check", "small"]) == 0
+    assert "is frozen" not in capsys.readouterr().out
     written(Path("small"), rows=MUST)
+    assert main(["check", "small"]) == 0
+    assert "small: revision 1 is frozen, and the spec says otherwise now: raise" in capsys.readouterr().out
     assert main(["freeze", "small"]) == 2
     assert "raise `version` to 2" in capsys.readouterr().err
     assert Path("small/requirements/1.yaml").read_text(encoding="utf-8") == before

@@ -107,6 +107,7 @@ def test_what_no_row_asks_for_survives_and_its_shortest_calls_are_shown(proof: P
         "drop(errand.id)",
         "look(errand.id)",
     ]
+    assert "covers: [operations.drop.move.going]" in trial.shown
 
 
 def test_what_nobody_can_see_is_alike(proof: Proof) -> None:
