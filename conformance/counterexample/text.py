@@ -44,6 +44,7 @@ def as_row(compiled: Compiled, played: Played, *, claim: Claim = "expected", run
         trace.calls(),
         lambda value: _alone(trace, value) and _told(finding, value),
         {value for value, _ in played.origins} | ({finding.value} if isinstance(finding.value, str) else set()),
+        {value for value, _ in played.origins if finding.kind == "identity" and repr(value) in finding.seen},
     )
     lines = written(trace.steps, names, {given.step for value, given in played.origins if _told(finding, value)})
     ids = {value: shared for value, (shared, _) in names.shared.items()} | {

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Sequence
 from typing import Any
 
@@ -12,9 +13,13 @@ PIECES = ("x", "é", "😀")
 LONG = "ä€😀 " * 1250  # more than whoever cuts texts leaves of one
 NOT_SHORT = 100  # characters of a text beyond which it is not short
 LONG_END = "x" * 200  # of a name: more than a column or a key may hold
-UNTIDY = ("", " x ", "one\n\n two", "é😀", "<b>&amp; %s {x}</b>", '{"b":1, "a":2}', LONG)
-# For what is told sign by sign.
-ODD = (*UNTIDY, "\n x", "a\r\nb", "a\0b", "e\u0301", "\ufeffx", "\x1b[1mx")
+# What is taken for a number, for nothing, or for what every object has.
+WORDS = ("007", "1.0", "None", "null", "undefined", "true", "__proto__")
+ODD = (
+    *("", " x ", "one\n\n two", "é😀", "<b>&amp; %s {x}</b>", '{"b":1, "a":2}', LONG),
+    *("\n x", "a\r\nb", "a\0b", "e\u0301", "\ufeffx", "\x1b[1mx"),
+    *WORDS,
+)
 
 
 def odd_values(compiled: Compiled, kind: Type, values: Sequence[Any]) -> list[Any]:
@@ -27,7 +32,7 @@ def odd_values(compiled: Compiled, kind: Type, values: Sequence[Any]) -> list[An
         case Text(name=name) if name in compiled.lifecycle.types:
             drawn = compiled.lifecycle.types[name].text
             may_count_as_none = drawn == "short" and isinstance(kind, Optional)
-            return [each for each in _texts(drawn, values) if each or not may_count_as_none]
+            return [each for each in _texts(compiled, drawn, values) if each or not may_count_as_none]
         case List(item=Id()):
             return []
         case List(item=item):
@@ -71,10 +76,10 @@ def _with_odd_texts(
     ]
 
 
-def _texts(drawn: str, values: Sequence[Any]) -> Sequence[str]:
+def _texts(compiled: Compiled, drawn: str, values: Sequence[Any]) -> Sequence[str]:
     match drawn:
         case "short":
-            return UNTIDY
+            return ODD
         case "around":
             return (*ODD, *(each for each in map(_in_two_bytes, values) if each))
         case _:
@@ -82,8 +87,23 @@ def _texts(drawn: str, values: Sequence[Any]) -> Sequence[str]:
             plain = [
                 each for each in known if len(each) < len(LONG_END)
             ]  # a twin of a long twin is longer than anything
-            alike = [odd for each in plain[-1:] for odd in _twins(each)]
-            return [each for each in dict.fromkeys(("", *alike)) if each not in known]
+            glued = [f"{more}{each}" for each in plain[-1:] for more in _between_owners(compiled)]
+            alike = [odd for each in plain[-1:] for odd in (*_twins(each), *glued)]
+            return [each for each in dict.fromkeys(("", *WORDS, *alike)) if each not in known]
+
+
+def _between_owners(compiled: Compiled) -> Sequence[str]:
+    """Return what is between the names of fixed records of which one begins like another: `0` between t1 and t10.
+
+    A name that begins so reads like another one where somebody writes it behind the name of its owner, with nothing between.
+    """
+    found = (
+        other.removeprefix(one)
+        for entity in compiled.kernel.entities
+        for one, other in itertools.permutations(entity.fixed, 2)
+        if other.startswith(one)
+    )
+    return list(dict.fromkeys(found))
 
 
 def _in_two_bytes(value: Any) -> str:

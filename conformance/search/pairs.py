@@ -79,6 +79,7 @@ def search(
 Pair = tuple[kernel.Operation, kernel.Operation]
 Asked = tuple[str, dict[str, Any]]  # an operation, and what it is called with
 Calls = tuple[Asked, Asked]
+Changes = set[tuple[int, int]]
 
 
 def _pairs(compiled: Compiled, adapter: Adapter) -> list[Pair]:
@@ -182,12 +183,14 @@ class _Meetings:
 
     def _worth(self, model: BaseModel, calls: Calls) -> tuple[float, Hashable]:
         """Return how much a meeting is worth now, and what it is: the operations, what they come to, and the records' states."""
-        clashes = matters(model, calls)
-        what = (clashes, frozenset(Counter(self._standing(model, *each) for each in calls).items()))
+        changes = [_changes(model, each) for each in calls]
+        clashes = matters(model, calls, changes)
+        standing = Counter(self._standing(model, *each, does) for each, does in zip(calls, changes, strict=True))
+        what = (clashes, frozenset(standing.items()))
         return (CLASHING if clashes else 1.0) / (1 + self._met[what]), what
 
-    def _standing(self, model: BaseModel, operation: str, arguments: dict[str, Any]) -> Hashable:
-        """Return what distinguishes a call: what comes of it when it is made alone, and in which states the records are."""
+    def _standing(self, model: BaseModel, operation: str, arguments: dict[str, Any], does: Changes) -> Hashable:
+        """Return what distinguishes a call: what it changes when it is made alone, and in which states the records are."""
         decision = model.decide(operation, arguments)
         records = (
             getattr(model, collection).get(value)
@@ -196,16 +199,18 @@ class _Meetings:
             for collection in self._entities.values()
         )
         states = sorted({getattr(each, "state", "") for each in records if each is not None})
-        return (operation, decision.accept, decision.refuse, *states)
+        return (operation, decision.accept, decision.refuse, frozenset(part for part, _ in does), *states)
 
 
-def matters(model: BaseModel, calls: Calls) -> bool:
-    """Return whether it matters to one call which of them comes first, or both change one thing."""
-    if _came(model, calls) != _came(model, calls[::-1]):
-        return True
-    before = model.freeze()
-    first, second = (_changed(before, _came(model, [each])[1]) for each in calls)
-    return not first.isdisjoint(second)
+def matters(model: BaseModel, calls: Calls, changes: Sequence[Changes] | None = None) -> bool:
+    """Return whether it matters to one call which of them comes first, or both change one thing; `changes` is what each does."""
+    first, second = changes or [_changes(model, each) for each in calls]
+    return not first.isdisjoint(second) or _came(model, calls) != _came(model, calls[::-1])
+
+
+def _changes(model: BaseModel, call: Asked) -> Changes:
+    """Return what a call changes when it is made alone: the parts of a state, each with the number of what is changed in it."""
+    return _changed(model.freeze(), _came(model, [call])[1])
 
 
 def _came(model: BaseModel, calls: Sequence[Asked]) -> tuple[Counter[str], tuple[Any, ...]]:
@@ -219,7 +224,7 @@ def _came(model: BaseModel, calls: Sequence[Asked]) -> tuple[Counter[str], tuple
     return found, after.freeze()
 
 
-def _changed(before: tuple[Any, ...], after: tuple[Any, ...]) -> set[tuple[int, int]]:
+def _changed(before: tuple[Any, ...], after: tuple[Any, ...]) -> Changes:
     """Return where two states of a model differ: in which of its parts, and which record of it."""
     found: set[tuple[int, int]] = set()
     for place, (old, new) in enumerate(zip(before, after, strict=True)):

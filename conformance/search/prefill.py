@@ -22,7 +22,13 @@ from statemachines.expression import Const, Var
 from statemachines.model import ABSENT, BaseModel
 from statemachines.rows import WAIT
 
-MANY_CREATED = 60  # records far beyond what somebody may have thought enough
+MANY_CREATED = (
+    60,
+    60,
+    60,
+    130,
+)  # records far beyond what somebody may have thought enough: mostly so many, seldom more
+MANY_ENDED = 30  # of them that have ended, where all of those stay
 FAR = 3  # times a retention limit, the same
 ROOM_TRIES = 4  # arguments of an operation that are tried to make room for another record
 
@@ -47,8 +53,10 @@ def prefills(compiled: Compiled, declaration: Declaration, most: int) -> list[Pr
             room = _room(compiled, creation, model.fork(), most)
             found += [_created(creation, count) for count in (room - 1, room) if count > 0] if room is not None else []
             others = [each.name for each in source.operations if each.effects]
-            found += [_created(creation, MANY_CREATED, others)] if far and most >= MANY_CREATED else []
+            found += [_crowd(creation, others)] if far and most >= max(MANY_CREATED) else []
         limit = _retained(entity, model)
+        if creation is not None and ending is not None and entity.retain is None and far and most >= MANY_ENDED:
+            found.append(_filled(creation, ending, entity, MANY_ENDED, apart=False, varied=True))
         if creation is None or ending is None or limit is None or most < limit < UNLIMITED:
             continue
         around = (
@@ -103,6 +111,11 @@ def _created(creation: str, count: int, others: Sequence[str] = ()) -> Prefill:
                 return
 
     return begin
+
+
+def _crowd(creation: str, others: Sequence[str]) -> Prefill:
+    """Create many records: how many, the seed of the case says."""
+    return lambda driver: _created(creation, MANY_CREATED[driver.case.seed % len(MANY_CREATED)], others)(driver)
 
 
 def _room_made(driver: Any, creation: str, wanted: Mapping[str, Any], others: Sequence[str]) -> bool:

@@ -38,6 +38,8 @@ from statemachines.types import Id, List, Ref, present
 NUMBERS = 2**24
 WAITS = (1, 7, 1000, 60_000, 86_400_000)  # milliseconds: time alone must not change what no rule changes
 # States that steps of its own may lead to after a call: the judge follows each of them at every look.
+MANY_UNKNOWN = 5  # ids that nobody has, in one list
+MOST_SEEN = 12  # records of an entity that are looked at last of all: the newest ones
 MOST_REACHED = 128
 MOST_EXPLANATIONS = 32  # of what was seen, beyond which a search ends a case: each call takes as many times as long
 LONGEST_CASE = 10_000  # milliseconds within which a case is over
@@ -176,7 +178,7 @@ class Driver:
         """Put the ids of records in one state together, so that each state is asked about as often as any other.
 
         A registry holds many ended records and few active ones. Of a list of ids there is each of them alone as well, one of
-        each state twice, and all the other way round.
+        each state twice, all the other way round, and some that nobody has.
         """
         kind = present(parameter.wire)
         if isinstance(kind, List) and isinstance(kind.item, Id) and kind.item.entity:
@@ -185,7 +187,8 @@ class Driver:
             alone = [[[each] for each in some] for some in apart] if len(whole) > 1 else []
             twice = [[some[-1], some[-1]] for some in apart]
             backwards = [whole[::-1]] if len(whole) > 1 else []
-            return [*([value] for value in values), *alone, *filter(None, (twice, backwards))]
+            unknown = [[f"{each}-{number}" for number in range(MANY_UNKNOWN)] for each in whole[-1:]]
+            return [*([value] for value in values), *alone, *filter(None, (twice, backwards, unknown))]
         if not parameter.entity:
             return [[value] for value in values]
         return self._by_state(parameter.entity, values, model)
@@ -256,7 +259,19 @@ class Driver:
 
         A look that finds nothing wrong is noted as such: mostly a fault shows without it.
         """
-        changed = self.gone.came_or_left()
+        self._look_at(calls, self.gone.came_or_left())
+
+    def observe_all(self) -> None:
+        """Ask every observer about everything that is there: what was done to one record must not have changed another."""
+        model = self.case.judge.model
+        there = {
+            each.name: [*getattr(model, python_name(each.collection))][-MOST_SEEN:]
+            for each in self._compiled.kernel.entities
+            if not each.fixed
+        }
+        self._look_at(({},), there)
+
+    def _look_at(self, calls: Sequence[dict[str, Any]], changed: dict[str, list[str]]) -> None:
         for operation in self._observers:
             asked: list[dict[str, Any]] = []
             for chosen in itertools.chain(*(self._about(operation, arguments, changed) for arguments in calls)):

@@ -100,7 +100,7 @@ def of_type(compiled: Compiled, rows: RowCompiler, use: TypeUse, declared: Any) 
             limits = {key: evaluate(rows.words, expr, declared) for key, expr in sizes.items()}
             return _around(limits)
         case _:
-            return st.sampled_from(PIECES)
+            return st.sampled_from((*PIECES, *(each for each in ODD if each)))
 
 
 def _around(limits: Mapping[str, int | None]) -> st.SearchStrategy[str]:

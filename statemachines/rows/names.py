@@ -40,10 +40,12 @@ class Names:
         calls: Sequence[Call] = (),
         told: Callable[[str], bool] = lambda value: False,
         words: Collection[str] = (),
+        literal: Collection[str] = (),
     ) -> None:
         """Name the values of these calls.
 
         told   tells whether the words about a fault speak of a value
+        literal  texts that are written as they are, for the system came to them by itself
         words  texts that may have some of the values in them: ids that the system gave, and what is asserted
         """
         self.compiled = compiled
@@ -71,6 +73,7 @@ class Names:
             text
             for text, kinds in alike.items()
             if kinds > 1
+            or text in literal
             or any(text != each and text in each for each in words)
             or any(text != each and text.startswith(each) and not each[-1:].isdigit() for each in alike if each)
         }

@@ -10,7 +10,7 @@ from conformance.references.job import Jobs
 from conformance.references.local_agent import LocalAgents
 from conformance.references.task_progress import TaskProgress
 from conformance.references.thread_job import Reply, ThreadJobs
-from conformance.search.odd_values import ODD, UNTIDY, odd_values
+from conformance.search.odd_values import ODD, WORDS, odd_values
 from conformance.suite.machine import MACHINE
 from conformance.verdict import Verdict
 from statemachines.compile import load
@@ -81,14 +81,15 @@ def test_the_machine_finds_texts_that_are_not_what_was_given(lifecycle: str, sys
 
 def test_each_type_of_text_has_odd_values_of_its_own() -> None:
     job, thread_job = load("job"), load("thread-job")
-    assert odd_values(job, Text("Text"), ["x"]) == list(UNTIDY)
-    assert odd_values(job, Optional(Text("Text")), [None, "x"]) == [each for each in UNTIDY if each]
+    assert odd_values(job, Text("Text"), ["x"]) == list(ODD)
+    assert odd_values(job, Optional(Text("Text")), [None, "x"]) == [each for each in ODD if each]
     twins = ["alicex", "alice-2", "alice-x", f"alice{'x' * 200}", "alic", "ALICE", " alice ", "alice\0x"]
-    assert odd_values(job, Optional(Text("Owner")), [None, "new", "alice"]) == ["", *twins]
-    assert odd_values(job, Optional(Text("Owner")), ["new", "", *twins, "alice"]) == []
-    assert odd_values(job, Optional(Text("Owner")), ["new"]) == [""]
+    assert odd_values(job, Optional(Text("Owner")), [None, "new", "alice"]) == ["", *WORDS, *twins]
+    assert odd_values(job, Optional(Text("Owner")), ["new", "", *WORDS, *twins, "alice"]) == []
+    assert odd_values(job, Optional(Text("Owner")), ["new"]) == ["", *WORDS]
+    assert "0c1" in odd_values(thread_job, Text("ToolCall"), ["new", "c1"])  # t1 and 0c1 read like t10 and c1
     assert odd_values(thread_job, Text("Payload"), ["x"]) == list(ODD)
-    assert odd_values(load("background-tasks"), List(Text("Text")), []) == [list(UNTIDY)]
+    assert odd_values(load("background-tasks"), List(Text("Text")), []) == [list(ODD)]
     assert odd_values(job, Text(), ["x"]) == []
 
 
@@ -103,7 +104,7 @@ def test_the_texts_of_records_are_odd_too_one_record_in_a_list() -> None:
     task_progress = load("task-progress")
     use = RecordType((("name", Enum("ToolName", ("bash",))), ("input", Text("Text"))))
     usual = {"name": "bash", "input": "x"}
-    odd = [{"name": "bash", "input": each} for each in UNTIDY]
+    odd = [{"name": "bash", "input": each} for each in ODD]
     assert odd_values(task_progress, use, [usual]) == odd
     assert odd_values(task_progress, List(use), [[], [usual]]) == [[usual, usual], *([each] for each in odd)]
 

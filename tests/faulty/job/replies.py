@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
 
 from conformance.references.job import ToolCall
@@ -250,6 +251,26 @@ class FiftyAreSaid(Lie):
 
     def _answer(self, jobs: list[JobRecord], outcomes: Replies | None) -> Reply:
         return super()._answer(jobs[:50], outcomes)
+
+
+class ManyAreNinePlus(Lie):
+    """A heading counts to nine; of more jobs it says 9+."""
+
+    row, calls = "B33", 30
+
+    def _answer(self, jobs: list[JobRecord], outcomes: Replies | None) -> Reply:
+        reply = super()._answer(jobs, outcomes)
+        return reply | {"text": re.sub(r"\(\d\d+\)", "(9+)", reply["text"])}
+
+
+class FailedHaveNoEnd(Lie):
+    """The duration of a failed job is counted to an end that nobody noted."""
+
+    row, calls = "E58", 4
+
+    def _detail(self, job: JobRecord) -> Reply:
+        shown = super()._detail(job)
+        return shown | {"durationMs": -job.started_at} if job.status == "failed" else shown
 
 
 class FiftyAreListed(Lie):

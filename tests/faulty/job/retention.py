@@ -158,3 +158,14 @@ class ForgottenWithItsRecord(Lie):
     def _failed(self, completion: Completion) -> None:
         if completion.failures < 1 or completion.job_id in self._jobs:
             super()._failed(completion)
+
+
+class RetentionOverflows(Lie):
+    """A retention beyond what a timer of 32 bits can count is over at once."""
+
+    row, calls = "B34", 4
+
+    def _retain(self, job: JobRecord) -> None:
+        usual, self._retention = self._retention, self._retention if self._retention < 2**31 else 1
+        super()._retain(job)
+        self._retention = usual

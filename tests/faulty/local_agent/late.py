@@ -102,3 +102,16 @@ class LateEndIsToldTwice(Lie):
             found = self._find(task)
             if found is not None and found.session and found.status == "killed":
                 self._announce(found, "stopped", found.description)
+
+
+class ReadingForgetsResult(Lie):
+    """Who reads the output of a task that has ended takes its result away."""
+
+    row, calls = "X30", 4
+
+    def output(self, task: str) -> list[str]:
+        with self._locked():
+            found = self._find(task)
+            if found is not None and found.status == "completed":
+                found.result = None
+        return super().output(task)
