@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from conformance.counterexample.play import NOTHING, Played, play
-from conformance.judge import Case, Lockstep
+from conformance.judge import NO_REPLY, Case, Lockstep
 from conformance.system import Declaration
 from statemachines.model import Restless
 from statemachines.rows import Trace
@@ -44,7 +44,9 @@ def choice_that_explains(
 
 
 def _explained(case: Case, declared: Declaration, played: Played) -> bool:
-    """Return whether what a trace has shown is right by another declaration."""
+    """Return whether what a trace has shown is right by another declaration; no call without a proper reply is."""
+    if played.finding is not None and played.finding.kind in (*NO_REPLY, "shape"):
+        return False
     lockstep = Lockstep(case.compiled.without(declared.unsent), declared, case.budget)
     try:
         return all(lockstep.advance(each) is None for each in played.made)

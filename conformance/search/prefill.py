@@ -5,6 +5,7 @@ brings it into the group that is retained. A case also begins with something don
 must not change what leaves; and, where one operation gives a record an id that is asked for, with what may be left of a record that
 has left, and of records that one operation removed. Where no more than so many records may be created one after the other, a case
 begins with as many, or with one fewer, as the model tells. And it begins far beyond whatever somebody may have thought enough.
+One idea: how a case begins.
 """
 
 from __future__ import annotations

@@ -378,6 +378,13 @@ SCENARIOS: dict[type[Lie], str] = {
         "wait(1_900); sink('accept'); wait(60_000)"
     ),
     replies.CancelledHaveNoEnd: "wait(70); a = register('bash', 'x'); b = tool(cancel=[a]); tool_result(b)",
+    replies.FailedHaveNoEnd: (
+        "wait(70); a = register('bash', 'x'); settle(a, 'error', 'x'); b = tool(poll=[a]); tool_result(b)"
+    ),
+    replies.ManyAreNinePlus: ("10 * register('bash', 'x'); cancel_all(); b = tool(list=True); tool_result(b)"),
+    retention.RetentionOverflows: (
+        "configure(5, 5_000_000_000, 5_000); a = register('bash', 'x'); settle(a, 'ok', 'x'); wait(1_000); get(a)"
+    ),
     replies.ProgressGetsTired: (
         "configure(2, 1_000, 60_000); a = register('bash', 'x'); tool(poll=[a], listen=True); wait(59_999)"
     ),

@@ -297,3 +297,10 @@ def x28(s: Any) -> None:
     s.complete(task, long)
     do.has(s, task, result=long)
     assert s.get(task)["progress"]["summary"] == long
+
+
+def x30(s: Any) -> None:
+    task = do.agent(s)
+    s.complete(task, "x")
+    s.output(task)
+    do.has(s, task, status="completed", result="x")

@@ -256,7 +256,7 @@ class FiftyAreSaid(Lie):
 class ManyAreNinePlus(Lie):
     """A heading counts to nine; of more jobs it says 9+."""
 
-    row, calls = "B33", 30
+    row, calls = "E90", 13
 
     def _answer(self, jobs: list[JobRecord], outcomes: Replies | None) -> Reply:
         reply = super()._answer(jobs, outcomes)
@@ -266,7 +266,7 @@ class ManyAreNinePlus(Lie):
 class FailedHaveNoEnd(Lie):
     """The duration of a failed job is counted to an end that nobody noted."""
 
-    row, calls = "E58", 4
+    row, calls = "E58", 5
 
     def _detail(self, job: JobRecord) -> Reply:
         shown = super()._detail(job)

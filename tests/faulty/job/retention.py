@@ -163,7 +163,7 @@ class ForgottenWithItsRecord(Lie):
 class RetentionOverflows(Lie):
     """A retention beyond what a timer of 32 bits can count is over at once."""
 
-    row, calls = "B34", 4
+    row, calls = "B33", 5
 
     def _retain(self, job: JobRecord) -> None:
         usual, self._retention = self._retention, self._retention if self._retention < 2**31 else 1
