@@ -76,6 +76,8 @@ class Situations:
             (COUNT, ("counts", label, counts)),
             (COUNT, ("after", story.before, label)),
         ]
+        if story.twice != "":
+            found.append((COUNT, ("after twice", story.twice, label)))
         if beside:
             found.append((CALL, ("beside", label, *beside)))
         for place, value in enumerate(ids):
@@ -100,6 +102,7 @@ class Situations:
         ids += [each for each in names if each not in ids]  # one that was refused may be taken as given all the same
         story.last.update({each: (*story.last.get(each, ())[-1:], label) for each in ids})
         story.when.update(dict.fromkeys(ids, model.now))
+        story.twice = label if label == story.before else ""
         story.before, story.about = label, ids[0] if ids else story.about
         return found
 
@@ -214,7 +217,7 @@ class Situations:
         """Return the situations of a wait, before it is made, and make it a part of the story."""
         found = [(CALL, label), (PAIR, ("after", story.before, label)), *self._of_all(model, label, story)]
         found += self._in_settings(model, label, ()) if self.wide else ()
-        story.before = label
+        story.before, story.twice = label, ""
         return found
 
     def standing(self, model: BaseModel) -> dict[tuple[str, Hashable], Hashable]:

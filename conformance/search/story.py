@@ -18,7 +18,8 @@ class Story:
     given: dict[Hashable, tuple[str, Hashable]] = field(default_factory=dict)
     """What each argument was last, of all and of each id: as it is written, and of what kind."""
     when: dict[Hashable, int] = field(default_factory=dict)  # the instant of the last call of each id
+    twice: Label = ""  # what the last two calls did, where that is the same
 
     def fork(self) -> Story:
         """Return another one that goes on from here."""
-        return Story(dict(self.last), self.before, self.about, dict(self.given), dict(self.when))
+        return Story(dict(self.last), self.before, self.about, dict(self.given), dict(self.when), self.twice)

@@ -28,7 +28,7 @@ from conformance.search.stateful import MOST_REACHED, WAITS, Driver
 from conformance.suite.machine import MACHINE
 from conformance.verdict import Verdict
 from statemachines.compile import load
-from statemachines.rows import Trace
+from statemachines.rows import Observed, Trace
 from tests.arguments import arguments
 from tests.checking import compile_text
 from tests.conformance.lifecycles import SUITES
@@ -473,6 +473,26 @@ def test_after_a_call_the_observers_are_asked_about_everything_and_about_the_cal
     inspected = [("inspect_job", {"thread": thread, "job": "job-1"}) for thread in threads]
     assert asked(REFERENCE, [start]) == everything + inspected, "it is the one that came"
     assert asked(REFERENCE, [start, finish]) == everything + inspected
+
+
+def test_at_last_the_observers_are_asked_about_every_record() -> None:
+    with adapted(REFERENCE) as adapter:
+        driver = Driver(thread_job(), adapter)
+        jobs = [
+            driver.case.call("start", {"thread": "t1", "tool_call": each, "tool": "bash"}).given["job_id"]
+            for each in "abc"
+        ]
+        driver.observe_all()
+        asked = [each.arguments.get("job") for each in driver.case.trace if isinstance(each, Observed)]
+        assert {*jobs} <= {*asked}
+
+
+def test_a_list_of_ids_may_have_several_that_nobody_has() -> None:
+    suite = SUITES["job"]
+    with adapted(suite.reference, suite.compiled) as adapter:
+        driver = Driver(suite.compiled, adapter)
+        polled = [(driver.arguments("tool", number) or {}).get("poll") for number in range(2**10)]
+        assert max(len(each or ()) for each in polled) >= 5
 
 
 def test_after_a_call_the_observers_are_asked_about_the_records_that_came_or_left() -> None:

@@ -203,6 +203,21 @@ def test_what_records_become_unnamed_is_a_situation_and_what_was_refused_is_reme
     assert not situations.became(situations.standing(model), model, "cancel_all", story)
 
 
+def test_what_follows_a_call_that_was_made_twice_is_a_situation() -> None:
+    compiled = load("job")
+    model: Any = compiled.model()
+    situations, story = Situations(compiled), Story()
+
+    def met(operation: str, **given: Any) -> set[Any]:
+        found = situations.of(model, operation, given, model.decide(operation, given), story)
+        return {what[1] for _, what in found if what[0] == "after twice"}
+
+    register = {"type": "bash", "label": "x", "id": None, "owner": "alice"}
+    assert [met("cancel_all", owner="alice"), met("cancel_all", owner="alice")] == [set(), set()]
+    assert len(met("register", **register)) == 1
+    assert met("cancel_all", owner="alice") == set()
+
+
 def test_a_call_about_many_records_is_worth_no_more_than_one_about_few() -> None:
     situations = Situations(load("job"))
     few: list[Any] = [(2.0, ("kin", 1)), (1.0, ("counts", 1))]
