@@ -13,13 +13,11 @@ PIECES = ("x", "é", "😀")
 LONG = "ä€😀 " * 1250  # more than whoever cuts texts leaves of one
 NOT_SHORT = 100  # characters of a text beyond which it is not short
 LONG_END = "x" * 200  # of a name: more than a column or a key may hold
+UNTIDY = ("", " x ", "one\n\n two", "é😀", "<b>&amp; %s {x}</b>", '{"b":1, "a":2}', LONG)
+SIGNS = ("\n x", "a\r\nb", "a\0b", "e\u0301", "\ufeffx", "\x1b[1mx")
 # What is taken for a number, for nothing, or for what every object has.
 WORDS = ("007", "1.0", "None", "null", "undefined", "true", "__proto__")
-ODD = (
-    *("", " x ", "one\n\n two", "é😀", "<b>&amp; %s {x}</b>", '{"b":1, "a":2}', LONG),
-    *("\n x", "a\r\nb", "a\0b", "e\u0301", "\ufeffx", "\x1b[1mx"),
-    *WORDS,
-)
+ODD = (*UNTIDY, *SIGNS, *WORDS)
 
 
 def odd_values(compiled: Compiled, kind: Type, values: Sequence[Any]) -> list[Any]:
@@ -45,6 +43,14 @@ def odd_values(compiled: Compiled, kind: Type, values: Sequence[Any]) -> list[An
             return [*_mixed(fields, ends), *(_with_odd_texts(compiled, fields, ends[0]) if ends else [])]
         case _:
             return []
+
+
+def in_kinds(odd: Sequence[Any]) -> list[list[Any]]:
+    """Put odd values together that are odd in one way; what is only untidy comes twice, for it goes wrong most often."""
+    found = [[each for each in odd if each in alike] for alike in (SIGNS, WORDS)]
+    rest = [each for each in odd if each not in SIGNS and each not in WORDS]
+    often = [rest] if any(found) else []
+    return [each for each in (rest, *often, *found) if each]
 
 
 def _selections(whole: list[Any]) -> list[list[Any]]:

@@ -22,7 +22,7 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, rule, run_sta
 from conformance.budget import USUAL, Budget
 from conformance.judge import BrokenCalls, CallFailed, Case, Finding, kernel_facts
 from conformance.search.faults import Diverged, Faults
-from conformance.search.odd_values import WORDS, odd_values
+from conformance.search.odd_values import in_kinds, odd_values
 from conformance.search.prefill import prefills
 from conformance.search.strategies import settings_of
 from conformance.system import MOVED, Adapter
@@ -154,9 +154,7 @@ class Driver:
         for parameter, chooser in self._choosers[operation]:
             values = worth_trying(parameter, chooser, model, self.gone)
             odd = odd_values(self._compiled, parameter.wire, values)
-            words = [each for each in odd if each in WORDS]
-            strange = [each for each in odd if each not in words]
-            found.append((parameter.name, [*self._alike(parameter, values, model), *filter(None, (strange, words))]))
+            found.append((parameter.name, [*self._alike(parameter, values, model), *in_kinds(odd)]))
         return found
 
     def drawn(self, operation: str, chooser: random.Random, tries: int | None = None) -> dict[str, Any] | None:
