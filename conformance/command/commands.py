@@ -200,7 +200,7 @@ def check(options: argparse.Namespace) -> int:
         faulty = faulty or bool(checked.diagnostics)
         if not checked.diagnostics:
             print(f"{name}: right. {checked.summary}")
-        if checked.outgrown:
+        if checked.outgrown and not checked.diagnostics:
             print(f"{name}: revision {checked.outgrown} is frozen, and the spec says otherwise now: {OUTGROWN}")
     return EXIT_USAGE if faulty else EXIT_CONFORMS
 
