@@ -23,12 +23,8 @@ from statemachines.expression import Const, Var
 from statemachines.model import ABSENT, BaseModel
 from statemachines.rows import WAIT
 
-MANY_CREATED = (
-    60,
-    60,
-    60,
-    130,
-)  # records far beyond what somebody may have thought enough: mostly so many, seldom more
+# Records far beyond what somebody may have thought enough: mostly so many, seldom more.
+MANY_CREATED = (60, 60, 60, 130)
 MANY_ENDED = 30  # of them that have ended, where all of those stay
 FAR = 3  # times a retention limit, the same
 ROOM_TRIES = 4  # arguments of an operation that are tried to make room for another record

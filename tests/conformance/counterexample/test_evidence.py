@@ -14,11 +14,13 @@ from conformance.counterexample import evidence, shrunk
 from conformance.counterexample.choice import choice_that_explains
 from conformance.counterexample.play import NOTHING, play, symbolic
 from conformance.judge import Case
+from conformance.references.job import Jobs
 from conformance.references.thread_job import ACTIVE, Reply, ThreadJob
 from conformance.refused import Refused
 from conformance.report.content import failing
 from conformance.system import Adapter
 from conformance.verdict import Counterexample, RowResult, Verdict
+from statemachines.compile import load
 from tests.conformance.systems import BRIEF, REFERENCE, adapted, explained, row_result, shrinking, thread_job, whole_run
 from tests.faulty.thread_job.listing import DefaultListsEnded
 
@@ -247,3 +249,35 @@ def test_a_finding_that_no_choice_explains_names_none() -> None:
     result = row_result(DefaultListsEnded, "N8")
     assert result.counterexample is not None
     assert "were declared" not in result.counterexample.seen
+
+
+class CountsOnly(Jobs):
+    """The id of a job is the next number, whoever asked for it already; that job is gone then."""
+
+    def _free_id(self, preferred: str) -> str:
+        return super()._free_id(preferred) if preferred else self._mint_id()
+
+
+def test_an_id_that_a_call_asks_for_and_the_system_gives_is_written_as_it_is() -> None:
+    """With a new text in its place the calls would show nothing."""
+    job = load("job")
+    with adapted(CountsOnly, job) as adapter:
+        case = Case(job, adapter)
+        for wanted in ("bg_1", None):
+            case.call("register", {"type": "bash", "label": "x", "id": wanted, "owner": None})
+        found = shrunk(case)
+        assert found is not None
+        assert "'bg_1'" in "".join(steps(found))
+        assert "fresh" not in found.row
+
+
+def test_no_system_is_asked_about_a_choice_that_what_it_has_shown_refutes(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[Any] = []
+
+    def noting(*given: Any, **named: Any) -> Any:
+        asked.append((given, named))
+        return NOTHING
+
+    monkeypatch.setattr("conformance.counterexample.choice.play", noting)
+    row_result(DefaultListsEnded, "N8")
+    assert asked == []

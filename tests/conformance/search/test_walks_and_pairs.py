@@ -323,3 +323,34 @@ def test_a_call_that_hangs_is_made_a_few_times_by_whichever_part_of_a_search() -
         faults = Faults(BrokenCalls(adapter), 5)
         walks.search(thread_job(), adapter, 0, replace(USUAL, walks=40), after=lambda driver: None, faults=faults)
     assert len(made) == BrokenCalls.ENOUGH
+
+
+def test_calls_of_one_operation_are_told_apart_by_what_they_change() -> None:
+    """The first message after an abort is told to others, the next is not; the session is killed both times."""
+    compiled = load("local-agent")
+    model: Any = compiled.model()
+    model.do("start_background_session", {"messages": [], "description": "x"})
+    (task,) = model.tasks
+    model.do("kill", {"task": task})
+    said = ("append_message", {"task": task, "text": "x"})
+    meetings = pairs._Meetings(compiled, [], random.Random(0))
+    first = meetings._standing(model, *said, pairs._changes(model, said))
+    model.do(*said)
+    again = meetings._standing(model, *said, pairs._changes(model, said))
+    model.do(*said)
+    assert first != again == meetings._standing(model, *said, pairs._changes(model, said))
+
+
+def test_a_walk_looks_at_everything_at_last(monkeypatch: pytest.MonkeyPatch) -> None:
+    looked: list[Driver] = []
+    usual = Driver.observe_all
+
+    def noting(driver: Driver) -> None:
+        looked.append(driver)
+        usual(driver)
+
+    monkeypatch.setattr(Driver, "observe_all", noting)
+    with adapted(REFERENCE) as adapter:
+        budget, faults = replace(USUAL, walks=1), Faults(BrokenCalls(adapter))
+        walks.search(thread_job(), adapter, 0, budget, after=lambda driver: None, faults=faults)
+    assert len(looked) == 2  # one walk of each kind
