@@ -23,17 +23,20 @@ class SeenFault(NamedTuple):
     clause    the clause that it is one of, and `matter` what it is about
     changing  the calls that change something in what shows it; none where nobody has looked for the shortest
     at_once   whether it takes calls at once
+    expected  what was expected, and what was `seen`
     """
 
     clause: str
     matter: str
     changing: Sequence[str] = ()
     at_once: bool = False
+    expected: str = ""
+    seen: str = ""
 
 
 def fault_of(shown: Counterexample) -> SeenFault:
     """Return the fault that a counterexample shows."""
-    return SeenFault(shown.clause, shown.matter, shown.changing, shown.rounds > 1)
+    return SeenFault(shown.clause, shown.matter, shown.changing, shown.rounds > 1, shown.expected, shown.seen)
 
 
 def only_derived(failed: Shown, fault: SeenFault, held: Collection[Sequence[str]] = ()) -> bool:
@@ -69,8 +72,8 @@ def is_one_fault(one: Counterexample, other: Counterexample) -> bool:
     return bool(few) and (in_order(few, many) or (_shows_as(one, other) and _same_calls(one, other)))
 
 
-def _shows_as(one: Counterexample, other: Counterexample) -> bool:
-    """Return whether two counterexamples expect and see the same in the same matter."""
+def _shows_as(one: Counterexample, other: Counterexample | SeenFault) -> bool:
+    """Return whether two expect and see the same in the same matter."""
     return (one.matter, one.expected, one.seen) == (other.matter, other.expected, other.seen)
 
 
@@ -116,10 +119,11 @@ def _tells(row: Row, shown: Counterexample, fault: SeenFault) -> bool:
 def _leads(row: Row, shown: Counterexample, fault: SeenFault, held: Collection[Sequence[str]]) -> bool:
     """Return whether what made a row fail leads to a fault as well: the same calls, or two calls or more with which they begin.
 
-    Other calls may stand between those two and more, where nothing that was right elsewhere has them so. If the row is about
-    the clause of the fault, those of one may stand anywhere among those of the other, in their order; if it is not, such
-    calls lead to nothing after which all was right elsewhere. What calls at once have done, another call may see than the
-    last one of the row. Nothing leads to a crash or a hang but one: whatever was before, a call answers.
+    Other calls may stand between those two and more, where nothing that was right elsewhere has them so, and before them where
+    the fault shows as the row has shown it. If the row is about the clause of the fault, those of one may stand anywhere
+    among those of the other, in their order; if it is not, such calls lead to nothing after which all was right elsewhere.
+    What calls at once have done, another call may see than the last one of the row. Nothing leads to a crash or a hang but
+    one: whatever was before, a call answers.
     """
     if fault.matter.startswith(NO_REPLY) and fault.matter != shown.matter:
         return False
@@ -129,7 +133,8 @@ def _leads(row: Row, shown: Counterexample, fault: SeenFault, held: Collection[S
     astray = bool(few) and not any(tuple(story[: len(few)]) == few for story in held)
     if astray and fault.at_once and shown.rounds > 1 and len(few) > 1 and few == shown.changing[:-1]:
         return True
-    apart = _begins_in_order(few, many) and not any(_begins_in_order(few, each) for each in held)
+    later = _begins_in_order(few, many) or (_shows_as(shown, fault) and in_order(few, many))
+    apart = later and not any(_begins_in_order(few, each) for each in held)
     return astray and few == shown.changing and (few == many or (len(few) > 1 and (many[: len(few)] == few or apart)))
 
 

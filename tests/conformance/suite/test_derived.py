@@ -362,6 +362,19 @@ def test_what_a_derived_row_leads_to_may_have_other_calls_between_unless_that_wa
     assert not excused(between, ("create no", "start"))
 
 
+def test_other_calls_may_stand_before_what_a_derived_row_leads_to_where_the_fault_shows_as_the_row_has_shown_it() -> (
+    None
+):
+    row = load("task-progress").lifecycle.rows["E4"]
+    shown = Counterexample("", 3, "a", "failed", "running", matter="x", changing=("create no", "start"))
+    alike = SeenFault("b", "x", ("create", "abort", "start", "create no", "start"), expected="failed", seen="running")
+    assert only_derived([(row, shown)], alike)
+    assert not only_derived([(row, shown)], alike, [("create no", "finish", "start")])
+    assert not only_derived([(row, shown)], alike._replace(changing=("create", "start", "create no")))
+    for other in (alike._replace(seen="pending"), alike._replace(expected="aborted"), alike._replace(matter="y")):
+        assert not only_derived([(row, shown)], other)
+
+
 def test_which_record_leaves_is_one_matter_only_after_as_many_calls_as_it_takes_until_one_leaves() -> None:
     rows = load("background-tasks").lifecycle.rows
     retaining = next(
