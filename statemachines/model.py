@@ -634,6 +634,7 @@ class Watched(Values):
         self.__read = read
 
     def __getattribute__(self, name: str) -> Any:
-        if not name.startswith("_"):  # that of a keyword in Python is longer by a stroke
-            self.__read.add(name if name in self.__dict__ else name.removesuffix("_"))
-        return super().__getattribute__(name)
+        own = object.__getattribute__  # a model reads a choice often: nothing of this may come here again
+        if name[0] != "_" and name not in (read := own(self, "_Watched__read")):
+            read.add(name if name in own(self, "__dict__") else name.removesuffix("_"))  # that of a keyword in Python
+        return own(self, name)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from typing import Any
 
 from conformance.judge.differences import Difference
@@ -20,9 +20,6 @@ class Facts(CallTypes):
     """Facts of one lifecycle, looked up by operation.
 
     levels                of each clause, by its path
-    leavable              the clauses of level MUST that a kernel can be without
-    at_any_time           those of them without which something may come at any time: timers and retentions
-    recommended_effects   the clauses of level SHOULD that do something, and which a kernel can be without
     recommended_policies  the policies of which the source only recommends a choice, as paths: `policies.NAME`
     chooses_instants      whether a system does something at an instant that it chooses
     exactly_undone        those of all these that a system can fail to follow only in ways that the kernel knows
@@ -34,13 +31,6 @@ class Facts(CallTypes):
         super().__init__(compiled.kernel)
         self.signals = {name: RecordType(fields, name) for name, fields in compiled.kernel.signals}
         self.levels = {clause.path: clause.level for clause in compiled.kernel.clauses}
-        able = [path for path in self.levels if _can_lack(compiled.kernel, path)]
-        self.leavable = frozenset(path for path in able if self.levels[path] == "must")
-        self.at_any_time = [path for path in able if path in self.leavable and _loosens(compiled.kernel, path)]
-        conditions = {each.clause for operation in compiled.kernel.operations for each in operation.requires}
-        self.recommended_effects = tuple(
-            path for path in able if self.levels[path] == "should" and path not in conditions
-        )
         self.recommended_policies = tuple(f"policies.{name}" for name in compiled.kernel.recommended)
         timers = (timer for entity in compiled.kernel.entities for timer in entity.timers)
         free = (step for step in compiled.kernel.spontaneous if not step.tells)
@@ -49,6 +39,26 @@ class Facts(CallTypes):
         self.states = frozenset(state for entity in compiled.kernel.entities for state in entity.states)
         self.messages = MessageFacts(compiled.kernel)
         self.exactly_undone = {*outliving, *self.recommended_policies}
+
+    @cached_property  # of a model that is itself without a clause nobody asks it, and it takes long
+    def leavable(self) -> frozenset[str]:
+        """The clauses of level MUST that a kernel can be without."""
+        return frozenset(path for path in self._able if self.levels[path] == "must")
+
+    @cached_property
+    def at_any_time(self) -> list[str]:
+        """Those of them without which something may come at any time: timers and retentions."""
+        return [path for path in self._able if path in self.leavable and _loosens(self._kernel, path)]
+
+    @cached_property
+    def recommended_effects(self) -> tuple[str, ...]:
+        """The clauses of level SHOULD that do something, and which a kernel can be without."""
+        conditions = {each.clause for operation in self._kernel.operations for each in operation.requires}
+        return tuple(path for path in self._able if self.levels[path] == "should" and path not in conditions)
+
+    @cached_property
+    def _able(self) -> list[str]:
+        return [path for path in self.levels if _can_lack(self._kernel, path)]
 
     def leaves_open(self, operation: str) -> bool:
         """Return whether a spec may leave open what an operation does, or when it comes back."""

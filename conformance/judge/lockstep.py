@@ -179,7 +179,7 @@ class Lockstep:
         if not after and len(self._kinds) > 1:
             after, _ = self._explanations(self._each_way(configurations), event)
             after = self._each_way(after)
-        return self._first_of_each(_distinct(after)), reason
+        return self._first_of_each(_by_state(after)), reason
 
     def forget_files(self, most: int) -> None:
         """Forget for which records files were told, but for the last so many."""
@@ -195,24 +195,24 @@ class Lockstep:
             [replace(each, model=each.model.thawed_as(kind, state)) for each, state in frozen for kind in self._kinds]
         )
 
-    def _first_of_each(self, configurations: list[Configuration]) -> list[Configuration]:
+    def _first_of_each(self, configurations: Mapping[Any, Configuration]) -> list[Configuration]:
         """Leave out what another one becomes by steps of the system's own that nothing shows: it can take them later."""
         found: list[Configuration] = []
         later: set[Any] = set()
         left = self.budget.own_steps * FOLLOWED_WHOLE
-        for each in configurations if len(configurations) > 1 else ():
-            if _state(each) in later:
+        for state, each in configurations.items():
+            if later and state in later:
                 continue
             found.append(each)
-            if left <= 0:
+            if len(configurations) == 1 or left <= 0 or not (each.model.own_steps() or each.model.due()):
                 continue
             most = min(self.budget.own_steps, left)
-            kind, _, *rest = _state(each)
+            kind, _, *rest = state
             states = reached(each.model.fork(), most, lambda taken: not all(map(silent, taken)))
             becomes = [(kind, frozen, *rest) for frozen, _ in states]
             left -= len(becomes)
             later.update(becomes)
-        return found or configurations
+        return found
 
     def _explanations(
         self, configurations: Sequence[Configuration], event: Event
@@ -447,9 +447,14 @@ def _state(configuration: Configuration) -> Any:
 
 
 def _distinct(configurations: Sequence[Configuration]) -> list[Configuration]:
+    return list(_by_state(configurations).values())
+
+
+def _by_state(configurations: Sequence[Configuration]) -> dict[Any, Configuration]:
+    """Return the configurations that are not the same by what makes them others; of a single one nobody asks for that."""
     if len(configurations) == 1:
-        return list(configurations)
+        return {None: configurations[0]}
     found: dict[Any, Configuration] = {}
     for each in configurations:
         found.setdefault(_state(each), each)
-    return list(found.values())
+    return found

@@ -13,7 +13,8 @@ from typing import Any, Final, Literal
 
 from conformance.budget import USUAL, Budget
 from conformance.counterexample import shown_as_played, shown_as_row, shrunk
-from conformance.stand_ins import Race, model_system, races_of, racing_system
+from conformance.proving.asked_before import AskedByRows
+from conformance.stand_ins import ModelSystem, Race, model_system, races_of, racing_system
 from conformance.suite import PAIRS, RowRunner, SearchTally, inapplicable, makes_calls_at_once, search, searches_of
 from conformance.system import Adapter
 from conformance.targets import open_system
@@ -84,6 +85,7 @@ class Prover:
         self.mutants = mutants(compiled.kernel)
         self.rows = RowCompiler(compiled.lifecycle).checked()
         self._comparison = cache(self._compared_with)
+        self.asked = AskedByRows(compiled, self._run_on)
 
     def tried(self, number: int, *, searched: bool = False) -> MutantResult:
         """Try the mistake of a number."""
@@ -106,6 +108,8 @@ class Prover:
             with closing(self._system(kernel, policies, descending=descending)) as adapter:
                 runner = self._runner(adapter)
                 for row in self._likely_first(mutant):
+                    if not self.asked.differs(kernel, row.id.text, policies, descending=descending):
+                        continue
                     calls = self._fails(runner, row)
                     if calls is not None:
                         ms = round((time.monotonic() - began) * 1000)
@@ -119,8 +123,13 @@ class Prover:
             with closing(self._system(kernel, policies)) as adapter:
                 runner = self._runner(adapter)
                 if not inapplicable(self.compiled, self.rows.words, adapter, row):
-                    return self._fails(runner, row) is not None
+                    differs = self.asked.differs(kernel, row.id.text, policies)
+                    return differs and self._fails(runner, row) is not None
         return False
+
+    def _run_on(self, system: type[ModelSystem], row: str) -> None:
+        with closing(self._opened(system)) as adapter:
+            self._runner(adapter).run(self.compiled.lifecycle.rows[row])
 
     def _runner(self, adapter: Adapter, budget: Budget = GLANCE) -> RowRunner:
         return RowRunner(self.compiled, self.rows, adapter, number=self.seed, budget=budget, shortest=False)
@@ -130,9 +139,7 @@ class Prover:
         result = runner.run(row)
         if result.verdict in (Verdict.FAIL, Verdict.FLAKY):
             return result.counterexample.calls if result.counterexample is not None else 0
-        if runner.strays:
-            return len(runner.strays[0][1].calls)
-        return None
+        return len(runner.strays[0][1].calls) if runner.strays else None
 
     def likely(self, row: Row, numbers: Sequence[int]) -> list[int]:
         """Order mistakes by how likely it is that a row finds them."""
@@ -166,7 +173,10 @@ class Prover:
     ) -> Adapter:
         """Open a system that does what a model does; with `descending` ids each new one comes before those there are."""
         declares = {"policies": dict(policies), "limits": dict(limits or {})}
-        adapter = open_system(self.compiled, model_system(kernel, declares, descending=descending))
+        return self._opened(model_system(kernel, declares, descending=descending))
+
+    def _opened(self, system: type[ModelSystem]) -> Adapter:
+        adapter = open_system(self.compiled, system)
         adapter.limit = CALL_SECONDS
         return adapter
 

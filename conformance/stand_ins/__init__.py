@@ -6,5 +6,5 @@ They show what the rows and the searches of a spec can see before there is a sys
 from __future__ import annotations
 
 from conformance.stand_ins.dead import dead_systems
-from conformance.stand_ins.model import model_system
+from conformance.stand_ins.model import ModelSystem, model_system
 from conformance.stand_ins.races import Race, races_of, racing_system
