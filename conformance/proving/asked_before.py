@@ -1,7 +1,7 @@
-"""What a row asks of a right system, asked again of a wrong one without the judge.
+"""What a row or a search asks of a right system, asked again of a wrong one without the judge.
 
-A system that answers all of it as the right one did passes the row as the right one does: the row need not be run. One idea: what
-is left out is only what cannot come out otherwise.
+A system that answers all of it as the right one did passes as that does: it need not be asked. One idea: what is left out is only
+what cannot come out otherwise.
 """
 
 from __future__ import annotations
@@ -20,6 +20,10 @@ from statemachines.rows import ModelSubject, Observed
 
 PATIENCE: Final = replace(USUAL, own_steps=20_000)
 """Steps of its own after which a wrong model is taken to differ: whether it ever rests, the row shows."""
+
+
+SEARCHES: Final = "searches"
+"""All searches, where a row may be meant: no row is called so."""
 
 
 class NotedCall(NamedTuple):
@@ -70,25 +74,29 @@ class _Noting:
         return came
 
 
-class AskedByRows:
-    """What rows ask of a right system, each row run on one once for each way in which it is set up.
+class AskedOfRight:
+    """What rows and searches ask of a right system, each made on one once for each way in which it is set up.
 
-    run  runs a row on systems of a class
+    make  makes what it is told on systems of a class: a row, by its id, or all SEARCHES
     """
 
-    def __init__(self, compiled: Compiled, run: Callable[[type[ModelSystem], str], object]) -> None:
-        self._compiled, self._run = compiled, run
+    def __init__(self, compiled: Compiled, make: Callable[[type[ModelSystem], str], object]) -> None:
+        self._compiled, self._make = compiled, make
         self._cases = cache(self._noted)
 
-    def differs(self, kernel: Compiled, row: str, policies: Mapping[str, str], *, descending: bool = False) -> bool:
-        """Return whether a wrong model answers anything of what a row asks of a right one otherwise."""
-        cases = self._cases(row, tuple(policies.items()), descending=descending)
+    def differs(self, kernel: Compiled, what: str, policies: Mapping[str, str], *, descending: bool = False) -> bool:
+        """Return whether a wrong model answers anything of what is asked of a right one otherwise."""
+        cases = self._cases(what, tuple(policies.items()), descending=descending)
         return not all(answers_alike(kernel, case, policies, descending=descending) for case in cases)
 
-    def _noted(self, row: str, policies: Sequence[tuple[str, str]], *, descending: bool) -> Sequence[NotedCase]:
+    def count(self, what: str, policies: Mapping[str, str]) -> int:
+        """Return in how many cases it is asked."""
+        return len(self._cases(what, tuple(policies.items()), descending=False))
+
+    def _noted(self, what: str, policies: Sequence[tuple[str, str]], *, descending: bool) -> Sequence[NotedCase]:
         asked: list[list[NotedCall]] = []
         kind = type(NotingSystem.__name__, (NotingSystem,), {"asked": asked})
-        self._run(model_system(self._compiled, {"policies": dict(policies)}, kind, descending=descending), row)
+        self._make(model_system(self._compiled, {"policies": dict(policies)}, kind, descending=descending), what)
         return list({repr(case): case for case in asked}.values())
 
 

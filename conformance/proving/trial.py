@@ -12,10 +12,11 @@ from functools import cache, cached_property, partial
 from typing import Any, Final, Literal
 
 from conformance.budget import USUAL, Budget
-from conformance.counterexample import shown_as_played, shown_as_row, shrunk
-from conformance.proving.asked_before import AskedByRows
+from conformance.counterexample import shown_as_row
+from conformance.proving.asked_before import SEARCHES, AskedOfRight
+from conformance.proving.search_alone import Search, Searched, searched
 from conformance.stand_ins import ModelSystem, Race, model_system, races_of, racing_system
-from conformance.suite import PAIRS, RowRunner, SearchTally, inapplicable, makes_calls_at_once, search, searches_of
+from conformance.suite import PAIRS, RowRunner, inapplicable, makes_calls_at_once, searches_of
 from conformance.system import Adapter
 from conformance.targets import open_system
 from conformance.verdict import Verdict
@@ -42,16 +43,6 @@ Outcome = Literal["found", "alike", "allowed", "survives"]
 """A row finds it; it does what is right in all of the small scope; it does something else that is right too; or no row finds it."""
 
 Policies = Mapping[str, str]
-
-
-@dataclass(frozen=True, slots=True)
-class Search:
-    """What the search found without any row: whether it did, in how many cases and calls, and milliseconds."""
-
-    found: bool
-    cases: int
-    calls: int
-    ms: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,7 +76,7 @@ class Prover:
         self.mutants = mutants(compiled.kernel)
         self.rows = RowCompiler(compiled.lifecycle).checked()
         self._comparison = cache(self._compared_with)
-        self.asked = AskedByRows(compiled, self._run_on)
+        self.asked = AskedOfRight(compiled, self._ask_right)
 
     def tried(self, number: int, *, searched: bool = False) -> MutantResult:
         """Try the mistake of a number."""
@@ -127,9 +118,13 @@ class Prover:
                     return differs and self._fails(runner, row) is not None
         return False
 
-    def _run_on(self, system: type[ModelSystem], row: str) -> None:
+    def _ask_right(self, system: type[ModelSystem], what: str) -> None:
+        """Run a row, or all searches, on a right system."""
         with closing(self._opened(system)) as adapter:
-            self._runner(adapter).run(self.compiled.lifecycle.rows[row])
+            if what == SEARCHES:
+                searched(self._runner(adapter, USUAL), searches_of(adapter))
+            else:
+                self._runner(adapter).run(self.compiled.lifecycle.rows[what])
 
     def _runner(self, adapter: Adapter, budget: Budget = GLANCE) -> RowRunner:
         return RowRunner(self.compiled, self.rows, adapter, number=self.seed, budget=budget, shortest=False)
@@ -183,21 +178,15 @@ class Prover:
     # ── By the search alone ──
 
     def _by_search(self, kernel: Compiled, policies: Policies) -> Search:
-        from conformance.search import Faults  # Hypothesis is slow to import
-
         began = time.monotonic()
+        came = Searched(self.asked.count(SEARCHES, policies))
+        if self.asked.differs(kernel, SEARCHES, policies):
+            came = self._searched(kernel, policies)
+        return Search(came.seen is not None, came.cases, came.calls, round((time.monotonic() - began) * 1000))
+
+    def _searched(self, kernel: Compiled, policies: Policies, *, shortest: int = 0) -> Searched:
         with closing(self._system(kernel, policies)) as adapter:
-            runner = RowRunner(self.compiled, self.rows, adapter, number=self.seed, budget=USUAL)
-            faults, cases = Faults(runner.broken_calls, 1), 0
-            for name in searches_of(adapter):
-                tally = SearchTally(runner.witnessed)
-                search(runner, name, faults, tally)
-                cases += tally.judged
-                if faults.first is not None:
-                    break
-        first = faults.first
-        calls = 0 if first is None else len(first.case.calls)
-        return Search(first is not None, cases, calls, round((time.monotonic() - began) * 1000))
+            return searched(self._runner(adapter, USUAL), searches_of(adapter), shortest=shortest)
 
     # ── Races ──
 
@@ -208,8 +197,6 @@ class Prover:
 
     def raced(self, number: int) -> MutantResult:
         """Try the race of a number: by the rows that make calls at once, then by the search for any two."""
-        from conformance.search import Faults  # Hypothesis is slow to import
-
         race, began = self.races[number], time.monotonic()
         told = partial(MutantResult, race.mistake, race.clause, race.does)
         with closing(open_system(self.compiled, racing_system(self.compiled, race))) as adapter:
@@ -223,13 +210,8 @@ class Prover:
                 if calls is not None:
                     ms = round((time.monotonic() - began) * 1000)
                     return told("found", row=row.id.text, calls=calls, ms=ms)
-            faults = Faults(runners[-1].broken_calls, 1)
-            search(runners[-1], PAIRS, faults, SearchTally())
-            if faults.first is None:
-                return told("alike")
-            case, finding = faults.first.case, faults.first.finding
-            shown = shrunk(case, rounds=USUAL.reproductions) or shown_as_played(case, finding)
-        return told("survives", shown=shown.row, calls=shown.calls)
+            seen = searched(runners[-1], [PAIRS], shortest=USUAL.reproductions).seen
+        return told("alike") if seen is None else told("survives", shown=seen.row, calls=seen.calls)
 
     # ── By what models do ──
 
@@ -246,7 +228,14 @@ class Prover:
                 if told is not None:
                     survives = _result(mutant, "survives", shown=told.row, calls=told.calls, policies=policies)
                     return (self._by_rows(mutant, kernel, [policies]) if policies else None) or survives
-        return _result(mutant, "allowed" if apart else "alike")
+        if apart or not self.asked.differs(kernel, SEARCHES, {}):
+            return _result(mutant, "allowed" if apart else "alike")
+        seen = self._searched(kernel, {}, shortest=1).seen  # far from where the small scope comes to
+        return (
+            _result(mutant, "allowed")
+            if seen is None
+            else _result(mutant, "survives", shown=seen.row, calls=seen.calls)
+        )
 
     def _partings(self, kernel: Compiled) -> Iterator[tuple[Policies, Iterator[Parting]]]:
         """Walk where a mistake parts from what is right: from where the right model comes to, and from where the wrong one does.

@@ -11,6 +11,7 @@ from conformance.command.cli import main
 from conformance.errors import UsageError
 from conformance.proving import Proof, as_page, as_plain, proved
 from conformance.proving.proof import _prover
+from conformance.proving.trial import Prover
 from conformance.workers import spec_file
 from statemachines.compile import load
 
@@ -213,3 +214,28 @@ def test_a_mistake_that_looks_into_nothing_is_found_as_a_crash_and_ends_no_proof
     file.write_text(rules, encoding="utf-8")
     found = proved(load(file), clause="operations.finish.set")
     assert {each.outcome for each in found.trials} <= {"found", "alike", "allowed", "survives"}
+
+
+def test_the_search_tells_apart_what_the_small_scope_does_not(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    prover = Prover(load(spec(tmp_path)))
+    told = (number for number in range(len(prover.mutants)) if prover.tried(number).outcome == "survives")
+    number = next(each for each in told if not prover.tried(each).policies)
+    monkeypatch.setattr(prover, "_partings", lambda kernel: iter(()))  # as if it came to nothing
+    found = prover.tried(number, searched=True)
+    assert found.outcome == "survives"
+    assert found.search is not None
+    assert found.search.found
+    assert "act:" in found.shown
+    monkeypatch.setattr(prover.asked, "differs", lambda *_, **__: False)
+    assert prover.tried(number).outcome == "alike"
+
+
+def test_the_search_is_not_made_for_what_answers_alike_all_that_it_asks(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    prover = Prover(load(spec(tmp_path)))
+    right = prover.compiled
+    monkeypatch.setattr(prover, "_searched", None)
+    found = prover._by_search(right, {})
+    assert not found.found
+    assert found.cases > 10

@@ -9,7 +9,7 @@ import pytest
 
 from conformance.budget import USUAL
 from conformance.command.cli import main
-from conformance.proving import as_page, as_plain, proved, trial
+from conformance.proving import as_page, as_plain, proved, search_alone, trial
 from conformance.proving.trial import Prover
 from conformance.stand_ins import Race, races_of, racing_system
 from conformance.stand_ins.races import MISTAKES
@@ -115,7 +115,7 @@ def test_where_no_row_does_the_search_shows_it(tmp_path: Path, capsys: pytest.Ca
 
 
 def test_a_race_that_does_not_show_again_survives_all_the_same(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(trial, "shrunk", lambda case, **_: None)
+    monkeypatch.setattr(search_alone, "shrunk", lambda case, **_: None)
     prover = Prover(load(errands(tmp_path)))
     found = prover.raced(prover.races.index(Race("finish", "checked before")))
     assert found.outcome == "survives"
