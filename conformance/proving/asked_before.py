@@ -22,10 +22,6 @@ PATIENCE: Final = replace(USUAL, own_steps=20_000)
 """Steps of its own after which a wrong model is taken to differ: whether it ever rests, the row shows."""
 
 
-SEARCHES: Final = "searches"
-"""All searches, where a row may be meant: no row is called so."""
-
-
 class NotedCall(NamedTuple):
     """One call of a case, and what came of it: what was seen, or with what words it failed; None while it waits for others."""
 
@@ -77,7 +73,7 @@ class _Noting:
 class AskedOfRight:
     """What rows and searches ask of a right system, each made on one once for each way in which it is set up.
 
-    make  makes what it is told on systems of a class: a row, by its id, or all SEARCHES
+    make  makes what it is told on systems of a class: a row, by its id, or a search, by its name
     """
 
     def __init__(self, compiled: Compiled, make: Callable[[type[ModelSystem], str], object]) -> None:

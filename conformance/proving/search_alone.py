@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass
 
 from conformance.counterexample import Shown, shown_as_played, shrunk
@@ -22,24 +21,21 @@ class Search:
 
 @dataclass(frozen=True, slots=True)
 class Searched:
-    """What searches came to: in how many cases, and the first fault as it was seen; `calls` are those until it was, or 0."""
+    """What a search came to, or several: in how many cases, and the first fault as it was seen; `calls` are those until it was, or 0."""
 
     cases: int
     calls: int = 0
     seen: Counterexample | Shown | None = None
 
 
-def searched(runner: RowRunner, names: Iterable[str], *, shortest: int = 0) -> Searched:
-    """Make some searches with a runner, until one finds something; it is shown in its `shortest` calls under so many schedules."""
+def searched(runner: RowRunner, name: str, *, shortest: int = 0) -> Searched:
+    """Make a search with a runner, until it finds something; that is shown in its `shortest` calls under so many schedules."""
     from conformance.search import Faults  # Hypothesis is slow to import
 
-    faults, cases = Faults(runner.broken_calls, 1), 0
-    for name in names:
-        tally = SearchTally(runner.witnessed)
-        search(runner, name, faults, tally)
-        cases += tally.judged
-        if faults.first is not None:
-            case, finding = faults.first.case, faults.first.finding
-            shown = (shrunk(case, rounds=shortest) if shortest else None) or shown_as_played(case, finding)
-            return Searched(cases, len(case.calls), shown)
-    return Searched(cases)
+    faults, tally = Faults(runner.broken_calls, 1), SearchTally(runner.witnessed)
+    search(runner, name, faults, tally)
+    if faults.first is None:
+        return Searched(tally.judged)
+    case, finding = faults.first.case, faults.first.finding
+    shown = (shrunk(case, rounds=shortest) if shortest else None) or shown_as_played(case, finding)
+    return Searched(tally.judged, len(case.calls), shown)

@@ -13,10 +13,10 @@ from typing import Any, Final, Literal
 
 from conformance.budget import USUAL, Budget
 from conformance.counterexample import shown_as_row
-from conformance.proving.asked_before import SEARCHES, AskedOfRight
+from conformance.proving.asked_before import AskedOfRight
 from conformance.proving.search_alone import Search, Searched, searched
 from conformance.stand_ins import ModelSystem, Race, model_system, races_of, racing_system
-from conformance.suite import PAIRS, RowRunner, inapplicable, makes_calls_at_once, searches_of
+from conformance.suite import PAIRS, SEARCHES, WALKS, RowRunner, inapplicable, makes_calls_at_once, searches_of
 from conformance.system import Adapter
 from conformance.targets import open_system
 from conformance.verdict import Verdict
@@ -119,10 +119,10 @@ class Prover:
         return False
 
     def _ask_right(self, system: type[ModelSystem], what: str) -> None:
-        """Run a row, or all searches, on a right system."""
+        """Run a row, or make a search, on a right system."""
         with closing(self._opened(system)) as adapter:
-            if what == SEARCHES:
-                searched(self._runner(adapter, USUAL), searches_of(adapter))
+            if what in SEARCHES:
+                searched(self._runner(adapter, USUAL), what)
             else:
                 self._runner(adapter).run(self.compiled.lifecycle.rows[what])
 
@@ -179,14 +179,24 @@ class Prover:
 
     def _by_search(self, kernel: Compiled, policies: Policies) -> Search:
         began = time.monotonic()
-        came = Searched(self.asked.count(SEARCHES, policies))
-        if self.asked.differs(kernel, SEARCHES, policies):
-            came = self._searched(kernel, policies)
+        came = self._searched(kernel, policies)
         return Search(came.seen is not None, came.cases, came.calls, round((time.monotonic() - began) * 1000))
 
-    def _searched(self, kernel: Compiled, policies: Policies, *, shortest: int = 0) -> Searched:
+    def _searched(
+        self, kernel: Compiled, policies: Policies, only: Sequence[str] = SEARCHES, *, shortest: int = 0
+    ) -> Searched:
+        """Search until something is found; a search of which a right system answers all alike finds nothing."""
+        cases = 0
         with closing(self._system(kernel, policies)) as adapter:
-            return searched(self._runner(adapter, USUAL), searches_of(adapter), shortest=shortest)
+            for name in (each for each in searches_of(adapter) if each in only):
+                if not self.asked.differs(kernel, name, policies):
+                    cases += self.asked.count(name, policies)
+                    continue
+                came = searched(self._runner(adapter, USUAL), name, shortest=shortest)
+                cases += came.cases
+                if came.seen is not None:
+                    return replace(came, cases=cases)
+        return Searched(cases)
 
     # ── Races ──
 
@@ -210,7 +220,7 @@ class Prover:
                 if calls is not None:
                     ms = round((time.monotonic() - began) * 1000)
                     return told("found", row=row.id.text, calls=calls, ms=ms)
-            seen = searched(runners[-1], [PAIRS], shortest=USUAL.reproductions).seen
+            seen = searched(runners[-1], PAIRS, shortest=USUAL.reproductions).seen
         return told("alike") if seen is None else told("survives", shown=seen.row, calls=seen.calls)
 
     # ── By what models do ──
@@ -228,14 +238,11 @@ class Prover:
                 if told is not None:
                     survives = _result(mutant, "survives", shown=told.row, calls=told.calls, policies=policies)
                     return (self._by_rows(mutant, kernel, [policies]) if policies else None) or survives
-        if apart or not self.asked.differs(kernel, SEARCHES, {}):
-            return _result(mutant, "allowed" if apart else "alike")
-        seen = self._searched(kernel, {}, shortest=1).seen  # far from where the small scope comes to
-        return (
-            _result(mutant, "allowed")
-            if seen is None
-            else _result(mutant, "survives", shown=seen.row, calls=seen.calls)
-        )
+        apart = apart or self.asked.differs(kernel, WALKS, {})  # far from where the small scope comes to
+        seen = self._searched(kernel, {}, [WALKS], shortest=1).seen if apart else None
+        if seen is not None:
+            return _result(mutant, "survives", shown=seen.row, calls=seen.calls)
+        return _result(mutant, "allowed" if apart else "alike")
 
     def _partings(self, kernel: Compiled) -> Iterator[tuple[Policies, Iterator[Parting]]]:
         """Walk where a mistake parts from what is right: from where the right model comes to, and from where the wrong one does.

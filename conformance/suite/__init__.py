@@ -6,7 +6,17 @@
 from __future__ import annotations
 
 from conformance.suite.baseline import Baseline, Known, read_baseline
-from conformance.suite.machine import ABOUT_MACHINE, MACHINE, PAIRS, SearchTally, run_machine, search, searches_of
+from conformance.suite.machine import (
+    ABOUT_MACHINE,
+    MACHINE,
+    PAIRS,
+    SEARCHES,
+    WALKS,
+    SearchTally,
+    run_machine,
+    search,
+    searches_of,
+)
 from conformance.suite.pace import Pace
 from conformance.suite.replays import Replay, Replayed, replay
 from conformance.suite.row_facts import inapplicable, makes_calls_at_once, tried_alone

@@ -9,9 +9,11 @@ import pytest
 
 from conformance.command.cli import main
 from conformance.errors import UsageError
-from conformance.proving import Proof, as_page, as_plain, proved
+from conformance.proving import Proof, as_page, as_plain, proved, trial
 from conformance.proving.proof import _prover
+from conformance.proving.search_alone import Searched, searched
 from conformance.proving.trial import Prover
+from conformance.suite import RowRunner
 from conformance.workers import spec_file
 from statemachines.compile import load
 
@@ -235,7 +237,15 @@ def test_the_search_is_not_made_for_what_answers_alike_all_that_it_asks(
 ) -> None:
     prover = Prover(load(spec(tmp_path)))
     right = prover.compiled
-    monkeypatch.setattr(prover, "_searched", None)
-    found = prover._by_search(right, {})
-    assert not found.found
-    assert found.cases > 10
+    made: list[str] = []
+
+    def noted(runner: RowRunner, name: str, **how: int) -> Searched:
+        made.append(name)
+        return searched(runner, name, **how)
+
+    monkeypatch.setattr(trial, "searched", noted)
+    for _ in range(2):
+        found = prover._by_search(right, {})
+        assert not found.found
+        assert found.cases > 10
+    assert made == ["stateful", "walks", "pairs"]  # each once, of the right system
