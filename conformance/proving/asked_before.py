@@ -1,25 +1,22 @@
 """What a row or a search asks of a right system, asked again of a wrong one without the judge.
 
-A system that answers all of it as the right one did passes as that does: it need not be asked. One idea: what is left out is only
-what cannot come out otherwise.
+A system that answers all of it as the right one did passes as that does: it need not be asked. Of calls made at once these are the
+orders in which they came to the right one. One idea: whether a wrong model is worth a run.
 """
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Mapping, Sequence
 from copy import deepcopy
-from dataclasses import replace
 from functools import cache
-from typing import Any, Final, NamedTuple
+from typing import Any, NamedTuple
 
 from conformance.stand_ins import ModelSystem, model_system
 from statemachines.bounds import USUAL
 from statemachines.checks import watched
 from statemachines.compile import Compiled
 from statemachines.rows import ModelSubject, Observed
-
-PATIENCE: Final = replace(USUAL, own_steps=20_000)
-"""Steps of its own after which a wrong model is taken to differ: whether it ever rests, the row shows."""
 
 
 class NotedCall(NamedTuple):
@@ -35,19 +32,18 @@ NotedCase = Sequence[NotedCall]
 
 
 class NotingSystem(ModelSystem):
-    """A model that notes what it is asked; `asked` holds the cases of all systems of a class that is made of it."""
+    """A model that notes what it is asked, in the list with which each system of a class that is made of it begins."""
 
-    asked: list[list[NotedCall]]
+    begin: Callable[[], list[NotedCall]]
 
     def __init__(self) -> None:
         super().__init__()
-        self._case: list[NotedCall] = []
-        self.asked.append(self._case)
+        self._case = self.begin()
         self._subject = _Noting(self._subject, self._case)  # type: ignore[assignment]  # it answers the same
 
     def _asked(self, operation: str, arguments: dict[str, Any]) -> Observed:
         with self._turn:
-            if operation != "wait" and self._subject.model.decide(operation, arguments).blocks:
+            if _blocks(self._subject, operation, arguments):
                 self._case.append(NotedCall(operation, deepcopy(arguments), None))
         return super()._asked(operation, arguments)
 
@@ -73,17 +69,19 @@ class _Noting:
 class AskedOfRight:
     """What rows and searches ask of a right system, each made on one once for each way in which it is set up.
 
-    make  makes what it is told on systems of a class: a row, by its id, or a search, by its name
+    make     makes what it is told on systems of a class: a row, by its id, or a search, by its name
+    seconds  that a call may take
     """
 
-    def __init__(self, compiled: Compiled, make: Callable[[type[ModelSystem], str], object]) -> None:
-        self._compiled, self._make = compiled, make
+    def __init__(self, compiled: Compiled, make: Callable[[type[ModelSystem], str], object], seconds: float) -> None:
+        self._compiled, self._make, self._seconds = compiled, make, seconds
         self._cases = cache(self._noted)
 
     def differs(self, kernel: Compiled, what: str, policies: Mapping[str, str], *, descending: bool = False) -> bool:
         """Return whether a wrong model answers anything of what is asked of a right one otherwise."""
         cases = self._cases(what, tuple(policies.items()), descending=descending)
-        return not all(answers_alike(kernel, case, policies, descending=descending) for case in cases)
+        seconds = self._seconds
+        return not all(answers_alike(kernel, case, policies, seconds, descending=descending) for case in cases)
 
     def count(self, what: str, policies: Mapping[str, str]) -> int:
         """Return in how many cases it is asked."""
@@ -91,31 +89,69 @@ class AskedOfRight:
 
     def _noted(self, what: str, policies: Sequence[tuple[str, str]], *, descending: bool) -> Sequence[NotedCase]:
         asked: list[list[NotedCall]] = []
-        kind = type(NotingSystem.__name__, (NotingSystem,), {"asked": asked})
+
+        def begin() -> list[NotedCall]:
+            asked.append([])
+            return asked[-1]
+
+        kind = type(NotingSystem.__name__, (NotingSystem,), {"begin": staticmethod(begin)})
         self._make(model_system(self._compiled, {"policies": dict(policies)}, kind, descending=descending), what)
         return list({repr(case): case for case in asked}.values())
 
 
-def answers_alike(kernel: Compiled, case: NotedCase, policies: Mapping[str, str], *, descending: bool) -> bool:
-    """Return whether a model answers a case as it was answered when it was noted."""
-    subject = ModelSubject(watched(kernel, PATIENCE)(None, policies), kernel.kernel, descending=descending)
-    return all(_came_of(subject, each) == each.came for each in case)
+def answers_alike(
+    kernel: Compiled, case: NotedCase, policies: Mapping[str, str], seconds: float, *, descending: bool = False
+) -> bool:
+    """Return whether a model answers a case as it was answered when it was noted, in so many seconds for each call.
+
+    Nothing is alike that one of them leaves open and the other tells, and who waits has to wait until the call that was noted next.
+    """
+    subject = ModelSubject(watched(kernel, USUAL)(None, policies), kernel.kernel, descending=descending)
+    waiting: list[NotedCall] = []
+    for each in case:
+        if each.came is not None:
+            waiting = _without(waiting, each)
+        began = time.monotonic()
+        wait_on = all(_came_of(subject, other) is None for other in waiting)
+        if not wait_on or not _alike(_came_of(subject, each), each.came) or time.monotonic() - began > seconds:
+            return False
+        if each.came is None:
+            waiting.append(each)
+    return True
+
+
+def _without(waiting: Sequence[NotedCall], call: NotedCall) -> list[NotedCall]:
+    """Return those that wait when one of them has come back, if it is one of them."""
+    this = next((place for place, other in enumerate(waiting) if other[:2] == call[:2]), len(waiting))
+    return [*waiting[:this], *waiting[this + 1 :]]
 
 
 def _came_of(subject: ModelSubject, asked: NotedCall) -> Any:
-    """Return what comes of a call, as `NotedCall` has it."""
+    """Return what comes of a call, as `NotedCall` has it; a call that was to wait is not made where it would not."""
     operation, arguments = asked.operation, dict(asked.arguments)
     try:
-        if asked.came is None and subject.model.decide(operation, arguments).blocks:
-            return None
+        if asked.came is None:
+            return None if _blocks(subject, operation, arguments) else "it would come back"
         return _seen(subject.call(operation, arguments))
     except Exception as error:  # noqa: BLE001  # whatever a wrong model raises, it is not what the right one gave
         return _words(error)
 
 
+def _alike(one: Any, other: Any) -> bool:
+    try:
+        return bool(one == other)
+    except TypeError:  # of what is left open nothing can be said
+        return False
+
+
+def _blocks(subject: ModelSubject, operation: str, arguments: Mapping[str, Any]) -> bool:
+    """Return whether a call waits for others now."""
+    return operation != "wait" and bool(subject.model.decide(operation, arguments).blocks)
+
+
 def _seen(call: Observed) -> tuple[Any, ...]:
-    """Return all that a caller can see of a call: two that are observed are equal where a row sees the same."""
-    return call.reply, call.refused, call.signals, call.at, call.elapsed
+    """Return all that a caller can see of a call; two that were observed are equal where what they gave is."""
+    return call.reply, call.refused, call.signals
 
 
 def _words(error: Exception) -> str:

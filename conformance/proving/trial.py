@@ -76,7 +76,7 @@ class Prover:
         self.mutants = mutants(compiled.kernel)
         self.rows = RowCompiler(compiled.lifecycle).checked()
         self._comparison = cache(self._compared_with)
-        self.asked = AskedOfRight(compiled, self._ask_right)
+        self.asked = AskedOfRight(compiled, self._ask_right, CALL_SECONDS)
 
     def tried(self, number: int, *, searched: bool = False) -> MutantResult:
         """Try the mistake of a number."""
