@@ -57,8 +57,9 @@ def shrunk(
     found = case.faults or ([case.finding] if case.finding is not None else case.judge.findings)
     limit = case.adapter.limit
     try:
-        again = _Again(case, list(wanted or found), rounds, case.judge.deviating, others=others, by_any=by_any)
-        return _shrunk(replace(again, late=late), fits)
+        left_out = case.judge.deviating
+        again = _Again(case, list(wanted or found), rounds, left_out, others=others, by_any=by_any, late=late)
+        return _shrunk(again, fits)
     except HarnessError:  # a system that is broken beyond a fresh start; the fault stands all the same
         return None
     finally:

@@ -123,9 +123,8 @@ class PlainView(View):
         more = ", ".join([*levels, *runs, *times])
         self._write(f"  {word_for(result):<{VERDICT_WIDTH}}  {result.id:<4} {about}{f'  ({more})' if more else ''}")
         if result.verdict in FAILING:  # at once: the end of a run may be far, and what shows it stands there
-            self._write(
-                f"  {'':<{VERDICT_WIDTH}}       {textwrap.shorten(one_line(result.reason), TEXT_WIDTH, placeholder=' …')}"
-            )
+            reason = textwrap.shorten(one_line(result.reason), TEXT_WIDTH, placeholder=" …")
+            self._write(f"  {'':<{VERDICT_WIDTH}}  {'':<4} {reason}")
 
     def _block(self, block: Block) -> None:
         self._write("", f"--- {block.title}", *details(block))

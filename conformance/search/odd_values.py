@@ -46,11 +46,21 @@ def odd_values(compiled: Compiled, kind: Type, values: Sequence[Any]) -> list[An
 
 
 def in_kinds(odd: Sequence[Any]) -> list[list[Any]]:
-    """Put odd values together that are odd in one way; what is only untidy comes twice, for it goes wrong most often."""
-    found = [[each for each in odd if each in alike] for alike in (SIGNS, WORDS)]
-    rest = [each for each in odd if each not in SIGNS and each not in WORDS]
-    often = [rest] if any(found) else []
-    return [each for each in (rest, *often, *found) if each]
+    """Put odd values together that are odd in one way, in themselves or in a part of a record or a list.
+
+    What is only untidy comes twice, for it goes wrong most often.
+    """
+    signs = [each for each in odd if any(text in SIGNS for text in _texts_in(each))]
+    words = [each for each in odd if each not in signs and any(text in WORDS for text in _texts_in(each))]
+    rest = [each for each in odd if each not in signs and each not in words]
+    often = [rest] if signs or words else []
+    return [each for each in (rest, *often, signs, words) if each]
+
+
+def _texts_in(value: Any) -> list[str]:
+    """Return a text, or those that are the parts of a record or of a list."""
+    parts = value.values() if isinstance(value, dict) else value if isinstance(value, list) else [value]
+    return [each for each in parts if isinstance(each, str)]
 
 
 def _selections(whole: list[Any]) -> list[list[Any]]:

@@ -11,6 +11,7 @@ One idea: how a case begins.
 from __future__ import annotations
 
 import itertools
+import random
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
@@ -50,10 +51,11 @@ def prefills(compiled: Compiled, declaration: Declaration, most: int) -> list[Pr
             room = _room(compiled, creation, model.fork(), most)
             found += [_created(creation, count) for count in (room - 1, room) if count > 0] if room is not None else []
             others = [each.name for each in source.operations if each.effects]
-            found += [_crowd(creation, others)] if far and most >= max(MANY_CREATED) else []
+            many = [count for count in MANY_CREATED if count <= most]
+            found += [_crowd(creation, many, others)] if far and many else []
+            if ending is not None and entity.retain is None and far and most >= MANY_ENDED:
+                found.append(_ended(creation, ending, entity, MANY_ENDED))
         limit = _retained(entity, model)
-        if creation is not None and ending is not None and entity.retain is None and far and most >= MANY_ENDED:
-            found.append(_filled(creation, ending, entity, MANY_ENDED, apart=False, varied=True))
         if creation is None or ending is None or limit is None or most < limit < UNLIMITED:
             continue
         around = (
@@ -110,9 +112,9 @@ def _created(creation: str, count: int, others: Sequence[str] = ()) -> Prefill:
     return begin
 
 
-def _crowd(creation: str, others: Sequence[str]) -> Prefill:
-    """Create many records: how many, the seed of the case says."""
-    return lambda driver: _created(creation, MANY_CREATED[driver.case.seed % len(MANY_CREATED)], others)(driver)
+def _crowd(creation: str, many: Sequence[int], others: Sequence[str]) -> Prefill:
+    """Create many records: how many of those counts, the seed of the case says."""
+    return lambda driver: _created(creation, random.Random(driver.case.seed).choice(many), others)(driver)
 
 
 def _room_made(driver: Any, creation: str, wanted: Mapping[str, Any], others: Sequence[str]) -> bool:
@@ -155,13 +157,15 @@ def _creation(source: kernel.Kernel, entity: kernel.Entity) -> str | None:
 
 
 def _ending(source: kernel.Kernel, entity: kernel.Entity) -> kernel.Operation | None:
-    """Return the operation that moves a record from its first state into the group that is retained."""
-    retained = entity.retain.states if entity.retain is not None else ()
-    for operation in source.operations:
+    """Return the operation that moves a record from its first state into the group that is retained, or to its end where all are."""
+    group = entity.retain.states if entity.retain is not None else entity.terminal
+    for operation in (each for each in source.operations if any(one.entity == entity.name for one in each.parameters)):
         for effect in operation.effects:
             if isinstance(effect, kernel.Move) and effect.entity == entity.name:
                 target = dict(effect.arrows).get(entity.states[0])
-                if target is not None and (not isinstance(target, Const) or target.value in retained):
+                if isinstance(target, Const) and target.value in group:
+                    return operation
+                if target is not None and not isinstance(target, Const) and entity.retain is not None:
                     return operation
     return None
 
@@ -201,7 +205,7 @@ def _filled(
 
     `varied`: each with other arguments than the one before.
     """
-    name = next(parameter.name for parameter in ending.parameters if parameter.entity == entity.name)
+    name = _parameter(ending, entity)
 
     def begin(driver: Any) -> None:
         before = _keys(driver, entity)
@@ -219,6 +223,27 @@ def _filled(
                 _made(driver, WAIT, {"ms": 1})
 
     return begin
+
+
+def _ended(creation: str, ending: kernel.Operation, entity: kernel.Entity, count: int) -> Prefill:
+    """Create records, and end each before the next one comes."""
+    name = _parameter(ending, entity)
+
+    def begin(driver: Any) -> None:
+        for number in range(count):
+            before = _keys(driver, entity)
+            if not _made(driver, creation, driver.arguments(creation, number)):
+                return
+            for key in (each for each in _keys(driver, entity) if each not in before):
+                arguments = driver.arguments(ending.name, number)
+                _made(driver, ending.name, {**arguments, name: key} if arguments is not None else None)
+
+    return begin
+
+
+def _parameter(operation: kernel.Operation, entity: kernel.Entity) -> str:
+    """Name the parameter by which an operation is about one record."""
+    return next(parameter.name for parameter in operation.parameters if parameter.entity == entity.name)
 
 
 def _made(driver: Any, operation: str, arguments: Any) -> bool:

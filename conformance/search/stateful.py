@@ -37,9 +37,9 @@ from statemachines.types import Id, List, Ref, present
 # Numbers that stand for arguments: more than there are. Of a larger range Hypothesis prefers the small ones.
 NUMBERS = 2**24
 WAITS = (1, 7, 1000, 60_000, 86_400_000)  # milliseconds: time alone must not change what no rule changes
-# States that steps of its own may lead to after a call: the judge follows each of them at every look.
 MANY_UNKNOWN = 5  # ids that nobody has, in one list
-MOST_SEEN = 12  # records of an entity that are looked at last of all: the newest ones
+EACH_END = 6  # records of an entity, of the oldest and of the newest ones, that are looked at last of all
+# States that steps of its own may lead to after a call: the judge follows each of them at every look.
 MOST_REACHED = 128
 MOST_EXPLANATIONS = 32  # of what was seen, beyond which a search ends a case: each call takes as many times as long
 LONGEST_CASE = 10_000  # milliseconds within which a case is over
@@ -262,13 +262,14 @@ class Driver:
         self._look_at(calls, self.gone.came_or_left())
 
     def observe_all(self) -> None:
-        """Ask every observer about everything that is there: what was done to one record must not have changed another."""
-        model = self.case.judge.model
-        there = {
-            each.name: [*getattr(model, python_name(each.collection))][-MOST_SEEN:]
-            for each in self._compiled.kernel.entities
-            if not each.fixed
-        }
+        """Ask every observer about what is there: what was done to one record must not have changed another.
+
+        Of many records these are the oldest and the newest ones.
+        """
+        model, there = self.case.judge.model, dict[str, list[str]]()
+        for entity in (each for each in self._compiled.kernel.entities if not each.fixed):
+            keys = [*getattr(model, python_name(entity.collection))]
+            there[entity.name] = list(dict.fromkeys([*keys[:EACH_END], *keys[-EACH_END:]]))
         self._look_at(({},), there)
 
     def _look_at(self, calls: Sequence[dict[str, Any]], changed: dict[str, list[str]]) -> None:

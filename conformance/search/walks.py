@@ -125,7 +125,8 @@ class SteeredWalk:
             self._begin(beginning)
         self._go(len(self._made) + steps)
         self._look()
-        self._driver.observe_all()
+        if self._driver.is_followed:
+            self._driver.observe_all()
 
     def _begin(self, beginning: Trace) -> None:
         events, replies = self._driver.case.trace, dict[int, Observed]()

@@ -133,11 +133,11 @@ def _leads(row: Row, shown: Counterexample, fault: SeenFault, held: Collection[S
     astray = bool(few) and not any(tuple(story[: len(few)]) == few for story in held)
     if astray and fault.at_once and shown.rounds > 1 and len(few) > 1 and few == shown.changing[:-1]:
         return True
-    later = _begins_in_order(few, many) or (_shows_as(shown, fault) and in_order(few, many))
-    apart = later and not any(_begins_in_order(few, each) for each in held)
+    anywhere = _shows_as(shown, fault)
+    apart = _come_in(few, many, anywhere=anywhere) and not any(_come_in(few, each, anywhere=anywhere) for each in held)
     return astray and few == shown.changing and (few == many or (len(few) > 1 and (many[: len(few)] == few or apart)))
 
 
-def _begins_in_order(few: Sequence[str], many: Sequence[str]) -> bool:
-    """Return whether many begin with the first of a few, and have the others in their order, whatever stands between."""
-    return few[:1] == tuple(many[:1]) and in_order(few, many)
+def _come_in(few: Sequence[str], many: Sequence[str], *, anywhere: bool) -> bool:
+    """Return whether many have a few in their order, whatever stands between, and begin with the first of them, if not `anywhere`."""
+    return (anywhere or few[:1] == tuple(many[:1])) and in_order(few, many)

@@ -65,16 +65,15 @@ def run_machine(
     return _results(judged, sum(tally.judged for tally in tallies), time.monotonic() - began)
 
 
-def told_beside(runner: RowRunner, known: Collection[str] = (), late: Callable[[], bool] = never) -> list[RowResult]:
+def told_beside(runner: RowRunner, known: Collection[str] = ()) -> list[RowResult]:
     """Return a result for each fault that rows saw without being about it, as `run_machine` does, and search for no other.
 
-    There is none where all that they saw so is `known`, told by a row or only recommended. `late` tells whether the time is
-    used up.
+    There is none where all that they saw so is `known`, told by a row or only recommended.
     """
     began = time.monotonic()
     seen = [each for each in runner.strays if each[0].clause not in {*known, *runner.told}]
     if seen:
-        runner.ask_derived(late)
+        runner.ask_derived()
     binding = [each for each in seen if not runner.is_derived(each)][:MOST_FAULTS]
     judged = _told(runner, [(case, finding) for finding, case in binding], known) if binding else []
     return _results(judged, 0, time.monotonic() - began)
@@ -117,7 +116,7 @@ def _searches(
     faults.found += itertools.starmap(Diverged, strays[: MOST_FAULTS - 1])
     whole = _rounds(runner, faults, tallies, {*known}, ahead, endless=goes_on(adapter, late))
     if faults.found:
-        runner.ask_derived(faults.late)
+        runner.ask_derived()
         return _told(runner, [(each.case, each.finding) for each in faults.found], {*known})
     blind = Judge(runner.compiled, adapter.declaration).lockstep.blind
     unsure = any(tally.could_not_tell(blind=blind) for tally in tallies)

@@ -150,15 +150,16 @@ class RowRunner:
         seen = (*self.elsewhere, *(finding for finding, _ in self.strays))
         return KnownWrong(dict(self.told), seen, *self.broken_calls.known)
 
-    def ask_derived(self, late: Callable[[], bool] = never) -> None:
+    def ask_derived(self) -> None:
         """Run the derived rows that were not asked for: what only they ask is recommended, whichever rows a run is made of.
 
-        Nothing else is told of them. `late` tells whether the time is used up.
+        Nothing else is told of them, and none is run any more once the time is used up.
         """
-        apart = RowRunner(self.compiled, self.rows, self.adapter, number=self.number, budget=self.budget.quick())
+        quick = self.budget.quick()
+        apart = RowRunner(self.compiled, self.rows, self.adapter, number=self.number, budget=quick, late=self.late)
         apart.broken_calls = self.broken_calls
         for row in self.compiled.lifecycle.rows.values():
-            if row.derived and row.id.text not in self.asked and not late():
+            if row.derived and row.id.text not in self.asked and not self.late():
                 self.asked.add(row.id.text)
                 apart.run(row)
         self.shown += apart.shown

@@ -132,7 +132,7 @@ class Run:
         for row_id, run in work:
             if stopped := self._pace.stops(self.results, self.fail_on):
                 if self.with_machine:  # it would have told of what was seen so far
-                    self._tell(told, MACHINE, partial(told_beside, runner, self._baseline.known, self._pace.late))
+                    self._tell(told, MACHINE, partial(told_beside, runner, self._baseline.known))
                 return stopped
             self._tell(told, row_id, run)
         return ""
@@ -154,7 +154,7 @@ class Run:
         told = {each.clause for each in counted if each is not None}
         runner = self._runner
         if runner.strays:
-            runner.ask_derived(self._pace.late)
+            runner.ask_derived()
         seen = {stray[0].clause for stray in runner.strays if not stray[0].should and not runner.is_derived(stray)}
         return tuple(sorted(seen - told - {*self._baseline.known}))
 

@@ -45,8 +45,8 @@ class Names:
         """Name the values of these calls.
 
         told   tells whether the words about a fault speak of a value
-        literal  texts that are written as they are, for the system came to them by itself
         words  texts that may have some of the values in them: ids that the system gave, and what is asserted
+        literal  texts that are written as they are, for the system came to them by itself
         """
         self.compiled = compiled
         self.types = CallTypes(compiled.kernel)

@@ -28,6 +28,7 @@ from conformance.search.stateful import MOST_REACHED, WAITS, Driver
 from conformance.suite.machine import MACHINE
 from conformance.verdict import Verdict
 from statemachines.compile import load
+from statemachines.expression import python_name
 from statemachines.rows import Observed, Trace
 from tests.arguments import arguments
 from tests.checking import compile_text
@@ -164,6 +165,33 @@ def test_a_case_begins_with_as_many_records_as_there_may_be_and_with_one_fewer()
             begin(driver)
             made.append(sum(call.operation == "register" for call in driver.case.calls))
     assert made == [0, 14, 15]
+
+
+@pytest.mark.parametrize(("lifecycle", "entity"), [("job", "Body"), ("task-progress", "Task"), ("local-agent", "Task")])
+def test_a_case_begins_with_many_records_that_have_ended_where_all_of_them_stay(lifecycle: str, entity: str) -> None:
+    suite, ended = SUITES[lifecycle], []
+    kind = suite.compiled.kernel.entity(entity)
+    with adapted(suite.reference, suite.compiled) as adapter:
+        for begin in prefill.prefills(suite.compiled, adapter.declaration, USUAL.prefilled):
+            driver = Driver(suite.compiled, adapter)
+            begin(driver)
+            assert driver.case.finding is None
+            there = getattr(driver.case.judge.model, python_name(kind.collection)).values()
+            ended.append(sum(each.state in kind.terminal for each in there))
+    assert prefill.MANY_ENDED in ended
+
+
+def test_a_crowd_is_mostly_of_sixty_and_seldom_of_more_and_no_larger_than_it_may_be() -> None:
+    suite = SUITES["background-tasks"]
+    with adapted(suite.reference, suite.compiled) as adapter:
+
+        def made(most: int, seed: int) -> int:
+            driver = Driver(suite.compiled, adapter, seed=seed)
+            prefill.prefills(suite.compiled, adapter.declaration, most)[1](driver)
+            return len(driver.case.calls)
+
+        assert sorted({made(USUAL.prefilled, seed) for seed in range(1, 40, 2)}) == [60, 130]
+        assert {made(100, seed) for seed in range(1, 40, 2)} == {60}
 
 
 class LacksTheWayOut:
@@ -480,11 +508,11 @@ def test_at_last_the_observers_are_asked_about_every_record() -> None:
         driver = Driver(thread_job(), adapter)
         jobs = [
             driver.case.call("start", {"thread": "t1", "tool_call": each, "tool": "bash"}).given["job_id"]
-            for each in "abc"
+            for each in "abcdefghijklmnop"
         ]
         driver.observe_all()
-        asked = [each.arguments.get("job") for each in driver.case.trace if isinstance(each, Observed)]
-        assert {*jobs} <= {*asked}
+        asked = {each.arguments.get("job") for each in driver.case.trace if isinstance(each, Observed)}
+        assert {*jobs} & asked == {*jobs[:6], *jobs[-6:]}
 
 
 def test_a_list_of_ids_may_have_several_that_nobody_has() -> None:

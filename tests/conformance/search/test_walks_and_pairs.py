@@ -22,7 +22,7 @@ from conformance.judge.case import Case
 from conformance.judge.history import History
 from conformance.references.local_agent import LocalAgents
 from conformance.references.thread_job import TERMINAL, Reply, ThreadJob, ThreadJobs
-from conformance.search import pairs, walks
+from conformance.search import pairs, stateful, walks
 from conformance.search.faults import Diverged, Faults
 from conformance.search.stateful import Driver
 from statemachines.compile import load
@@ -353,4 +353,7 @@ def test_a_walk_looks_at_everything_at_last(monkeypatch: pytest.MonkeyPatch) -> 
     with adapted(REFERENCE) as adapter:
         budget, faults = replace(USUAL, walks=1), Faults(BrokenCalls(adapter))
         walks.search(thread_job(), adapter, 0, budget, after=lambda driver: None, faults=faults)
-    assert len(looked) == 2  # one walk of each kind
+        assert len(looked) == 2  # one walk of each kind
+        monkeypatch.setattr(stateful, "MOST_EXPLANATIONS", 0)
+        walks.search(thread_job(), adapter, 0, budget, after=lambda driver: None, faults=faults)
+        assert len(looked) == 2  # not where a walk was given up: each call would take long

@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 
 import pytest
 
+from conformance.budget import never
 from conformance.judge import PRESENCE
 from conformance.references.background_tasks import BackgroundTasks
 from conformance.references.task_progress import TaskProgress
@@ -289,7 +290,9 @@ def test_derived_rows_are_asked_without_calls_that_are_known_to_hang_and_until_t
     compiled, lie = load("task-progress"), LIES["task-progress", "FailedRegistrationRuns"]
     with adapted(lie, compiled) as adapter:
         runner = RowRunner(compiled, RowCompiler(compiled.lifecycle), adapter)
-        runner.ask_derived(lambda: True)
+        runner.late = lambda: True
+        runner.ask_derived()
+        runner.late = never
         assert (runner.asked, runner.shown) == (set(), [])
         runner.broken_calls.go_on_from({("hang", "create_task"): ["N1", "N2", "N3"]}, ["create_task"])
         runner.ask_derived()
@@ -369,7 +372,8 @@ def test_other_calls_may_stand_before_what_a_derived_row_leads_to_where_the_faul
     shown = Counterexample("", 3, "a", "failed", "running", matter="x", changing=("create no", "start"))
     alike = SeenFault("b", "x", ("create", "abort", "start", "create no", "start"), expected="failed", seen="running")
     assert only_derived([(row, shown)], alike)
-    assert not only_derived([(row, shown)], alike, [("create no", "finish", "start")])
+    for held in (("create no", "finish", "start"), ("abort", "create no", "start"), alike.changing):
+        assert not only_derived([(row, shown)], alike, [held])  # so it is not what leads there
     assert not only_derived([(row, shown)], alike._replace(changing=("create", "start", "create no")))
     for other in (alike._replace(seen="pending"), alike._replace(expected="aborted"), alike._replace(matter="y")):
         assert not only_derived([(row, shown)], other)

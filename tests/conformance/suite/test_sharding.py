@@ -292,7 +292,7 @@ def test_another_round_of_a_search_comes_to_the_same_elsewhere_and_one_in_vain_e
             found = shards.search(run._runner, iter([("walks", 1), ("pairs", 1), ("walks", 2), ("walks", 3)]))
             waiting = {order.work for order in shards._running.values()}  # nobody waits for it, whichever it is by now
             assert waiting
-            assert Work("walks", 1) not in waiting
+            assert waiting <= {Work("pairs", 1), Work("walks", 2), Work("walks", 3)}
         here = SearchTally(Counter())
         search(run._runner, "walks", Faults(run._runner.broken_calls), here, 1)
     assert found == here
