@@ -22,7 +22,7 @@ from conformance.system.blocking import Clock, Watch
 from conformance.system.broken import Broken, HarnessError
 from conformance.system.concurrent import Place, one_after_the_other, run_at_once
 from conformance.system.declaration import MOVED, Declaration, DeclarationError
-from conformance.system.event_loop import Gate, Loop, called, rested
+from conformance.system.event_loop import Gate, Loop, after_turns, called, rested
 from conformance.system.found_class import own_lines, place_of, source_files, takes
 from conformance.system.worker import Worker, idle
 
@@ -251,10 +251,13 @@ class Adapter:
         self._let_settle()
         group = self._group = object()
         loop = self._loop
-        gate = self._gate = Gate(len(bodies), self.patience) if loop is not None else None
+        gate = self._gate = Gate(len(bodies), self.patience, seed) if loop is not None else None
 
-        def in_group(body: Callable[[], Any]) -> Any:
+        def in_group(caller: int, body: Callable[[], Any]) -> Any:
             self._at_once.group = group  # to a thread that outlives it, the next case's object is not given
+            if gate is not None:
+                self._at_once.turns = gate.turns[caller]
+                gate.enter(caller)
             try:
                 return body()
             finally:
@@ -267,7 +270,7 @@ class Adapter:
             loop.callers(len(bodies) - 1)  # nobody else calls until they are done
             loop.call_soon(gate.hold)
         try:
-            marked = [partial(in_group, body) for body in bodies]
+            marked = [partial(in_group, *each) for each in enumerate(bodies)]
             return self._run_at_once(marked, seed)
         except Broken:
             self._hung = True
@@ -330,7 +333,9 @@ class Adapter:
         loop, at_once = self._loop, hasattr(self._at_once, "group")
         try:
             if loop is not None:
-                work = partial(theirs.run_async, partial(rested if rests else called, function))
+                turns = self._at_once.__dict__.pop("turns", 0)
+                asked = partial(after_turns, turns, partial(rested if rests else called, function))
+                work = partial(theirs.run_async, asked)
                 return loop.run(work, limit, what, self._submitted)
             work = partial(theirs.run, function)
             return work() if at_once else worker.run(work, limit, what, look)

@@ -11,6 +11,7 @@ import asyncio
 import contextlib
 import inspect
 import math
+import random
 import selectors
 import threading
 from collections.abc import Callable, Coroutine
@@ -21,6 +22,10 @@ from conformance.system.worker import SLICE, LeftBehind, Thread, came, leave
 
 ENDS_WITHIN = 1.0  # seconds that a loop has to come to its end, before its thread is left behind
 _TURNS = 10  # turns of the event loop that an async system gets before it is looked at
+_LATE, _LATER = (
+    0.5,
+    (0, 1, 2, 3, 5, 8),
+)  # how often first calls of a group come later, and by how many turns of the loop
 Work = Callable[[], Coroutine[Any, Any, Any]]
 
 
@@ -218,24 +223,47 @@ async def _outcome(work: Work) -> tuple[Any, BaseException | None]:
 
 
 class Gate:
-    """Holds an event loop until every caller has made its first call, so that the calls overlap."""
+    """Lets callers make their first calls in an order that a seed chooses, and holds an event loop until all have, so that they overlap.
 
-    def __init__(self, callers: int, limit: float) -> None:
-        self._waiting = callers
+    turns  for each caller, how many turns of the loop its first call comes later: it may meet others in their middle
+    """
+
+    def __init__(self, callers: int, limit: float, seed: int) -> None:
+        chooser = random.Random(seed)
+        self._line = chooser.sample(range(callers), callers)
+        late = chooser.random() < _LATE
+        later = dict(zip(self._line[1:], chooser.choices(_LATER, k=callers - 1), strict=True)) if late else {}
+        self.turns = [later.get(caller, 0) for caller in range(callers)]
+        self._may_call = [threading.Event() for _ in range(callers)]
+        self._may_call[self._line[0]].set()
+        self._submitted = 0
         self._lock = threading.Lock()
         self._open = threading.Event()
         self._limit = limit
 
+    def enter(self, caller: int) -> None:
+        """Wait until those before a caller have made their calls."""
+        self._may_call[caller].wait(self._limit)
+
     def submitted(self) -> None:
         """Count a call that was made."""
         with self._lock:
-            self._waiting -= 1
-            if self._waiting <= 0:
+            self._submitted += 1
+            if self._submitted < len(self._line):
+                self._may_call[self._line[self._submitted]].set()
+            else:
                 self._open.set()
 
     def hold(self) -> None:
         """Wait on the loop's own thread."""
         self._open.wait(self._limit)
+
+
+async def after_turns(turns: int, work: Work) -> Any:
+    """Return what work gives that begins so many turns of the loop later."""
+    for _ in range(turns):
+        await asyncio.sleep(0)
+    return await work()
 
 
 async def called(function: Callable[[], Any]) -> Any:

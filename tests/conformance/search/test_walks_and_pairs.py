@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import itertools
 import random
 import re
@@ -22,13 +23,14 @@ from conformance.judge.case import Case
 from conformance.judge.history import History
 from conformance.references.local_agent import LocalAgents
 from conformance.references.thread_job import TERMINAL, Reply, ThreadJob, ThreadJobs
-from conformance.search import pairs, stateful, walks
+from conformance.search import meetings, pairs, stateful, walks
 from conformance.search.faults import Diverged, Faults
 from conformance.search.stateful import Driver
 from statemachines.compile import load
 from statemachines.model import Impossible, Restless
 from tests.conformance.search.searching import searched, traces
 from tests.conformance.systems import REFERENCE, adapted, thread_job
+from tests.faulty.job.lie import Lie
 from tests.faulty.thread_job.crashes import TimedOutCrashes
 from tests.faulty.thread_job.retention import KeepsOneFewer
 
@@ -213,7 +215,7 @@ def meet(*calls: tuple[str, dict[str, Any]]) -> bool:
             driver.make("start", {"thread": "t1", "tool_call": name, "tool": "bash"})
         driver.make("finish", {"job": "job-2", "outcome": "failed", "payload": "x"})
         first, second = calls
-        return pairs.matters(driver.case.judge.model, (first, second))
+        return meetings.matters(driver.case.judge.model, (first, second))
 
 
 FINISH = ("finish", {"job": "job-1", "outcome": "failed", "payload": "x"})
@@ -258,16 +260,16 @@ def test_most_calls_that_meet_matter_to_each_other_and_none_meets_again_and_agai
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     met: list[tuple[bool, Hashable]] = []
-    best = pairs._Meetings.best
+    best = meetings.Meetings.best
 
     def noting(self: Any, driver: Driver, *of: Any) -> Any:
         calls = best(self, driver, *of)
         if calls is not None:
             model = driver.case.judge.model
-            met.append((pairs.matters(model, calls), self._worth(model.fork(), calls)[1]))
+            met.append((meetings.matters(model, calls), self._worth(driver, calls)[1]))
         return calls
 
-    monkeypatch.setattr(pairs._Meetings, "best", noting)
+    monkeypatch.setattr(meetings.Meetings, "best", noting)
     paired(REFERENCE, 30)
     assert len(met) > 60
     assert sum(matter for matter, _ in met) > 0.8 * len(met)
@@ -333,12 +335,12 @@ def test_calls_of_one_operation_are_told_apart_by_what_they_change() -> None:
     (task,) = model.tasks
     model.do("kill", {"task": task})
     said = ("append_message", {"task": task, "text": "x"})
-    meetings = pairs._Meetings(compiled, [], random.Random(0))
-    first = meetings._standing(model, *said, pairs._changes(model, said))
+    chosen = meetings.Meetings(compiled, [], random.Random(0))
+    first = chosen._standing(model, *said, meetings._changes(model, said))
     model.do(*said)
-    again = meetings._standing(model, *said, pairs._changes(model, said))
+    again = chosen._standing(model, *said, meetings._changes(model, said))
     model.do(*said)
-    assert first != again == meetings._standing(model, *said, pairs._changes(model, said))
+    assert first != again == chosen._standing(model, *said, meetings._changes(model, said))
 
 
 def test_a_walk_looks_at_everything_at_last(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -357,3 +359,26 @@ def test_a_walk_looks_at_everything_at_last(monkeypatch: pytest.MonkeyPatch) -> 
         monkeypatch.setattr(stateful, "MOST_EXPLANATIONS", 0)
         walks.search(thread_job(), adapter, 0, budget, after=lambda driver: None, faults=faults)
         assert len(looked) == 2  # not where a walk was given up: each call would take long
+
+
+class OwnIdIsNotLookedAtAgain(Lie):
+    """An id of the manager's own is chosen, then taken without looking whether somebody has asked for it meanwhile."""
+
+    row, calls = "", 2
+
+    async def register(self, type: str, label: str, id: str | None = None, owner: str | None = None) -> Any:
+        if (id or "").strip():
+            return await super().register(type, label, id, owner)
+        free = self._free_id("")
+        await asyncio.sleep(0)
+        self._jobs.pop(free, None)
+        return await super().register(type, label, free, owner)
+
+
+def test_who_may_choose_an_id_chooses_the_one_that_another_is_about_to_be_given() -> None:
+    job = load("job")
+    for seed in range(3):
+        with adapted(OwnIdIsNotLookedAtAgain, job) as adapter:
+            faults = Faults(BrokenCalls(adapter), 1)
+            pairs.search(job, adapter, seed, USUAL, after=lambda driver: None, faults=faults)
+        assert faults.first is not None

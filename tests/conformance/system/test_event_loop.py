@@ -5,12 +5,15 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import threading
+from functools import partial
+from typing import ClassVar
 
 import pytest
 
 from conformance.references.job import Jobs
+from conformance.references.job_delivery import Reply
 from conformance.system import Broken
-from conformance.system.event_loop import Loop
+from conformance.system.event_loop import Gate, Loop
 from statemachines.compile import load
 from tests.conformance.systems import adapted
 
@@ -75,3 +78,51 @@ def test_a_loop_whose_tasks_rest_is_closed_and_they_are_cancelled(virtual: bool)
     loop.end(ENOUGH)
     assert told == ["cancelled"]
     assert loop.stopped.is_set()
+
+
+class InThreeSteps(Jobs):
+    """Each registration is made in three steps, and what is done between them is kept."""
+
+    steps: ClassVar[list[str]] = []
+
+    async def register(self, type: str, label: str, id: str | None = None, owner: str | None = None) -> Reply:
+        for step in range(3):
+            self.steps.append(f"{label}{step}")
+            await asyncio.sleep(0)
+        return await super().register(type, label, id, owner)
+
+
+def interleaved(seed: int) -> str:
+    """In which order two registrations take their steps that are made at once."""
+    with adapted(InThreeSteps, load("job")) as adapter:
+        adapter.reset()
+        InThreeSteps.steps.clear()
+        asked = [partial(adapter.call, "register", {"type": "bash", "label": label}, None) for label in "ab"]
+        adapter.together(asked, seed)
+        return " ".join(InThreeSteps.steps)
+
+
+def test_calls_at_once_come_in_either_order_and_one_in_the_middle_of_another() -> None:
+    seen = {seed: interleaved(seed) for seed in range(30)}
+    assert {each[0] for each in seen.values()} == {"a", "b"}
+    assert {"a0 b0 a1 b1 a2 b2", "b0 a0 b1 a1 b2 a2", "a0 a1 b0 a2 b1 b2", "a0 a1 a2 b0 b1 b2"} <= {*seen.values()}
+    assert seen == {seed: interleaved(seed) for seed in range(30)}
+
+
+def test_a_crowd_on_an_event_loop_makes_its_calls_one_after_the_other() -> None:
+    gate = Gate(300, ENOUGH, seed=1)
+    entered: list[int] = []
+
+    def enter(caller: int) -> None:
+        gate.enter(caller)
+        entered.append(caller)
+        gate.submitted()
+
+    callers = [threading.Thread(target=enter, args=[caller]) for caller in range(300)]
+    for each in callers:
+        each.start()
+    gate.hold()
+    for each in callers:
+        each.join(ENOUGH)
+    assert sorted(entered) == list(range(300))
+    assert entered != sorted(entered)
