@@ -31,6 +31,7 @@ class Proof:
 
     configurations  in how many a mistake is compared that no row finds; `whole`: these are all of the small scope
     idle            the rows that found no mistake that they were tried on, with their levels
+    unasked         the rows that apply to no model by any choice of a policy, each with why
     alive           of each system that answers nothing of use, the MUST rows that it does not fail
     partly          only some clauses were asked for, so that nothing is said of rows
     races           what came of mistakes about locks; None where nobody asked
@@ -42,6 +43,7 @@ class Proof:
     configurations: int
     whole: bool
     idle: Sequence[tuple[str, Level]]
+    unasked: Sequence[tuple[str, str]]
     alive: Sequence[tuple[str, Sequence[str]]]
     partly: bool = False
     races: Sequence[MutantResult] | None = None
@@ -96,7 +98,9 @@ def proved(
             done.append(trial)
             told(len(done), len(numbers) + len(locks))
         trials, by_locks = done[: len(numbers)], done[len(numbers) :]
-        idle = [] if clause else _idle(prover, numbers, trials, {each.row for each in by_locks}, ask)
+        first = {each.row for each in (*trials, *by_locks)}
+        unasked = [] if clause else _unasked(prover, first)
+        idle = [] if clause else _idle(prover, numbers, trials, first | dict(unasked).keys(), ask)
         alive = [] if clause else list(ask(_alive, [(name,) for name in dead_systems(compiled)]))
     compared = any(each.outcome in ("alike", "allowed") for each in trials)
     exploration = prover.exploration if compared else None
@@ -107,6 +111,7 @@ def proved(
         0 if exploration is None else exploration.states,
         exploration is None or exploration.complete,
         idle,
+        unasked,
         [(name, rows) for name, rows in alive if rows],
         bool(clause),
         by_locks if raced else None,
@@ -118,13 +123,19 @@ def _is_near(race: Race, clause: str) -> bool:
     return not clause or within(race.clause, clause) or within(clause, race.clause)
 
 
+def _unasked(prover: Prover, first: set[str]) -> list[tuple[str, str]]:
+    """List the rows that apply to no model, but for those of which it is known that they are the `first` to find something."""
+    rows = (row for row in prover.compiled.lifecycle.rows.values() if row.id.text not in first)
+    reasons = ((row.id.text, prover.asked_with(row)[1]) for row in rows)
+    return [(row, why) for row, why in reasons if why]
+
+
 def _idle(
-    prover: Prover, numbers: Sequence[int], trials: Sequence[MutantResult], first: set[str], ask: Ask
+    prover: Prover, numbers: Sequence[int], trials: Sequence[MutantResult], but: set[str], ask: Ask
 ) -> list[tuple[str, Level]]:
-    """List the rows that find none of the mistakes that other rows find first; of some it is known that they are the `first`."""
+    """List the rows that find none of the mistakes that other rows find first, `but` for some of which more is known."""
     found = [number for number, trial in zip(numbers, trials, strict=True) if trial.outcome == "found"]
-    first = first | {trial.row for trial in trials}
-    rows = [row for row in prover.compiled.lifecycle.rows.values() if row.id.text not in first]
+    rows = [row for row in prover.compiled.lifecycle.rows.values() if row.id.text not in but]
     tries = [(row.id.text, tuple(prover.likely(row, found)[:MISTAKES_OF_A_ROW])) for row in rows]
     return [(row.id.text, row.level) for row, finds in zip(rows, ask(_finds, tries), strict=True) if not finds]
 

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import itertools
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict
+from operator import itemgetter
 from statistics import median
 from typing import Any, Final
 
@@ -89,7 +91,9 @@ def _of_rows(proof: Proof) -> Iterator[str]:
         rows = ", ".join(f"{row} ({level})" for row, level in proof.idle)
         yield f"Rows that find none of the mistakes nearest to them that others find: {rows}."
     else:
-        yield "Every row finds one."
+        yield f"Every row{' that applies to a model' if proof.unasked else ''} finds one."
+    for why, unasked in itertools.groupby(sorted(proof.unasked, key=itemgetter(1)), key=itemgetter(1)):
+        yield f"No model is asked {', '.join(row for row, _ in unasked)}: {why}."
     for name, passed in proof.alive:
         yield f"A system that answers nothing of use ({name.replace('_', ' ')}) passes {', '.join(passed)}."
     if not proof.alive:
@@ -113,6 +117,7 @@ def as_plain(proof: Proof) -> dict[str, Any]:
         "configurations": proof.configurations,
         "whole_scope": proof.whole,
         "rows_that_find_nothing": [{"row": row, "level": level} for row, level in proof.idle],
+        "rows_not_asked": [{"row": row, "why": why} for row, why in proof.unasked],
         "dead_systems_that_pass": [{"system": name, "rows": list(rows)} for name, rows in proof.alive],
         "mistakes": [asdict(each) for each in proof.trials],
         "races": None if proof.races is None else [asdict(each) for each in proof.races],

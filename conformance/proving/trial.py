@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-import re
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
@@ -14,6 +13,7 @@ from typing import Any, Final, Literal
 from conformance.budget import USUAL, Budget
 from conformance.counterexample import shown_as_row
 from conformance.proving.asked_before import AskedOfRight
+from conformance.proving.policies_read import policies_read
 from conformance.proving.search_alone import Search, Searched, searched
 from conformance.stand_ins import ModelSystem, Race, model_system, races_of, racing_system
 from conformance.suite import PAIRS, SEARCHES, WALKS, RowRunner, inapplicable, makes_calls_at_once, searches_of
@@ -110,13 +110,22 @@ class Prover:
     def finds(self, row: Row, number: int) -> bool:
         """Return whether a row finds the mistake of a number, with the first policies by which the row applies."""
         kernel = self.model_of(self.mutants[number])
+        policies, why = self.asked_with(row)
+        if why or not self.asked.differs(kernel, row.id.text, policies):
+            return False
+        with closing(self._system(kernel, policies)) as adapter:
+            return self._fails(self._runner(adapter), row) is not None
+
+    def asked_with(self, row: Row) -> tuple[Policies, str]:
+        """Return the first policies by which a row applies to a model; or why it does by none."""
+        why = ""
         for policies in ({}, *self._others):
-            with closing(self._system(kernel, policies)) as adapter:
-                runner = self._runner(adapter)
-                if not inapplicable(self.compiled, self.rows.words, adapter, row):
-                    differs = self.asked.differs(kernel, row.id.text, policies)
-                    return differs and self._fails(runner, row) is not None
-        return False
+            with closing(self._system(self.compiled, policies)) as adapter:
+                reason = inapplicable(self.compiled, self.rows.words, adapter, row)
+            if not reason:
+                return policies, ""
+            why = why or reason
+        return {}, why
 
     def _ask_right(self, system: type[ModelSystem], what: str) -> None:
         """Run a row, or make a search, on a right system."""
@@ -145,7 +154,7 @@ class Prover:
 
     def _likely_settings(self, kernel: Compiled) -> list[Policies]:
         """List the policies with which rows are run: by default, and each choice that what the mistake changes asks for."""
-        asked = _policies_read(self.compiled.source, kernel.source)
+        asked = policies_read(self.compiled.source, kernel.source)
         return [{}, *(each for each in self._others if each.keys() <= asked)][:MOST_SETTINGS]
 
     @cached_property
@@ -273,24 +282,3 @@ def _far(row: Row, clause: str) -> int:
     if any(within(clause, each) or within(each, clause) for each in covers):
         return 0
     return 1 if any(within(each, operation) for each in covers) else 2
-
-
-_POLICY: Final = re.compile(r"policies\.(\w+)")
-
-
-def _policies_read(one: str, other: str) -> set[str]:
-    """Name the policies that the functions read in which two models differ."""
-    ours, theirs = _functions(one), _functions(other)
-    changed = [
-        text
-        for name in ours.keys() | theirs.keys()
-        if ours.get(name) != theirs.get(name)
-        for text in (ours.get(name, ""), theirs.get(name, ""))
-    ]
-    return {name for text in changed for name in _POLICY.findall(text)}
-
-
-def _functions(source: str) -> dict[str, str]:
-    """Return the functions of a module by name."""
-    parts = re.split(r"^ *def (\w+)", source, flags=re.MULTILINE)
-    return dict(zip(parts[1::2], parts[2::2], strict=True))

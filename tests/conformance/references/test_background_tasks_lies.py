@@ -180,6 +180,8 @@ SCRIPTS: dict[str, Sequence[Step]] = {
     "InnerEndsWithOuter": [SPAWN, WITHIN, END, LIST],
     "InnerEscapesCancelOfAll": [SPAWN, ALL, WITHIN, end("#1"), LIST],
     "CancelledRaiseIsLost": [ALL, RAISES, DRAIN],
+    "RaisedTaskCompletes": [RAISES, END, LIST],
+    "RaisedAfterCancelIsCanceled": [ALL, RAISES, LIST],
     "ObligingBodyWakesNobody": [OBLIGES, [WAIT, ALL]],
     "HistoryKeepsThirty": [SPAWN, ATTACH, BLOCKS, peek(110)],
 }

@@ -243,6 +243,42 @@ class CancelledRaiseIsLost(Lie):
             await super()._supervise(table, row)
 
 
+class RaisedTaskCompletes(Lie):
+    """A task whose body raised at once takes the outcome that somebody gives it later."""
+
+    row, calls = "X49", 3
+
+    async def finish(self, task: str, outcome: str, text: str) -> None:
+        row = self._turn().rows.get(task)
+        if row is None or row.status != "failed" or not isinstance(row.body.exception(), Crash):
+            await super().finish(task, outcome, text)
+        else:
+            row.status = outcome
+
+
+class AsReturned(BackgroundTasks):
+    """A right system where what returns after a cancel ends as it returned, and says so."""
+
+    declares: ClassVar[dict[str, Any]] = {
+        **BackgroundTasks.declares,
+        "policies": {**BackgroundTasks.declares["policies"], "cancelled_body": "as_returned"},
+    }
+
+    def __init__(self) -> None:
+        super().__init__(cancelled_body="as_returned")
+
+
+class RaisedAfterCancelIsCanceled(AsReturned, Lie):
+    """A task whose body raises after a cancel is canceled, where what returns after one ends as it returned."""
+
+    row, calls = "X50", 3
+    right = AsReturned
+
+    def _end(self, table: TaskTable, row: TaskRow, status: str, outcome: Reply) -> None:
+        raised = row.token.cancelled and row.body.done() and row.body.exception() is not None
+        super()._end(table, row, "canceled" if raised else status, outcome)
+
+
 class ObligingBodyWakesNobody(Lie):
     """A task whose body returns because all were cancelled ends without waking who waits."""
 
