@@ -53,7 +53,7 @@ LONGER_THAN_KNOWN: dict[str, dict[str, str]] = {
         "LastNotificationWins": "the claim is about the order of two agents, and one would do to tell it from the reference"
     },
     "background-tasks": {
-        **dict.fromkeys(("CrashedRowsStay", "EvictedCancelIsLate", "IdIsReused"), CLAIM),
+        **dict.fromkeys(("CrashedRowsStay", "EvictedCancelIsLate"), CLAIM),
     },
 }
 """Lies whose counterexamples are some calls longer than the shortest ones known, each with the reason."""
