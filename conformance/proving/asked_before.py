@@ -34,11 +34,11 @@ NotedCase = Sequence[NotedCall]
 class NotingSystem(ModelSystem):
     """A model that notes what it is asked, in the list with which each system of a class that is made of it begins."""
 
-    begin: Callable[[], list[NotedCall]]
+    _new_case: Callable[[], list[NotedCall]]
 
     def __init__(self) -> None:
         super().__init__()
-        self._case = self.begin()
+        self._case = self._new_case()
         self._subject = _Noting(self._subject, self._case)  # type: ignore[assignment]  # it answers the same
 
     def _asked(self, operation: str, arguments: dict[str, Any]) -> Observed:
@@ -90,11 +90,11 @@ class AskedOfRight:
     def _noted(self, what: str, policies: Sequence[tuple[str, str]], *, descending: bool) -> Sequence[NotedCase]:
         asked: list[list[NotedCall]] = []
 
-        def begin() -> list[NotedCall]:
+        def new_case() -> list[NotedCall]:
             asked.append([])
             return asked[-1]
 
-        kind = type(NotingSystem.__name__, (NotingSystem,), {"begin": staticmethod(begin)})
+        kind = type(NotingSystem.__name__, (NotingSystem,), {"_new_case": staticmethod(new_case)})
         self._make(model_system(self._compiled, {"policies": dict(policies)}, kind, descending=descending), what)
         return list({repr(case): case for case in asked}.values())
 

@@ -93,7 +93,7 @@ class Noted(list[NotedCall]):
 def noted() -> list[NotedCall]:
     """Return what one system was asked where one call waits for another, and a third one is refused."""
     compiled, case = compile_text(GATE, "gate.yaml"), Noted()
-    system: Any = model_system(compiled, kind=type("Noting", (NotingSystem,), {"begin": lambda _: case}))()
+    system: Any = model_system(compiled, kind=type("Noting", (NotingSystem,), {"_new_case": lambda _: case}))()
     with closing(system):
         gate = system.build()["gate_id"]
         waiting = threading.Thread(target=lambda: system.passed(gate), daemon=True)
