@@ -135,6 +135,7 @@ def shrink(
         lambda: cutter.drop(_records, without),
         lambda: cutter.drop(_calls, without),
         lambda: cutter.simplify(one_by_one),
+        lambda: cutter.simplify(one_before),
         lambda: cutter.simplify(simpler.everywhere),
         lambda: cutter.simplify(simpler.values),
         lambda: cutter.simplify(simpler.left_out),
@@ -201,6 +202,15 @@ def one_by_one(trace: Trace) -> Iterator[Trace]:
         for first in range(len(callers)):
             calls = AtOnce((*callers[first:], *callers[:first])).calls()
             yield Trace((*trace.steps[:index], *calls, *trace.steps[index + 1 :]))
+
+
+def one_before(trace: Trace) -> Iterator[Trace]:
+    """Walk the traces in which one caller of a group of three or more is done before the others begin."""
+    for index, step in enumerate(trace.steps):
+        callers = step.callers if isinstance(step, AtOnce) else ()
+        for first in range(len(callers) if 2 < len(callers) <= SMALL_GROUP else 0):
+            rest = AtOnce((*callers[:first], *callers[first + 1 :]))
+            yield Trace((*trace.steps[:index], *AtOnce((callers[first],)).calls(), rest, *trace.steps[index + 1 :]))
 
 
 def in_turn(trace: Trace) -> Iterator[Trace]:
