@@ -69,8 +69,9 @@ class Meetings:
             return None
         if self._chooser.random() < ALIKE:
             second = _about_the_same(driver, (one, first), (other, second))
-        if self._chooser.random() < FORESEEN:
-            first, second = _foreseen(driver, (one, first), (other, second))
+        foreseen = _foreseen(driver, (one, first), (other, second))
+        if foreseen is not None and self._chooser.random() < FORESEEN:
+            first, second = foreseen
         calls = ((one.name, first), (other.name, second))
         if endless(driver.case.judge.lockstep, [[call] for call in calls]):
             return None
@@ -157,8 +158,8 @@ def _foreseen(
     driver: Driver,
     one: tuple[kernel.Operation, dict[str, Any]],
     other: tuple[kernel.Operation, dict[str, Any]],
-) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Return the arguments of two calls of which one, if it can, asks for the id that the other may be given meanwhile."""
+) -> tuple[dict[str, Any], dict[str, Any]] | None:
+    """Return the arguments of two calls of which one asks for the id that the other may be given meanwhile; None where none can."""
     model = driver.case.judge.model
     for asking, given in ((other, one), (one, other)):
         coming = _coming(driver, model, asking[0])
@@ -169,7 +170,7 @@ def _foreseen(
         asked = {**asking[1], **coming}
         minting = {name: value for name, value in given[1].items() if name not in optional}
         return (minting, asked) if given is one else (asked, minting)
-    return one[1], other[1]
+    return None
 
 
 def _coming(driver: Driver, model: BaseModel, operation: kernel.Operation) -> dict[str, str]:
