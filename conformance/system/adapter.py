@@ -255,10 +255,10 @@ class Adapter:
 
         def in_group(caller: int, body: Callable[[], Any]) -> Any:
             self._at_once.group = group  # to a thread that outlives it, the next case's object is not given
-            if gate is not None:
-                self._at_once.turns = gate.turns[caller]
-                gate.enter(caller)
             try:
+                if gate is not None:
+                    self._at_once.turns = gate.turns[caller]
+                    gate.enter(caller)
                 return body()
             finally:
                 del self._at_once.group

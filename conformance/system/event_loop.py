@@ -22,10 +22,8 @@ from conformance.system.worker import SLICE, LeftBehind, Thread, came, leave
 
 ENDS_WITHIN = 1.0  # seconds that a loop has to come to its end, before its thread is left behind
 _TURNS = 10  # turns of the event loop that an async system gets before it is looked at
-_LATE, _LATER = (
-    0.5,
-    (0, 1, 2, 3, 5, 8),
-)  # how often first calls of a group come later, and by how many turns of the loop
+# In how many of the groups first calls come later than the first one, and by how many turns of the loop: a call has few steps.
+_LATE, _LATER = 0.5, (0, 1, 2, 3, 5, 8)
 Work = Callable[[], Coroutine[Any, Any, Any]]
 
 

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
-
-from conformance.references.background_tasks import BackgroundTasks, Reply, TaskRow, TaskTable
+from conformance.references.background_tasks import Reply, TaskRow, TaskTable
 from conformance.refused import Refused
-from tests.faulty.background_tasks.lie import Lie
+from tests.faulty.background_tasks.lie import Choosing, Lie
 
 
 class CancelEndsAtOnce(Lie):
@@ -227,16 +225,8 @@ class SpawnAfterCancelRuns(Lie):
         super().__init__(spawn_after_cancel="runs")
 
 
-class Refusing(BackgroundTasks):
+class Refusing(Choosing, spawn_after_cancel="refused"):
     """A right system that refuses tasks after a cancel of all, and says so."""
-
-    declares: ClassVar[dict[str, Any]] = {
-        **BackgroundTasks.declares,
-        "policies": {**BackgroundTasks.declares["policies"], "spawn_after_cancel": "refused"},
-    }
-
-    def __init__(self) -> None:
-        super().__init__(spawn_after_cancel="refused")
 
 
 class RefusedTaskLeavesRow(Refusing, Lie):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from conformance.references.background_tasks import BackgroundTasks
 
@@ -20,3 +20,18 @@ class Lie(BackgroundTasks):
 
     calls: ClassVar[int]
     """The length of the shortest counterexample."""
+
+
+class Choosing(BackgroundTasks):
+    """A right system that chooses something else, and says so: a class of it names its policies."""
+
+    chosen: ClassVar[dict[str, Any]]
+
+    def __init_subclass__(cls, **policies: str) -> None:
+        super().__init_subclass__()
+        if policies:
+            usual: dict[str, Any] = BackgroundTasks.declares
+            cls.chosen, cls.declares = policies, {**usual, "policies": {**usual["policies"], **policies}}
+
+    def __init__(self) -> None:
+        super().__init__(**self.chosen)

@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 from conformance.references.background_tasks import BackgroundTasks, Crash, FunctionThrew, Reply, TaskRow, TaskTable
 from conformance.refused import Refused
 from tests.faulty.background_tasks.cancelling import Refusing
-from tests.faulty.background_tasks.lie import Lie
+from tests.faulty.background_tasks.lie import Choosing, Lie
 
 
 class ThrownFunctionLeavesRow(Lie):
@@ -37,16 +37,8 @@ class ThrownFunctionBreaksTable(Lie):
         return super()._spawn(table, label)
 
 
-class RowOfThrownFunction(BackgroundTasks):
+class RowOfThrownFunction(Choosing, spawn_throws="failed_row"):
     """A right system for which a function that throws is a row that failed, and that says so."""
-
-    declares: ClassVar[dict[str, Any]] = {
-        **BackgroundTasks.declares,
-        "policies": {**BackgroundTasks.declares["policies"], "spawn_throws": "failed_row"},
-    }
-
-    def __init__(self) -> None:
-        super().__init__(spawn_throws="failed_row")
 
 
 class ThrownFunctionBringsNothing(RowOfThrownFunction, Lie):
@@ -256,16 +248,8 @@ class RaisedTaskCompletes(Lie):
             row.status = outcome
 
 
-class AsReturned(BackgroundTasks):
+class AsReturned(Choosing, cancelled_body="as_returned"):
     """A right system where what returns after a cancel ends as it returned, and says so."""
-
-    declares: ClassVar[dict[str, Any]] = {
-        **BackgroundTasks.declares,
-        "policies": {**BackgroundTasks.declares["policies"], "cancelled_body": "as_returned"},
-    }
-
-    def __init__(self) -> None:
-        super().__init__(cancelled_body="as_returned")
 
 
 class RaisedAfterCancelIsCanceled(AsReturned, Lie):
