@@ -61,6 +61,14 @@ class Made:
 
 
 @dataclass(frozen=True, slots=True)
+class Diagnosis:
+    """The sentence that a system seems to break, and in words what it does instead, or since when that is seen."""
+
+    clause: str
+    words: str
+
+
+@dataclass(frozen=True, slots=True)
 class Counterexample:
     """The shortest trace that shows a fault, as a row; `reproduced` of `rounds` when threads are in it.
 
@@ -71,6 +79,7 @@ class Counterexample:
     ids         what each id was then that is told by the reply that gave it
     matter      what it is about, whichever call tells it
     given       the other clauses that the system did not follow on the way
+    diagnosis   what the system seems to do, where that says more
     """
 
     row: str
@@ -87,6 +96,7 @@ class Counterexample:
     ids: Mapping[str, str] = field(default_factory=dict)
     matter: str = ""
     given: tuple[str, ...] = ()
+    diagnosis: Diagnosis | None = None
 
     @property
     def at_once(self) -> frozenset[str]:

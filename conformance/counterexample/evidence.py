@@ -10,6 +10,7 @@ from typing import Any, Final
 from conformance.budget import never
 from conformance.counterexample.as_played import as_played, partly_explained
 from conformance.counterexample.choice import choice_that_explains
+from conformance.counterexample.diagnosis import diagnosed
 from conformance.counterexample.play import NOTHING, Played, play, symbolic
 from conformance.counterexample.shrink import in_turn, shrink
 from conformance.counterexample.text import Claim, Written, as_row
@@ -280,6 +281,7 @@ def _shrunk(again: _Again, fits: Callable[[str, str], bool]) -> Counterexample |
         transcript=best.transcript,
         played=as_played(best.made, finding, order),
         ids=written.ids,
+        diagnosis=None if again.rounds > 1 or again.hangs else diagnosed(case, best),
     )
 
 

@@ -17,7 +17,7 @@ MOST = 20  # ways to ask one observer
 
 def contradicted(case: Case, explained: Finding) -> bool:
     """Ask every observer, and tell whether it contradicts that the system only leaves out the clause of a finding."""
-    for operation, arguments in list(_every_look(case)):
+    for operation, arguments in list(every_look(case)):
         if not case.adapter.offers(operation) or case.judge.lockstep.avoids(operation, arguments):
             continue
         try:
@@ -29,7 +29,7 @@ def contradicted(case: Case, explained: Finding) -> bool:
     return False
 
 
-def _every_look(case: Case) -> Iterator[tuple[str, dict[str, Any]]]:
+def every_look(case: Case) -> Iterator[tuple[str, dict[str, Any]]]:
     """Walk the observers with the arguments that the model knows to ask them with, of records those that are there."""
     source, model = case.compiled.kernel, case.judge.model
 

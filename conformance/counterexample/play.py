@@ -65,7 +65,7 @@ def play(
     suspects = (*(each.clause for each in wanted), *left_out)
     suspicion = Suspicion(suspects, certain=suspects, only=strictly or bool(wanted))
     case = Case(compiled, adapter, seed, budget, suspicion)
-    player = _Player(case)
+    player = Player(case)
     at_once = any(isinstance(step, AtOnce) for step in trace.steps)
     for index, step in enumerate(trace.steps):
         try:
@@ -89,7 +89,7 @@ def play(
     return player.played(next(iter(findings), None), trace)
 
 
-class _Player:
+class Player:
     """Makes the calls of a trace, filling in what earlier replies gave."""
 
     def __init__(self, case: Case) -> None:

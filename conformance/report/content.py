@@ -145,6 +145,7 @@ def failing(row: RowResult, earlier: dict[str, str], replay: str = "") -> Block:
         ("expected", cut(found.expected)),
         ("seen", seen),
         ("at once", at_once if at_once != seen else ""),
+        ("likely", cut(f"{found.diagnosis.clause}: {found.diagnosis.words}") if found.diagnosis else ""),
     ]
     rounds = f"; reproduces in {found.reproduced} of {found.rounds} rounds" if found.rounds > 1 else ""
     if not found.reproduced:

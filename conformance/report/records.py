@@ -287,8 +287,9 @@ def _fields(value: Record) -> dict[str, Any]:
             shown = {"played": played, "ids": found.pop("ids", {})}
             shown = {name: each for name, each in shown.items() if each}
             found.pop("matter", "")  # it only tells faults apart while a run goes on
-            if not found.get("given", True):
-                del found["given"]
+            for name in ("given", "diagnosis"):
+                if not found.get(name, True):
+                    del found[name]
             said["schedule"] = {"overlaps": said.pop("overlaps"), **rounds, **shown}
         case Coverage():
             said["clauses"] = dict(sorted(value.clauses.items()))

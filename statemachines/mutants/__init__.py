@@ -5,5 +5,5 @@
 
 from __future__ import annotations
 
-from statemachines.mutants.operators import mutants
+from statemachines.mutants.operators import IN_PLACE, LEFT_OUT, mutants
 from statemachines.mutants.wording import Mutant, written

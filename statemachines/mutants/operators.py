@@ -32,6 +32,8 @@ from statemachines.types import INT, Int, Optional, Ref
 _BOUNDARIES = {"<": "<=", "<=": "<", ">": ">=", ">=": ">"}
 _OPPOSITES = {"==": "!=", "!=": "=="}
 _KEPT = ("refused", "unchanged")
+LEFT_OUT = "left out"  # the operator of what is not done at all
+IN_PLACE = " in place of "  # in the words of another expression
 
 
 def mutants(source: Kernel) -> list[Mutant]:
@@ -53,7 +55,7 @@ def _left_out(source: Kernel) -> Iterator[Mutant]:
     paths += [each.retain.clause for each in source.entities if each.retain is not None]
     paths += [each.outlives_clause for each in source.messages if each.outlives_clause]
     for path in dict.fromkeys(paths):
-        yield Mutant("left out", path, "does not do it", leaving_out.without(source, frozenset({path})))
+        yield Mutant(LEFT_OUT, path, "does not do it", leaving_out.without(source, frozenset({path})))
 
 
 def _accepted(source: Kernel) -> Iterator[Mutant]:
@@ -144,7 +146,7 @@ class _Mistakes:
 
 
 def _instead(operator: str, value: Typed, other: Typed) -> Other:
-    return Other(operator, f"`{written(other)}` in place of `{written(value)}`", other)
+    return Other(operator, f"`{written(other)}`{IN_PLACE}`{written(value)}`", other)
 
 
 def _alike(one: object, other: object) -> bool:

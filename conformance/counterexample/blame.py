@@ -1,0 +1,164 @@
+"""Which sentences may be broken where something is wrong after a call: those that set what is wrong, the likeliest first."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from conformance.judge import NO_SIGNAL, PRESENCE, Event, Finding, InOrder, kernel_facts
+from statemachines.compile import Compiled
+from statemachines.explore import walked
+from statemachines.expression import Attribute, InGroup, Typed, Var
+from statemachines.kernel import Create, Effect, ForEach, Kernel, Move, Remove, Set, walk
+from statemachines.rows import Observed
+from statemachines.types import Ref
+
+Place = tuple[str, str]
+"""An entity and a field of its records, or a variable, which is no entity's."""
+
+
+@dataclass(frozen=True, slots=True)
+class Turn:
+    """The first call after which something is wrong.
+
+    at_work   the clauses that were at work in it
+    findings  what was found, of the call itself or seen afterwards
+    right     what was seen afterwards and is right
+    is_last   whether no later call changes something
+    """
+
+    event: Event
+    at_work: frozenset[str]
+    findings: tuple[Finding, ...]
+    right: tuple[Observed, ...] = ()
+    is_last: bool = True
+
+
+def blamed(compiled: Compiled, turn: Turn) -> list[str]:
+    """List the sentences that may be broken, the likeliest first.
+
+    That are sentences at work in the call which set what is wrong, then those by which records come and go, where that is wrong,
+    then those that choose whom it is done to, then those that let it change nothing. Of a call that should have left it alone,
+    or should have signalled nothing, it is the operation. Where nobody can tell where a wrong answer comes from, it is that of the answer.
+    """
+    source, call = compiled.kernel, turn.event
+    if not isinstance(call, Observed):
+        return []
+    facts = kernel_facts.of(compiled)
+    seen = [each for each in turn.findings if facts.observes(each.operation)]
+    own = [each for each in turn.findings if not facts.observes(each.operation)]
+    answers = [each.clause for each in seen]
+    if any(each.kind in ("accepted", "refused") for each in own):
+        return [each.clause for each in own]
+    wrong = {place for each in seen for place in _places(compiled, each)}
+    if (
+        seen
+        and not own
+        and (any(isinstance(each.value, InOrder) for each in seen) or _shown_right(compiled, turn, wrong))
+    ):
+        return answers
+    effects = list(_effects(source))
+    owners = {owner for owner, _ in wrong}
+    setting = {path for each in effects for path in _clauses(each) if _sets(each) & wrong}
+    coming = {path for path, entity in _presence(source, effects) if entity in owners}
+    loops = [each for each in effects if isinstance(each, ForEach)]
+    around = {each.clause for each in loops if any(_sets(one) & wrong for one in walk(each.effects))}
+    making = {each.clause for each in effects if isinstance(each, Create) and each.entity in owners}
+    asked = next((each for each in source.operations if each.name == call.operation), None)
+    asking = {each.clause for each in asked.requires} if asked is not None else set()
+    there = any(each.matter == PRESENCE for each in seen)
+    called = f"operations.{call.operation}."
+    at_work = sorted(
+        (each.path for each in source.clauses if each.path in turn.at_work),
+        key=lambda path: not path.startswith(called),
+    )
+    ways = [coming if there else setting, setting, around, making, asking]
+    found = [path for those in ways for path in at_work if path in those]
+    told = [each.clause for each in own if each.expected != NO_SIGNAL or each.clause in turn.at_work]
+    left_alone = (
+        [f"operations.{call.operation}"] if asked is not None and (wrong or own) and not (found or told) else []
+    )
+    return list(dict.fromkeys((*found, *told, *left_alone))) or [each.clause for each in (*own, *seen)]
+
+
+def is_about(compiled: Compiled, turn: Turn, finding: Finding) -> bool:
+    """Return whether what is wrong after a call is what a finding tells of, or is made of the same."""
+    places = _places(compiled, finding) if kernel_facts.of(compiled).observes(finding.operation) else set()
+    return any(each.key == finding.key or _places(compiled, each) & places for each in turn.findings)
+
+
+def _shown_right(compiled: Compiled, turn: Turn, wrong: set[Place]) -> bool:
+    """Return whether another operation shows what is wrong, and it is right there."""
+    facts, asked = kernel_facts.of(compiled), {each.operation for each in turn.findings}
+    shown = [each.operation for each in turn.right if each.reply and each.operation not in asked]
+    kinds = [facts.gives(each) for each in dict.fromkeys(shown)]
+    names = {getattr(getattr(kind, "item", kind), "name", "") for kind in kinds}
+    entities = [each for each in compiled.kernel.entities if each.name in names]
+    return any(_reads(compiled.kernel, value) == wrong for each in entities for _, value in each.shows)
+
+
+def _effects(source: Kernel) -> Iterator[Effect]:
+    """Walk all that a system does."""
+    done = [each.effects for each in source.operations] + [each.effects for each in source.spontaneous]
+    for entity in source.entities:
+        done += [each.effects for each in entity.entered] + [each.effects for each in entity.timers]
+    for effects in done:
+        yield from walk(effects)
+
+
+def _clauses(effect: Effect) -> tuple[str, ...]:
+    return (effect.clause, *(effect.sentences if isinstance(effect, Move) else ()))
+
+
+def _sets(effect: Effect) -> set[Place]:
+    match effect:
+        case Set(entity=entity, field=field):
+            return {(entity, field)}
+        case Move(entity=entity):
+            return {(entity, "state")}
+        case _:
+            return set()
+
+
+def _presence(source: Kernel, effects: list[Effect]) -> Iterator[tuple[str, str]]:
+    """Walk the clauses by which records come and go, each with their entity."""
+    for each in effects:
+        if isinstance(each, Create):
+            yield each.clause, each.entity
+        elif isinstance(each, Remove) and each.kind != "due":
+            yield each.clause, each.entity or each.name
+    yield from ((each.retain.clause, each.name) for each in source.entities if each.retain is not None)
+
+
+def _places(compiled: Compiled, finding: Finding) -> set[Place]:
+    """Return what the part of a reply that is wrong is made of."""
+    source = compiled.kernel
+    reply = next((each.reply for each in source.operations if each.name == finding.operation), None)
+    if reply is None:
+        return set()
+    kind = kernel_facts.of(compiled).gives(finding.operation)
+    item = getattr(kind, "item", kind)
+    entity = next((each for each in source.entities if each.name == getattr(item, "name", "")), None)
+    steps = re.findall(r"[^.\[\]]+(?!\])", finding.path)
+    made = [*(each for _, each in reply.fields or ()), *(each for _, each in reply.branches), *reply.options]
+    if entity is not None:
+        shown = next((each for step in reversed(steps) for name, each in entity.shows if name == step), None)
+        if shown is not None:
+            return _reads(source, shown)
+        return {(entity.name, "")}
+    one = next((each for name, each in reply.fields or () if steps and name == steps[0]), None)
+    return {place for each in ([one] if one is not None else made) for place in _reads(source, each)}
+
+
+def _reads(source: Kernel, value: Typed) -> set[Place]:
+    found: set[Place] = set()
+    for part in walked(source, value):
+        match part:
+            case Attribute(of=Typed(type=Ref(entity=entity)), name=name):
+                found.add((entity, name))
+            case InGroup(entity=entity):
+                found.add((entity, "state"))
+            case Var(name=name, source=written) if written.startswith("self.") and "." not in name:
+                found.add(("", name))
+    return found

@@ -1,0 +1,207 @@
+"""What a system seems to do that shows a fault: the sentence that it breaks, which need not be that of the call that shows it.
+
+One idea: the shortest calls are made again, and everything is looked at after each of them. So it is known after which call
+something is wrong, and which sentences were at work there. A mistake in one of these that explains all that was seen, of the calls and
+of every look, tells in words what the system does; or else the sentence is named that sets what is wrong.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from functools import lru_cache
+from typing import NamedTuple
+
+from conformance.counterexample.blame import Turn, blamed, is_about
+from conformance.counterexample.looks import every_look
+from conformance.counterexample.play import Played, Player
+from conformance.judge import CallFailed, Case, Event, Lockstep, kernel_facts, short
+from conformance.verdict import Diagnosis
+from statemachines.compile import Compiled
+from statemachines.model import Impossible, Restless
+from statemachines.mutants import IN_PLACE, LEFT_OUT, Mutant, mutants
+from statemachines.rows import AtOnce, Observed, RowFailure, Trace
+
+LOOKS_BACK = 6  # the last calls after which everything is looked at
+MOST_LIKELY = 2  # mistakes that are told where each explains all
+_SHOWN = ("reply", "accepted", "refused", "signal")  # the kinds of finding that a mistake in a sentence explains
+
+
+class _Taken(NamedTuple):
+    """A call as it was made, with the clauses that were at work in it, and what was seen afterwards."""
+
+    event: Event
+    at_work: frozenset[str]
+    looks: tuple[Observed, ...]
+
+
+def diagnosed(case: Case, best: Played) -> Diagnosis | None:
+    """Return what a system seems to do that shows the finding of the shortest calls; None where the finding says all that is known."""
+    finding = best.finding
+    if finding is None or finding.kind not in _SHOWN or any(isinstance(step, AtOnce) for step in best.trace.steps):
+        return None
+    until = time.monotonic() + case.budget.diagnosis_seconds
+    made = _looked_at(case, best.trace, until) if _can_look(case) else _as_made(case, best.made)
+    evidence = _Evidence(case, best.given, made)
+    turn = evidence.turn()
+    if turn is None:
+        return None
+    caused = finding.spoke_of and evidence.is_explained_by(evidence.compiled.without([finding.clause]))
+    named = [finding.clause] if caused else blamed(evidence.compiled, turn)
+    fitting = next((found for clause in named if (found := list(evidence.fitting(clause, until)))), [])
+    if fitting:
+        return Diagnosis(fitting[0].clause, _in_words(fitting, evidence.is_loose_without(fitting[0].clause)))
+    if caused:
+        return Diagnosis(finding.clause, "without it all that was seen is right")
+    clause = next(iter(named), finding.clause)
+    sooner = _can_look(case) and getattr(turn.event, "operation", finding.operation) != finding.operation
+    if not (sooner or clause != finding.clause) or not (turn.is_last or is_about(evidence.compiled, turn, finding)):
+        return None
+    return Diagnosis(clause, f"right before `{_told(turn.event)}`, wrong after it")
+
+
+class _Evidence:
+    """What a system showed that is beside the point of some clauses, which it does not follow either."""
+
+    def __init__(self, case: Case, given: Sequence[str], made: Sequence[_Taken]) -> None:
+        self._declaration, self._budget, self._given = case.adapter.declaration, case.budget, given
+        unsent = self._declaration.unsent
+        self.compiled = case.compiled.without(unsent) if unsent else case.compiled
+        self._made = made
+        self._observes = kernel_facts.of(self.compiled).observes
+
+    def turn(self) -> Turn | None:
+        """Return the first call after which something is wrong; None where nothing is."""
+        lockstep = self._lockstep(self.compiled)
+        changing = [at for at, each in enumerate(self._made) if not self._only_looks(each.event)]
+        last = 0
+        try:
+            for at, each in enumerate(self._made):
+                last = at if at in changing else last
+                own = lockstep.advance(each.event)
+                if own is not None:
+                    lockstep.go_on(each.event)
+                seen = [(look, lockstep.advance(look)) for look in each.looks]
+                findings = [found for found in (own, *(found for _, found in seen)) if found is not None]
+                if findings:
+                    right = tuple(look for look, found in seen if found is None)
+                    turning = self._made[last]
+                    return Turn(turning.event, turning.at_work, tuple(findings), right, last in changing[-1:])
+        except Restless:
+            return None
+        return None
+
+    def fitting(self, clause: str, until: float) -> Iterator[Mutant]:
+        """Walk the mistakes in a sentence that explain all that was seen, as far as the time goes."""
+        for mutant, compiled in _mistakes(self.compiled).get(clause, ()):
+            if time.monotonic() > until:
+                return
+            if self.is_explained_by(compiled):
+                yield mutant
+
+    def is_explained_by(self, compiled: Compiled) -> bool:
+        """Return whether all that was seen is right by another model."""
+        lockstep = self._lockstep(compiled)
+        events = (event for each in self._made for event in (each.event, *each.looks))
+        try:
+            return all(lockstep.advance(event) is None and not lockstep.capped for event in events)
+        except Restless:
+            return False
+
+    def is_loose_without(self, clause: str) -> bool:
+        """Return whether without a clause something may come at any time, which explains nearly all."""
+        return clause in kernel_facts.of(self.compiled).at_any_time
+
+    def _lockstep(self, compiled: Compiled) -> Lockstep:
+        return Lockstep(compiled, self._declaration, self._budget, deviating=self._given)
+
+    def _only_looks(self, event: Event) -> bool:
+        return isinstance(event, Observed) and self._observes(event.operation)
+
+
+def _can_look(case: Case) -> bool:
+    """Return whether more can be asked: where calls take long nobody asks, and what comes later a look would come too early for."""
+    declaration = case.adapter.declaration
+    return not (case.adapter.costly or declaration.settles or declaration.clock == "real")
+
+
+def _told(event: Event) -> str:
+    return (
+        f"{event.operation}({', '.join(map(short, event.arguments.values()))})" if isinstance(event, Observed) else ""
+    )
+
+
+def _looked_at(case: Case, trace: Trace, until: float) -> list[_Taken]:
+    """Make calls on a fresh system, unjudged, and look at everything after each of the last ones."""
+    again = Case(case.compiled, case.adapter, case.seed, case.budget)
+    again.judge.gave_up = True
+    player, lockstep = Player(again), again.judge.lockstep
+    observes = kernel_facts.of(case.compiled).observes
+    changing = [index for index, call in enumerate(trace.calls()) if not observes(call.operation)]
+    found: list[_Taken] = []
+    for index, step in enumerate(trace.steps):
+        lockstep.seen[:] = bytes(len(lockstep.seen))
+        try:
+            player.take(step)
+        except (CallFailed, RowFailure):
+            break
+        at_work, count = lockstep.model.witnessed() | _due_now(lockstep), len(again.trace)
+        if index in changing[-LOOKS_BACK:] and time.monotonic() < until:
+            _look(again)
+        looks = tuple(each for each in again.trace[count:] if isinstance(each, Observed))
+        found.append(_Taken(again.trace[count - 1], at_work, looks))
+    return found
+
+
+def _as_made(case: Case, events: Sequence[Event]) -> list[_Taken]:
+    """Return calls as they were made, with the clauses that are at work in each as the model has it."""
+    lockstep = Lockstep(case.compiled, case.adapter.declaration, case.budget)
+    found: list[_Taken] = []
+    for event in events:
+        lockstep.seen[:] = bytes(len(lockstep.seen))
+        lockstep.go_on(event)
+        found.append(_Taken(event, lockstep.model.witnessed() | _due_now(lockstep), ()))
+    return found
+
+
+def _due_now(lockstep: Lockstep) -> frozenset[str]:
+    """Return the clauses of what may come at this instant, but need not have: a timer may fire at it, or as time moves on."""
+    model = lockstep.model.fork()
+    model.seen = bytearray(len(lockstep.seen))
+    try:
+        model.wait(0, prompt=True)
+        model.settle()
+    except (Impossible, Restless):
+        return frozenset()
+    return model.witnessed()
+
+
+def _look(case: Case) -> None:
+    for operation, arguments in list(every_look(case)):
+        if case.adapter.offers(operation) and not case.judge.lockstep.avoids(operation, arguments):
+            try:
+                case.call(operation, arguments)
+            except CallFailed:
+                return
+
+
+def _in_words(fitting: Sequence[Mutant], loose: bool) -> str:
+    """Say what explains all that was seen: that a sentence is left out, or where much may come without it the mistakes that say more.
+
+    Of these rather those that have words of their own than another expression.
+    """
+    ways = list(dict.fromkeys(each.does for each in fitting if each.operator != LEFT_OUT))
+    if not ways or (len(ways) < len(fitting) and not loose):
+        return "is not done"
+    plain = [each for each in ways if IN_PLACE not in each] or ways[:1]
+    return ", or ".join(plain[:MOST_LIKELY])
+
+
+@lru_cache(maxsize=16)
+def _mistakes(compiled: Compiled) -> dict[str, list[tuple[Mutant, Compiled]]]:
+    """Return the mistakes of a life cycle by the clause that they break, each as a model."""
+    found: dict[str, list[tuple[Mutant, Compiled]]] = {}
+    for mutant in mutants(compiled.kernel):
+        found.setdefault(mutant.clause, []).append((mutant, replace(compiled, kernel=mutant.kernel, lacking=True)))
+    return found
