@@ -120,3 +120,45 @@ class StatusPutsTimeoutOff(Liar):
         if job is not None and job["status"] == "running":
             job["started_at"] = self.now
         return super().status(chosen)
+
+
+@caught_by("B8", 3)
+class TimeoutTakesTheUnseen(Liar):
+    """A job of which nobody asked until its timeout_ms was over has failed, although it was done long before."""
+
+    def found(self, job_id: str) -> Job | None:
+        job = self.state["jobs"].get(job_id)
+        if job is not None and job["status"] == "running" and self.now >= job["started_at"] + TIMEOUT:
+            job["status"] = "failed"
+        return super().found(job_id)
+
+
+@caught_by("B8", 3)
+class CancelDoesNotLook(Liar):
+    """A cancel does not look whether the job has ended meanwhile, and cancels it at once."""
+
+    def cancel(self, chosen: argparse.Namespace) -> Answer:
+        job = self.state["jobs"].get(chosen.job)
+        if job is not None and job["status"] == "running":
+            job["status"] = "cancelled"
+        return super().cancel(chosen)
+
+
+@caught_by("B9", 4)
+class TimeoutTakesTheCancelled(Liar):
+    """A cancel that nobody saw take effect is forgotten when timeout_ms is over: the job has failed."""
+
+    def endings(self, job: Job) -> Iterator[tuple[int, str]]:
+        late = self.now >= job["started_at"] + TIMEOUT
+        yield from (each for each in super().endings(job) if not (late and each[1] == "cancelled"))
+
+
+@caught_by("X13", 4)
+class EndDoesNotLook(Liar):
+    """An ending by hand does not look whether the job has ended meanwhile."""
+
+    def end(self, chosen: argparse.Namespace) -> Answer:
+        job = self.state["jobs"].get(chosen.job)
+        if job is not None and job["status"] == "running":
+            job["status"] = chosen.outcome
+        return super().end(chosen)
