@@ -15,6 +15,7 @@ from typing import Any, Final
 
 from statemachines.bounds import USUAL, Bounds
 from statemachines.checks import watched
+from statemachines.compare.touched_code import touched
 from statemachines.compile import Compiled
 from statemachines.explore import Chooser, Exploration, Influence, Reached, SmallScope, choosers, explore, leave_out
 from statemachines.kernel import Kernel, Operation, Parameter
@@ -92,7 +93,9 @@ class ModelComparison:
         for subject in (one, theirs):
             leave_out(subject.model, source, self.influence, scope)
         tried = [each.name for each in source.operations if not each.blocks]
-        return Sides(source, scope, (one, theirs), calls_to_try(self.one, scope, tried), pairs, calls_left)
+        found = touched(self.one, other)
+        only = None if found.at_any else found.operations
+        return Sides(source, scope, (one, theirs), calls_to_try(self.one, scope, tried), pairs, calls_left, only)
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,8 +142,12 @@ class Sides:
         tried: CallsToTry,
         pairs: int,
         calls_left: list[int],
+        only: Collection[str] | None = None,
     ) -> None:
         self.calls_left = calls_left  # of all scopes together
+        self.only = (
+            only  # operations that may part both where they are the same; None where all may, and the time that passes
+        )
         self.source, self.scope, self.left, self.tried = source, scope, pairs, tried
         self.one, self.other = subjects
         self.heap: list[tuple[int, int, Pair]] = []
@@ -196,9 +203,17 @@ class Sides:
         self.other.model.thaw(pair.other)
 
     def calls(self, pair: Pair) -> Iterator[tuple[str, dict[str, Any]]]:
-        """Walk the calls worth a try from where both are, those that let time pass included."""
-        yield from self.of_operations(self.tried)
-        yield from self.waits()
+        """Walk the calls worth a try from where both are, those that let time pass included.
+
+        Where both are the same, what has the same code leads to the same, and the first model has been there; but with numbers
+        of which each is another it leads to where nobody was.
+        """
+        only = self.only if pair.one == pair.other else None
+        for name, arguments in self.of_operations(self.tried):
+            if only is None or name in only or any(isinstance(value, _Numbered) for value in arguments.values()):
+                yield name, arguments
+        if only is None:
+            yield from self.waits()
 
     def of_operations(self, tried: CallsToTry) -> Iterator[tuple[str, dict[str, Any]]]:
         """Walk the calls of some operations, with the arguments that are worth a try from where the first model is."""

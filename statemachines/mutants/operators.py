@@ -19,6 +19,7 @@ from statemachines.kernel import (
     Kernel,
     Message,
     Move,
+    Reply,
     Require,
     Retain,
     Send,
@@ -95,12 +96,16 @@ class _Mistakes:
                 yield from self._moved(part)
             case Retain():
                 yield from _kept(part)
+                yield from self._of_others(part, "counts those that are {} as well")
+            case Reply(fields=fields) if fields is not None:
+                yield from _said_otherwise(part, fields)
             case Message(order=order) if order:
                 if len(order) > 1:
                     yield Other("order", "breaks no ties", replace(part, order=order[:-1]), part.order_clause)
                 told = "tells them in the order in which they became due"
                 yield Other("order", told, replace(part, order=()), part.order_clause)
             case Timer(deadline=deadline):
+                yield from self._of_others(part, "comes to those that are {} as well")
                 for sign, told in (("+", "late"), ("-", "early")):
                     moved = Operate(deadline.type, deadline.at, sign, deadline, Const(INT, deadline.at, 1))
                     yield Other("off by one", f"comes a millisecond {told}", replace(part, deadline=moved))
@@ -108,6 +113,13 @@ class _Mistakes:
                 yield Other("doubled", "does it twice", (part, part))
         if isinstance(part, Set | Emit | ForEach) and part.when is not None:
             yield Other("whenever", f"does it whether `{written(part.when)}` or not", replace(part, when=None))
+
+    def _of_others(self, rule: Retain | Timer, told: str) -> Iterator[Other]:
+        """Take records in another state as well."""
+        entity = next(each for each in self.source.entities if rule in (each.retain, *each.timers))
+        for state in entity.states:
+            if state not in rule.states:
+                yield Other("kept", told.format(state), replace(rule, states=(*rule.states, state)))
 
     def _moved(self, move: Move) -> Iterator[Other]:
         """Move the record to another state."""
@@ -143,6 +155,15 @@ class _Mistakes:
                 for field in self.source.entity(entity).fields:
                     if field.name != name and _alike(field.type, kind):
                         yield _instead("other field", value, replace(value, name=field.name, type=field.type))
+
+
+def _said_otherwise(reply: Reply, fields: tuple[tuple[str, Typed], ...]) -> Iterator[Other]:
+    """Say no for yes, or yes for no, where a reply always says the same."""
+    for index, (name, value) in enumerate(fields):
+        if isinstance(value, Const) and isinstance(value.value, bool):
+            other = (name, replace(value, value=not value.value))
+            told = f"says {written(other[1])} for `{name}`"
+            yield Other("opposite", told, replace(reply, fields=(*fields[:index], other, *fields[index + 1 :])))
 
 
 def _instead(operator: str, value: Typed, other: Typed) -> Other:

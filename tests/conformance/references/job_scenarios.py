@@ -34,6 +34,12 @@ SCENARIOS: dict[type[Lie], str] = {
     provoked.ThrowingBodyBreaksRegister: "register_with('throws', 'bash', 'x', 'broken')",
     provoked.ThrowingBodyRunsForEver: "register_with('throws', 'bash', 'x', 'broken')",
     provoked.ThrowingBodyLosesText: "a = register_with('throws', 'bash', 'x', 'broken'); get(a)",
+    provoked.ThrowingBodyEndsAgain: "a = register_with('throws', 'bash', 'x', 'broken'); settle(a, 'error', 'more'); get(a)",
+    provoked.ObligingBodySpeaksFirst: "a = register_with('obliges', 'bash', 'x', 'stopped'); get(a)",
+    provoked.OneCancelStopsAllObliging: (
+        "a = register_with('obliges', 'bash', 'x', 'stopped'); b = register_with('obliges', 'bash', 'y', 'stopped'); "
+        "cancel(a); get(b)"
+    ),
     provoked.AbortComesBeforeMark: "a = register_with('obliges', 'bash', 'x', 'stopped'); cancel(a); get(a)",
     provoked.LastWordsAreLost: "a = register_with('obliges', 'bash', 'x', 'stopped'); cancel(a); get(a)",
     provoked.OnlyOwnEndWakes: (
@@ -140,6 +146,9 @@ SCENARIOS: dict[type[Lie], str] = {
         "configure(2, 1_000, 5_000); a = register('bash', 'x'); b = tool(poll=[a]); wait(4_999); tool_result(b)"
     ),
     polling.TimeOutCancels: ("configure(2, 1_000, 5_000); a = register('bash', 'x'); tool(poll=[a]); wait(5_001)"),
+    polling.ProgressPutsLimitOff: (
+        "a = register('bash', 'x'); b = tool(poll=[a], listen=True); wait(30_001); tool_result(b)"
+    ),
     polling.OddWaitIsTaken: ("configure(2, 1_000, 0); a = register('bash', 'x'); b = tool(poll=[a]); tool_result(b)"),
     replies.EmptyListIsRefused: "tool(list=True)",
     replies.ListHidesEnded: ("a = register('task', 'y'); settle(a, 'ok', 'done'); b = tool(list=True); tool_result(b)"),
@@ -210,6 +219,7 @@ SCENARIOS: dict[type[Lie], str] = {
     delivering.RetriesAfterDispose: (
         "sink('refuse'); a = register('bash', 'x'); settle(a, 'ok', 'x'); dispose(); wait(60_000)"
     ),
+    delivering.DisposeDeliversUnasked: "sink('refuse'); a = register('bash', 'x'); settle(a, 'ok', 'x'); dispose()",
     delivering.DisposeTellsWhatIsInFlight: (
         "sink('block'); a = register('bash', 'x'); settle(a, 'ok', 'x'); dispose(); release_sink()"
     ),
@@ -357,6 +367,10 @@ SCENARIOS: dict[type[Lie], str] = {
     retention.LateSettlementRestartsRetention: (
         "configure(2, 1_000, 5_000); a = register('bash', 'x'); cancel(a); wait(999); "
         "settle(a, 'ok', 'late'); wait(2); get(a)"
+    ),
+    retention.LateSettlementCountsFromStart: (
+        "configure(2, 1_000, 5_000); a = register('bash', 'x'); wait(500); cancel(a); settle(a, 'ok', 'late'); "
+        "wait(500); get(a)"
     ),
     retention.ZeroRetentionKeeps: ("configure(2, 0, 5_000); a = register('bash', 'x'); settle(a, 'ok', 'x'); list()"),
     retention.ZeroRetentionLosesCompletion: ("configure(2, 0, 5_000); a = register('bash', 'x'); settle(a, 'ok', 'x')"),

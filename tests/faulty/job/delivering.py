@@ -117,6 +117,18 @@ class RetriesAfterDispose(Lie):
         return
 
 
+class DisposeDeliversUnasked(Lie):
+    """What waits for its next attempt when all is disposed is said to have been delivered, whatever the sink would say."""
+
+    row, calls = "E11", 4
+
+    def _stop_delivering(self) -> None:
+        waiting = list(self._queue)
+        super()._stop_delivering()
+        for completion in waiting:
+            self._signal("delivered", job=completion.job_id, text=completion.text)
+
+
 class DisposeTellsWhatIsInFlight(Lie):
     """Dispose tells of what is in flight, and lets it arrive all the same."""
 

@@ -240,6 +240,15 @@ class TimeOutCancels(Lie):
         super()._conclude(call)
 
 
+class ProgressPutsLimitOff(Lie):
+    """The time of a poll begins anew with each update that it tells."""
+
+    row, calls = "B13", 4
+
+    async def _poll(self, call: ToolCall, started: int, endings: Endings) -> None:
+        await super()._poll(call, started + (500 if call.listen else 0), endings)
+
+
 class OddWaitIsTaken(Lie):
     """A poll waits as long as was asked for, be it one of the five or not."""
 

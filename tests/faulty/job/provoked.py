@@ -111,6 +111,40 @@ class ThrowingBodyLosesText(Lie):
         super()._settled(job, status, text)
 
 
+class ThrowingBodyEndsAgain(Lie):
+    """A body that threw is ended once more, in other words, by whoever has its handle."""
+
+    row, calls = "E64", 3
+
+    async def settle(self, handle: str, outcome: str, text: str) -> None:
+        job = self._handles.get(handle)
+        if job is not None and job.work.done() and isinstance(job.work.exception(), BodyFailed):
+            job.error_text = text
+        await super().settle(handle, outcome, text)
+
+
+class ObligingBodySpeaksFirst(Lie):
+    """What a body will say when it is told to stop is on its record from the start."""
+
+    row, calls = "E65", 2
+
+    async def register_with(self, does: str, type: str, label: str, text: str) -> Reply:
+        reply = await super().register_with(does, type, label, text)
+        self._handles[reply["handle"]].error_text = text
+        return reply
+
+
+class OneCancelStopsAllObliging(Lie):
+    """The signal that tells a body to stop is one for all bodies that oblige."""
+
+    row, calls = "E65", 4
+
+    def _cancel(self, job: JobRecord) -> None:
+        super()._cancel(job)
+        for other in [each for each in self._jobs.values() if each.last_words is not None and not each.work.done()]:
+            other.work.set_exception(BodyFailed(str(other.last_words)))
+
+
 class AbortComesBeforeMark(Lie):
     """A body is told to stop before its job is marked as cancelled, so that one that does so at once has failed."""
 

@@ -74,6 +74,17 @@ class LateSettlementRestartsRetention(Lie):
         self._retain(job)
 
 
+class LateSettlementCountsFromStart(Lie):
+    """When a body settles after its cancel, the time for which the record is kept counts from the start of the job."""
+
+    row, calls = "B5", 7
+
+    def _settled_late(self, job: JobRecord) -> None:
+        if job.eviction is not None:
+            job.eviction.cancel()
+        job.eviction = call_at(max(now(), job.started_at + self._retention), lambda: self._evict(job))
+
+
 class ZeroRetentionKeeps(Lie):
     """No retention is taken for no limit."""
 

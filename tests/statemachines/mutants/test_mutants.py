@@ -35,3 +35,16 @@ def test_mutants_make_each_kind_of_mistake_say_so_in_words_and_are_models() -> N
 def test_a_timer_is_a_millisecond_late_or_early() -> None:
     found = [each for each in mutants(load("job").kernel) if each.clause == "entities.Job.after.terminal"]
     assert {"comes a millisecond late", "comes a millisecond early"} <= {each.does for each in found}
+    assert "comes to those that are running as well" in {each.does for each in found}
+
+
+def test_a_limit_counts_what_it_need_not() -> None:
+    found = [each for each in mutants(load("thread-job").kernel) if each.clause == "entities.Job.retain"]
+    assert {"counts those that are running as well", "does not count those that are failed"} <= {
+        each.does for each in found
+    }
+
+
+def test_a_reply_that_is_always_yes_says_no() -> None:
+    found = [each.does for each in mutants(load("cli-job").kernel) if each.clause == "operations.schema.gives"]
+    assert found == ["says false for `asynchronous`"]
