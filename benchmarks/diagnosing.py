@@ -1,6 +1,6 @@
 """`python -m benchmarks.diagnosing`: of how many wrong systems a counterexample names the clause that they break.
 
-Which clauses those are says `diagnoses.yaml`, written by who has read the systems. Each system is asked by the row that names its fault.
+Which clauses those are says `diagnoses.yaml`, written by somebody who has read the systems. Each is asked by the row that names its fault.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ from conformance.budget import USUAL
 from conformance.suite.rows import RowRunner
 from conformance.targets import open_system
 from conformance.workers import spread
+from statemachines.kernel import within
 from statemachines.rows import RowCompiler
 from tests.conformance.lifecycles import SUITES
 
@@ -45,19 +46,20 @@ def main() -> int:
     counts: dict[str, Counter[str]] = {life: Counter() for life, _ in asked}
     with spread(options.workers) as ask:
         for (life, name), told in zip(asked, ask(told_of, asked), strict=True):
-            right = any(_agree(told.clause, each) for each in known[life][name])
+            right = any(agrees(told.clause, each) for each in known[life][name])
             counts[life].update(["right"] * right + ["in words"] * bool(right and told.words) + ["of"])
             if options.missed and not right:
                 print(f"  {life} {name}: {told.clause or 'nothing'} {told.words}", flush=True)
     for life, count in {**counts, "all": sum(counts.values(), Counter())}.items():
         print(
-            f"{life:16} {count['right']:3} of {count['of']:3} by the right clause, {count['in words']:3} of these with words of what it does"
+            f"{life:16} {count['right']:3} of {count['of']:3} by the right clause, {count['in words']:3} of these in words"
         )
     return 0
 
 
-def _agree(told: str, known: str) -> bool:
-    return bool(told) and (f"{told}.".startswith(f"{known}.") or f"{known}.".startswith(f"{told}."))
+def agrees(told: str, known: str) -> bool:
+    """Return whether a clause is the one that is known, within it, or the operation that it is of."""
+    return within(told, known) or (told.count(".") == 1 and told.startswith("operations.") and within(known, told))
 
 
 def told_of(lifecycle: str, name: str) -> Told:

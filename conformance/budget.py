@@ -62,7 +62,6 @@ class Budget:
     shrink_seconds: float = 3.0  # for a trace or a row
     shrink_seconds_at_once: float = 12.0  # for a trace with calls at once
     attempt_seconds: float = 0.6  # for one shorter trace, under one schedule after the other
-    diagnosis_seconds: float = 3.0  # to tell what a system seems to do that shows a fault
     hang_seconds: float = 0.4  # for a call, while a hang is shrunk
     replays: int = 48  # schedules under which a saved one with calls at once is run
     more_replays: int = 4  # times as many while it has not failed; without calls at once, times what it took before

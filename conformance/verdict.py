@@ -67,6 +67,9 @@ class Diagnosis:
     clause: str
     words: str
 
+    def __str__(self) -> str:
+        return f"{self.clause}: {self.words}"
+
 
 @dataclass(frozen=True, slots=True)
 class Counterexample:

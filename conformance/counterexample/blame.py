@@ -12,7 +12,7 @@ from statemachines.explore import walked
 from statemachines.expression import Attribute, InGroup, Typed, Var
 from statemachines.kernel import Create, Effect, ForEach, Kernel, Move, Remove, Set, walk
 from statemachines.rows import Observed
-from statemachines.types import Ref
+from statemachines.types import Ref, Type
 
 Place = tuple[str, str]
 """An entity and a field of its records, or a variable, which is no entity's."""
@@ -26,6 +26,7 @@ class Turn:
     findings  what was found, of the call itself or seen afterwards
     right     what was seen afterwards and is right
     is_last   whether no later call changes something
+    was_right whether all that can be seen was looked at before it, and was right
     """
 
     event: Event
@@ -33,53 +34,54 @@ class Turn:
     findings: tuple[Finding, ...]
     right: tuple[Observed, ...] = ()
     is_last: bool = True
+    was_right: bool = True
 
 
 def blamed(compiled: Compiled, turn: Turn) -> list[str]:
     """List the sentences that may be broken, the likeliest first.
 
-    That are sentences at work in the call which set what is wrong, then those by which records come and go, where that is wrong,
-    then those that choose whom it is done to, then those that let it change nothing. Of a call that should have left it alone,
-    or should have signalled nothing, it is the operation. Where nobody can tell where a wrong answer comes from, it is that of the answer.
+    Where a record is missing, or there is one too many, these are sentences at work in the call by which such records come and go.
+    Then come those that set what is wrong, those that choose whom it is done to, those that make such a record, and those that let
+    the call change nothing. Of a call that should have left it alone, or should have signalled nothing, it is the operation. Where
+    nobody can tell where a wrong answer comes from, it is that of the answer.
     """
-    source, call = compiled.kernel, turn.event
+    call, facts = turn.event, kernel_facts.of(compiled)
     if not isinstance(call, Observed):
         return []
-    facts = kernel_facts.of(compiled)
     seen = [each for each in turn.findings if facts.observes(each.operation)]
     own = [each for each in turn.findings if not facts.observes(each.operation)]
-    answers = [each.clause for each in seen]
+    wrong = {place for each in seen for place in _places(compiled, each)}
     if any(each.kind in ("accepted", "refused") for each in own):
         return [each.clause for each in own]
-    wrong = {place for each in seen for place in _places(compiled, each)}
     if (
         seen
         and not own
         and (any(isinstance(each.value, InOrder) for each in seen) or _shown_right(compiled, turn, wrong))
     ):
-        return answers
-    effects = list(_effects(source))
+        return [each.clause for each in seen]
+    there = any(each.matter == PRESENCE for each in seen)
+    found = list(_at_work(compiled, turn, call.operation, wrong, there))
+    told = [each.clause for each in own if each.expected != NO_SIGNAL or each.clause in turn.at_work]
+    named = [*found, *told]
+    if not named and (wrong or own) and call.operation != "wait":
+        named = [f"operations.{call.operation}"]
+    return list(dict.fromkeys(named)) or [each.clause for each in (*own, *seen)]
+
+
+def _at_work(compiled: Compiled, turn: Turn, called: str, wrong: set[Place], there: bool) -> Iterator[str]:
+    """Walk the sentences at work in a call that have to do with what is wrong after it; those of the operation first."""
+    source, effects = compiled.kernel, list(_effects(compiled.kernel))
     owners = {owner for owner, _ in wrong}
+    loops = [each for each in effects if isinstance(each, ForEach)]
     setting = {path for each in effects for path in _clauses(each) if _sets(each) & wrong}
     coming = {path for path, entity in _presence(source, effects) if entity in owners}
-    loops = [each for each in effects if isinstance(each, ForEach)]
-    around = {each.clause for each in loops if any(_sets(one) & wrong for one in walk(each.effects))}
+    choosing = {each.clause for each in loops if any(_sets(one) & wrong for one in walk(each.effects))}
     making = {each.clause for each in effects if isinstance(each, Create) and each.entity in owners}
-    asked = next((each for each in source.operations if each.name == call.operation), None)
-    asking = {each.clause for each in asked.requires} if asked is not None else set()
-    there = any(each.matter == PRESENCE for each in seen)
-    called = f"operations.{call.operation}."
-    at_work = sorted(
-        (each.path for each in source.clauses if each.path in turn.at_work),
-        key=lambda path: not path.startswith(called),
-    )
-    ways = [coming if there else setting, setting, around, making, asking]
-    found = [path for those in ways for path in at_work if path in those]
-    told = [each.clause for each in own if each.expected != NO_SIGNAL or each.clause in turn.at_work]
-    left_alone = (
-        [f"operations.{call.operation}"] if asked is not None and (wrong or own) and not (found or told) else []
-    )
-    return list(dict.fromkeys((*found, *told, *left_alone))) or [each.clause for each in (*own, *seen)]
+    asking = {each.clause for one in source.operations if one.name == called for each in one.requires}
+    own = f"operations.{called}."
+    paths = [each.path for each in source.clauses if each.path in turn.at_work]
+    for kind in (coming if there else set(), setting, choosing, making, asking):
+        yield from sorted((path for path in paths if path in kind), key=lambda path: not path.startswith(own))
 
 
 def is_about(compiled: Compiled, turn: Turn, finding: Finding) -> bool:
@@ -89,13 +91,26 @@ def is_about(compiled: Compiled, turn: Turn, finding: Finding) -> bool:
 
 
 def _shown_right(compiled: Compiled, turn: Turn, wrong: set[Place]) -> bool:
-    """Return whether another operation shows what is wrong, and it is right there."""
-    facts, asked = kernel_facts.of(compiled), {each.operation for each in turn.findings}
-    shown = [each.operation for each in turn.right if each.reply and each.operation not in asked]
-    kinds = [facts.gives(each) for each in dict.fromkeys(shown)]
-    names = {getattr(getattr(kind, "item", kind), "name", "") for kind in kinds}
-    entities = [each for each in compiled.kernel.entities if each.name in names]
-    return any(_reads(compiled.kernel, value) == wrong for each in entities for _, value in each.shows)
+    """Return whether what a call set, and what is wrong is made of, is shown right elsewhere, as it is: by another operation or field."""
+    facts, source = kernel_facts.of(compiled), compiled.kernel
+    at_work = [each for each in _effects(source) if turn.at_work & {*_clauses(each)}]
+    made_of = {place for each in at_work for place in _sets(each) & wrong} or wrong
+    asked = {each.operation for each in turn.findings}
+    right = {each.operation for each in turn.right if each.reply and each.operation not in asked}
+    shown = {place for operation in right for place in _shown(source, facts.gives(operation), operation)}
+    return bool(made_of) and made_of <= shown
+
+
+def _shown(source: Kernel, kind: Type, operation: str) -> Iterator[Place]:
+    """Walk the fields that a reply shows as they are."""
+    reply = source.operation(operation).reply
+    name = getattr(getattr(kind, "item", kind), "name", "")
+    parts = [value for each in source.entities if each.name == name for _, value in each.shows]
+    if reply is not None:
+        parts += [*(each for _, each in reply.fields or ()), *(each for _, each in reply.branches), *reply.options]
+    for part in parts:
+        if isinstance(part, Attribute):
+            yield from _reads(source, part)
 
 
 def _effects(source: Kernel) -> Iterator[Effect]:

@@ -7,7 +7,6 @@ of every look, tells in words what the system does; or else the sentence is name
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import lru_cache
@@ -25,6 +24,8 @@ from statemachines.rows import AtOnce, Observed, RowFailure, Trace
 
 LOOKS_BACK = 6  # the last calls after which everything is looked at
 MOST_LIKELY = 2  # mistakes that are told where each explains all
+MOST_TRIED_CALLS = 20_000  # calls, in all the mistakes that are tried: a count, so that a busy machine says the same
+_BY_CHANCE = ("one way", "other field")  # what explains few calls because two values happen to be the same in them
 _SHOWN = ("reply", "accepted", "refused", "signal")  # the kinds of finding that a mistake in a sentence explains
 
 
@@ -41,24 +42,44 @@ def diagnosed(case: Case, best: Played) -> Diagnosis | None:
     finding = best.finding
     if finding is None or finding.kind not in _SHOWN or any(isinstance(step, AtOnce) for step in best.trace.steps):
         return None
-    until = time.monotonic() + case.budget.diagnosis_seconds
-    made = _looked_at(case, best.trace, until) if _can_look(case) else _as_made(case, best.made)
-    evidence = _Evidence(case, best.given, made)
+    observes = kernel_facts.of(case.compiled).observes
+    if any(
+        observes(call.operation) for call in best.trace.calls()[:-1]
+    ):  # it takes a look to show it: looks change what is seen
+        return None
+    looks = _can_look(case)
+    evidence = _Evidence(case, best.given, _looked_at(case, best.trace) if looks else _as_made(case, best.made))
     turn = evidence.turn()
     if turn is None:
         return None
-    caused = finding.spoke_of and evidence.is_explained_by(evidence.compiled.without([finding.clause]))
-    named = [finding.clause] if caused else blamed(evidence.compiled, turn)
-    fitting = next((found for clause in named if (found := list(evidence.fitting(clause, until)))), [])
-    if fitting:
-        return Diagnosis(fitting[0].clause, _in_words(fitting, evidence.is_loose_without(fitting[0].clause)))
-    if caused:
+    blame = blamed(evidence.compiled, turn)
+    caused = bool(finding.spoke_of) and evidence.is_explained_by(evidence.compiled.without([finding.clause]))
+    loose = caused and evidence.is_loose_without(finding.clause)
+    named = [finding.clause] * caused + blame * (loose or not caused)
+    for clause in dict.fromkeys(named):
+        if words := _in_words(list(evidence.fitting(clause)), evidence.is_loose_without(clause)):
+            return Diagnosis(clause, words)
+    if caused and not loose:
         return Diagnosis(finding.clause, "without it all that was seen is right")
-    clause = next(iter(named), finding.clause)
-    sooner = _can_look(case) and getattr(turn.event, "operation", finding.operation) != finding.operation
-    if not (sooner or clause != finding.clause) or not (turn.is_last or is_about(evidence.compiled, turn, finding)):
+    clause = next(iter(blame), finding.clause)
+    if not looks or (clause == finding.clause and turn.event is best.made[-1]):
         return None
-    return Diagnosis(clause, f"right before `{_told(turn.event)}`, wrong after it")
+    return Diagnosis(clause, _since(turn)) if turn.is_last or is_about(evidence.compiled, turn, finding) else None
+
+
+def _can_look(case: Case) -> bool:
+    """Return whether more can be asked: where calls take long nobody asks, and what comes later a look would come too early for."""
+    declaration = case.adapter.declaration
+    return not (case.adapter.costly or declaration.settles or declaration.clock == "real")
+
+
+def _since(turn: Turn) -> str:
+    """Say since when something is wrong: as far as somebody looked before."""
+    call = turn.event
+    told = f"{call.operation}({', '.join(map(short, call.arguments.values()))})" if isinstance(call, Observed) else ""
+    return (
+        f"all was right until `{told}` was called" if turn.was_right else f"wrong since `{told}` was called, or before"
+    )
 
 
 class _Evidence:
@@ -68,7 +89,7 @@ class _Evidence:
         self._declaration, self._budget, self._given = case.adapter.declaration, case.budget, given
         unsent = self._declaration.unsent
         self.compiled = case.compiled.without(unsent) if unsent else case.compiled
-        self._made = made
+        self._made, self._judged = made, 0
         self._observes = kernel_facts.of(self.compiled).observes
 
     def turn(self) -> Turn | None:
@@ -86,16 +107,18 @@ class _Evidence:
                 findings = [found for found in (own, *(found for _, found in seen)) if found is not None]
                 if findings:
                     right = tuple(look for look, found in seen if found is None)
-                    turning = self._made[last]
-                    return Turn(turning.event, turning.at_work, tuple(findings), right, last in changing[-1:])
+                    turning, before = self._made[last], [each for each in changing if each < last]
+                    was_right = not before or bool(self._made[before[-1]].looks)
+                    is_last = last in changing[-1:]
+                    return Turn(turning.event, turning.at_work, tuple(findings), right, is_last, was_right)
         except Restless:
             return None
         return None
 
-    def fitting(self, clause: str, until: float) -> Iterator[Mutant]:
-        """Walk the mistakes in a sentence that explain all that was seen, as far as the time goes."""
+    def fitting(self, clause: str) -> Iterator[Mutant]:
+        """Walk the mistakes in a sentence that explain all that was seen, as long as not too much was judged."""
         for mutant, compiled in _mistakes(self.compiled).get(clause, ()):
-            if time.monotonic() > until:
+            if self._judged > MOST_TRIED_CALLS:
                 return
             if self.is_explained_by(compiled):
                 yield mutant
@@ -105,9 +128,13 @@ class _Evidence:
         lockstep = self._lockstep(compiled)
         events = (event for each in self._made for event in (each.event, *each.looks))
         try:
-            return all(lockstep.advance(event) is None and not lockstep.capped for event in events)
+            for event in events:
+                self._judged += 1
+                if lockstep.advance(event) is not None or lockstep.capped:
+                    return False
         except Restless:
             return False
+        return True
 
     def is_loose_without(self, clause: str) -> bool:
         """Return whether without a clause something may come at any time, which explains nearly all."""
@@ -120,19 +147,7 @@ class _Evidence:
         return isinstance(event, Observed) and self._observes(event.operation)
 
 
-def _can_look(case: Case) -> bool:
-    """Return whether more can be asked: where calls take long nobody asks, and what comes later a look would come too early for."""
-    declaration = case.adapter.declaration
-    return not (case.adapter.costly or declaration.settles or declaration.clock == "real")
-
-
-def _told(event: Event) -> str:
-    return (
-        f"{event.operation}({', '.join(map(short, event.arguments.values()))})" if isinstance(event, Observed) else ""
-    )
-
-
-def _looked_at(case: Case, trace: Trace, until: float) -> list[_Taken]:
+def _looked_at(case: Case, trace: Trace) -> list[_Taken]:
     """Make calls on a fresh system, unjudged, and look at everything after each of the last ones."""
     again = Case(case.compiled, case.adapter, case.seed, case.budget)
     again.judge.gave_up = True
@@ -146,11 +161,12 @@ def _looked_at(case: Case, trace: Trace, until: float) -> list[_Taken]:
             player.take(step)
         except (CallFailed, RowFailure):
             break
-        at_work, count = lockstep.model.witnessed() | _due_now(lockstep), len(again.trace)
-        if index in changing[-LOOKS_BACK:] and time.monotonic() < until:
-            _look(again)
-        looks = tuple(each for each in again.trace[count:] if isinstance(each, Observed))
-        found.append(_Taken(again.trace[count - 1], at_work, looks))
+        at_work, event = lockstep.model.witnessed() | _due_now(lockstep), again.trace[-1]
+        looks = list(_looks(again)) if index in changing[-LOOKS_BACK:] else []
+        answered = [each for each in looks if each is not None and not each.malformed]
+        found.append(_Taken(event, at_work, tuple(answered)))
+        if len(answered) < len(looks):
+            break
     return found
 
 
@@ -177,22 +193,27 @@ def _due_now(lockstep: Lockstep) -> frozenset[str]:
     return model.witnessed()
 
 
-def _look(case: Case) -> None:
+def _looks(case: Case) -> Iterator[Observed | None]:
+    """Ask every observer; the last is None where one gave no proper answer, after which nobody asks more."""
     for operation, arguments in list(every_look(case)):
         if case.adapter.offers(operation) and not case.judge.lockstep.avoids(operation, arguments):
             try:
-                case.call(operation, arguments)
+                look = case.call(operation, arguments)
             except CallFailed:
+                look = None
+            yield look
+            if look is None or look.malformed:
                 return
 
 
 def _in_words(fitting: Sequence[Mutant], loose: bool) -> str:
-    """Say what explains all that was seen: that a sentence is left out, or where much may come without it the mistakes that say more.
+    """Say what explains all that was seen; an empty text where nothing does that says something.
 
-    Of these rather those that have words of their own than another expression.
+    That a sentence is left out, but where much may come without it: that would explain nearly all. Else the mistakes, rather those
+    that have words of their own than another limit.
     """
     ways = list(dict.fromkeys(each.does for each in fitting if each.operator != LEFT_OUT))
-    if not ways or (len(ways) < len(fitting) and not loose):
+    if len(ways) < len(fitting) and not loose:
         return "is not done"
     plain = [each for each in ways if IN_PLACE not in each] or ways[:1]
     return ", or ".join(plain[:MOST_LIKELY])
@@ -200,8 +221,11 @@ def _in_words(fitting: Sequence[Mutant], loose: bool) -> str:
 
 @lru_cache(maxsize=16)
 def _mistakes(compiled: Compiled) -> dict[str, list[tuple[Mutant, Compiled]]]:
-    """Return the mistakes of a life cycle by the clause that they break, each as a model."""
+    """Return the mistakes of a life cycle that may be told, by the clause that they break, each as a model."""
     found: dict[str, list[tuple[Mutant, Compiled]]] = {}
     for mutant in mutants(compiled.kernel):
+        by_chance = mutant.operator in _BY_CHANCE and not mutant.clause.endswith(".retain")
+        if by_chance or "policies." in mutant.does:  # another choice of a policy is told as such
+            continue
         found.setdefault(mutant.clause, []).append((mutant, replace(compiled, kernel=mutant.kernel, lacking=True)))
     return found

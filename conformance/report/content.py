@@ -145,7 +145,7 @@ def failing(row: RowResult, earlier: dict[str, str], replay: str = "") -> Block:
         ("expected", cut(found.expected)),
         ("seen", seen),
         ("at once", at_once if at_once != seen else ""),
-        ("likely", cut(f"{found.diagnosis.clause}: {found.diagnosis.words}") if found.diagnosis else ""),
+        ("likely", cut(str(found.diagnosis)) if found.diagnosis else ""),
     ]
     rounds = f"; reproduces in {found.reproduced} of {found.rounds} rounds" if found.rounds > 1 else ""
     if not found.reproduced:
@@ -264,12 +264,17 @@ def way_of(row: RowResult) -> str:
 
 
 def _causes(rows: Sequence[RowResult]) -> Iterator[str]:
-    """Say which rows fail for one cause: a clause without which all that they show is explained."""
-    found: dict[str, list[str]] = {}
+    """Say which rows fail for one cause: a clause without which all that they show is explained; or what they all say is likely."""
+    found: dict[str, list[RowResult]] = {}
     for row in rows:
         if row.counterexample is not None and row.counterexample.cause:
-            found.setdefault(row.counterexample.cause, []).append(row.id)
-    return (f"{named(ids)}: one cause, {one_line(cause)}." for cause, ids in found.items() if len(ids) > 1)
+            found.setdefault(row.counterexample.cause, []).append(row)
+    for cause, alike in found.items():
+        if len(alike) > 1:
+            likely = {each.counterexample.diagnosis for each in alike if each.counterexample is not None}
+            clauses = {each.clause if each is not None else cause for each in likely}
+            told = clauses.pop() if len(clauses) == 1 else cause
+            yield f"{named([each.id for each in alike])}: one cause, {one_line(told)}."
 
 
 def _besides(results: Sequence[RowResult], footer: Footer) -> Iterator[str]:

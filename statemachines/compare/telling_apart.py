@@ -145,9 +145,8 @@ class Sides:
         only: Collection[str] | None = None,
     ) -> None:
         self.calls_left = calls_left  # of all scopes together
-        self.only = (
-            only  # operations that may part both where they are the same; None where all may, and the time that passes
-        )
+        # The operations that may part both where they are the same; None where all may, and the time that passes.
+        self.only = only
         self.source, self.scope, self.left, self.tried = source, scope, pairs, tried
         self.one, self.other = subjects
         self.heap: list[tuple[int, int, Pair]] = []
@@ -205,8 +204,8 @@ class Sides:
     def calls(self, pair: Pair) -> Iterator[tuple[str, dict[str, Any]]]:
         """Walk the calls worth a try from where both are, those that let time pass included.
 
-        Where both are the same, what has the same code leads to the same, and the first model has been there; but with numbers
-        of which each is another it leads to where nobody was.
+        Where both are the same, what has the same code leads to the same, and the first model has been there; but a record whose
+        numbers all differ nobody has tried there.
         """
         only = self.only if pair.one == pair.other else None
         for name, arguments in self.of_operations(self.tried):

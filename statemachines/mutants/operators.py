@@ -96,7 +96,7 @@ class _Mistakes:
                 yield from self._moved(part)
             case Retain():
                 yield from _kept(part)
-                yield from self._of_others(part, "counts those that are {} as well")
+                yield from self._of_others("kept", part, "counts those that are {} as well")
             case Reply(fields=fields) if fields is not None:
                 yield from _said_otherwise(part, fields)
             case Message(order=order) if order:
@@ -105,7 +105,7 @@ class _Mistakes:
                 told = "tells them in the order in which they became due"
                 yield Other("order", told, replace(part, order=()), part.order_clause)
             case Timer(deadline=deadline):
-                yield from self._of_others(part, "comes to those that are {} as well")
+                yield from self._of_others("other state", part, "comes to those that are {} as well")
                 for sign, told in (("+", "late"), ("-", "early")):
                     moved = Operate(deadline.type, deadline.at, sign, deadline, Const(INT, deadline.at, 1))
                     yield Other("off by one", f"comes a millisecond {told}", replace(part, deadline=moved))
@@ -114,12 +114,12 @@ class _Mistakes:
         if isinstance(part, Set | Emit | ForEach) and part.when is not None:
             yield Other("whenever", f"does it whether `{written(part.when)}` or not", replace(part, when=None))
 
-    def _of_others(self, rule: Retain | Timer, told: str) -> Iterator[Other]:
+    def _of_others(self, operator: str, rule: Retain | Timer, told: str) -> Iterator[Other]:
         """Take records in another state as well."""
         entity = next(each for each in self.source.entities if rule in (each.retain, *each.timers))
         for state in entity.states:
             if state not in rule.states:
-                yield Other("kept", told.format(state), replace(rule, states=(*rule.states, state)))
+                yield Other(operator, told.format(state), replace(rule, states=(*rule.states, state)))
 
     def _moved(self, move: Move) -> Iterator[Other]:
         """Move the record to another state."""

@@ -158,6 +158,7 @@ def _cause(report: Report, cause: Cause, place: int) -> dict[str, Any]:
         "because": "" if more == row.reason else cut(more),
         "expected": cut(shown.expected),
         "seen": cut(shown.seen),
+        "likely": "" if shown.diagnosis is None else cut(str(shown.diagnosis)),
         "called": [(name, value) for name, value in shown.ids.items() if name in shown.expected + shown.seen],
         "calls": number(shown.calls, "call"),
         "drawing": sequence(shown, f"The counterexample of {one_line(row.id)}"),

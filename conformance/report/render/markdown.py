@@ -116,6 +116,8 @@ def _cause(report: Report, cause: Cause) -> Iterator[str]:
         return
     yield f"- expected {code(_short(shown.expected))}"
     yield f"- seen {code(_short(shown.seen))}"
+    if shown.diagnosis is not None:
+        yield f"- likely {code(_short(str(shown.diagnosis)))}"
     yield ""
     rounds = f", in {shown.reproduced} of {shown.rounds} rounds" if shown.rounds > 1 else ""
     yield f"<details><summary>{number(shown.calls, 'call')} that show it{rounds}</summary>"

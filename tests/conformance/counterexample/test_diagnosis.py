@@ -2,17 +2,30 @@
 
 from __future__ import annotations
 
+import threading
+from contextlib import closing
 from typing import Any
 
 import pytest
 
+from conformance.counterexample import diagnosis, shrunk
+from conformance.counterexample.play import play, symbolic
+from conformance.judge import Case
+from conformance.references.task_progress import Reply, TaskProgress
+from conformance.references.thread_job import ThreadJobs
+from conformance.targets import open_system
 from conformance.verdict import Counterexample, Diagnosis
+from statemachines.compile import Compiled
 from tests.conformance.lifecycles import SUITES
 from tests.conformance.systems import row_result
 
 
 def lie_of(lifecycle: str, name: str) -> Any:
     return next(each for each in SUITES[lifecycle].faulty if each.__name__ == name)
+
+
+def compiled_of(lifecycle: str) -> Compiled:
+    return SUITES[lifecycle].compiled
 
 
 def shown(lifecycle: str, lie: Any) -> Counterexample:
@@ -39,19 +52,13 @@ TOLD: dict[str, tuple[str, str, str, str]] = {
         "thread-job",
         "LateCancelStamps",
         "operations.request_cancel.otherwise",
-        "right before `request_cancel('t1', 'job-1', 'user')`, wrong after it",
+        "all was right until `request_cancel('t1', 'job-1', 'user')` was called",
     ),
     "what is to be left alone": (
         "task-progress",
         "MessageWipesSummary",
         "operations.message",
-        "right before `message('task-1', 'assistant', {input: 20, output: 5}, [])`, wrong after it",
-    ),
-    "a timer at its instant": (
-        "local-agent",
-        "TimerResolvesNothing",
-        "entities.Task.after.running.set.task.resolved",
-        "right before `wait(100)`, wrong after it",
+        "all was right until `message('task-1', 'assistant', {input: 20, output: 5}, [])` was called",
     ),
 }
 
@@ -59,6 +66,15 @@ TOLD: dict[str, tuple[str, str, str, str]] = {
 @pytest.mark.parametrize(("lifecycle", "name", "clause", "words"), TOLD.values(), ids=TOLD)
 def test_the_sentence_that_is_broken_is_told(lifecycle: str, name: str, clause: str, words: str) -> None:
     assert shown(lifecycle, lie_of(lifecycle, name)).diagnosis == Diagnosis(clause, words)
+
+
+class MostlyRight(TaskProgress):
+    """A batch is complete when its last task has ended, whatever the others do."""
+
+    def batch_status(self, batch: str) -> Reply:
+        shown = super().batch_status(batch)
+        last = [each for each in self._tasks.values() if each.batch == batch][-1]
+        return {**shown, "complete": last.status not in ("pending", "running")}
 
 
 ANSWERS = {
@@ -73,22 +89,131 @@ def test_a_wrong_answer_is_laid_to_the_answer(lifecycle: str, name: str, clause:
     assert (found.diagnosis.clause if found.diagnosis else found.clause) == clause
 
 
+def test_what_a_call_set_is_not_blamed_where_something_else_shows_it_right() -> None:
+    compiled = compiled_of("task-progress")
+    with closing(open_system(compiled, MostlyRight)) as adapter:
+        case = Case(compiled, adapter)
+        one, other = (case.call("create_task", {"label": "a", "batch": "b"}).reply["task_id"] for _ in range(2))
+        case.call("abort", {"task": other})
+        case.call("batch_status", {"batch": "b"})
+        found = shrunk(case, by_any=True)
+    assert found is not None
+    assert (found.diagnosis.clause if found.diagnosis else found.clause) == "operations.batch_status.gives"
+    assert one != other
+
+
 def test_what_was_left_out_by_a_guess_is_not_told_where_a_look_refutes_it() -> None:
     # That the summary was never set explains the shortest calls alone: what is seen before the message says otherwise.
     found = shown("task-progress", lie_of("task-progress", "MessageWipesSummary"))
-    assert (found.cause, found.diagnosis and found.diagnosis.clause) == (
-        "operations.summarize.set.task.summary",
-        "operations.message",
+    assert found.diagnosis is not None
+    assert (found.cause, found.diagnosis.clause) == ("operations.summarize.set.task.summary", "operations.message")
+
+
+class Broken(ThreadJobs):
+    """Jobs that are over have failed, and from then on one observer gives no proper answer."""
+
+    row = "N3"
+
+    def finish(self, job: str, outcome: str, payload: object) -> None:
+        super().finish(job, "failed" if outcome == "timed_out" else outcome, payload)
+
+    def messages(self, thread: str) -> list[Reply]:
+        if any(each.status == "failed" for each in self._jobs.values()):
+            return self.broken()
+        return super().messages(thread)
+
+    def broken(self) -> list[Reply]:
+        raise KeyError("failed")
+
+
+class Hangs(Broken):
+    """It does not come back."""
+
+    def broken(self) -> list[Reply]:
+        threading.Event().wait(30)
+        return []
+
+
+class WrongShape(Broken):
+    """It gives something else."""
+
+    def broken(self) -> list[Any]:
+        return [3]
+
+
+@pytest.mark.parametrize("system", [Broken, Hangs, WrongShape])
+def test_a_look_that_is_not_answered_tells_nothing_and_breaks_nothing(system: type[Broken]) -> None:
+    found = shown("thread-job", system)
+    assert found.clause in ("operations.inspect_job.gives", "operations.finish.move")
+
+
+class Consumes(TaskProgress):
+    """A reading takes the summary with it."""
+
+    def progress(self, task: str) -> Reply:
+        shown = super().progress(task)
+        self._tasks[task].summary = None
+        return shown
+
+
+def test_where_it_takes_a_look_to_show_it_no_call_is_blamed() -> None:
+    compiled = compiled_of("task-progress")
+    with closing(open_system(compiled, Consumes)) as adapter:
+        case = Case(compiled, adapter)
+        task = case.call("create_task", {"label": "a"}).reply["task_id"]
+        case.call("start", {"task": task})
+        case.call("summarize", {"task": task, "text": "x"})
+        case.call("progress", {"task": task})
+        case.call("progress", {"task": task})
+        found = shrunk(case, by_any=True)
+    assert found is not None
+    assert found.row.count("progress(") == 2
+    assert found.diagnosis is None
+
+
+class Forgets(TaskProgress):
+    """The summary is gone with the second start of any task."""
+
+    def start(self, task: str) -> None:
+        super().start(task)
+        if len(self._tasks) > 1:
+            for each in self._tasks.values():
+                each.summary = None
+
+
+def test_it_says_since_when_only_as_far_as_somebody_looked() -> None:
+    compiled = compiled_of("task-progress")
+    with closing(open_system(compiled, Forgets)) as adapter:
+        case = Case(compiled, adapter)
+        first, second = (case.call("create_task", {"label": "a"}).reply["task_id"] for _ in range(2))
+        case.call("start", {"task": first})
+        case.call("summarize", {"task": first, "text": "x"})
+        case.call("start", {"task": second})
+        for _ in range(diagnosis.LOOKS_BACK):
+            case.call("message", {"task": second, "role": "assistant", "usage": {"input": 1, "output": 1}, "tools": []})
+        case.call("progress", {"task": first})
+        (finding,) = case.faults
+        best = play(compiled, adapter, symbolic(compiled, case.trace), wanted=[finding])
+        told = diagnosis.diagnosed(case, best)
+        assert told is not None
+        assert told.words.startswith("wrong since `message(")
+        assert told.words.endswith("or before")
+
+
+def test_where_looks_would_come_too_early_nothing_more_is_asked(monkeypatch: pytest.MonkeyPatch) -> None:
+    lie = lie_of("task-progress", "SecondOutcomeWins")
+    monkeypatch.setattr(lie, "declares", {**lie.declares, "clock": "none", "settles": 5})
+    monkeypatch.setattr(diagnosis, "_looked_at", lambda *_: pytest.fail("it looks"))
+    assert shown("task-progress", lie).diagnosis == Diagnosis(
+        "operations.finish.otherwise", "carries `finish` out all the same"
     )
 
 
-def test_where_each_call_takes_long_nothing_more_is_asked(monkeypatch: pytest.MonkeyPatch) -> None:
-    from conformance.counterexample import diagnosis
-
-    monkeypatch.setattr(diagnosis, "_can_look", lambda case: False)
-    monkeypatch.setattr(diagnosis, "_looked_at", lambda *_: pytest.fail("it looks"))
-    found = shown("background-tasks", lie_of("background-tasks", "OneRowTooFew"))
-    assert found.diagnosis == Diagnosis("entities.Task.retain", "keeps one fewer")
+def test_two_mistakes_are_told_where_each_explains_all() -> None:
+    found = shown("thread-job", lie_of("thread-job", "FirstStartedLeaves"))
+    assert found.diagnosis == Diagnosis(
+        "entities.Job.retain", "breaks no ties, or drops them in the order of their creation"
+    )
 
 
 def test_of_calls_at_once_nothing_is_guessed() -> None:

@@ -62,6 +62,9 @@ SCENARIOS: dict[type[Lie], str] = {
     polling.UnknownTokenAbortsAll: (
         "a = register('bash', 'x'); b = tool(poll=[a]); abort_tool('nobody'); tool_result(b)"
     ),
+    polling.UnknownTokenUsesUpAbort: (
+        "a = register('bash', 'x'); b = tool(poll=[a]); abort_tool('nobody'); abort_tool(b); tool_result(b)"
+    ),
     replies.StillRunningCountsAll: (
         "a = register('bash', 'x'); b = register('bash', 'y'); c = tool(poll=[a, b]); "
         "settle(a, 'ok', 'x'); tool_result(c)"

@@ -304,3 +304,11 @@ def x30(s: Any) -> None:
     s.complete(task, "x")
     s.output(task)
     do.has(s, task, status="completed", result="x")
+
+
+def x31(s: Any) -> None:
+    tasks = [do.agent(s, tool_use_id="use") for _ in range(2)]
+    for task in tasks:
+        s.complete(task, "x")
+        s.notify(task)
+    assert [each["task_id"] for each in s.notifications()] == tasks

@@ -369,6 +369,7 @@ SCRIPTS: dict[str, Sequence[Step]] = {
     "TotalIsRounded": [*RUN, said(read=2**40), READ],
     "LabelSharesCounters": [MAKE, MAKE, START, said(), call("progress", task="#1")],
     "SyntheticIsListed": [*RUN, said(SYNTHETIC), READ],
+    "MessageWithoutToolsForgetsLast": [*RUN, said(use("bash")), said(), READ],
     "OutputIsSynthetic": [*RUN, said(use("structured_output_files")), READ],
     "SyntheticIsLast": [*RUN, said(SYNTHETIC), READ],
     "SyntheticPushesOut": [*RUN, said(*SIX[:5], SYNTHETIC), READ],

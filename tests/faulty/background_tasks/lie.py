@@ -25,13 +25,14 @@ class Lie(BackgroundTasks):
 class Choosing(BackgroundTasks):
     """A right system that chooses something else, and says so: a class of it names its policies."""
 
-    chosen: ClassVar[dict[str, Any]]
+    chosen: ClassVar[dict[str, Any]] = {}
 
     def __init_subclass__(cls, **policies: str) -> None:
         super().__init_subclass__()
         if policies:
             usual: dict[str, Any] = BackgroundTasks.declares
-            cls.chosen, cls.declares = policies, {**usual, "policies": {**usual["policies"], **policies}}
+            cls.chosen = {**cls.chosen, **policies}
+            cls.declares = {**usual, "policies": {**usual["policies"], **cls.chosen}}
 
     def __init__(self) -> None:
         super().__init__(**self.chosen)

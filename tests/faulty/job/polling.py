@@ -241,7 +241,7 @@ class TimeOutCancels(Lie):
 
 
 class ProgressPutsLimitOff(Lie):
-    """The time of a poll begins anew with each update that it tells."""
+    """A poll that tells progress gives up half a second late."""
 
     row, calls = "B13", 4
 
@@ -266,6 +266,19 @@ class UnknownTokenAbortsAll(Lie):
     async def abort_tool(self, token: str) -> None:
         for each in [token] if token in self._calls else list(self._calls):
             await super().abort_tool(each)
+
+
+class UnknownTokenUsesUpAbort(Lie):
+    """The first abort of all is the only one that is carried out, also where it named a call that nobody made."""
+
+    row, calls = "E38", 5
+
+    _used_up = False
+
+    async def abort_tool(self, token: str) -> None:
+        used_up, self._used_up = self._used_up, True
+        if not used_up:
+            await super().abort_tool(token)
 
 
 class TimedOutPollAcknowledgesNothing(Lie):

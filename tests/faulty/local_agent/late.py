@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from typing import Any
+
+from conformance.references.local_agent import AgentTask
 from tests.faulty.local_agent.lie import Lie
 
 
@@ -115,3 +118,16 @@ class ReadingForgetsResult(Lie):
             if found is not None and found.status == "completed":
                 found.result = None
         return super().output(task)
+
+
+class AlikeIsToldAlready(Lie):
+    """Of two agents alike that ended in the same way the second is taken for told of."""
+
+    row, calls = "X31", 7
+
+    def _notify(self, task: AgentTask, **about: Any) -> None:
+        told = [(each["description"], each["tool_use_id"], each["status"]) for each in self._notifications]
+        if task.tool_use_id is not None and (task.description, task.tool_use_id, task.status) in told:
+            task.notified = True
+            return
+        super()._notify(task, **about)

@@ -248,3 +248,16 @@ class OutputIsSynthetic(Lie):
     def _list(self, task: DelegatedTask, use: Mapping[str, Any]) -> None:
         if not use["name"].startswith("structured_output"):
             super()._list(task, use)
+
+
+class MessageWithoutToolsForgetsLast(Lie):
+    """A message that uses no tool leaves no last activity."""
+
+    row, calls = "X28", 5
+
+    def message(
+        self, task: str, role: str, usage: Mapping[str, int | None], tools: Sequence[Mapping[str, Any]]
+    ) -> None:
+        super().message(task, role, usage, tools)
+        if not tools:
+            self._find(task).last_activity = None

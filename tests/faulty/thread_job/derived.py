@@ -258,3 +258,24 @@ class ChosenIdResolvesAgain(Lie):
     def start_as(self, thread: str, tool_call: str, tool: str, job_id: str) -> Reply:
         self._require_unused(job_id)
         return self._begin(thread, tool_call, tool, job_id)
+
+
+class BatchEndsIdling(Lie):
+    """A thread that is told of two jobs or more at once does not count as idle any more."""
+
+    row, calls = "X70", 9
+
+    def _boundary(self, thread: str) -> list[Reply]:
+        told = super()._boundary(thread)
+        if len(told) > 1:
+            self._idle.discard(thread)
+        return told
+
+
+class EmitTellsForeign(Lie):
+    """An attempt to tell of a job looks for its id in whichever thread it is owed to."""
+
+    row, calls = "X71", 44
+
+    def emit(self, thread: str, job: str) -> bool:
+        return any(super(EmitTellsForeign, self).emit(owed, job) for owed in [*self._due])
