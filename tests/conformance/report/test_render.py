@@ -18,7 +18,7 @@ from conformance.report.report import Report
 from conformance.report.terminal import LOOKS, TerminalView
 from conformance.report.texts import duration
 from conformance.report.view import PlainView
-from conformance.verdict import FROM_OUTSIDE, Counterexample, RowResult, Verdict, exit_code
+from conformance.verdict import FROM_OUTSIDE, Counterexample, Diagnosis, RowResult, Verdict, exit_code
 from statemachines.lifecycle import Level
 
 GOLDEN = Path(__file__).parents[2] / "golden"
@@ -416,6 +416,17 @@ ENDINGS: dict[str, tuple[dict[str, Said], str]] = {
 @pytest.mark.parametrize(("verdicts", "sentence"), ENDINGS.values(), ids=ENDINGS)
 def test_the_exit_code_is_said_in_words(verdicts: dict[str, Said], sentence: str) -> None:
     assert said(made_up(verdicts)).endswith(sentence)
+
+
+def test_rows_of_one_cause_are_laid_to_what_they_all_say_is_likely() -> None:
+    one = replace(RACE, cause="operations.finish.move", diagnosis=Diagnosis("operations.finish.otherwise", "does it"))
+    other = replace(
+        one, diagnosis=Diagnosis("operations.finish.otherwise", "all was right until `finish('j1')` was called")
+    )
+    wrong = {"N1": (Verdict.FAIL, "", one), "N2": (Verdict.FAIL, "", other)}
+    assert said(made_up(wrong)).endswith("N1 and N2: one cause, operations.finish.otherwise.")
+    wrong["N2"] = (Verdict.FAIL, "", replace(other, diagnosis=None))
+    assert said(made_up(wrong)).endswith("N1 and N2: one cause, operations.finish.move.")
 
 
 def test_should_rows_decide_when_the_run_was_told_so() -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from conformance.report import Chart, Coverage, Footer, Header, Led, Planned, Report, tally
-from conformance.verdict import Counterexample, Made, RowResult, Verdict, exit_code
+from conformance.verdict import Counterexample, Diagnosis, Made, RowResult, Verdict, exit_code
 
 EVIL = (
     "</script></style></textarea></title></code></pre></svg><img src=x onerror=alert(1)><script>alert(1)</script>"
@@ -35,6 +35,7 @@ SECOND = Counterexample(
     "'completed'",
     "'failed'",
     cause="operations.finish.otherwise",
+    diagnosis=Diagnosis("operations.finish.otherwise", "carries `finish` out all the same"),
     played=(
         Made(1, "start()", "'job-1'", began=1, ended=2),
         *(Made(step, f"finish(job='job-{step}')", began=2 * step, ended=2 * step + 1) for step in range(2, 12)),
@@ -123,6 +124,7 @@ def evil() -> Report:
     found = Counterexample(
         EVIL, 3, EVIL, EVIL, EVIL, 9, 3, EVIL, (EVIL,), tuple(EVIL for _ in range(3)), made, {EVIL: EVIL}
     )
+    found = replace(found, diagnosis=Diagnosis(EVIL, EVIL))
     rows = [
         RowResult(f"{verdict} {EVIL}", EVIL, "must", verdict, EVIL, 1, {EVIL: 1}, 0, found, EVIL, 0.1)
         for verdict in Verdict

@@ -31,6 +31,7 @@ def test_a_glance_tells_the_outcome_what_fails_and_why() -> None:
     said = page("N1", "N2", "E7", "B4").said
     assert "✗ Violates python:jobs:Jobs violates 3 rows of thread-job, in 2 ways: N2, E7 and B4." in said
     assert "N2 and E7 : one cause: operations.finish.otherwise , “in any other state: unchanged”" in said
+    assert "likely operations.finish.otherwise: carries `finish` out all the same" in said
     assert said.index("one cause") < said.index("Row B4 holds.") < said.index("What was called")
 
 

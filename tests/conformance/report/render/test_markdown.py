@@ -49,6 +49,7 @@ def test_failures_stand_by_cause_with_the_counterexample_folded() -> None:
     assert text.startswith("## ✗ thread-job: violates 3 rows\n")
     assert "**N2 and E7**: one cause: operations.finish.otherwise, “in any other state: unchanged”" in text
     assert "- expected <code>'completed'</code>\n- seen <code>'failed'</code>" in text
+    assert "likely operations.finish.otherwise: carries `finish` out all the same\n" in as_shown(text).text
     assert "<details><summary>4 calls that show it, in 7 of 24 rounds</summary>\n\n```yaml\nC1:" in text
     assert "| ✗ fail | 3 |" in text
     assert text.index("What fails") < text.index("In all")
