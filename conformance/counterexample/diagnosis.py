@@ -8,21 +8,25 @@ of every look, tells in words what the system does; or else the sentence is name
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from contextlib import closing
 from dataclasses import replace
 from functools import lru_cache
 from typing import NamedTuple
 
 from conformance.counterexample.blame import Turn, blamed, is_about
 from conformance.counterexample.looks import every_look
-from conformance.counterexample.play import Played, Player
+from conformance.counterexample.play import Played, Player, play
 from conformance.judge import CallFailed, Case, Event, Lockstep, kernel_facts, short
+from conformance.stand_ins import model_system
+from conformance.targets import open_system
 from conformance.verdict import Diagnosis
 from statemachines.compile import Compiled
 from statemachines.model import Impossible, Restless
 from statemachines.mutants import IN_PLACE, LEFT_OUT, Mutant, mutants
-from statemachines.rows import AtOnce, Observed, RowFailure, Trace
+from statemachines.rows import AtOnce, Observed, RowFailure, Trace, without
 
 LOOKS_BACK = 6  # the last calls after which everything is looked at
+SHORT = 12  # calls of a counterexample of which each is known to be needed
 MOST_LIKELY = 2  # mistakes that are told where each explains all
 MOST_TRIED_CALLS = 20_000  # calls, in all the mistakes that are tried: a count, so that a busy machine says the same
 _BY_CHANCE = ("one way", "other field")  # what explains few calls because two values happen to be the same in them
@@ -57,7 +61,8 @@ def diagnosed(case: Case, best: Played) -> Diagnosis | None:
     loose = caused and evidence.is_loose_without(finding.clause)
     named = [finding.clause] * caused + blame * (loose or not caused)
     for clause in dict.fromkeys(named):
-        if words := _in_words(list(evidence.fitting(clause)), evidence.is_loose_without(clause)):
+        fitting = [mutant for mutant, compiled in evidence.fitting(clause) if not _shows_sooner(case, best, compiled)]
+        if words := _in_words(fitting, evidence.is_loose_without(clause)):
             return Diagnosis(clause, words)
     if caused and not loose:
         return Diagnosis(finding.clause, "without it all that was seen is right")
@@ -65,6 +70,23 @@ def diagnosed(case: Case, best: Played) -> Diagnosis | None:
     if not looks or (clause == finding.clause and turn.event is best.made[-1]):
         return None
     return Diagnosis(clause, _since(turn)) if turn.is_last or is_about(evidence.compiled, turn, finding) else None
+
+
+def _shows_sooner(case: Case, best: Played, mistaken: Compiled) -> bool:
+    """Return whether a mistake would show the finding without one of the shortest calls: it is not what this system does then."""
+    calls = best.trace.calls()
+    if len(calls) > SHORT or best.finding is None:
+        return False
+    declared = {"limits": case.adapter.declaration.limits, "policies": case.adapter.declaration.policies}
+    with closing(open_system(case.compiled, model_system(mistaken, declared))) as adapter:
+        for call in calls[:-1]:
+            shorter = without(best.trace, {call.number})
+            if shorter.calls()[-1:] != calls[-1:]:
+                continue
+            played = play(case.compiled, adapter, shorter, case.seed, case.budget, [best.finding])
+            if played.finding is not None and played.finding.shows([best.finding]):
+                return True
+    return False
 
 
 def _can_look(case: Case) -> bool:
@@ -115,13 +137,13 @@ class _Evidence:
             return None
         return None
 
-    def fitting(self, clause: str) -> Iterator[Mutant]:
+    def fitting(self, clause: str) -> Iterator[tuple[Mutant, Compiled]]:
         """Walk the mistakes in a sentence that explain all that was seen, as long as not too much was judged."""
         for mutant, compiled in _mistakes(self.compiled).get(clause, ()):
             if self._judged > MOST_TRIED_CALLS:
                 return
             if self.is_explained_by(compiled):
-                yield mutant
+                yield mutant, compiled
 
     def is_explained_by(self, compiled: Compiled) -> bool:
         """Return whether all that was seen is right by another model."""

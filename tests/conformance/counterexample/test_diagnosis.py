@@ -13,9 +13,11 @@ from conformance.counterexample.play import play, symbolic
 from conformance.judge import Case
 from conformance.references.task_progress import Reply, TaskProgress
 from conformance.references.thread_job import ThreadJobs
+from conformance.stand_ins import model_system
 from conformance.targets import open_system
 from conformance.verdict import Counterexample, Diagnosis
 from statemachines.compile import Compiled
+from statemachines.mutants import mutants
 from tests.conformance.lifecycles import SUITES
 from tests.conformance.systems import row_result
 
@@ -207,6 +209,36 @@ def test_where_looks_would_come_too_early_nothing_more_is_asked(monkeypatch: pyt
     assert shown("task-progress", lie).diagnosis == Diagnosis(
         "operations.finish.otherwise", "carries `finish` out all the same"
     )
+
+
+class AbortForgetsSummaries(TaskProgress):
+    """An abort takes the summaries of all tasks with it."""
+
+    def abort(self, task: str) -> None:
+        super().abort(task)
+        for each in self._tasks.values():
+            each.summary = None
+
+
+@pytest.mark.parametrize("aborted", [True, False])
+def test_a_mistake_that_would_show_sooner_is_not_what_a_system_does(*, aborted: bool) -> None:
+    # That the summary was never set explains these calls as well; but then the abort would not be one of the shortest.
+    compiled = compiled_of("task-progress")
+    unset = next(each for each in mutants(compiled.kernel) if each.clause == "operations.summarize.set.task.summary")
+    mistaken = Compiled(compiled.lifecycle, unset.kernel, compiled.words)
+    system = AbortForgetsSummaries if aborted else model_system(mistaken)
+    with closing(open_system(compiled, system)) as adapter:
+        case = Case(compiled, adapter)
+        one = case.call("create_task", {"label": "a"}).reply["task_id"]
+        other = case.call("create_task", {"label": "b"}).reply["task_id"] if aborted else ""
+        case.call("start", {"task": one})
+        case.call("summarize", {"task": one, "text": "x"})
+        if aborted:
+            case.call("abort", {"task": other})
+        case.call("progress", {"task": one})
+        best = play(compiled, adapter, symbolic(compiled, case.trace), wanted=case.faults)
+        assert best.finding is not None
+        assert diagnosis._shows_sooner(case, best, mistaken) is aborted
 
 
 def test_two_mistakes_are_told_where_each_explains_all() -> None:

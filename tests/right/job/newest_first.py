@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-from conformance.references.job import Jobs
-from conformance.references.job_records import Replies
+from tests.right.job.actor import ActorJobs, Records
 
 
-class NewestFirstJobs(Jobs):
-    """The reference, with its lists turned round."""
+class NewestFirstJobs(ActorJobs):
+    """Jobs as messages, with lists turned round."""
 
-    def list(self, owner: str | None = None) -> Replies:
-        return [*reversed(super().list(owner))]
-
-    def running(self, owner: str | None = None) -> Replies:
-        return [*reversed(super().running(owner))]
+    def _of(self, owner: str | None) -> Records:
+        return [*reversed(super()._of(owner))]
