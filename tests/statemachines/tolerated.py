@@ -224,11 +224,6 @@ CLI_JOB = Tolerated(
                     "job.started_at + limits.timeout)"
                 ),
                 (
-                    "define.ends_before_timeout(job): limits.timeout == null || (job.own_end != running && limits.settle <= "
-                    "limits.timeout) || (job.cancel_asked_at != null && job.cancel_asked_at + limits.settle <= job.started_at + "
-                    "limits.timeout) → limits.timeout == null || (job.own_end != running && limits.settle <= limits.timeout)"
-                ),
-                (
                     "define.timeout_is_due(job): limits.timeout != null && timeout_is_over(job) && now >= job.started_at + "
                     "limits.timeout + limits.settle → limits.timeout != null && now >= job.started_at + limits.timeout + "
                     "limits.settle"
