@@ -27,6 +27,7 @@ class Turn:
     right     what was seen afterwards and is right
     is_last   whether no later call changes something
     was_right whether all that can be seen was looked at before it, and was right
+    is_end    whether no call comes after it at all
     """
 
     event: Event
@@ -35,6 +36,7 @@ class Turn:
     right: tuple[Observed, ...] = ()
     is_last: bool = True
     was_right: bool = True
+    is_end: bool = False
 
 
 def blamed(compiled: Compiled, turn: Turn) -> list[str]:

@@ -67,7 +67,7 @@ def diagnosed(case: Case, best: Played) -> Diagnosis | None:
     if caused and not loose:
         return Diagnosis(finding.clause, "without it all that was seen is right")
     clause = next(iter(blame), finding.clause)
-    if not looks or (clause == finding.clause and turn.event is best.made[-1]):
+    if not looks or (clause == finding.clause and turn.is_end):  # that is what the finding says
         return None
     return Diagnosis(clause, _since(turn)) if turn.is_last or is_about(evidence.compiled, turn, finding) else None
 
@@ -132,7 +132,8 @@ class _Evidence:
                     turning, before = self._made[last], [each for each in changing if each < last]
                     was_right = not before or bool(self._made[before[-1]].looks)
                     is_last = last in changing[-1:]
-                    return Turn(turning.event, turning.at_work, tuple(findings), right, is_last, was_right)
+                    is_end = last == len(self._made) - 1
+                    return Turn(turning.event, turning.at_work, tuple(findings), right, is_last, was_right, is_end)
         except Restless:
             return None
         return None
