@@ -93,7 +93,7 @@ def is_about(compiled: Compiled, turn: Turn, finding: Finding) -> bool:
 
 
 def _shown_right(compiled: Compiled, turn: Turn, wrong: set[Place]) -> bool:
-    """Return whether what a call set, and what is wrong is made of, is shown right elsewhere, as it is: by another operation or field."""
+    """Return whether what a call set, and what is wrong is made of, is shown right, as it is, by another operation."""
     facts, source = kernel_facts.of(compiled), compiled.kernel
     at_work = [each for each in _effects(source) if turn.at_work & {*_clauses(each)}]
     made_of = {place for each in at_work for place in _sets(each) & wrong} or wrong

@@ -47,9 +47,8 @@ def diagnosed(case: Case, best: Played) -> Diagnosis | None:
     if finding is None or finding.kind not in _SHOWN or any(isinstance(step, AtOnce) for step in best.trace.steps):
         return None
     observes = kernel_facts.of(case.compiled).observes
-    if any(
-        observes(call.operation) for call in best.trace.calls()[:-1]
-    ):  # it takes a look to show it: looks change what is seen
+    # Where it takes a look to show it, looks change what is seen.
+    if any(observes(call.operation) for call in best.trace.calls()[:-1]):
         return None
     looks = _can_look(case)
     evidence = _Evidence(case, best.given, _looked_at(case, best.trace) if looks else _as_made(case, best.made))
@@ -105,7 +104,7 @@ def _since(turn: Turn) -> str:
 
 
 class _Evidence:
-    """What a system showed that is beside the point of some clauses, which it does not follow either."""
+    """What a system showed, to be judged by one model after another: `given` are other clauses that it does not follow either."""
 
     def __init__(self, case: Case, given: Sequence[str], made: Sequence[_Taken]) -> None:
         self._declaration, self._budget, self._given = case.adapter.declaration, case.budget, given

@@ -77,13 +77,17 @@ class ModelComparison:
         """
         scopes = {id(each.scope): each.scope for each in self.exploration.reached}
         left = [self.bounds.transitions]
-        sides = {number: self._sides(other, scope, pairs, left) for number, scope in scopes.items()}
+        found = touched(self.one, other)
+        only = None if found.at_any else found.operations
+        sides = {number: self._sides(other, scope, pairs, left, only) for number, scope in scopes.items()}
         for each in self.exploration.reached:
             sides[id(each.scope)].begin(each)
         for side in sides.values():
             yield from side.walked()
 
-    def _sides(self, other: Compiled, scope: SmallScope, pairs: int, calls_left: list[int]) -> Sides:
+    def _sides(
+        self, other: Compiled, scope: SmallScope, pairs: int, calls_left: list[int], only: Collection[str] | None
+    ) -> Sides:
         """Put both models side by side in one scope."""
         source = self.one.kernel
         one, theirs = (
@@ -93,8 +97,6 @@ class ModelComparison:
         for subject in (one, theirs):
             leave_out(subject.model, source, self.influence, scope)
         tried = [each.name for each in source.operations if not each.blocks]
-        found = touched(self.one, other)
-        only = None if found.at_any else found.operations
         return Sides(source, scope, (one, theirs), calls_to_try(self.one, scope, tried), pairs, calls_left, only)
 
 
