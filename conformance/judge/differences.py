@@ -143,6 +143,9 @@ def _lists(
 
 def _paired(item: Type, identity: str, expected: list[Any], seen: list[Any], instants: bool) -> list[Any]:
     """Put what was seen into the order of what was expected: beside what is the same, or else about the same."""
+    named = {repr(each[identity]): each for each in seen} if identity else {}
+    if len(named) == len(seen) and all(repr(each[identity]) in named for each in expected):
+        return [named[repr(each[identity])] for each in expected]
     rest = list(seen)
     found: list[Any] = []
     for one in expected:
