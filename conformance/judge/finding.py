@@ -11,6 +11,9 @@ from conformance.judge.differences import InOrder, Listed
 from statemachines.model import Impossible, Signal
 from statemachines.rows import Observed, spelled
 
+FaultKey = tuple[str, str, str]
+"""What makes two findings the same fault: the kind, the clause, the operation."""
+
 
 @dataclass(frozen=True, slots=True)
 class Finding:
@@ -38,7 +41,7 @@ class Finding:
     others: tuple[Finding, ...] = ()
 
     @property
-    def key(self) -> tuple[str, str, str]:
+    def key(self) -> FaultKey:
         """What makes two findings the same fault; for a signal it is not the call under which it was seen."""
         return (self.kind, self.excused or self.clause, "" if self.kind == "signal" else self.operation)
 

@@ -14,7 +14,7 @@ from typing import Any
 
 from conformance.judge.matching import permitted, required
 from conformance.judge.next_steps import NextSteps, SearchPoint
-from conformance.judge.step import Configuration, Stepper
+from conformance.judge.step import Configuration, Stepper, noted
 from conformance.system import Within
 from conformance.transcripts import Unordered
 from statemachines.model import BaseModel, Outcome, Signal
@@ -140,6 +140,8 @@ class _Linearization(NextSteps):
             model, taken = way
             outcomes += [*taken, *model.settle()]
         end = self._end(model, required(outcomes), permitted(outcomes), unordered)
+        if end is not None:
+            end.note(noted(outcomes))
         return Explained([] if end is None else [end], True)
 
     def gives_an_id_twice(self) -> bool:
@@ -165,7 +167,8 @@ class _Linearization(NextSteps):
                 last = self.closed(node, model)
                 end = self._end(model.thawed(last.frozen), last.must, last.may, last.unordered)
                 if end is not None:
-                    ends.setdefault((end.model.freeze(), end.standing, end.unordered), end)
+                    end.note(self.faults[key] for key in sorted(last.noted))
+                    ends.setdefault((end.model.freeze(), end.standing, end.unordered), end).excuse(end)
                 if len(ends) >= self.stepper.budget.configurations:
                     return Explained(list(ends.values()), True)
             if nodes > self.stepper.budget.nodes or self.stepper.nodes > self.stepper.most_nodes:
@@ -204,6 +207,6 @@ class _Linearization(NextSteps):
             return None  # it has not been told yet
         rested, signals = model.settle(), self.stepper.signals
         rest, missing = signals.left([*must, *required(rested)], self.signals)
-        standing = self.standing | may | permitted(rested)
+        standing = self.start.standing | may | permitted(rested)
         fits = missing is None and signals.stranger(rest, standing) is None
-        return Configuration(model, standing, unordered) if fits else None
+        return Configuration(model, standing, unordered, self.start.noted) if fits else None

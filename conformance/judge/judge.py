@@ -84,7 +84,7 @@ class Judge:
     @property
     def findings(self) -> list[Finding]:
         """What only clauses of level SHOULD forbid."""
-        return [*self._not_followed, *self.lockstep.stepper.findings]
+        return [*self._not_followed, *self.lockstep.noted]
 
     def allows(self, call: Observed) -> bool:
         """Return whether a call could be explained, without taking it as made; it witnesses nothing."""

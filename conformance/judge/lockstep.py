@@ -18,7 +18,7 @@ from conformance.judge.finding import BESIDE, NO_SIGNAL, NO_WAY, Finding, cannot
 from conformance.judge.history import Event, History, calls_of, explanations
 from conformance.judge.matching import comparable, permitted, required, silent, texts
 from conformance.judge.observation import files
-from conformance.judge.step import Configuration, Stepper
+from conformance.judge.step import Configuration, Stepper, in_each, noted
 from conformance.system import Declaration, each_answer, ordered_by_completion
 from statemachines.compile import Compiled
 from statemachines.model import BaseModel, Decision, Impossible, Outcome, Signal
@@ -145,6 +145,11 @@ class Lockstep:
             with suppress(Impossible):
                 self.stepper.follow(self.model, call)
 
+    @property
+    def noted(self) -> tuple[Finding, ...]:
+        """What only clauses of level SHOULD forbid, by every explanation."""
+        return in_each(self.configurations)
+
     def witnessed(self) -> frozenset[str]:
         """Return the clauses that were witnessed in this case, the invariants that hold now included."""
         self.model.broken()
@@ -198,10 +203,11 @@ class Lockstep:
     def _first_of_each(self, configurations: Mapping[Any, Configuration]) -> list[Configuration]:
         """Leave out what another one becomes by steps of the system's own that nothing shows: it can take them later."""
         found: list[Configuration] = []
-        later: set[Any] = set()
+        later: dict[Any, Configuration] = {}
         left = self.budget.own_steps * FOLLOWED_WHOLE
         for state, each in configurations.items():
             if later and state in later:
+                later[state].excuse(each)
                 continue
             found.append(each)
             if len(configurations) == 1 or left <= 0 or not (each.model.own_steps() or each.model.due()):
@@ -211,7 +217,7 @@ class Lockstep:
             states = reached(each.model.fork(), most, lambda taken: not all(map(silent, taken)))
             becomes = [(kind, frozen, *rest) for frozen, _ in states]
             left -= len(becomes)
-            later.update(becomes)
+            later.update(dict.fromkeys(becomes, each))
         return found
 
     def _explanations(
@@ -291,8 +297,9 @@ class Lockstep:
                 ):
                     found += explained.ends
                     self.unsure = self.unsure or explained.partial
-        for call in history.calls if found else ():
-            self.stepper.note_sent(found[0].model, call)
+        for end in found:
+            for call in history.calls:
+                end.note(self.stepper.faults_of_sent(end.model, call))
         operations = BESIDE.join(dict.fromkeys(call.operation for call in history.calls))
         wanted, seen = "an order of the calls, one after the other, that gives these replies", history.summary
         if self.stepper.compiled.lifecycle.signals:
@@ -341,7 +348,9 @@ class Lockstep:
             if isinstance(standing, Finding):
                 reasons.append(standing)
             else:
-                yield Configuration(after.model, standing, after.unordered)
+                explained = replace(after, standing=standing)
+                explained.note(noted(caused))
+                yield explained
         self.unsure = self.unsure or self.stepper.partial
 
     def _ways(
@@ -353,7 +362,7 @@ class Lockstep:
             for then, outcome in self.stepper.ways(before, call, call.signals, reasons):
                 for rested, forced in settled(then):
                     for after, followed in self._shown_steps(rested, call):
-                        leads_to = Configuration(after, configuration.standing, unordered)
+                        leads_to = replace(configuration, model=after, unordered=unordered)
                         yield leads_to, [*outcome, *forced], [*taken, *followed]
 
     def _arrivals(
@@ -456,5 +465,5 @@ def _by_state(configurations: Sequence[Configuration]) -> dict[Any, Configuratio
         return {None: configurations[0]}
     found: dict[Any, Configuration] = {}
     for each in configurations:
-        found.setdefault(_state(each), each)
+        found.setdefault(_state(each), each).excuse(each)
     return found

@@ -11,9 +11,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from conformance.judge.finding import FaultKey, Finding
 from conformance.judge.matching import Sending, comparable, permitted, required
 from conformance.judge.passing import AT_ONCE, Moment
-from conformance.judge.step import Configuration, Stepper
+from conformance.judge.step import Configuration, Stepper, noted
 from conformance.system import earliest
 from conformance.transcripts import (
     NOTHING_YET,
@@ -46,6 +47,7 @@ class SearchPoint:
     passed_over  what is due that a call has told a later message before, by the place of that call: it does not tell that any more
     ending     what calls that are done still have to end with
     own        what steps of its own are about to tell
+    noted      the faults that only clauses of level SHOULD forbid
     """
 
     done: frozenset[int]
@@ -58,6 +60,7 @@ class SearchPoint:
     passed_over: frozenset[tuple[int, MessageKey]] = frozenset()
     ending: Ending = ()
     own: Own = NOTHING_YET
+    noted: frozenset[FaultKey] = frozenset()
 
 
 class NextSteps:
@@ -72,7 +75,8 @@ class NextSteps:
         self.signals = signals
         self.stepper = stepper
         self.facts = stepper.facts
-        self.standing = start.standing
+        self.start = start
+        self.faults: dict[FaultKey, Finding] = {}
         self._own = OwnTelling(self.facts.messages, self.facts.recommended)
         self.sending = [stepper.sending(call) for call in self.calls]
         silent = {index: stepper.sending(call, listed=False) for index, call in enumerate(self.calls)}
@@ -332,10 +336,20 @@ class NextSteps:
         done = node.done if made is None else node.done | {made}
         ending = node.ending if made is None else self._made_due(node, model, self.calls[made])
         own = changed.pop("own", node.own)
+        faults = {each.key: each for each in noted(outcomes)}
+        self.faults |= faults
         if self._own.numbers:
             since = max((self._tellers[index].began for index in done), default=-math.inf)
             own = self._own.noticed(own, model, since)
         then = replace(
-            node, frozen=model.freeze(), must=tuple(must), may=may, done=done, ending=ending, own=own, **changed
+            node,
+            frozen=model.freeze(),
+            must=tuple(must),
+            may=may,
+            done=done,
+            ending=ending,
+            own=own,
+            noted=node.noted.union(faults),
+            **changed,
         )
         return replace(then, ending=still_due(ending, model)) if ending else then

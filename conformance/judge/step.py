@@ -33,25 +33,61 @@ class Contradiction(Exception):
         self.finding = finding
 
 
+class Noted(Outcome):
+    """What only clauses of level SHOULD forbid about an answer: it stops no case."""
+
+    __slots__ = ("findings",)
+
+    def __init__(self, findings: Sequence[Finding]) -> None:
+        super().__init__()
+        self.findings = findings
+
+
 @dataclass(slots=True)
 class Configuration:
     """One explanation of a case: a model, and what is still open.
 
     standing   the signals that may still come although their cause is past
     unordered  the stretches of messages sent of which any order may show
+    noted      what only clauses of level SHOULD forbid, if it is this that happened
     """
 
     model: BaseModel
     standing: frozenset[Signal] = frozenset()
     unordered: tuple[Unordered, ...] = ()
+    noted: tuple[Finding, ...] = ()
+
+    def note(self, findings: Iterable[Finding]) -> None:
+        """Note what is forbidden about answers; of the same fault the first one."""
+        for finding in findings:
+            if finding.key not in {known.key for known in self.noted}:
+                self.noted = (*self.noted, finding)
+
+    def excuse(self, other: Configuration) -> None:
+        """Forget what is not noted in another one that has come to the same: it may have been that one."""
+        if self.noted:
+            self.noted = in_each([self, other])
+
+
+def noted(outcomes: Iterable[Outcome]) -> list[Finding]:
+    """Return what is noted among what was done."""
+    return [finding for each in outcomes if isinstance(each, Noted) for finding in each.findings]
+
+
+def in_each(configurations: Sequence[Configuration]) -> tuple[Finding, ...]:
+    """Return what is noted whichever of some explanations it was."""
+    first, *others = configurations
+    if not first.noted or not others:
+        return first.noted
+    keys = set.intersection(*({each.key for each in other.noted} for other in others))
+    return tuple(each for each in first.noted if each.key in keys)
 
 
 class Stepper:
     """Takes calls on models of one lifecycle, as one system has declared its limits and choices.
 
     `told` are the instants at which something may have been done that nothing told of at the time; None where nobody asks.
-    `findings` are differences that only a clause of level SHOULD forbids; they do not stop a case. `partial`
-    tells that time could have passed in more ways than were looked at. `nodes` counts the steps of searches for orders, of
+    `partial` tells that time could have passed in more ways than were looked at. `nodes` counts the steps of searches for orders, of
     which there are at most `most_nodes`.
     """
 
@@ -70,7 +106,6 @@ class Stepper:
         self.signals = Signals(self.facts.signals, declaration.instants)
         self.replies = Replies(self.facts, declaration.instants)
         self.transcripts = Transcripts(self.facts.messages, self.replies.may_show)
-        self.findings: list[Finding] = []
         self.partial = False
         self.nodes, self.most_nodes = 0, math.inf
         late = not (declaration.settles or declaration.rests)
@@ -203,9 +238,7 @@ class Stepper:
             clause = f"operations.{call.operation}"
             raise Contradiction(Finding("shape", clause, call.operation, WELL_FORMED, call.malformed))
         outcome = self._carried_out(model, call)
-        for fault in self.replies.faults(call, outcome.value):
-            self._note(fault)
-        return [outcome]
+        return [outcome, *_only_noted(self.replies.faults(call, outcome.value))]
 
     def _carried_out(self, model: BaseModel, call: Observed) -> Outcome:
         """Carry an operation out, with the ids that the system chose."""
@@ -260,8 +293,8 @@ class Stepper:
         clause, *others = self._clauses(decision)
         expected, code, related = f"refused {' or '.join(decision.refuse)}", decision.refuse[0], tuple(others)
         should = all(map(self.facts.recommended, (clause, *others)))
-        self._note(Finding("refused", clause, call.operation, expected, seen, should, value=code, related=related))
-        return [Outcome()]
+        finding = Finding("refused", clause, call.operation, expected, seen, should, value=code, related=related)
+        return [Outcome(), *_only_noted([finding])]
 
     def _clauses(self, decision: Decision) -> list[str]:
         """Name the clauses that a refusal follows from."""
@@ -275,18 +308,19 @@ class Stepper:
         fits = call.refused is None and isinstance(call.given, list) == listed
         return Sending(call, send, self.replies) if send is not None and fits else None
 
-    def note_sent(self, model: BaseModel, call: Observed) -> None:
-        """Note what only a recommendation forbids about the messages that a call gave, and about their order."""
+    def faults_of_sent(self, model: BaseModel, call: Observed) -> Iterable[Finding]:
+        """Return what only a recommendation forbids about the messages that a call gave, and about their order."""
         sending = self.sending(call)
-        for fault in sending.faults(model) if sending is not None else ():
-            self._note(fault)
+        return sending.faults(model) if sending is not None else ()
 
-    def _note(self, finding: Finding) -> None:
-        """Note a finding of level SHOULD, once; raise Contradiction for anything else."""
+
+def _only_noted(findings: Iterable[Finding]) -> list[Noted]:
+    """Return findings of level SHOULD as what is noted, if there are any; raise Contradiction for one of another level."""
+    found = list(findings)
+    for finding in found:
         if not finding.should:
             raise Contradiction(finding)
-        if finding.key not in {known.key for known in self.findings}:
-            self.findings.append(finding)
+    return [Noted(found)] if found else []
 
 
 def _times(name: str, ways: Sequence[Sequence[Outcome]]) -> Times:

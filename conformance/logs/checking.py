@@ -178,7 +178,7 @@ class Check:
         """Take down what a system has shown."""
         self.tally.witnessed |= system.following.witnessed()
         self.tally.forgotten += system.forgetting.faded.count
-        self.tally.recommended |= {each.key: each for each in system.following.lockstep.stepper.findings}
+        self.tally.recommended |= {each.key: each for each in system.following.lockstep.noted}
         if system.following.doubt:
             self.tally.doubts[system.following.doubt] = None
 

@@ -350,6 +350,32 @@ def test_the_order_of_messages_binds_calls_at_once_unless_it_is_only_recommended
     assert [each.clause for each in watched.judge.findings] == ["messages.Completion.order"]
 
 
+def drained_of_two_bodies_that_oblige(order: str) -> Watched:
+    """Two tasks that end as soon as all are cancelled, in an order that nobody sees; then both outcomes are drained, in `order`."""
+    watched = Watched(load("background-tasks"), limits={"retained": 1})
+    for task in "ab":
+        watched.must("spawn_with", "obliges", "x", "x", gives={"task_id": task})
+    watched.must("cancel_all", signals=[("CancelSeen", (("task_id", task),)) for task in "ab"])
+    result = {"status": "failed", "text": "x"}
+    watched.must("drain_completed", gives=[{"task_id": task, "label": "x", "result": result} for task in order])
+    return watched
+
+
+@pytest.mark.parametrize("order", ["ab", "ba"])
+def test_an_order_that_is_right_by_one_explanation_is_not_noted(order: str) -> None:
+    """...until it shows that it was not that one: the newest row stays."""
+    watched = drained_of_two_bodies_that_oblige(order)
+    assert not watched.judge.findings
+    first, newest = order
+    watched.must("peek", newest, None, gives={"blocks": [], "total": 0})
+    watched.must("peek", first, None, gives=None)
+    assert not watched.judge.findings
+    other = drained_of_two_bodies_that_oblige(order)
+    other.must("peek", first, None, gives={"blocks": [], "total": 0})
+    other.must("peek", newest, None, gives=None)
+    assert [each.clause for each in other.judge.findings] == ["messages.Completion.order"]
+
+
 def waiting(*jobs: str, **policies: str) -> Watched:
     """Jobs that have ended, the first of which is in flight."""
     watched = Watched(load("job"), policies=policies)
