@@ -21,6 +21,7 @@ Level = Literal["must", "should", "may"]
 _TEXT_OR_BLANKS = re.compile(r"""('(?:\\.|[^'\\])*'|"(?:\\.|[^"\\])*")|\s+""")
 
 ANY = "any"  # the default of a policy of which any choice is right
+WITH_ANY_CODE = "any code"  # in place of a code: the source does not say with which
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,10 +6,10 @@ from collections import Counter
 from dataclasses import dataclass, field
 
 from conformance.judge import Case, Finding
-from conformance.suite.row_facts import covers
 from conformance.verdict import FROM_OUTSIDE, ONE_STEP
 from statemachines.kernel import within
 from statemachines.lifecycle import Row
+from statemachines.rows import not_exercised
 
 Stray = tuple[Finding, Case]  # a fault, and the case in which it was seen
 
@@ -42,13 +42,8 @@ class Tally:
         return sum(count for clause, count in self.witnesses.items() if within(clause, path))
 
     def unseen(self, row: Row) -> list[str]:
-        """List what a row covers and has not come to pass.
-
-        Whether a call is carried out is open where that row looks, and a system may refuse it each time.
-        """
-        left_open = {path.rpartition(".open.")[0] for path in self.witnesses if ".open." in path and covers(row, path)}
-        unseen = (word.text for word in row.covers if not self.count(word.text))
-        return [text for text in unseen if not any(within(text, operation) for operation in left_open)]
+        """List what a row covers and has not come to pass."""
+        return [word.text for word in not_exercised(row, self.witnesses)]
 
     def idle(self, row: Row, *, at_once: bool) -> str:
         """Say what of a row has not happened yet; an empty text when it was exercised. `at_once`: calls can be made at once."""

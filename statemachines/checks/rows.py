@@ -28,6 +28,7 @@ from statemachines.rows import (
     enumerated,
     evaluate,
     extremes,
+    not_exercised,
     witnesses,
 )
 from statemachines.surface import Reader
@@ -36,9 +37,13 @@ from statemachines.yaml import read, tree
 
 _FALSE: Final = "the row and the rules of the spec contradict each other: one of them is wrong"
 _ELSEWHERE: Final = "add to `needs` the condition under which the row holds: an implementation may declare this"
+_IDLE_THERE: Final = (
+    "add to `needs` what it takes, or let it come to that with every choice: a right system would not have exercised it"
+)
 _ASTRAY: Final = "leave the call out: whatever follows would accuse a system that is right"
 _SHORTER: Final = "fewer do; if it is a limit, a smaller default does: an implementation declares its own"
 _IDLE: Final = "correct the condition, or leave out what stands below it"
+_REFUSED: Final = "what may be refused is refused"
 _LATE: Final = "what is due at some instant, or before calls made at once end, is done as late as it may be"
 _ONE_WAY: Final = "let the rules leave both open, or assert what they say"
 
@@ -154,6 +159,7 @@ class _Trial:
         self.row = program.row
         self.came: list[set[bool]] = [set() for _ in program.open]
         self.idle = [each.when for each in program.asserts if each.when is not None]
+        self.refusing = bytearray(len(model.seen))
         self.limits_read: set[str] = set()
         self.policies_read: set[str] = set()
         self.model: Any = self._noting_reads(model)
@@ -182,7 +188,7 @@ class _Trial:
             hint = "choose defaults with which every row runs, or weaken the condition"
             message = f"row {self.row.id.text} never runs: {idle.text} is false by default, and with every other choice"
             yield Diagnostic("row-never-runs", idle.where, message, hint)
-        elif found := self._holds(every=True):
+        elif found := self._holds(every=True) or self._idle(self.model):
             yield found
         else:
             yield from self._one_way()
@@ -226,28 +232,49 @@ class _Trial:
                 return
 
     def _elsewhere(self, declared: Sequence[Sequence[BaseModel]]) -> Iterator[Diagnostic]:
-        """Run with other limits and policies, where the row runs at all; return its first fault."""
-        standard = self.model
-        for choices in () if standard.serials > self.bounds.large_row else declared:
-            here = (self._declaring(model, standard) for model in choices)
-            self.model = next((model for model in here if self.needs.unmet(self.row, model) is None), standard)
-            if self._matters(standard) and (found := self._holds(every=True)):
-                yield Diagnostic("row-needs-more", found.where, found.message, _ELSEWHERE)
-                break
-        self.model = standard
-
-    def _declaring(self, other: BaseModel, standard: BaseModel) -> BaseModel:
-        """Return a model that declares what another one does otherwise than by default, and else what the row runs with.
+        """Run with other limits and policies, where the row runs at all; return its first fault.
 
         Where the row is about a choice that is not the default, what is witnessed there counts for it.
         """
+        standard = self.model
+        about_a_choice = _otherwise(standard.limits, standard.LIMITS) or _otherwise(
+            standard.policies, standard.POLICIES
+        )
+        for choices in () if standard.serials > self.bounds.large_row else declared:
+            here = (self._declaring(model, standard) for model in choices)
+            self.model = next((model for model in here if self.needs.unmet(self.row, model) is None), standard)
+            if not self._matters(standard):
+                continue
+            if found := self._holds(every=True):
+                yield Diagnostic("row-needs-more", found.where, found.message, _ELSEWHERE)
+                break
+            if idle := self._idle(standard):
+                yield idle
+                break
+            if about_a_choice:
+                standard.seen[:] = bytes(map(max, standard.seen, self.model.seen))
+        self.model = standard
+
+    def _declaring(self, other: BaseModel, standard: BaseModel) -> BaseModel:
+        """Return a model that declares what another one does otherwise than by default, and else what the row runs with."""
         found = type(standard)(
             {**vars(standard.limits), **_otherwise(other.limits, standard.LIMITS)},
             {**vars(standard.policies), **_otherwise(other.policies, standard.POLICIES)},
         )
-        if _otherwise(standard.limits, standard.LIMITS) or _otherwise(standard.policies, standard.POLICIES):
-            found.seen = standard.seen
+        found.seen = bytearray(len(standard.seen))
+        self.refusing = bytearray(len(standard.seen))
         return found
+
+    def _idle(self, standard: BaseModel) -> Diagnostic | None:
+        """Tell of what the row comes to, and does not with what is declared here, or where what may be refused is."""
+        never = not_exercised(self.row, standard.witnessed())
+        of_its_own = [path for path in self.model.CLAUSES if path.startswith("on its own.")]  # nobody asks for it
+        strict = [*of_its_own, *itertools.compress(self.model.CLAUSES, self.refusing)]
+        for witnessed, how in ((self.model.witnessed(), []), (strict, [_REFUSED])):
+            for word in (each for each in not_exercised(self.row, witnessed) if each not in never):
+                message = f"row {self.row.id.text} never comes to {word.text}{self._where(how)}"
+                return Diagnostic("not-witnessed", word.where, message, _IDLE_THERE)
+        return None
 
     def _never_made(self) -> Iterator[Diagnostic]:
         """Run with every choice that a `when` reads and that did not hold so far; tell of one that never does."""
@@ -350,7 +377,7 @@ class _Trial:
         if not first.chose:
             return None
         other = self._subject(first.order, lenient=False, prompt=first.prompt)
-        return self._run(other, arguments, [*how, "what may be refused is refused"])
+        return self._run(other, arguments, [*how, _REFUSED])
 
     def _subject(self, order: Sequence[int], **how: bool) -> ModelSubject:
         """Return the model at the start of a case; `order` is that of calls at once, `how` all else of ModelSubject."""
@@ -358,6 +385,18 @@ class _Trial:
         return ModelSubject(self.model, self.compiled.kernel, order, at_once=self.at_once, **how)
 
     def _run(self, subject: ModelSubject, arguments: Mapping[str, Any], how: list[str]) -> Diagnostic | None:
+        """Run once; what is witnessed counts, and apart what is of who refuses all that may be refused."""
+        before = self.model.seen
+        self.model.seen = bytearray(len(before))
+        try:
+            return self._run_once(subject, arguments, how)
+        finally:
+            seen, self.model.seen = self.model.seen, before
+            before[:] = bytes(map(max, before, seen))
+            if not (subject.lenient and subject.chose):
+                self.refusing = bytearray(map(max, self.refusing, seen))
+
+    def _run_once(self, subject: ModelSubject, arguments: Mapping[str, Any], how: list[str]) -> Diagnostic | None:
         self.runs += 1
         try:
             names = self.program.run(subject, arguments)

@@ -19,7 +19,7 @@ from statemachines.expression import (
     Scope,
     Typed,
 )
-from statemachines.lifecycle import EntitySpec, Expr, MoveSpec, OperationSpec, Otherwise, Word
+from statemachines.lifecycle import WITH_ANY_CODE, EntitySpec, Expr, MoveSpec, OperationSpec, Otherwise, Word
 from statemachines.lower.context import Lowering, equal, in_one_of, local, negated
 from statemachines.lower.effects import arrows, signals
 from statemachines.types import BOOL, UNKNOWN, Ref, Type
@@ -105,9 +105,11 @@ def guards(low: Lowering, operation: OperationSpec, scope: Scope, path: str) -> 
         clause = low.clause(f"{path}.requires.{code.text}", code.where, text)
         found.append(kernel.Require(clause, low.condition(expr, scope), "refused", code.text))
     for code, expr in operation.open:
-        text = f"where {expr.text}: refused {code.text}, or carried out"
+        free = code.text == WITH_ANY_CODE
+        text = f"where {expr.text}: refused {f'with {WITH_ANY_CODE}' if free else code.text}, or carried out"
         clause = low.clause(f"{path}.open.{code.text}", code.where, text)
-        found.append(kernel.Require(clause, negated(low.typed(expr, scope, BOOL)), "open", code.text))
+        guard = negated(low.typed(expr, scope, BOOL))
+        found.append(kernel.Require(clause, guard, "open", kernel.ANY_CODE if free else code.text))
     if operation.unsaid is not None:
         expr = operation.unsaid
         clause = low.clause(f"{path}.unsaid", low.place(f"{path}.unsaid", operation.name), f"unsaid where {expr.text}")

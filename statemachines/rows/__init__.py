@@ -7,6 +7,7 @@ made, and `written` writes it as the steps of a row.
 from __future__ import annotations
 
 from statemachines.rows.compiler import RowCompiler, enumerated, evaluate, extremes, positions, values, witnesses
+from statemachines.rows.exercised import not_exercised
 from statemachines.rows.model_subject import ModelSubject
 from statemachines.rows.names import Names, is_plain, item, quoted
 from statemachines.rows.programs import UNEVALUABLE, Observed, Program, RowFailure, RowStopped, RowTooLong

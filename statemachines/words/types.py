@@ -7,7 +7,7 @@ from functools import cached_property
 
 from statemachines.diagnostics import Diagnostic, unknown
 from statemachines.expression import Name
-from statemachines.lifecycle import Creation, EntitySpec, Lifecycle, TypeDeclaration, TypeUse, Word
+from statemachines.lifecycle import WITH_ANY_CODE, Creation, EntitySpec, Lifecycle, TypeDeclaration, TypeUse, Word
 from statemachines.types import (
     BOOL,
     DOCUMENT,
@@ -164,7 +164,8 @@ class Types:
         found = ["not_found", "wrong_state"]
         for operation in self.lifecycle.operations.values():
             found += [operation.refuses.text] if operation.refuses else []
-            found += [word.text for word, _ in (*operation.requires, *operation.open)]
+            named = (word.text for word, _ in (*operation.requires, *operation.open))
+            found += [code for code in named if code != WITH_ANY_CODE]
             found += [part.code for part in (operation.missing, operation.otherwise) if part and part.code]
         for entity in self.lifecycle.entities.values():
             found += [code.text for _, code in entity.unique]

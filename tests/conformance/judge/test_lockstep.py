@@ -379,6 +379,35 @@ def test_two_messages_never_share_a_file_and_one_keeps_its_own() -> None:
     )
 
 
+# --- What is open -----------------------------------------------------------------------------------------
+
+
+def test_whether_a_call_is_refused_is_open_with_its_code_and_binds_no_other_call() -> None:
+    watched = Watched(load("task-progress"))
+    watched.must("batch_status", "unused", refused="no_such_batch")
+    watched.must("batch_status", "unused", refused="not_found")
+    watched.must("create_task", "x", "used", True, gives={"task_id": "a", "status": "pending"})
+    assert told(watched("batch_status", "used", refused="no_such_batch"))[0] == "refused"
+
+
+def test_a_task_that_cannot_be_registered_was_pending_and_has_failed() -> None:
+    watched = Watched(load("task-progress"))
+    watched.must("create_task", "x", "b", False, gives={"task_id": "a", "status": "pending"})
+    watched.must("status", "a", gives="failed")
+    assert not watched.judge.findings
+    assert told(watched("create_task", "x", "b", False, gives={"task_id": "c", "status": "running"}))[0] == "reply"
+
+
+@pytest.mark.parametrize("shown", ["running", "canceled"])
+def test_a_task_that_is_spawned_after_all_were_cancelled_need_not_run(shown: str) -> None:
+    watched = Watched(load("background-tasks"))
+    watched.must("cancel_all")
+    watched.must("spawn", "x", gives={"task_id": "a"}, signals=[("CancelSeen", (("task_id", "a"),))])
+    row = {"task_id": "a", "label": "x", "block_count": 0, "recent": []}
+    watched.must("list", gives=[{**row, "status": shown}])
+    assert (watched("drain_completed", gives=[]) is None) == (shown == "running")
+
+
 # --- SHOULD -----------------------------------------------------------------------------------------------
 
 

@@ -366,7 +366,7 @@ def test_an_order_that_is_right_by_one_explanation_is_not_noted(order: str) -> N
     """...until it shows that it was not that one: the newest row stays."""
     watched = drained_of_two_bodies_that_oblige(order)
     assert not watched.judge.findings
-    first, newest = order
+    first, newest = tuple(order)
     watched.must("peek", newest, None, gives={"blocks": [], "total": 0})
     watched.must("peek", first, None, gives=None)
     assert not watched.judge.findings

@@ -181,7 +181,8 @@ SCRIPTS: dict[str, Sequence[Step]] = {
     "InnerEscapesCancelOfAll": [SPAWN, ALL, WITHIN, end("#1"), LIST],
     "CancelledRaiseIsLost": [ALL, RAISES, DRAIN],
     "RaisedTaskCompletes": [RAISES, END, LIST],
-    "RaisedAfterCancelIsCanceled": [ALL, RAISES, LIST],
+    "RaisedAfterCancelHasCompleted": [ALL, RAISES, LIST],
+    "CanceledFromTheStartIsNotTold": [ALL, SPAWN, END, DRAIN],
     "ObligingBodyWakesNobody": [OBLIGES, [WAIT, ALL]],
     "HistoryKeepsThirty": [SPAWN, ATTACH, BLOCKS, peek(110)],
 }

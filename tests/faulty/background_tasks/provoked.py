@@ -252,15 +252,36 @@ class AsReturned(Choosing, cancelled_body="as_returned"):
     """A right system where what returns after a cancel ends as it returned, and says so."""
 
 
-class RaisedAfterCancelIsCanceled(AsReturned, Lie):
-    """A task whose body raises after a cancel is canceled, where what returns after one ends as it returned."""
+class RaisedAfterCancelHasCompleted(AsReturned, Lie):
+    """A task whose body raises after a cancel has completed."""
 
     row, calls = "X50", 3
     right = AsReturned
 
     def _end(self, table: TaskTable, row: TaskRow, status: str, outcome: Reply) -> None:
         raised = row.token.cancelled and row.body.done() and row.body.exception() is not None
-        super()._end(table, row, "canceled" if raised else status, outcome)
+        super()._end(table, row, "completed" if raised else status, outcome)
+
+
+class CanceledFromTheStartIsNotTold(Lie):
+    """A task that is spawned after all were cancelled is canceled when its body returns, and nobody is told."""
+
+    row, calls = "X51", 4
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._late: set[str] = set()
+
+    def _spawn(self, table: TaskTable, label: str) -> TaskRow:
+        row = super()._spawn(table, label)
+        if table.session.cancelled:
+            self._late.add(row.task_id)
+        return row
+
+    def _end(self, table: TaskTable, row: TaskRow, status: str, outcome: Reply) -> None:
+        super()._end(table, row, status, outcome)
+        if row.task_id in self._late:
+            table.queue.pop()
 
 
 class ObligingBodyWakesNobody(Lie):

@@ -6,6 +6,7 @@ import pytest
 
 from statemachines.checks.rows import holds
 from statemachines.compile import load
+from tests.checking import check_text
 
 HEAD = "C1:\n  about: A row.\n  level: must\n  source: here\n  covers: [operations.messages.gives]\n  act:\n"
 STEPS = {
@@ -60,3 +61,67 @@ def test_a_row_holds_however_late_a_call_ends_that_comes_in_two_parts(calls: str
     row = HEAD.replace("messages", "list") + f"    - task = spawn('x')\n    - raced = together({calls})\n"
     row += f"    - last = list()[0]\n  assert:\n    - {claim}\n"
     assert holds(load("background-tasks"), row, {}, {}) == expected
+
+
+COPIED = """\
+lifecycle: small
+version: 1
+about: A job runs until it is done; whether one that is done can be copied nobody says.
+
+limits:
+  size: {default: 2}
+
+entities:
+  Job:
+    id: minted
+    states: {active: [running], terminal: [done]}
+
+operations:
+  start:
+    create: {Job: {}}
+    gives: {job_id: job.id}
+  finish:
+    takes: {job: Job}
+    move: running -> done
+  copy:
+    takes: {old: Job}
+    open: {not_copied: old.terminal}
+    create: {Job: {}}
+    gives: {job_id: job.id}
+  inspect:
+    takes: {job: Job}
+    gives: job.state
+
+matrix:
+  N1:
+    about: A copy of a job runs.
+    level: must
+    source: the test
+    covers: [entities.Job, operations.start, operations.finish.move, operations.copy, operations.inspect.gives]
+    needs: limits.size >= LEAST
+    act:
+      - job = start()
+      - started = repeat(limits.size, start())
+      - finish(job.job_id)
+      - another = copy(job.job_id)
+    assert:
+      - CLAIM
+"""
+
+
+@pytest.mark.parametrize(
+    ("least", "claim", "where"),
+    [
+        (0, "another.refused != null || inspect(another.job_id) == running", "what may be refused is refused"),
+        (0, "inspect(job.job_id) == done && (another.refused != null || inspect(another.job_id) == running)", ""),
+        (0, "started.all(s, inspect(s.job_id) == running)", "limits.size = 0"),
+        (1, "started.all(s, inspect(s.job_id) == running)", ""),
+    ],
+)
+def test_a_row_comes_to_what_it_covers_whatever_a_right_system_declares_or_refuses(
+    least: int, claim: str, where: str
+) -> None:
+    text = COPIED.replace("LEAST", str(least)).replace("CLAIM", claim)
+    found = check_text(text, "small.yaml").diagnostics
+    assert [each.code for each in found] == ["not-witnessed"] * bool(where)
+    assert all("operations.inspect.gives" in each.message and where in each.message for each in found)
