@@ -28,6 +28,7 @@ from statemachines.rows import WAIT
 MANY_CREATED = (60, 60, 60, 130)
 MANY_ENDED = 30  # of them that have ended, where all of those stay
 FAR = 3  # times a retention limit, the same
+HALF = 0.5
 ROOM_TRIES = 4  # arguments of an operation that are tried to make room for another record
 
 Prefill = Callable[[Any], None]  # makes calls on a driver
@@ -226,15 +227,23 @@ def _filled(
 
 
 def _ended(creation: str, ending: kernel.Operation, entity: kernel.Entity, count: int) -> Prefill:
-    """Create records, and end each before the next one comes."""
+    """Create records, and end each before the next one comes.
+
+    By the seed of the case they are made in one way, as those of one batch are, and the first one stays as it is.
+    """
     name = _parameter(ending, entity)
 
     def begin(driver: Any) -> None:
+        chooser = random.Random(driver.case.seed)
+        alike = driver.drawn(creation, chooser) if chooser.random() < HALF else None
+        stays = chooser.random() < HALF
         for number in range(count):
             before = _keys(driver, entity)
-            if not _made(driver, creation, driver.arguments(creation, number)):
+            given = alike if alike is not None and driver.enabled(creation, alike) else None
+            if not _made(driver, creation, given or driver.arguments(creation, number)):
                 return
-            for key in (each for each in _keys(driver, entity) if each not in before):
+            new = [each for each in _keys(driver, entity) if each not in before]
+            for key in () if stays and not number else new:
                 arguments = driver.arguments(ending.name, number)
                 _made(driver, ending.name, {**arguments, name: key} if arguments is not None else None)
 

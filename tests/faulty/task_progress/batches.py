@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 
 from conformance.references.task_progress import TERMINAL, DelegatedTask, Reply
@@ -124,6 +125,39 @@ class CompleteBatchIsForgotten(Lie):
             if reply["complete"]:
                 self._seen.add(batch)
             return reply
+
+
+class EachEndCounts(Lie):
+    """A batch counts how often its tasks were ended, twice for one that was ended twice."""
+
+    row, calls = "X29", 6
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._ends = Counter[str | None]()
+
+    def finish(self, task: str, outcome: str) -> None:
+        with self._locked():
+            try:
+                super().finish(task, outcome)
+            finally:
+                self._count(task)
+
+    def abort(self, task: str) -> None:
+        with self._locked():
+            try:
+                super().abort(task)
+            finally:
+                self._count(task)
+
+    def _count(self, task: str) -> None:
+        found = self._tasks.get(task)
+        if found is not None and found.status in TERMINAL:
+            self._ends[found.batch] += 1
+
+    def _is_complete(self, tasks: Sequence[DelegatedTask]) -> bool:
+        unregistered = sum(task.status == "failed" and task.started_at is None for task in tasks)
+        return self._ends[tasks[0].batch] + unregistered >= len(tasks)
 
 
 class BatchIgnoresCase(Lie):
