@@ -416,7 +416,7 @@ SCRIPTS: dict[str, Sequence[Step]] = {
     "BatchesAreOne": [MAKE, call("create_task", label="a", batch="c"), ABORT, BATCH],
     "TasksWithoutBatchCount": [MAKE, call("create_task", label="a"), ABORT, BATCH],
     "CompleteBatchIsForgotten": [MAKE, ABORT, BATCH, BATCH],
-    "EachEndCounts": [MAKE, MAKE, ABORT, ABORT, BATCH],
+    "EachEndCounts": [MAKE, *RUN, DONE, DONE, BATCH],
     "BatchIgnoresCase": [MAKE, ABORT, call("create_task", label="a", batch="B"), BATCH],
     "BatchByBeginning": [MAKE, ABORT, LONGER, BATCH],
     "BatchLooksAtAHundred": [

@@ -128,7 +128,7 @@ class CompleteBatchIsForgotten(Lie):
 
 
 class EachEndCounts(Lie):
-    """A batch counts how often its tasks were ended, twice for one that was ended twice."""
+    """A batch counts how often its tasks were finished or aborted, twice for one that is finished again."""
 
     row, calls = "X29", 6
 
@@ -141,19 +141,14 @@ class EachEndCounts(Lie):
             try:
                 super().finish(task, outcome)
             finally:
-                self._count(task)
+                found = self._tasks.get(task)
+                if found is not None and found.started_at is not None:
+                    self._ends[found.batch] += 1
 
     def abort(self, task: str) -> None:
         with self._locked():
-            try:
-                super().abort(task)
-            finally:
-                self._count(task)
-
-    def _count(self, task: str) -> None:
-        found = self._tasks.get(task)
-        if found is not None and found.status in TERMINAL:
-            self._ends[found.batch] += 1
+            super().abort(task)
+            self._ends[self._tasks[task].batch] += 1
 
     def _is_complete(self, tasks: Sequence[DelegatedTask]) -> bool:
         unregistered = sum(task.status == "failed" and task.started_at is None for task in tasks)
