@@ -10,14 +10,14 @@ from __future__ import annotations
 
 import itertools
 import random
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
 
 from conformance.budget import Budget
-from conformance.judge import CallFailed, case_seed
+from conformance.judge import CallFailed, case_seed, endless
 from conformance.search.faults import Diverged, Faults
-from conformance.search.meetings import Calls, Meetings, Pair
+from conformance.search.meetings import Asked, Calls, Meetings, Pair
 from conformance.search.prefill import prefills
 from conformance.search.stateful import Driver
 from conformance.system import Adapter
@@ -29,6 +29,7 @@ WAITING_DRAWS = 4  # of arguments, to find some with which a call waits
 WAITING = 0.7  # of the pairs in which a call can wait are made where it does
 BOTH_CHANGE = 2  # as often as others pairs come that both change something
 LOOKED_BETWEEN = 0.5  # how often the observers look after a meeting that others follow
+LOOKED_BESIDE = 0.4  # how often one of two callers looks right after its call, beside the other one
 FULL = 0.15  # of the situations begin with as many records as there may be, or about as many
 MOST_FULL = 24  # records that may be there at most, for such a situation to be made: each costs a call or more
 
@@ -119,7 +120,7 @@ def _meet(
     met, unseen = 0, list[dict[str, Any]]()
     while met < most and (calls := meetings.best(driver, pair, {} if met else waiting)) is not None:
         met += 1
-        _at_once(driver, calls)
+        _at_once(driver, calls, _look_beside(driver, calls, chooser) if chooser.random() < LOOKED_BESIDE else None)
         unseen += [arguments for _, arguments in calls]
         if chooser.random() < LOOKED_BETWEEN:
             driver.observe(*unseen)
@@ -129,14 +130,36 @@ def _meet(
     return met
 
 
-def _at_once(driver: Driver, calls: Calls) -> None:
-    """Make two calls at once."""
-    bodies = [lambda call=call: driver.case.call(*call) for call in calls]
+def _look_beside(driver: Driver, calls: Calls, chooser: random.Random) -> tuple[int, Asked] | None:
+    """Return which of two callers looks at what it is about, as soon as its call is over, and how; None where none can.
+
+    What it has seen by then, the other call must not take back, however late that comes.
+    """
+    caller = chooser.randrange(len(calls))
+    one, other = calls[caller], calls[1 - caller]
+    look = driver.look_at(one[1], chooser)
+    if look is None or any(map(driver.astray, ((one, look, other), (one, other, look), (other, one, look)))):
+        return None
+    return None if endless(driver.case.judge.lockstep, [[one, look], [other]]) else (caller, look)
+
+
+def _at_once(driver: Driver, calls: Calls, look: tuple[int, Asked] | None) -> None:
+    """Make two calls at once; one of both callers may look after its own."""
+    wanted = [
+        [call, *([look[1]] if look is not None and look[0] == caller else [])] for caller, call in enumerate(calls)
+    ]
+    bodies = [partial(_in_turn, driver, each) for each in wanted]
     try:
         driver.case.together(bodies)
     except CallFailed as failed:
         raise driver.diverged(failed.finding) from None
     driver.look()
+
+
+def _in_turn(driver: Driver, calls: Sequence[Asked]) -> None:
+    """Make the calls of one caller, one after the other."""
+    for operation, arguments in calls:
+        driver.case.call(operation, arguments)
 
 
 def _aftermath(compiled: Compiled, driver: Driver, chooser: random.Random, calls: int) -> None:

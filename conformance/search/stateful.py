@@ -261,6 +261,19 @@ class Driver:
         """
         self._look_at(calls, self.gone.came_or_left())
 
+    def look_at(self, arguments: dict[str, Any], chooser: random.Random) -> tuple[str, dict[str, Any]] | None:
+        """Draw a look that tells of what a call with these arguments is about; None where there is none to be made."""
+        about = {repr(each) for each in arguments.values()}
+        asked = [
+            (each.name, chosen)
+            for each in self._observers
+            if not self.faults.broken.shuns(each.name)
+            for chosen in self._about(each, arguments, {})
+        ]
+        looks = [each for each in asked if not about.isdisjoint(map(repr, each[1].values()))] or asked
+        look = chooser.choice(looks) if looks else None
+        return None if look is None or self.avoided(*look) else look
+
     def observe_all(self) -> None:
         """Ask every observer about what is there: what was done to one record must not have changed another.
 

@@ -268,6 +268,7 @@ class Adapter:
 
         if loop is not None and gate is not None:
             loop.callers(len(bodies) - 1)  # nobody else calls until they are done
+            loop.linger(seed)
             loop.call_soon(gate.hold)
         try:
             marked = [partial(in_group, *each) for each in enumerate(bodies)]
@@ -279,6 +280,7 @@ class Adapter:
             self._gate = self._group = None
             if loop is not None:
                 loop.callers(1)
+                loop.linger(None)
 
     def _run_at_once(self, bodies: Sequence[Callable[[], Any]], seed: int) -> list[Any]:
         """Evaluate bodies on threads, among which a seed chooses the turns; raise Broken where one does not come back."""

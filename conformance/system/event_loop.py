@@ -14,7 +14,9 @@ import math
 import random
 import selectors
 import threading
+import weakref
 from collections.abc import Callable, Coroutine
+from functools import partial
 from typing import Any
 
 from conformance.system.broken import Broken
@@ -24,6 +26,13 @@ ENDS_WITHIN = 1.0  # seconds that a loop has to come to its end, before its thre
 _TURNS = 10  # turns of the event loop that an async system gets before it is looked at
 # In how many of the groups first calls come later than the first one, and by how many turns of the loop: a call has few steps.
 _LATE, _LATER = 0.5, (0, 1, 2, 3, 5, 8)
+# In how many of the groups tasks linger, how often one does that lets others run, and for how many turns more.
+_LINGERING, _LINGERS, _TURNS_MORE = 0.6, 0.5, (1, 2, 3, 5, 8, 13)
+_TURN = 0.0005  # seconds of a turn by a real clock
+_STEPS = (
+    "TaskStepMethWrapper",
+    "__step",
+)  # what a task is called with that begins or has given way: written in C, or in Python
 Work = Callable[[], Coroutine[Any, Any, Any]]
 
 
@@ -33,6 +42,9 @@ class VirtualClock(selectors.DefaultSelector):  # type: ignore[misc, valid-type,
     now    seconds
     until  how far the clock may move: to the end of a `wait`, and on and on while a caller waits for an answer
     resting  whoever wants to know when nothing is ready, the clock not yet moved
+    held  what lingers, each with the turns that it does so; where nothing else is ready, no longer than until all who call
+        wait for an answer
+    called  whether they do
     """
 
     def __init__(self) -> None:
@@ -40,11 +52,19 @@ class VirtualClock(selectors.DefaultSelector):  # type: ignore[misc, valid-type,
         self.now = 0.0
         self.until = 0.0
         self.resting: list[asyncio.Future[None]] = []
+        self.held: list[tuple[int, Callable[[], object]]] = []
+        self.called: Callable[[], bool] = lambda: True
 
     def select(self, timeout: float | None = None) -> list[tuple[selectors.SelectorKey, int]]:
         """Return what is ready; move the clock when nothing is, or sleep when it may not move."""
         ready = super().select(0)
-        if ready or (timeout is not None and timeout <= 0):
+        busy = bool(ready) or (timeout is not None and timeout <= 0)
+        if self.held:
+            if not busy and not self.called():
+                return super().select(None)
+            self.release(1 if busy else min(turns for turns, _ in self.held))
+            return ready
+        if busy:
             return ready
         if self.resting:
             for each in self.resting:
@@ -56,6 +76,15 @@ class VirtualClock(selectors.DefaultSelector):  # type: ignore[misc, valid-type,
             return super().select(None)
         self.now = min(self.now + timeout, self.until)
         return []
+
+    def release(self, turns: float = math.inf) -> None:
+        """Let so many turns pass; what has lingered long enough goes on."""
+        held, self.held = self.held, []
+        for left, goes_on in held:
+            if left <= turns:
+                goes_on()
+            else:
+                self.held.append((left - int(turns), goes_on))
 
 
 class VirtualLoop(asyncio.SelectorEventLoop):
@@ -70,6 +99,7 @@ class VirtualLoop(asyncio.SelectorEventLoop):
         self.callers = 1
         self.inside = 0
         super().__init__(self.clock)
+        self.clock.called = lambda: self.inside >= self.callers
 
     def time(self) -> float:
         """Return the virtual time in seconds."""
@@ -102,6 +132,38 @@ class VirtualLoop(asyncio.SelectorEventLoop):
             self.clock.until = self.clock.now + seconds
 
 
+class Lingering:
+    """Lets tasks that give way to others on a loop do so for some turns more: `asyncio.sleep(0)` stands for what takes time.
+
+    What is called soon otherwise is called in its order, as a loop promises: tasks begin, and those that waited for something
+    go on, when it is their turn.
+
+    chooser  chooses for how many turns; None where nobody lingers
+    """
+
+    def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
+        self.chooser: random.Random | None = None
+        self._loop = loop
+        self._begun = weakref.WeakSet[asyncio.Task[Any]]()
+        self._soon = loop.call_soon
+        loop.call_soon = self._call_soon  # type: ignore[assignment,method-assign]  # tasks ask the loop for it each time
+
+    def _call_soon(self, callback: Callable[..., Any], *args: Any, **context: Any) -> asyncio.Handle:
+        task = getattr(callback, "__self__", None)
+        if not isinstance(task, asyncio.Task) or getattr(callback, "__name__", type(callback).__name__) not in _STEPS:
+            return self._soon(callback, *args, **context)
+        begun, chooser = task in self._begun, self.chooser
+        self._begun.add(task)
+        lingers = begun and chooser is not None and chooser.random() < _LINGERS
+        if chooser is None or not lingers:
+            return self._soon(callback, *args, **context)
+        turns, goes_on = chooser.choice(_TURNS_MORE), partial(self._soon, callback, *args, **context)
+        if isinstance(self._loop, VirtualLoop):
+            self._loop.clock.held.append((turns, goes_on))
+            return asyncio.Handle(goes_on, (), self._loop)
+        return self._loop.call_later(turns * _TURN, goes_on)
+
+
 class Loop:
     """An event loop on a thread of its own, on which coroutines run, each within a time limit.
 
@@ -114,6 +176,7 @@ class Loop:
         self._virtual = VirtualLoop() if virtual else None
         self._loop: asyncio.AbstractEventLoop = self._virtual or asyncio.new_event_loop()
         self._loop.set_exception_handler(_unless_left)
+        self._lingering = Lingering(self._loop)
         self.stopped = threading.Event()
         self._lock = threading.Lock()  # nothing is submitted behind the end
         self._thread = Thread(self._serve)
@@ -159,6 +222,14 @@ class Loop:
         if self._virtual is not None:
             with contextlib.suppress(RuntimeError):  # the loop was given up
                 self._loop.call_soon_threadsafe(self._virtual.count, more)
+
+    def linger(self, seed: int | None) -> None:
+        """Let tasks linger from now on as a seed chooses, or not any more."""
+        chooser = None if seed is None else random.Random(seed)
+        self._lingering.chooser = chooser if chooser is not None and chooser.random() < _LINGERING else None
+        if chooser is None and self._virtual is not None:
+            with contextlib.suppress(RuntimeError):  # the loop was given up
+                self._loop.call_soon_threadsafe(self._virtual.clock.release)
 
     def call_soon(self, function: Callable[[], object]) -> None:
         """Call a function on the loop's thread, before anything that is submitted later."""

@@ -109,6 +109,54 @@ def test_calls_at_once_come_in_either_order_and_one_in_the_middle_of_another() -
     assert seen == {seed: interleaved(seed) for seed in range(30)}
 
 
+def test_several_calls_of_one_caller_fall_into_the_middle_of_one_call_of_another() -> None:
+    def seen(seed: int) -> str:
+        with adapted(InThreeSteps, load("job")) as adapter:
+            adapter.reset()
+            InThreeSteps.steps.clear()
+            call = partial(adapter.call, "register")
+            adapter.together(
+                [
+                    lambda: call({"type": "bash", "label": "a"}, None),
+                    lambda: [call({"type": "bash", "label": label}, None) for label in "bc"],
+                ],
+                seed,
+            )
+            return "".join(InThreeSteps.steps)
+
+    orders = {seed: seen(seed) for seed in range(60)}
+    assert any("b0b1b2c0c1c2a" in order and not order.startswith("b") for order in orders.values())
+    assert orders == {seed: seen(seed) for seed in range(60)}
+
+
+class InOrder(Jobs):
+    """What a loop promises: tasks begin in the order in which they are made, and those that wait for one lock get it in theirs."""
+
+    steps: ClassVar[list[str]] = []
+
+    async def register(self, type: str, label: str, id: str | None = None, owner: str | None = None) -> Reply:
+        lock = asyncio.Lock()
+
+        async def works(name: str) -> None:
+            self.steps.append(f"begin{name}")
+            async with lock:
+                await asyncio.sleep(0)
+                self.steps.append(f"has{name}")
+
+        await asyncio.gather(*(asyncio.create_task(works(name)) for name in "xyz"))
+        return await super().register(type, label, id, owner)
+
+
+def test_who_lingers_keeps_nobody_from_their_turn() -> None:
+    for seed in range(20):
+        with adapted(InOrder, load("job")) as adapter:
+            adapter.reset()
+            InOrder.steps.clear()
+            asked = [partial(adapter.call, name, {}, None) for name in ("cancel_all",)]
+            adapter.together([partial(adapter.call, "register", {"type": "bash", "label": "a"}, None), *asked], seed)
+            assert InOrder.steps == ["beginx", "beginy", "beginz", "hasx", "hasy", "hasz"]
+
+
 def test_a_crowd_on_an_event_loop_makes_its_calls_one_after_the_other() -> None:
     gate = Gate(300, ENOUGH, seed=1)
     entered: list[int] = []
