@@ -73,7 +73,7 @@ def told_beside(runner: RowRunner, known: Collection[str] = ()) -> list[RowResul
     began = time.monotonic()
     seen = [each for each in runner.strays if each[0].clause not in {*known, *runner.told}]
     if seen:
-        runner.ask_derived()
+        runner.ask_derived([finding for finding, _ in seen])
     binding = [each for each in seen if not runner.is_derived(each)][:MOST_FAULTS]
     judged = _told(runner, [(case, finding) for finding, case in binding], known) if binding else []
     return _results(judged, 0, time.monotonic() - began)
@@ -116,7 +116,7 @@ def _searches(
     faults.found += itertools.starmap(Diverged, strays[: MOST_FAULTS - 1])
     whole = _rounds(runner, faults, tallies, {*known}, ahead, endless=goes_on(adapter, late))
     if faults.found:
-        runner.ask_derived()
+        runner.ask_derived([each.finding for each in faults.found])
         return _told(runner, [(each.case, each.finding) for each in faults.found], {*known})
     blind = Judge(runner.compiled, adapter.declaration).lockstep.blind
     unsure = any(tally.could_not_tell(blind=blind) for tally in tallies)

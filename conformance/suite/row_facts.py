@@ -73,6 +73,12 @@ def covers(row: Row, *clauses: str) -> bool:
     return any(within(clause, word.text) for word in row.covers for clause in clauses)
 
 
+def may_tell(row: Row, finding: Finding) -> bool:
+    """Return whether a row may fail by a fault: it is about it, or makes the calls at once that show it."""
+    at_once = finding.operation.split(BESIDE) if finding.kind == "order" else ()
+    return is_about(row, finding) or any(at_once and called.issuperset(at_once) for called in calls_at_once(row))
+
+
 def is_about(row: Row, finding: Finding) -> bool:
     """Return whether a fault is what a row is about: of calls that no order explains, any clause of one of them."""
     at_once = finding.operation.split(BESIDE) if finding.kind == "order" else []

@@ -27,6 +27,7 @@ from conformance.suite.row_facts import (
     is_about,
     lacking,
     makes_calls_at_once,
+    may_tell,
     needs_clock,
     operations,
     reads_instants,
@@ -150,16 +151,18 @@ class RowRunner:
         seen = (*self.elsewhere, *(finding for finding, _ in self.strays))
         return KnownWrong(dict(self.told), seen, *self.broken_calls.known)
 
-    def ask_derived(self) -> None:
+    def ask_derived(self, seen: Sequence[Finding] = ()) -> None:
         """Run the derived rows that were not asked for: what only they ask is recommended, whichever rows a run is made of.
 
-        Nothing else is told of them, and none is run any more once the time is used up.
+        If one fails, run the other rows that may tell what was `seen` as well. Nothing else is told of them, and none is run any
+        more once the time is used up.
         """
         quick = self.budget.quick()
         apart = RowRunner(self.compiled, self.rows, self.adapter, number=self.number, budget=quick, late=self.late)
         apart.broken_calls = self.broken_calls
-        for row in self.compiled.lifecycle.rows.values():
-            if row.derived and row.id.text not in self.asked and not self.late():
+        for row in sorted(self.compiled.lifecycle.rows.values(), key=lambda each: not each.derived):
+            asked = row.derived or (apart.shown and any(may_tell(row, finding) for finding in seen))
+            if asked and row.id.text not in self.asked and not self.late():
                 self.asked.add(row.id.text)
                 apart.run(row)
         self.shown += apart.shown
