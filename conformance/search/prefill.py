@@ -27,6 +27,8 @@ from statemachines.rows import WAIT
 # Records far beyond what somebody may have thought enough: mostly so many, seldom more.
 MANY_CREATED = (60, 60, 60, 130)
 MANY_ENDED = 30  # of them that have ended, where all of those stay
+MANY_CALLS = (60, 60, 130)  # of one operation about one record: mostly so many, seldom more
+TWICE = 2  # calls of it change something before it is called so often
 FAR = 3  # times a retention limit, the same
 HALF = 0.5
 ROOM_TRIES = 4  # arguments of an operation that are tried to make room for another record
@@ -54,6 +56,8 @@ def prefills(compiled: Compiled, declaration: Declaration, most: int) -> list[Pr
             others = [each.name for each in source.operations if each.effects]
             many = [count for count in MANY_CREATED if count <= most]
             found += [_crowd(creation, many, others)] if far and many else []
+            if far and most >= MANY_CALLS[0]:
+                found.append(_repeated(creation, entity, _about(source, entity)))
             if ending is not None and entity.retain is None and far and most >= MANY_ENDED:
                 found.append(_ended(creation, ending, entity, MANY_ENDED))
         limit = _retained(entity, model)
@@ -248,6 +252,52 @@ def _ended(creation: str, ending: kernel.Operation, entity: kernel.Entity, count
                 _made(driver, ending.name, {**arguments, name: key} if arguments is not None else None)
 
     return begin
+
+
+def _repeated(creation: str, entity: kernel.Entity, about: list[tuple[str, str]]) -> Prefill:
+    """Create a record, let it begin, and call one operation about it again and again, with other arguments each time."""
+
+    def begin(driver: Any) -> None:
+        chooser = random.Random(driver.case.seed)
+        before = _keys(driver, entity)
+        _made(driver, creation, driver.arguments(creation, 0))
+        key = next((each for each in _keys(driver, entity) if each not in before), "")
+
+        def drawn(operation: str, name: str) -> dict[str, Any] | None:
+            given = driver.drawn(operation, chooser)
+            return None if given is None else {**given, name: key}
+
+        def states(each: tuple[str, str], calls: int) -> list[str]:
+            """Return the states that the record comes to by some calls, as long as each changes something and it does not end."""
+            model, found = driver.case.judge.model.fork(), [_state(driver.case.judge.model, entity, key)]
+            for given in (drawn(*each) for _ in range(calls)):
+                frozen = model.freeze()
+                if given is None or not model.decide(each[0], given).accept:
+                    break
+                model.do(each[0], given)
+                model.settle()
+                state = _state(model, entity, key)
+                if model.freeze() == frozen or state in (None, *entity.terminal):
+                    break
+                found.append(state)
+            return found
+
+        for each in about if key else ():
+            if len({*states(each, calls=1)}) > 1:
+                _made(driver, each[0], drawn(*each))
+        useful = [each for each in about if key and len(states(each, calls=TWICE)) > TWICE]
+        if useful:
+            repeated = chooser.choice(useful)
+            for _ in range(chooser.choice(MANY_CALLS)):
+                _made(driver, repeated[0], drawn(*repeated))
+
+    return begin
+
+
+def _state(model: BaseModel, entity: kernel.Entity, key: str) -> Any:
+    """Return the state of a record, an empty text where it has none; None where it is gone."""
+    record = getattr(model, entity.collection).get(key)
+    return None if record is None else getattr(record, "state", "")
 
 
 def _parameter(operation: kernel.Operation, entity: kernel.Entity) -> str:

@@ -61,15 +61,26 @@ def is_one_fault(one: Counterexample, other: Counterexample) -> bool:
     """Return whether two counterexamples show one fault: they have one cause, or one story leads to both.
 
     Where nobody knows the cause of either, the calls of one that change something are calls of the other, in their order,
-    or in any order where both show the same, and whatever yes or no they say where one clause tells both; where somebody knows
-    that of one, they are just those of the other.
+    or in any order where both show the same, or break one clause that is about nothing else, and whatever yes or no they say where
+    one clause tells both; where somebody knows that of one, they are just those of the other. Where nothing has to change, both
+    show the same.
     """
     if one.cause and other.cause:
         return one.cause == other.cause
     if one.cause or other.cause:
         return bool(one.changing) and one.changing == other.changing
     few, many = sorted((one.changing, other.changing), key=len)
-    return bool(few) and (in_order(few, many) or (_shows_as(one, other) and _same_calls(one, other)))
+    alike = _shows_as(one, other) or (
+        one.matter == other.matter and one.clause == other.clause and _is_narrow(one.clause)
+    )
+    if not few:
+        return not many and one.clause == other.clause and _shows_as(one, other)
+    return in_order(few, many) or (alike and _same_calls(one, other))
+
+
+def _is_narrow(clause: str) -> bool:
+    """Return whether a clause is a sentence of its own: not all that an operation gives, or does at once with others."""
+    return not (clause.endswith(".gives") or clause.count(".") == 1)
 
 
 def _shows_as(one: Counterexample, other: Counterexample | SeenFault) -> bool:

@@ -46,6 +46,8 @@ def run_machine(
     known: Collection[str] = (),
     late: Callable[[], bool] | None = None,
     ahead: Ahead = lambda coming: None,
+    *,
+    most: int = MOST_FAULTS,
 ) -> list[RowResult]:
     """Search at random; give a result for each fault that no row has told, `machine`, `machine-2` and so on, or one in all.
 
@@ -55,11 +57,12 @@ def run_machine(
 
     late    whether the time is used up: until then searches go on, where they find nothing; None where they end by themselves
     ahead   makes searches elsewhere; returns what the first of those to come came to, or None where it cannot be made there
+    most    after so many faults the search ends
     """
     began = time.monotonic()
     tallies: list[SearchTally] = []
     try:
-        judged = _searches(runner, tallies, known, late, ahead)
+        judged = _searches(runner, tallies, known, late, ahead, most)
     except HarnessError as error:
         judged = [(Judged(Verdict.HARNESS_ERROR, str(error)), "must")]
     return _results(judged, sum(tally.judged for tally in tallies), time.monotonic() - began)
@@ -101,6 +104,7 @@ def _searches(
     known: Collection[str],
     late: Callable[[], bool] | None,
     ahead: Ahead,
+    most: int,
 ) -> list[tuple[Judged, Level]]:
     """Make the searches one after the other; each adds what it came of to the tallies. Return what is told, at which level."""
     from conformance.search import Diverged, Faults  # Hypothesis is slow to import
@@ -110,10 +114,10 @@ def _searches(
     if missing := lacking(adapter, (name for name in mandatory if name not in adapter.declaration.absent)):
         return [(Judged(Verdict.NOT_EXERCISED, missing), "must")]
     strays = sorted(runner.strays, key=runner.is_derived)  # what counts comes first
-    beside = sum(map(runner.is_derived, strays[: MOST_FAULTS - 1]))
-    most = MOST_FAULTS + beside
-    faults = Faults(runner.broken_calls, most, known=runner.told, declared=known, late=late or never)
-    faults.found += itertools.starmap(Diverged, strays[: MOST_FAULTS - 1])
+    strays = strays[: max(most - 1, 1)]
+    beside = sum(map(runner.is_derived, strays))
+    faults = Faults(runner.broken_calls, most + beside, known=runner.told, declared=known, late=late or never)
+    faults.found += itertools.starmap(Diverged, strays)
     whole = _rounds(runner, faults, tallies, {*known}, ahead, endless=goes_on(adapter, late))
     if faults.found:
         runner.ask_derived([each.finding for each in faults.found])

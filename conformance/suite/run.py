@@ -10,6 +10,7 @@ from contextlib import nullcontext
 from dataclasses import replace
 from datetime import UTC, datetime
 from functools import partial
+from typing import Any
 
 from conformance.budget import USUAL, Budget
 from conformance.errors import UsageError
@@ -127,7 +128,8 @@ class Run:
             (row.id.text, run) for row, run in zip(self.rows, ahead, strict=True)
         ]
         if self.with_machine:
-            made = {} if shards is None else {"ahead": partial(shards.search, runner)}
+            made: dict[str, Any] = {} if shards is None else {"ahead": partial(shards.search, runner)}
+            made |= {"most": 1} if self._pace.at_first else {}
             work.append((MACHINE, partial(run_machine, runner, self._baseline.known, late, **made)))
         for row_id, run in work:
             if stopped := self._pace.stops(self.results, self.fail_on):

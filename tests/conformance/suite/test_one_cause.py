@@ -170,6 +170,16 @@ def test_two_faults_that_take_no_call_that_changes_anything_are_two() -> None:
     assert not is_one_fault(one, other)
     assert not is_one_fault(replace(one, cause=""), other)
     assert is_one_fault(replace(one, changing=("start",)), replace(other, changing=("start",)))
+    assert is_one_fault(replace(one, cause=""), replace(one, cause="", row="another row"))
+
+
+@pytest.mark.parametrize(("clause", "once"), [("messages.Ended.order", True), ("operations.messages.gives", False)])
+def test_the_same_calls_in_another_order_show_one_fault_where_a_sentence_of_its_own_is_broken(
+    clause: str, once: bool
+) -> None:
+    one = Counterexample("a row", 4, clause, "1, 2", "2, 1", matter="order", changing=("start", "finish a", "turn"))
+    other = replace(one, expected="3, 1", seen="1, 3", changing=("finish a", "start", "turn"))
+    assert is_one_fault(one, other) == once
 
 
 def test_what_a_story_breaks_as_well_is_said_of_the_fault_that_it_leads_to(monkeypatch: pytest.MonkeyPatch) -> None:
