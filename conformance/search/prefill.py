@@ -56,7 +56,7 @@ def prefills(compiled: Compiled, declaration: Declaration, most: int) -> list[Pr
             others = [each.name for each in source.operations if each.effects]
             many = [count for count in MANY_CREATED if count <= most]
             found += [_crowd(creation, many, others)] if far and many else []
-            if far and most >= MANY_CALLS[0]:
+            if far and most >= MANY_CALLS[0] and _about(source, entity):
                 found.append(_repeated(creation, entity, _about(source, entity)))
             if ending is not None and entity.retain is None and far and most >= MANY_ENDED:
                 found.append(_ended(creation, ending, entity, MANY_ENDED))

@@ -19,6 +19,7 @@ from conformance.budget import USUAL
 from conformance.counterexample.play import symbolic
 from conformance.judge.avoided import BrokenCalls
 from conformance.references.job import Jobs
+from conformance.references.task_progress import TaskProgress
 from conformance.references.thread_job import ACTIVE, Reply, ThreadJob, ThreadJobs
 from conformance.refused import Refused
 from conformance.search import pairs, prefill, stateful
@@ -91,12 +92,31 @@ def test_a_case_begins_with_one_fewer_as_many_and_one_more_than_are_retained(ret
         [(retained + 2, retained, 0)] if retained else []
     )  # the one that left, the others, and the one under its id
     crowd = [(0, 0, 0)]  # jobs that run
-    assert sorted(ways[1:]) == sorted(crowd + apart + at_once + far + retaken + touched + afresh)
+    one = [(0, 0, 0)]  # that is called about again and again, if that changes something each time
+    assert sorted(ways[1:]) == sorted(crowd + one + apart + at_once + far + retaken + touched + afresh)
 
 
 def test_a_system_without_a_clock_of_its_own_ends_jobs_one_after_the_other() -> None:
     assert {waits for _, _, waits in begun(RealClockJobs)} == {0}
     assert {ended for ended, _, _ in begun(RealClockJobs)} == {0, 7, 8, 9, 15, 17}
+
+
+def test_a_case_begins_with_one_record_that_is_called_about_again_and_again() -> None:
+    compiled = load("task-progress")
+    with adapted(TaskProgress, compiled) as adapter:
+        repeated = [
+            each
+            for each in prefill.prefills(compiled, adapter.declaration, USUAL.prefilled)
+            if "_repeated" in repr(each)
+        ]
+        assert len(repeated) == 1
+        for seed in range(6):
+            driver = Driver(compiled, adapter, seed=seed)
+            repeated[0](driver)
+            made = Counter(call.operation for call in driver.case.calls)
+            assert (made["create_task"], made["start"]) == (1, 1)
+            assert made.most_common(1)[0][0] in ("message", "summarize")
+            assert made.most_common(1)[0][1] in prefill.MANY_CALLS
 
 
 def test_a_large_retention_is_not_filled() -> None:
