@@ -11,29 +11,17 @@ import asyncio
 import contextlib
 import inspect
 import math
-import random
 import selectors
 import threading
-import weakref
-from collections.abc import Callable, Coroutine
-from functools import partial
+from collections.abc import Callable
 from typing import Any
 
 from conformance.system.broken import Broken
+from conformance.system.interleaving import Held, Lingering, Work
 from conformance.system.worker import SLICE, LeftBehind, Thread, came, leave
 
 ENDS_WITHIN = 1.0  # seconds that a loop has to come to its end, before its thread is left behind
 _TURNS = 10  # turns of the event loop that an async system gets before it is looked at
-# In how many of the groups first calls come later than the first one, and by how many turns of the loop: a call has few steps.
-_LATE, _LATER = 0.5, (0, 1, 2, 3, 5, 8)
-# In how many of the groups tasks linger, how often one does that lets others run, and for how many turns more.
-_LINGERING, _LINGERS, _TURNS_MORE = 0.6, 0.5, (1, 2, 3, 5, 8, 13)
-_TURN = 0.0005  # seconds of a turn by a real clock
-_STEPS = (
-    "TaskStepMethWrapper",
-    "__step",
-)  # what a task is called with that begins or has given way: written in C, or in Python
-Work = Callable[[], Coroutine[Any, Any, Any]]
 
 
 class VirtualClock(selectors.DefaultSelector):  # type: ignore[misc, valid-type, unused-ignore]  # chosen by the platform
@@ -52,7 +40,7 @@ class VirtualClock(selectors.DefaultSelector):  # type: ignore[misc, valid-type,
         self.now = 0.0
         self.until = 0.0
         self.resting: list[asyncio.Future[None]] = []
-        self.held: list[tuple[int, Callable[[], object]]] = []
+        self.held: Held = []
         self.called: Callable[[], bool] = lambda: True
 
     def select(self, timeout: float | None = None) -> list[tuple[selectors.SelectorKey, int]]:
@@ -79,7 +67,8 @@ class VirtualClock(selectors.DefaultSelector):  # type: ignore[misc, valid-type,
 
     def release(self, turns: float = math.inf) -> None:
         """Let so many turns pass; what has lingered long enough goes on."""
-        held, self.held = self.held, []
+        held = self.held[:]
+        self.held.clear()
         for left, goes_on in held:
             if left <= turns:
                 goes_on()
@@ -132,38 +121,6 @@ class VirtualLoop(asyncio.SelectorEventLoop):
             self.clock.until = self.clock.now + seconds
 
 
-class Lingering:
-    """Lets tasks that give way to others on a loop do so for some turns more: `asyncio.sleep(0)` stands for what takes time.
-
-    What is called soon otherwise is called in its order, as a loop promises: tasks begin, and those that waited for something
-    go on, when it is their turn.
-
-    chooser  chooses for how many turns; None where nobody lingers
-    """
-
-    def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
-        self.chooser: random.Random | None = None
-        self._loop = loop
-        self._begun = weakref.WeakSet[asyncio.Task[Any]]()
-        self._soon = loop.call_soon
-        loop.call_soon = self._call_soon  # type: ignore[assignment,method-assign]  # tasks ask the loop for it each time
-
-    def _call_soon(self, callback: Callable[..., Any], *args: Any, **context: Any) -> asyncio.Handle:
-        task = getattr(callback, "__self__", None)
-        if not isinstance(task, asyncio.Task) or getattr(callback, "__name__", type(callback).__name__) not in _STEPS:
-            return self._soon(callback, *args, **context)
-        begun, chooser = task in self._begun, self.chooser
-        self._begun.add(task)
-        lingers = begun and chooser is not None and chooser.random() < _LINGERS
-        if chooser is None or not lingers:
-            return self._soon(callback, *args, **context)
-        turns, goes_on = chooser.choice(_TURNS_MORE), partial(self._soon, callback, *args, **context)
-        if isinstance(self._loop, VirtualLoop):
-            self._loop.clock.held.append((turns, goes_on))
-            return asyncio.Handle(goes_on, (), self._loop)
-        return self._loop.call_later(turns * _TURN, goes_on)
-
-
 class Loop:
     """An event loop on a thread of its own, on which coroutines run, each within a time limit.
 
@@ -176,7 +133,8 @@ class Loop:
         self._virtual = VirtualLoop() if virtual else None
         self._loop: asyncio.AbstractEventLoop = self._virtual or asyncio.new_event_loop()
         self._loop.set_exception_handler(_unless_left)
-        self._lingering = Lingering(self._loop)
+        held = None if self._virtual is None else self._virtual.clock.held
+        self._lingering = Lingering(self._loop, held)
         self.stopped = threading.Event()
         self._lock = threading.Lock()  # nothing is submitted behind the end
         self._thread = Thread(self._serve)
@@ -225,9 +183,8 @@ class Loop:
 
     def linger(self, seed: int | None) -> None:
         """Let tasks linger from now on as a seed chooses, or not any more."""
-        chooser = None if seed is None else random.Random(seed)
-        self._lingering.chooser = chooser if chooser is not None and chooser.random() < _LINGERING else None
-        if chooser is None and self._virtual is not None:
+        self._lingering.begin(seed)
+        if seed is None and self._virtual is not None:
             with contextlib.suppress(RuntimeError):  # the loop was given up
                 self._loop.call_soon_threadsafe(self._virtual.clock.release)
 
@@ -289,50 +246,6 @@ async def _outcome(work: Work) -> tuple[Any, BaseException | None]:
         raise
     except BaseException as error:  # noqa: BLE001 - it is raised again in the thread that asked
         return None, error
-
-
-class Gate:
-    """Lets callers make their first calls in an order that a seed chooses, and holds an event loop until all have, so that they overlap.
-
-    turns  for each caller, how many turns of the loop its first call comes later: it may meet others in their middle
-    """
-
-    def __init__(self, callers: int, limit: float, seed: int) -> None:
-        chooser = random.Random(seed)
-        self._line = chooser.sample(range(callers), callers)
-        late = chooser.random() < _LATE
-        later = dict(zip(self._line[1:], chooser.choices(_LATER, k=callers - 1), strict=True)) if late else {}
-        self.turns = [later.get(caller, 0) for caller in range(callers)]
-        self._may_call = [threading.Event() for _ in range(callers)]
-        self._may_call[self._line[0]].set()
-        self._submitted = 0
-        self._lock = threading.Lock()
-        self._open = threading.Event()
-        self._limit = limit
-
-    def enter(self, caller: int) -> None:
-        """Wait until those before a caller have made their calls."""
-        self._may_call[caller].wait(self._limit)
-
-    def submitted(self) -> None:
-        """Count a call that was made."""
-        with self._lock:
-            self._submitted += 1
-            if self._submitted < len(self._line):
-                self._may_call[self._line[self._submitted]].set()
-            else:
-                self._open.set()
-
-    def hold(self) -> None:
-        """Wait on the loop's own thread."""
-        self._open.wait(self._limit)
-
-
-async def after_turns(turns: int, work: Work) -> Any:
-    """Return what work gives that begins so many turns of the loop later."""
-    for _ in range(turns):
-        await asyncio.sleep(0)
-    return await work()
 
 
 async def called(function: Callable[[], Any]) -> Any:

@@ -22,7 +22,7 @@ from conformance.judge.history import History
 from conformance.judge.judge import Judge
 from conformance.references.background_tasks import BackgroundTasks
 from conformance.system.broken import Broken
-from conformance.system.event_loop import Gate
+from conformance.system.interleaving import Gate
 from conformance.verdict import Verdict
 from statemachines.compile import load
 from statemachines.rows.programs import RowFailure

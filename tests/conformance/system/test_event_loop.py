@@ -13,7 +13,8 @@ import pytest
 from conformance.references.job import Jobs
 from conformance.references.job_delivery import Reply
 from conformance.system import Broken
-from conformance.system.event_loop import Gate, Loop
+from conformance.system.event_loop import Loop
+from conformance.system.interleaving import Gate
 from statemachines.compile import load
 from tests.conformance.systems import adapted
 
