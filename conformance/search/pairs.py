@@ -133,8 +133,11 @@ def _meet(
 def _look_beside(driver: Driver, calls: Calls, chooser: random.Random) -> tuple[int, Asked] | None:
     """Return which of two callers looks at what it is about, as soon as its call is over, and how; None where none can.
 
-    What it has seen by then, the other call must not take back, however late that comes.
+    What it has seen by then, the other call must not take back, however late that comes. Of a system whose effects come later
+    than its replies a look tells nothing yet.
     """
+    if driver.case.judge.lockstep.stepper.declaration.settles:
+        return None
     caller = chooser.randrange(len(calls))
     one, other = calls[caller], calls[1 - caller]
     look = driver.look_at(one[1], chooser)
