@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Literal, cast
 
 from statemachines.lifecycle import (
-    WITH_ANY_CODE,
     Assignment,
     Creation,
     Effects,
@@ -163,7 +162,7 @@ def otherwise(reader: Reader, node: Node | None) -> Otherwise | None:
     answer = cast(Scalar, node.get("answer") if isinstance(node, Mapping) else node)
     kind, _, code = answer.text.partition(" ")
     known = cast("Literal['refused', 'unchanged', 'open']", kind)
-    any_code = reader.expr_or_none(node.get(WITH_ANY_CODE)) if isinstance(node, Mapping) else None
+    any_code = reader.expr_or_none(node.get("any code")) if isinstance(node, Mapping) else None
     return Otherwise(known, code.strip(), answer.where, permitted, any_code)
 
 

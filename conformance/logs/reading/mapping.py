@@ -10,6 +10,7 @@ from conformance.logs.reading.fields import MS
 from conformance.system import Declaration, declared
 from statemachines.compile import Compiled
 from statemachines.kernel import Operation
+from statemachines.types import RecordType
 
 Kind = Literal["call", "begins", "ends", "signal"]
 KINDS: tuple[Kind, ...] = ("call", "begins", "ends", "signal")
@@ -118,7 +119,8 @@ def of_spans(compiled: Compiled) -> LogMap:
 
 
 def _span(lifecycle: str, operation: Operation) -> Rule:
-    parts = operation.reply.fields if operation.reply is not None else None
+    kind = operation.reply.type if operation.reply is not None else None
+    parts = kind.fields if isinstance(kind, RecordType) else None
     whole = "attributes.gives" if operation.reply is not None and parts is None else ""
     return Rule(
         {"is": "span", "name": [operation.name, f"{lifecycle}.{operation.name}"]},
