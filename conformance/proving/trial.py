@@ -175,9 +175,12 @@ class Prover:
         *,
         descending: bool = False,
     ) -> Adapter:
-        """Open a system that does what a model does; with `descending` ids each new one comes before those there are."""
+        """Open a system that does what a model does; with `descending` ids each new one comes before those there are.
+
+        Also where the mistake leaves open what the spec says: a system does something wherever it is called.
+        """
         declares = {"policies": dict(policies), "limits": dict(limits or {})}
-        return self._opened(model_system(kernel, declares, descending=descending))
+        return self._opened(model_system(_anywhere(kernel), declares, descending=descending))
 
     def _opened(self, system: type[ModelSystem]) -> Adapter:
         adapter = open_system(self.compiled, system)
@@ -269,6 +272,17 @@ class Prover:
     def exploration(self) -> Exploration:
         """The configurations of the small scope in which mistakes are compared that no row finds."""
         return self._comparison(()).exploration
+
+
+def _anywhere(compiled: Compiled) -> Compiled:
+    """Return the life cycle without what says where nothing is said."""
+    said = tuple(
+        replace(each, requires=tuple(one for one in each.requires if one.answer != "avoided"))
+        for each in compiled.kernel.operations
+    )
+    if said == compiled.kernel.operations:
+        return compiled
+    return Compiled(compiled.lifecycle, replace(compiled.kernel, operations=said), compiled.words)
 
 
 def _result(mutant: Mutant, outcome: Outcome, **told: Any) -> MutantResult:

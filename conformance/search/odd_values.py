@@ -10,7 +10,7 @@ from statemachines.compile import Compiled
 from statemachines.types import Id, List, Optional, RecordType, Text, Type, present
 
 PIECES = ("x", "é", "😀")
-LONG = "ä€😀 " * 1250  # more than whoever cuts texts leaves of one
+LONG = "ä€😀 " * 7000  # more than whoever cuts texts leaves of one, and more than a pipe holds: 64 KiB
 NOT_SHORT = 100  # characters of a text beyond which it is not short
 LONG_END = "x" * 200  # of a name: more than a column or a key may hold
 UNTIDY = ("", " x ", "one\n\n two", "é😀", "<b>&amp; %s {x}</b>", '{"b":1, "a":2}', LONG)

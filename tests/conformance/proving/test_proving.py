@@ -95,6 +95,43 @@ def outcome(proof: Proof, clause: str, does: str = "") -> str:
     return trial.outcome
 
 
+GUESSING = """
+lifecycle: errands
+version: 1
+about: An errand that is done may be hidden, and what can be guessed of it then is not said.
+entities:
+  Errand:
+    id: minted
+    fields:
+      hidden: {type: bool, default: false}
+    states: {active: [going], terminal: [done]}
+operations:
+  begin:
+    create: {Errand: {}}
+    gives: {id: errand.id}
+  finish:
+    takes: {errand: Errand}
+    move: {going: done}
+  hide:
+    takes: {errand: Errand}
+    set: {errand.hidden: {when: errand.terminal, to: true}}
+  guess:
+    takes: {errand: Errand}
+    unsaid: errand.hidden
+    gives: errand.terminal
+"""
+
+
+def test_a_mistake_that_leaves_open_what_the_spec_says_is_none_that_a_system_shows(tmp_path: Path) -> None:
+    file = tmp_path / "errands.yaml"
+    file.write_text(GUESSING, encoding="utf-8")
+    found = proved(load(file), clause="operations.hide.set.errand.hidden")
+    assert {each.does: each.outcome for each in found.trials} == {
+        "does not do it": "allowed",
+        "does it whether `errand.terminal` or not": "allowed",
+    }
+
+
 def test_a_mistake_is_found_by_the_row_that_is_about_it(proof: Proof) -> None:
     (trial,) = (
         each for each in proof.trials if each.clause == "operations.finish.move.going" and "dropped" in each.does

@@ -312,3 +312,31 @@ def x31(s: Any) -> None:
         s.complete(task, "x")
         s.notify(task)
     assert [each["task_id"] for each in s.notifications()] == tasks
+
+
+def x32(s: Any) -> None:
+    kept, told, sent = do.agent(s), do.agent(s), do.watched(s)
+    s.background(sent)
+    s.retain(kept)
+    s.notify(told)
+    tasks = [do.agent(s), do.watched(s), sent, do.main(s), do.session(s, "one"), kept, told]
+    for task in (*tasks, tasks[0]):
+        s.foreground(task)
+        assert s.foregrounded_id() == task
+        do.has(s, task, backgrounded=False)
+    assert sorted(s.background_tasks()) == sorted(tasks[1:])
+
+
+def x33(s: Any) -> None:
+    done, broken, late, stopped = do.agent(s), do.watched(s), do.main(s), do.session(s, "one")
+    s.complete(done, "x")
+    s.notify(done)
+    s.fail(broken, "x")
+    s.kill(late)
+    s.complete(late, "x")
+    s.kill(stopped)
+    s.append_message(stopped, "two")
+    for task, status in ((done, "completed"), (broken, "failed"), (late, "killed"), (stopped, "killed")):
+        s.foreground(task)
+        assert s.foregrounded_id() == task
+        do.has(s, task, backgrounded=False, status=status)

@@ -131,3 +131,23 @@ class AlikeIsToldAlready(Lie):
             task.notified = True
             return
         super()._notify(task, **about)
+
+
+class KeptIsNotInFront(Lie):
+    """A task that somebody keeps is shown without being the one at the front."""
+
+    row, calls = "X32", 6
+
+    def _foreground(self, task: AgentTask) -> list[str]:
+        return list(task.messages) if task.retain else super()._foreground(task)
+
+
+class EndedStaysBehind(Lie):
+    """A session that was killed is at the front and in the background."""
+
+    row, calls = "X33", 4
+
+    def _foreground(self, task: AgentTask) -> list[str]:
+        messages = super()._foreground(task)
+        task.backgrounded = task.session and task.status == "killed"
+        return messages
