@@ -11,6 +11,7 @@ from contextlib import suppress
 from typing import Any
 
 from statemachines.model import BaseModel, Impossible, Outcome, Values
+from statemachines.undecided import Undecided, read_of
 
 MOST_STATES = 200  # states on the way that are looked at; beyond them one order stands for the rest
 MOST_KEPT = 4_000  # states whose steps are kept for a model
@@ -176,25 +177,30 @@ class _Kept:
     def __init__(self, model: BaseModel) -> None:
         self._choices = model.limits, model.policies
         self._states: dict[Any, Any] = {}
-        self._steps: dict[int, tuple[list[tuple[Any, list[Outcome]]], list[int]]] = {}
+        self._steps: dict[int, tuple[list[tuple[Any, list[Outcome]]], list[int], set[str]]] = {}
 
     def one(self, frozen: Any) -> Any:
         """Return the one object that stands for a state."""
         return self._states.setdefault(frozen, frozen)
 
     def steps(self, frozen: Any, model: BaseModel) -> list[tuple[Any, list[Outcome]]]:
-        """Return what the steps from a state lead to, each with what was done; they witness what they do each time."""
+        """Return what the steps from a state lead to, each with what was done; they witness what they do each time, and read what they read."""
         found = self._steps.get(id(frozen))
         if found is None:
             seen, model.seen = model.seen, bytearray(len(model.seen))
+            read = read_of(model.policies)
+            before = {*read}
+            read.clear()
             try:
                 steps = [(self.one(other.freeze()), outcomes) for other, outcomes in unasked(frozen, model)]
                 witnessed = [clause for clause, was in enumerate(model.seen) if was]
             finally:
                 model.seen = seen
-            found = self._steps[id(frozen)] = steps, witnessed
+            found = self._steps[id(frozen)] = steps, witnessed, {*read}
+            read |= before
         for clause in found[1]:
             model.seen[clause] = 1
+        read_of(model.policies).update(found[2])
         return found[0]
 
     def fits(self, model: BaseModel) -> bool:
@@ -209,7 +215,12 @@ def _kept_for(model: BaseModel) -> _Kept:
     It is nothing where steps depend on more than the state: on what is doubted, or on instants of which it is not known when
     they were; nor where somebody notes what they read.
     """
-    if model.LOOSE or type(model.now) is not int or not type(model.limits) is type(model.policies) is Values:
+    if (
+        model.LOOSE
+        or type(model.now) is not int
+        or type(model.limits) is not Values
+        or type(model.policies) not in (Values, Undecided)
+    ):
         return _Kept(model)
     kept = _KEPT.get(type(model))
     if kept is None or not kept.fits(model):

@@ -31,7 +31,7 @@ def partly_explained(
     try:
         if any(lockstep.advance(each) is not None for each in events[:-1]):
             return ()
-        return max((longest(lockstep.stepper, each, events[-1]) for each in lockstep.configurations), key=len)
+        return max((longest(lockstep.stepper, each, events[-1]) for each in lockstep.decided()), key=len)
     except Restless:
         return ()
 

@@ -135,7 +135,7 @@ def endless(lockstep: Lockstep, callers: Sequence[Wanted]) -> bool:
     if not any(map(lockstep.stepper.facts.blocks, calls)):
         return False
     start = tuple(len(wanted) for wanted in callers)
-    waiting = [(start, rested.freeze()) for each in lockstep.configurations for rested in lockstep.rests(each.model)]
+    waiting = [(start, rested.freeze()) for each in lockstep.decided() for rested in lockstep.rests(each.model)]
     known = set(waiting)
     while waiting:
         left, frozen = waiting.pop()

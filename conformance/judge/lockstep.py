@@ -7,9 +7,10 @@ what was seen. One idea: what an event makes of these configurations.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
+from functools import partial
 from typing import Any, TypeVar
 
 from conformance.budget import Budget
@@ -25,6 +26,7 @@ from statemachines.model import BaseModel, Decision, Impossible, Outcome, Signal
 from statemachines.quiescence import of_its_own, reached, settled
 from statemachines.rows import Observed
 from statemachines.types import holds_documents
+from statemachines.undecided import Undecided, each_choice, joined, read_of, with_each_choice
 
 Found = TypeVar("Found")
 
@@ -58,7 +60,7 @@ class Lockstep:
         self.seen = bytearray(len(compiled.kernel.clauses))
         left_out = dict.fromkeys([(), *((each,) for each in deviating), tuple(deviating)])
         self._kinds = [compiled.without(each).model_class if deviating else compiled.model_class for each in left_out]
-        self.configurations = self._each_way([Configuration(model) for model in self.stepper.fresh(self.seen)])
+        self.configurations = self._each_way([Configuration(self.stepper.fresh(self.seen))])
         self.blind = declaration.clock != "virtual" and not ordered_by_completion(compiled, declaration)
         self.unsure = self.blind
         self._files: dict[str, Any] = {}
@@ -76,18 +78,22 @@ class Lockstep:
         other._files = dict(self._files)
         other.configurations = [
             replace(each, model=model)
-            for each in self.configurations
+            for each in self.decided()
             for model in other.stepper.choosing(each.model, policies)
         ]
         for each in other.configurations:
             each.model.seen = other.seen
         return other
 
+    def decided(self) -> list[Configuration]:
+        """Return every explanation with each choice that is not known to have been another one."""
+        return [replace(each, model=model) for each in self.configurations for model in each_choice(each.model)]
+
     # ── What may come next ──
 
     def allows(self, call: Observed) -> bool:
         """Return whether a call could be explained, without taking it as made; it witnesses nothing."""
-        return any(any(True for _ in self._explained(each, call, [])) for each in self._forks())
+        return any(any(self._by_choice(each, lambda start: self._is_explained(start, call))) for each in self._forks())
 
     def awaits(self, call: Observed) -> bool:
         """Return whether more may come of a call by some explanation, be it not the one that has all of it; it witnesses nothing.
@@ -95,12 +101,19 @@ class Lockstep:
         That is a signal, or of what only reads another reply.
         """
         if self.stepper.facts.observes(call.operation):
-            return not all(any(True for _ in self._explained(each, call, [])) for each in self._forks())
+            return not all(
+                all(self._by_choice(each, lambda start: self._is_explained(start, call))) for each in self._forks()
+            )
         return any(
             bool(found)
             for each in self._forks()
-            for found in self._whenever(each, lambda start: any(self._may_come(start, call)))
+            for found in self._by_choice(
+                each, lambda start: self._whenever(start, lambda then: any(self._may_come(then, call)))
+            )
         )
+
+    def _is_explained(self, start: Configuration, call: Observed) -> list[bool]:
+        return [any(True for _ in self._explained(start, call, []))]
 
     def _forks(self) -> Iterator[Configuration]:
         return (replace(each, model=each.model.fork()) for each in self.configurations)
@@ -118,8 +131,12 @@ class Lockstep:
         """Return whether the spec leaves open what a call would do here, or whether it comes back, by some explanation."""
         if not self.stepper.facts.leaves_open(operation):
             return False
-        models = (model for each in self.configurations for model, _ in self._own_steps(each.model))
-        return any(each.avoid or each.blocks for each in (self.decision(operation, arguments, one) for one in models))
+
+        def avoided(start: Configuration) -> list[bool]:
+            decisions = (self.decision(operation, arguments, model) for model, _ in self._own_steps(start.model))
+            return [any(each.avoid or each.blocks for each in decisions)]
+
+        return any(any(self._by_choice(each, avoided)) for each in self._forks())
 
     def blocks_for(self, operation: str, arguments: Mapping[str, Any]) -> int | None:
         """Return the milliseconds for which a call may block now, by the first explanation; None for one that may not."""
@@ -184,7 +201,7 @@ class Lockstep:
         if not after and len(self._kinds) > 1:
             after, _ = self._explanations(self._each_way(configurations), event)
             after = self._each_way(after)
-        return self._first_of_each(_by_state(after)), reason
+        return self._first_of_each(_by_state(_joined(after))), reason
 
     def forget_files(self, most: int) -> None:
         """Forget for which records files were told, but for the last so many."""
@@ -215,7 +232,11 @@ class Lockstep:
             most = min(self.budget.own_steps, left)
             kind, _, *rest = state
             states = reached(each.model.fork(), most, lambda taken: not all(map(silent, taken)))
+            read = read_of(each.model.policies)
+            read.clear()
             becomes = [(kind, frozen, *rest) for frozen, _ in states]
+            if read:
+                continue  # with another choice it becomes something else
             left -= len(becomes)
             later.update(dict.fromkeys(becomes, each))
         return found
@@ -275,11 +296,13 @@ class Lockstep:
         reasons: list[Finding] = []
         found: list[Configuration] = []
         for each in configurations:
+            why: list[Finding] = []
             try:
-                found += self._explained(each, call, reasons)
+                found += self._by_choice(each, partial(self._explained, call=call, reasons=why), why.clear)
             except Impossible as impossible:
                 # A model that lacks a sentence explains nothing where its rules have no answer.
-                reasons.append(cannot_be(impossible, call))
+                why.append(cannot_be(impossible, call))
+            reasons += why
         if not (found or reasons):
             reasons.append(cannot_be(NO_WAY, call))
         return found, either(reasons[0], reasons) if reasons else None
@@ -292,11 +315,7 @@ class Lockstep:
         found: list[Configuration] = []
         for configuration in configurations:
             with suppress(Impossible):
-                for explained in self._whenever(
-                    configuration, lambda start: explanations(self.stepper, start, history)
-                ):
-                    found += explained.ends
-                    self.unsure = self.unsure or explained.partial
+                found += self._by_choice(configuration, lambda start: self._orders(start, history))
         for end in found:
             for call in history.calls:
                 end.note(self.stepper.faults_of_sent(end.model, call))
@@ -316,7 +335,22 @@ class Lockstep:
         clause = f"operations.{wrong.operation}"
         return Finding("refused", clause, wrong.operation, "accepted", f"refused {wrong.refused}")
 
+    def _orders(self, start: Configuration, history: History) -> Iterator[Configuration]:
+        """Walk what calls made at once lead to from a configuration."""
+        for explained in self._whenever(start, lambda then: explanations(self.stepper, then, history)):
+            self.unsure = self.unsure or explained.partial
+            yield from explained.ends
+
     # ── One call on one configuration ──
+
+    def _by_choice(
+        self,
+        start: Configuration,
+        work: Callable[[Configuration], Iterable[Found]],
+        withdraw: Callable[[], object] = lambda: None,
+    ) -> Iterator[Found]:
+        """Work something out of a configuration with each choice that makes a difference to it (`with_each_choice`)."""
+        return with_each_choice(start.model, lambda model: work(replace(start, model=model)), withdraw)
 
     def _whenever(self, start: Configuration, work: Callable[[Configuration], Found]) -> Iterator[Found]:
         """Work something out of a configuration, whenever it was, within what is known of the instants."""
@@ -452,7 +486,31 @@ class Lockstep:
 def _state(configuration: Configuration) -> Any:
     """Return what makes a configuration another one."""
     model = configuration.model
-    return type(model), model.freeze(), configuration.standing, configuration.unordered, *vars(model.policies).values()
+    return (
+        type(model),
+        model.freeze(),
+        configuration.standing,
+        configuration.unordered,
+        tuple(vars(model.policies).items()),
+    )
+
+
+def _joined(configurations: list[Configuration]) -> list[Configuration]:
+    """Join those that differ in nothing but a choice, where there is one with each: so far it has made no difference."""
+    if len(configurations) < 2 or not isinstance(configurations[0].model.policies, Undecided):
+        return configurations
+    alike: dict[Any, list[Configuration]] = {}
+    for each in configurations:
+        alike.setdefault(_state(each)[:-1], []).append(each)
+    found: list[Configuration] = []
+    for several in alike.values():
+        for policies, places in joined([each.model.policies for each in several]):
+            first, *others = (several[place] for place in places)
+            for other in others:
+                first.excuse(other)
+            first.model.policies = policies
+            found.append(first)
+    return found
 
 
 def _distinct(configurations: Sequence[Configuration]) -> list[Configuration]:

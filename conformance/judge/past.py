@@ -162,6 +162,7 @@ class Past:
 
     def _watch(self, other: Lockstep) -> None:
         """Note from now on which choices are read."""
+        other.configurations = other.decided()
         for each in other.configurations:
             each.model.policies = Watched(vars(each.model.policies), self.read)
 

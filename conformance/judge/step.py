@@ -23,6 +23,7 @@ from statemachines.kernel import ANY_CODE
 from statemachines.lifecycle import ANY
 from statemachines.model import BaseModel, Decision, Impossible, Outcome, Signal, Values
 from statemachines.rows import Observed
+from statemachines.undecided import Undecided
 
 
 class Contradiction(Exception):
@@ -111,15 +112,16 @@ class Stepper:
         late = not (declaration.settles or declaration.rests)
         self._late = " (if it comes later, declare `settles`)" if late else ""
 
-    def fresh(self, seen: bytearray) -> list[BaseModel]:
-        """Make a model at the start of a case, for every choice that may be the system's; all witness in `seen`."""
+    def fresh(self, seen: bytearray) -> BaseModel:
+        """Make a model at the start of a case, which witnesses in `seen`. What need not be declared, and is not, may be any choice."""
         declared = self.declaration.policies
+        model = self.compiled.model(self.declaration.limits, declared)
+        model.seen = seen
         unknown = [name for name in self.compiled.kernel.undeclared if name not in declared]
-        choices = ({**declared, **chosen} for chosen in self._chosen(unknown))
-        models = [self.compiled.model(self.declaration.limits, each) for each in choices]
-        for model in models:
-            model.seen = seen
-        return models
+        if unknown:
+            known = {name: value for name, value in vars(model.policies).items() if name not in unknown}
+            model.policies = Undecided(known, {name: self._choices(name) for name in unknown})
+        return model
 
     def choosing(self, model: BaseModel, names: Sequence[str]) -> Iterator[BaseModel]:
         """Walk a model with every choice of some policies that can have made no difference so far: it is at rest."""
@@ -130,8 +132,10 @@ class Stepper:
                 yield other
 
     def _chosen(self, names: Sequence[str]) -> Iterator[dict[str, Any]]:
-        lists = [[word.text for word in self.compiled.lifecycle.policies[name].choices] for name in names]
-        yield from (dict(zip(names, chosen, strict=True)) for chosen in itertools.product(*lists))
+        yield from (dict(zip(names, chosen, strict=True)) for chosen in itertools.product(*map(self._choices, names)))
+
+    def _choices(self, policy: str) -> list[str]:
+        return [word.text for word in self.compiled.lifecycle.policies[policy].choices]
 
     @property
     def policies(self) -> SimpleNamespace:

@@ -65,7 +65,7 @@ class Following:
         self.lockstep = Lockstep(compiled, declaration, budget, instants)
         self._kernel = compiled.kernel
         self._hidden = HiddenCalls(compiled, log_map.hidden, self.lockstep)
-        self.points: list[Followed] = [Followed(each) for each in self.lockstep.configurations]
+        self.points: list[Followed] = [Followed(each) for each in self.lockstep.decided()]
         self.doubt = ""
         self._count = 0  # of instants at which calls began or ended
 

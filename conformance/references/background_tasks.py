@@ -110,6 +110,7 @@ class BackgroundTasks:
             "cancelled_body": "canceled",
             "crash": "failed",
             "spawn_after_cancel": "canceled",
+            "born_canceled": "runs_until_it_returns",
             "id_order": "text",
             "spawn_throws": "reaches_caller",
             "canceled_outcome": "as_returned",

@@ -251,7 +251,7 @@ class Driver:
         lockstep = self.case.judge.lockstep
         if not any(lockstep.stepper.facts.leaves_open(operation) for operation, _ in calls):
             return False
-        models = (model for each in lockstep.configurations for model in lockstep.rests(each.model))
+        models = (model for each in lockstep.decided() for model in lockstep.rests(each.model))
         return any(_goes_astray(model.fork(), calls) for model in models)
 
     def observe(self, *calls: dict[str, Any]) -> None:

@@ -101,7 +101,7 @@ class AllAnswers:
         self.seen = lockstep.seen
         self._clauses = compiled.kernel.clauses
         self.read: set[str] = set()
-        self._configurations = [_Explanation(each.model) for each in lockstep.configurations]
+        self._configurations = [_Explanation(each.model) for each in lockstep.decided()]
         for each in self._configurations:
             each.model.policies = Watched(vars(each.model.policies), self.read)
         self._losing = {each.name for each in compiled.kernel.operations if each.loses_files}

@@ -494,6 +494,8 @@ def test_a_case_goes_on_after_a_finding_as_the_model_would_have_it() -> None:
 def test_more_explanations_than_are_held_leave_the_judge_unsure(held: int, unsure: bool) -> None:
     watched = Watched(load("local-agent"), replace(USUAL, configurations=held))  # how it shows prompts is not declared
     watched.must("foregrounded_id", gives=None)
+    assert len(watched.judge.lockstep.configurations) == 1  # nothing has asked for that yet
+    watched.must("register_async", "look", "p", None, None, None, gives={"task_id": "a1"})
     assert watched.judge.unsure is unsure
     assert len(watched.judge.lockstep.configurations) == held
 

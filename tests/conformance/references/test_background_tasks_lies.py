@@ -183,6 +183,8 @@ SCRIPTS: dict[str, Sequence[Step]] = {
     "RaisedTaskCompletes": [RAISES, END, LIST],
     "RaisedAfterCancelHasCompleted": [ALL, RAISES, LIST],
     "CanceledFromTheStartIsNotTold": [ALL, SPAWN, END, DRAIN],
+    "NeverRunsIsToldTwice": [ALL, SPAWN, DRAIN],
+    "BornCanceledAndRaisedIsToldTwice": [ALL, RAISES, DRAIN],
     "ObligingBodyWakesNobody": [OBLIGES, [WAIT, ALL]],
     "HistoryKeepsThirty": [SPAWN, ATTACH, BLOCKS, peek(110)],
 }

@@ -284,6 +284,53 @@ class CanceledFromTheStartIsNotTold(Lie):
             table.queue.pop()
 
 
+class NeverRuns(Choosing, born_canceled="never_runs"):
+    """A right system in which what is spawned after a cancel of all never runs, and that says so."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._born: set[str] = set()
+
+    def _spawn(self, table: TaskTable, label: str) -> TaskRow:
+        row = super()._spawn(table, label)
+        if table.session.cancelled:
+            self._born.add(row.task_id)
+        return row
+
+    async def _supervise(self, table: TaskTable, row: TaskRow) -> None:
+        if row.task_id not in self._born:
+            await super()._supervise(table, row)
+            return
+        if row.body.done():
+            row.body.exception()  # nobody asks for it
+        else:
+            row.body.cancel()
+        self._return(table, row, "completed", "")
+
+
+class NeverRunsIsToldTwice(NeverRuns, Lie):
+    """What never runs is told twice."""
+
+    row, calls = "X52", 3
+    right = NeverRuns
+
+    def _return(self, table: TaskTable, row: TaskRow, outcome: str, text: str) -> None:
+        super()._return(table, row, outcome, text)
+        if row.task_id in self._born:
+            self._deliver(table, self._outcome(row, outcome, text))
+
+
+class BornCanceledAndRaisedIsToldTwice(Lie):
+    """A body that raises at once is told twice where all were cancelled before: as failed, and as canceled."""
+
+    row, calls = "X53", 3
+
+    def _end(self, table: TaskTable, row: TaskRow, status: str, outcome: Reply) -> None:
+        super()._end(table, row, status, outcome)
+        if table.session.cancelled and status == "failed":
+            self._deliver(table, self._outcome(row, "canceled", ""))
+
+
 class ObligingBodyWakesNobody(Lie):
     """A task whose body returns because all were cancelled ends without waking who waits."""
 
