@@ -16,6 +16,9 @@ from statemachines.undecided import Undecided, read_of
 MOST_STATES = 200  # states on the way that are looked at; beyond them one order stands for the rest
 MOST_KEPT = 4_000  # states whose steps are kept for a model
 KINDS = 8  # of models, for which they are kept
+STEPS_OF_EACH = (
+    3  # on average, of the results that are looked for: where many records may each do something, most lead to the same
+)
 
 
 def settled(model: BaseModel) -> Iterator[tuple[BaseModel, list[Outcome]]]:
@@ -150,12 +153,17 @@ def reached(
     start = kept.one(model.freeze())
     known = {(id(start), _signals([])): start}  # by which they are, not by what they hold: that takes long to compare
     waiting: list[tuple[Any, list[Outcome]]] = [(start, [])]
-    more = False
+    more, left = False, STEPS_OF_EACH * most
     while waiting:
         frozen, taken = waiting.pop(0)
         taken = [*taken, *telling(frozen, model)]
         yield frozen, taken
-        for result, outcomes in kept.steps(frozen, model):
+        if left <= 0:
+            more = True
+            continue
+        following = kept.steps(frozen, model)
+        left -= len(following)
+        for result, outcomes in following:
             steps = [*taken, *outcomes]
             point = (id(result), _signals(steps if never is not None else []))  # a signal makes it another one
             if point in known or (never is not None and never(steps)):

@@ -184,7 +184,7 @@ class Case:
             refused = code_of(refusal)
         except Broken as broken:
             expected = "the clock moves" if wait else "an answer"
-            raise self._broken(call.operation, expected, broken) from None
+            raise self._broken(call.operation, expected, broken, call.arguments) from None
         ended, elapsed = next(self._clock), self.adapter.milliseconds - before
         if wait:
             reply, elapsed = None, 0
@@ -234,17 +234,21 @@ class Case:
         return None
 
     def _malformed(self, call: Observed) -> CallFailed:
-        return self._failed("shape", call.operation, WELL_FORMED, call.malformed)
+        return self._failed("shape", call.operation, WELL_FORMED, call.malformed, call.arguments)
 
-    def _broken(self, operation: str, expected: str, broken: Broken) -> CallFailed:
+    def _broken(
+        self, operation: str, expected: str, broken: Broken, arguments: Mapping[str, Any] | None = None
+    ) -> CallFailed:
         seen = f"{broken.message}\n{broken.detail}" if broken.detail else broken.message
-        return self._failed(broken.kind, operation, expected, seen)
+        return self._failed(broken.kind, operation, expected, seen, arguments)
 
-    def _failed(self, kind: str, operation: str, expected: str, seen: str) -> CallFailed:
+    def _failed(
+        self, kind: str, operation: str, expected: str, seen: str, arguments: Mapping[str, Any] | None = None
+    ) -> CallFailed:
         clauses = [f"operations.{each}" for each in operation.split(BESIDE)]
         should = kind in NO_REPLY and all(map(self._facts.recommended, clauses))
         finding = Finding(kind, clauses[0], operation, expected, seen, should)
-        if self.finding is None and self.judge.has_to_answer(operation):
+        if self.finding is None and self.judge.has_to_answer(operation, arguments):
             self.finding = finding
         return CallFailed(finding)
 

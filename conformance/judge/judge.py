@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
+from typing import Any
 
 from conformance.budget import USUAL, Budget
 from conformance.judge import kernel_facts
@@ -94,13 +95,24 @@ class Judge:
         """Return whether more may come of a call by some explanation, without taking it as made; it witnesses nothing."""
         return not self.gave_up and self.lockstep.awaits(call)
 
-    def has_to_answer(self, operation: str) -> bool:
+    def has_to_answer(self, operation: str, arguments: Mapping[str, Any] | None = None) -> bool:
         """Return whether an operation has to answer now, whatever it is, or all of some that are called at once.
 
-        Who does not follow a recommended sentence may stand where the spec leaves open what an operation does.
+        Who does not follow a recommended sentence may stand where the spec leaves open what an operation does: also if
+        nothing has told so far that it is not followed, which is asked where the `arguments` are known.
         """
-        open_now = self.gave_up or self._past.left_out
-        return not (open_now and any(map(self._facts.leaves_open, operation.split(BESIDE))))
+        if not any(map(self._facts.leaves_open, operation.split(BESIDE))):
+            return True
+        if self.gave_up or self._past.left_out:
+            return False
+        past = self._past
+        if arguments is None or not past.events:
+            return True
+        for path in past.at_work(self.lockstep.witnessed()):
+            other = past.again([path])
+            if other is not None and past.explained(other, past.event) is None and other.avoids(operation, arguments):
+                return False
+        return True
 
     def step(self, event: Event) -> Finding | None:
         """Judge a call, or calls that were made at once."""

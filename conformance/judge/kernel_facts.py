@@ -12,7 +12,7 @@ from statemachines.compile import Compiled
 from statemachines.explore import MessageFacts, walked
 from statemachines.expression import Attribute, Var
 from statemachines.generate import keeps
-from statemachines.rows import CallTypes, Observed
+from statemachines.rows import CallTypes, Observed, part_of
 from statemachines.types import RecordType, Type
 
 
@@ -99,14 +99,13 @@ class Facts(CallTypes):
 
         Without those that are `shared`: of records that are one record when they are alike.
         """
-        given = call.reply if isinstance(call.reply, dict) else {"": call.reply}
-        ids = ((entity, given.get(name)) for name, entity in self.minted_in(call.operation, shared=shared).items())
+        ids = ((of, part_of(call.reply, way)) for way, of in self.minted_in(call.operation, shared=shared).items())
         return tuple((entity, each) for entity, each in ids if isinstance(each, str))
 
     def minted_in(self, operation: str, *, shared: bool = True) -> dict[str, str]:
-        """Return the fields of a reply in which a system may tell the id that it chose for a new record, each with its entity.
+        """Return the ways to parts of a reply in which a system may tell the id that it chose for a new record, each with its entity.
 
-        The name is empty where the reply is that id.
+        The way is empty where the reply is that id.
         """
         found = self._operations.get(operation)
         effects = found.effects if found is not None else ()

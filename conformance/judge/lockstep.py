@@ -23,7 +23,7 @@ from conformance.judge.step import Configuration, Stepper, in_each, noted
 from conformance.system import Declaration, each_answer, ordered_by_completion
 from statemachines.compile import Compiled
 from statemachines.model import BaseModel, Decision, Impossible, Outcome, Signal
-from statemachines.quiescence import of_its_own, reached, settled
+from statemachines.quiescence import reached, settled
 from statemachines.rows import Observed
 from statemachines.types import holds_documents
 from statemachines.undecided import Undecided, each_choice, joined, read_of, with_each_choice
@@ -175,12 +175,18 @@ class Lockstep:
     # ── One event on every configuration ──
 
     @property
+    def cost(self) -> int:
+        """How many configurations had to be looked at for the last event, for what the system may have done unasked beside it."""
+        return max(self.stepper.unasked, self.stepper.passed, len(self.configurations))
+
+    @property
     def capped(self) -> bool:
         """Whether there were more ways than were looked at."""
         return self.unsure and not self.blind
 
     def advance(self, event: Event) -> Finding | None:
         """Judge one call, or calls that were made at once; after a finding the configurations are those before."""
+        self.stepper.unasked = self.stepper.passed = 0
         after, reason = self.led_to(self.configurations, event)
         if not after:
             return reason
@@ -432,13 +438,8 @@ class Lockstep:
         Beside a call it has done nothing of which a signal would have been seen. A step that changes nothing, and only
         permits signals, is taken wherever it can be.
         """
-        signals = self.stepper.signals
-
-        def unseen(steps: list[Outcome]) -> bool:
-            return call is not None and signals.left(required(steps), call.signals)[1] is not None
-
         most = self._most_steps(len(self.configurations))
-        capped = yield from of_its_own(model, most, None if call is None else unseen)
+        capped = yield from self.stepper.of_its_own(model, most, None if call is None else call.signals)
         self.unsure = self.unsure or capped
 
     # ── Signals and files ──

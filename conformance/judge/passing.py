@@ -98,6 +98,7 @@ class Passing:
     told     instants that replies told of later on; with them a timer may also fire as soon as its window opens
     missing  signals that were not seen and that some way would have needed: one that explains more than those before it
     partial  not every way was looked at
+    looked   so many configurations, or timers that fire, were
     late     milliseconds by which a timer may fire too late by a clock that runs on
     """
 
@@ -117,6 +118,7 @@ class Passing:
         self._soon = told is not None
         self.missing: list[Signal] = []
         self.partial = False
+        self.looked = 0
         self._late = late
         self._most = most + EACH_SIGNAL * len(seen)
         self._fires = 0
@@ -144,7 +146,8 @@ class Passing:
                 model.now = end
                 yield model, point.taken()
                 model = self.model.thawed(point.frozen)
-            if max(len(known), self._fires + self._orders.tried) > self._most:
+            self.looked = max(self.looked, len(known), self._fires + self._orders.tried)
+            if self.looked > self._most:
                 self.partial = True
                 continue
             for following in self._next(point, model, end):

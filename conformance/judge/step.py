@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Generator, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from types import SimpleNamespace
 from typing import Any
@@ -13,7 +13,7 @@ from conformance.budget import Budget
 from conformance.judge import kernel_facts
 from conformance.judge.differences import Times
 from conformance.judge.finding import NO_SIGNAL, NO_WAY, WELL_FORMED, Finding, cannot_be, said, short
-from conformance.judge.matching import Replies, Sending, Signals
+from conformance.judge.matching import Replies, Sending, Signals, required
 from conformance.judge.observation import instants_in
 from conformance.judge.passing import Moment, Passing, too_long
 from conformance.system import Declaration, Instant, Within, earliest, latest
@@ -22,6 +22,7 @@ from statemachines.compile import Compiled
 from statemachines.kernel import ANY_CODE
 from statemachines.lifecycle import ANY
 from statemachines.model import BaseModel, Decision, Impossible, Outcome, Signal, Values
+from statemachines.quiescence import of_its_own
 from statemachines.rows import Observed
 from statemachines.undecided import Undecided
 
@@ -88,7 +89,8 @@ class Stepper:
     """Takes calls on models of one lifecycle, as one system has declared its limits and choices.
 
     `told` are the instants at which something may have been done that nothing told of at the time; None where nobody asks.
-    `partial` tells that time could have passed in more ways than were looked at. `nodes` counts the steps of searches for orders, of
+    `partial` tells that time could have passed in more ways than were looked at. `unasked` counts what steps of the system's own
+    led to since an event began, and `passed` the ways in which time has passed since then. `nodes` counts the steps of searches for orders, of
     which there are at most `most_nodes`.
     """
 
@@ -108,6 +110,7 @@ class Stepper:
         self.replies = Replies(self.facts, declaration.instants)
         self.transcripts = Transcripts(self.facts.messages, self.replies.may_show)
         self.partial = False
+        self.unasked = self.passed = 0
         self.nodes, self.most_nodes = 0, math.inf
         late = not (declaration.settles or declaration.rests)
         self._late = " (if it comes later, declare `settles`)" if late else ""
@@ -172,11 +175,42 @@ class Stepper:
             yield from ((model, taken) for taken in self._tried(model, call, reasons))
         elif self.facts.wait(call.operation) is not None:
             for then, passed in self._passed(model, call, end, signals, reasons):
-                yield from ((then, [*passed, *taken]) for taken in self._tried(then, call, reasons))
+                for due, done in self._due_then(then, signals):
+                    yield from ((due, [*passed, *done, *taken]) for taken in self._tried(due, call, reasons))
         else:
             for taken in self._tried(model, call, reasons):
                 for then, passed in self._passed(model, call, end, signals, reasons):
                     yield then, [*taken, *passed]
+
+    def _due_then(self, model: BaseModel, signals: Sequence[Signal]) -> Iterator[tuple[BaseModel, list[Outcome]]]:
+        """Walk the model as it is, then what is due at this very instant: it may have been done when a call comes back, or not yet."""
+        left = self.budget.own_steps - self.unasked  # for all the ways in which the time has passed
+        if left > 0 and model.due():
+            capped = yield from self.of_its_own(model, left, signals)
+            self.partial = self.partial or capped
+        else:
+            self.partial = self.partial or bool(left <= 0 and model.due())
+            yield model, []
+
+    def of_its_own(
+        self, model: BaseModel, most: int, signals: Sequence[Signal] | None
+    ) -> Generator[tuple[BaseModel, list[Outcome]], None, bool]:
+        """Walk the model as it is, then every result of what the system may do unasked; it gives whether there were more than `most`.
+
+        Where `signals` were seen it has done nothing that would have sent others; where they are None nobody looked.
+        """
+
+        def unseen(steps: list[Outcome]) -> bool:
+            return signals is not None and self.signals.left(required(steps), signals)[1] is not None
+
+        ways = of_its_own(model, most, None if signals is None else unseen)
+        while True:
+            try:
+                found = next(ways)
+            except StopIteration as over:
+                return bool(over.value)
+            self.unasked += 1
+            yield found
 
     def arrived(
         self, model: BaseModel, within: Within | None, call: Observed, signals: Sequence[Signal], reasons: list[Finding]
@@ -203,9 +237,16 @@ class Stepper:
         self, model: BaseModel, call: Observed, end: int, signals: Sequence[Signal], reasons: list[Finding]
     ) -> Iterator[tuple[BaseModel, list[Outcome]]]:
         """Let time pass until an instant in every way that the signals seen allow; gather what all others would have sent."""
-        most, late = self.budget.ways_of_time, self.declaration.settles if isinstance(end, Instant) else 0
+        most = self.budget.ways_of_time - self.passed
+        if most <= 0:
+            self.partial = True
+            return
+        late = self.declaration.settles if isinstance(end, Instant) else 0
         passing, ms = Passing(self.signals, model, signals, most, self.told, late), latest(end) - earliest(model.now)
-        yield from passing.ways(end)
+        try:
+            yield from passing.ways(end)
+        finally:
+            self.passed += passing.looked
         self.partial = self.partial or passing.partial
         if passing.missing:
             ends = [model.thawed(model.freeze()).wait(ms, prompt=prompt) for prompt in (False, True)]
@@ -250,7 +291,7 @@ class Stepper:
         def lacking(entity: str, *form: Any) -> str:
             name = next((name for name, of in self.facts.minted_in(call.operation).items() if of == entity), "")
             wanted, seen = f"the id of the new {entity}{f' as {name}' if name else ''}", short(call.given)
-            if name:
+            if name and isinstance(call.given, dict):
                 seen = f"no {name}, beside {short({key: each for key, each in call.given.items() if key != name})}"
             raise Contradiction(Finding("shape", f"operations.{call.operation}.gives", call.operation, wanted, seen))
 

@@ -41,6 +41,7 @@ MANY_UNKNOWN = 5  # ids that nobody has, in one list
 EACH_END = 6  # records of an entity, of the oldest and of the newest ones, that are looked at last of all
 # States that steps of its own may lead to after a call: the judge follows each of them at every look.
 MOST_REACHED = 128
+MOST_COST = 300  # configurations that one event is judged on, beyond which a search ends a case
 MOST_EXPLANATIONS = 32  # of what was seen, beyond which a search ends a case: each call takes as many times as long
 LONGEST_CASE = 10_000  # milliseconds within which a case is over
 LONGEST_COSTLY_CASE = 60_000  # the same where each call is a process
@@ -80,8 +81,11 @@ class Driver:
     def is_followed(self) -> bool:
         """Whether what comes next can be judged, and in no more ways than anybody would follow."""
         judge = self.case.judge
+        lockstep = judge.lockstep
         return (
-            not (judge.unsure and not judge.lockstep.blind) and len(judge.lockstep.configurations) <= MOST_EXPLANATIONS
+            not (judge.unsure and not lockstep.blind)
+            and len(lockstep.configurations) <= MOST_EXPLANATIONS
+            and lockstep.cost <= MOST_COST
         )
 
     def call(self, operation: str, number: int) -> None:

@@ -113,7 +113,7 @@ def _field(checker: Checker, node: Field, scope: Scope) -> Typed:
             "field-of-null",
             node.at,
             f"{path or 'this value'} may be null, and null has no {node.name!r}",
-            f"guard it first: {path or 'value'} != null && …",
+            f"guard it first: {path or 'value'} != null && …, or if {path or 'value'} == null then '' else …",
         )
     value = scope.words.field(of, node.name, node.at)
     if value is not None:

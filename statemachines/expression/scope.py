@@ -114,7 +114,7 @@ class Checker:
 
 def _hint(wanted: Type, given: Type) -> str:
     if isinstance(given, Optional):
-        return "it may be null: guard it first with != null &&"
+        return "it may be null: guard it first with != null &&, or if … == null then '' else …"
     if isinstance(wanted, Bool):
         return "write a condition, such as a comparison"
     if isinstance(wanted, Enum):

@@ -23,6 +23,7 @@ from statemachines.rows.trace import (
     Trace,
     filled,
     otherwise,
+    part_of,
     parts,
     shape,
     symbolic,

@@ -160,9 +160,11 @@ class Names:
         """Write a part of a reply; where that may be null and is to stand for what is not, it is guarded."""
         text = value.of(reply)
         found = self.types.gives(self._operations[value.step]) if value.step in self._operations else None
-        if found is None or kind is None or isinstance(kind, Optional) or not isinstance(found, RecordType):
+        if found is None or kind is None or isinstance(kind, Optional) or not value.field:
             return text
-        return f"if {text} == null then '' else {text}" if isinstance(found.field(value.field), Optional) else text
+        for way in reversed(_nullable(found, value.field.split("."))):
+            text = f"if {reply}.{way} == null then '' else {text}"
+        return text
 
     def known(self, value: Any, kind: Type | None) -> str:
         """Write a value that some reply or argument has: never `fresh`."""
@@ -270,3 +272,17 @@ def _odd(sign: str) -> bool:
 def item(line: str) -> str:
     """Write an item of a YAML list, in quotes where YAML would not read the line as it stands."""
     return f"- {json.dumps(line, ensure_ascii=False)}" if _CUT.search(line) else f"- {line}"
+
+
+def _nullable(kind: Type, way: Sequence[str]) -> list[str]:
+    """Return the parts of a reply that may be null on a way to one of its parts; that all of it is not null a row takes for granted."""
+    found = []
+    for count, name in enumerate(way, 1):
+        record = present(kind)
+        field = record.field(name) if isinstance(record, RecordType) else None
+        if field is None:
+            break
+        if isinstance(field, Optional):
+            found.append(".".join(way[:count]))
+        kind = field
+    return found

@@ -20,7 +20,7 @@ _NUMBER = re.compile(r"(?<=-)[0-9]+\Z")
 
 @dataclass(frozen=True, slots=True)
 class Given:
-    """A value out of the reply of an earlier step: `step` is its number, `field` the part, empty for the whole."""
+    """A value out of the reply of an earlier step: `step` is its number, `field` the way to the part (`job.id`), empty for the whole."""
 
     step: int
     field: str
@@ -57,8 +57,7 @@ def filled(value: Any, replies: Mapping[int, Observed]) -> Any:
     """Return an argument with what it takes out of earlier replies; raise RowFailure where one of them lacks that."""
     match value:
         case Given(step=step, field=field):
-            given = replies[step].value if step in replies else None
-            found = given.get(field) if field and isinstance(given, dict) else given
+            found = part_of(replies[step].value if step in replies else None, field)
             if not isinstance(found, str):
                 raise RowFailure("an earlier call gave nothing that a later one could refer to")
             return found
@@ -68,6 +67,13 @@ def filled(value: Any, replies: Mapping[int, Observed]) -> Any:
             return [filled(each, replies) for each in value]
         case _:
             return value
+
+
+def part_of(reply: Any, way: str) -> Any:
+    """Return the part of a reply to which a way leads, such as `job.id`; all of it by the empty one, None where there is none."""
+    for name in way.split(".") if way else ():
+        reply = reply.get(name) if isinstance(reply, dict) else None
+    return reply
 
 
 def parts(value: Any) -> Iterator[Any]:
@@ -144,17 +150,24 @@ class CallTypes:
         return {each.name: present(each.wire) for each in found.parameters} if found is not None else {}
 
     def identified(self, operation: str) -> dict[str, str]:
-        """Return the fields of a reply that hold the id of a record, each with its entity; '' where the reply is an id."""
-        kind = self.gives(operation)
-        fields = kind.fields if isinstance(kind, RecordType) else (("", kind),)
-        ids = ((name, each) for name, field in fields if isinstance(each := present(field), Id))
-        return {name: each.entity for name, each in ids if not self._kernel.entity(each.entity).fixed}
+        """Return the ways to parts of a reply that hold the id of a record, each with its entity; '' where the reply is an id."""
+        found = dict(_ids_in(self.gives(operation)))
+        return {way: entity for way, entity in found.items() if not self._kernel.entity(entity).fixed}
 
     def ids(self, call: Observed) -> dict[str, str]:
-        """Return the ids of records in a reply that is compared, by the field that holds them."""
-        found = call.given if isinstance(call.given, dict) else {"": call.given}
-        names = self.identified(call.operation)
-        return {name: found[name] for name in names if isinstance(found.get(name), str)}
+        """Return the ids of records in a reply that is compared, by the way to each."""
+        found = {way: part_of(call.given, way) for way in self.identified(call.operation)}
+        return {way: each for way, each in found.items() if isinstance(each, str)}
+
+
+def _ids_in(kind: Type, way: str = "") -> Iterator[tuple[str, str]]:
+    """Walk the ways to ids in a value of a type, each with its entity: records in records as well, but no lists."""
+    match present(kind):
+        case Id(entity=entity):
+            yield way, entity
+        case RecordType(fields=fields):
+            for name, field in fields:
+                yield from _ids_in(field, f"{way}.{name}" if way else name)
 
 
 def symbolic(source: Kernel, made: Iterable[Observed | Sequence[Sequence[Observed]]]) -> Trace:

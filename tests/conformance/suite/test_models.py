@@ -83,6 +83,61 @@ def test_what_a_signal_of_a_model_carries_is_shown_as_a_system_shows_it() -> Non
     system.close()
 
 
+LEASES = """
+lifecycle: leases
+version: 1
+about: A lease is given out, or nothing where there is none left.
+variables:
+  free: {type: int, default: 2}
+entities:
+  Lease:
+    id: minted
+    states: {active: [held], terminal: [used]}
+    shows: {lease_id: lease.id}
+operations:
+  claim:
+    create: {Lease: {when: free > 0}}
+    set: {free: free - 1}
+    gives: GIVEN
+  complete:
+    takes: {lease: Lease}
+    move: held -> used
+    otherwise: refused lease_lost
+matrix:
+  N1:
+    about: A lease is used once.
+    level: must
+    source: the source
+    covers: [operations.complete.move, operations.complete.otherwise]
+    act:
+      - one = claim()
+      - complete(ID)
+      - again = complete(ID)
+      - claim()
+      - none = claim()
+    assert: again.refused == lease_lost
+"""
+
+
+@pytest.mark.parametrize(
+    ("gives", "reached"),
+    [
+        ("lease", "one.lease_id"),
+        ("{lease: lease, left: free}", "if one.lease == null then '' else one.lease.lease_id"),
+        (
+            "{lease: if lease == null then null else lease.id, left: free}",
+            "if one.lease == null then '' else one.lease",
+        ),
+    ],
+)
+def test_the_id_of_what_is_new_stands_anywhere_in_a_reply(gives: str, reached: str) -> None:
+    compiled = compile_text(LEASES.replace("GIVEN", gives).replace("ID", reached), "leases.yaml")
+    code, results = whole_run(model_system(compiled), compiled, budget=BRIEF)
+    assert [explained(each) for each in results if each.verdict not in HELD or code != EXIT_CONFORMS] == []
+    made = next(each for each in results if each.id == MACHINE)
+    assert made.verdict is Verdict.PASS
+
+
 def test_a_spec_runs_against_its_own_model() -> None:
     code, results = whole_run("model", load("task-progress"), only=["N1", "E5"])
     assert (code, {each.verdict for each in results}) == (EXIT_CONFORMS, {Verdict.PASS})
