@@ -340,3 +340,26 @@ def x33(s: Any) -> None:
         s.foreground(task)
         assert s.foregrounded_id() == task
         do.has(s, task, backgrounded=False, status=status)
+
+
+def x34(s: Any) -> None:
+    task = do.agent(s)
+    s.complete(task, "x")
+    s.notify(task)
+    s.wait(do.grace(s) - 2)
+    s.release(task)
+    s.wait(do.grace(s) - 2)
+    s.evict()
+    do.has(s, task, status="completed")
+    s.wait(3)
+    s.evict()
+    assert s.get(task) is None
+
+
+def x35(s: Any) -> None:
+    ended, runs, other = (do.main(s, controller=name) for name in ("query-1", "query-1", "query-2"))
+    s.complete(ended, "x")
+    s.abort_parent("query-1")
+    assert s.aborted(runs)
+    assert not s.aborted(other)
+    do.has(s, ended, status="completed")

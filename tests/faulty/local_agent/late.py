@@ -151,3 +151,42 @@ class EndedStaysBehind(Lie):
         messages = super()._foreground(task)
         task.backgrounded = task.session and task.status == "killed"
         return messages
+
+
+class FirstGraceCounts(Lie):
+    """Releasing a task whose grace has begun shows a new one, and the task leaves at the end of the first."""
+
+    row, calls = "X34", 8
+
+    def __init__(self, *given: Any, **named: Any) -> None:
+        super().__init__(*given, **named)
+        self._leaves_at: dict[str, int] = {}
+
+    def _begin_grace(self, task: AgentTask) -> None:
+        super()._begin_grace(task)
+        if task.evict_after is not None:
+            self._leaves_at.setdefault(task.task_id, task.evict_after)
+
+    def _grace_is_over(self, task: AgentTask) -> bool:
+        return task.evict_after is not None and self._leaves_at[task.task_id] <= self._now
+
+
+class EndedSessionTakesController(Lie):
+    """A main session that completes takes the controller away that it shares."""
+
+    row, calls = "X35", 5
+
+    def __init__(self, *given: Any, **named: Any) -> None:
+        super().__init__(*given, **named)
+        self._gone: set[str] = set()
+
+    def complete(self, task: str, result: str) -> None:
+        super().complete(task, result)
+        with self._locked():
+            found = self._find(task)
+            if found is not None and found.controller is not None and found.status == "completed":
+                self._gone.add(found.controller)
+
+    def _abort_named(self, name: str) -> None:
+        if name not in self._gone:
+            super()._abort_named(name)
