@@ -159,7 +159,8 @@ def reached(
         taken = [*taken, *telling(frozen, model)]
         yield frozen, taken
         if left <= 0:
-            more = True
+            here = model.thawed(frozen)
+            more = more or bool(here.own_steps() or here.due())
             continue
         following = kept.steps(frozen, model)
         left -= len(following)
@@ -202,10 +203,10 @@ class _Kept:
             try:
                 steps = [(self.one(other.freeze()), outcomes) for other, outcomes in unasked(frozen, model)]
                 witnessed = [clause for clause, was in enumerate(model.seen) if was]
+                found = self._steps[id(frozen)] = steps, witnessed, {*read}
             finally:
                 model.seen = seen
-            found = self._steps[id(frozen)] = steps, witnessed, {*read}
-            read |= before
+                read |= before
         for clause in found[1]:
             model.seen[clause] = 1
         read_of(model.policies).update(found[2])

@@ -14,8 +14,8 @@ _Known = tuple[tuple[str, Any], ...]
 class Undecided(Values):
     """Choices of which some are not known: of those the first one is read, and it is noted that somebody read it.
 
-    open      the policies that are not known
-    read      those of them that were read
+    _open     the policies that are not known
+    _read     those of them that were read
     _choices  what each policy may be that was not known at first
     _kin      the same policies with more or fewer of them known: where as much is known, they are one object
     """
@@ -37,6 +37,8 @@ class Undecided(Values):
 
     def __getattr__(self, name: str) -> Any:
         """Return the first choice of a policy that is not known."""
+        if name.startswith("_"):  # a copy that is under way has nothing of its own yet
+            raise AttributeError(name)
         plain = name if name in self._open else name.removesuffix("_")  # that of a keyword in Python
         if plain in self._open:
             self._read.add(plain)

@@ -97,10 +97,14 @@ class Facts(CallTypes):
     def minted(self, call: Observed, *, shared: bool = True) -> tuple[tuple[str, str], ...]:
         """Return the ids in a reply that the system may have chosen for new records, each with its entity.
 
-        Without those that are `shared`: of records that are one record when they are alike.
+        Without those that are `shared`: of records that are one record when they are alike. The records that a call is about are
+        not new.
         """
+        operation = self._operations.get(call.operation)
+        parameters = operation.parameters if operation is not None else ()
+        known = [(each.entity, call.arguments.get(each.name)) for each in parameters if each.entity]
         ids = ((of, part_of(call.reply, way)) for way, of in self.minted_in(call.operation, shared=shared).items())
-        return tuple((entity, each) for entity, each in ids if isinstance(each, str))
+        return tuple(each for each in ids if isinstance(each[1], str) and each not in known)
 
     def minted_in(self, operation: str, *, shared: bool = True) -> dict[str, str]:
         """Return the ways to parts of a reply in which a system may tell the id that it chose for a new record, each with its entity.

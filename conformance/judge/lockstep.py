@@ -8,7 +8,7 @@ what was seen. One idea: what an event makes of these configurations.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 from functools import partial
 from typing import Any, TypeVar
@@ -93,27 +93,39 @@ class Lockstep:
 
     def allows(self, call: Observed) -> bool:
         """Return whether a call could be explained, without taking it as made; it witnesses nothing."""
-        return any(any(self._by_choice(each, lambda start: self._is_explained(start, call))) for each in self._forks())
+        with self._beside():
+            return any(any(self._by_choice(each, partial(self._is_explained, call=call))) for each in self._forks())
 
     def awaits(self, call: Observed) -> bool:
         """Return whether more may come of a call by some explanation, be it not the one that has all of it; it witnesses nothing.
 
         That is a signal, or of what only reads another reply.
         """
-        if self.stepper.facts.observes(call.operation):
-            return not all(
-                all(self._by_choice(each, lambda start: self._is_explained(start, call))) for each in self._forks()
+        with self._beside():
+            if self.stepper.facts.observes(call.operation):
+                explained = partial(self._is_explained, call=call)
+                return not all(all(self._by_choice(each, explained)) for each in self._forks())
+            return any(
+                bool(found)
+                for each in self._forks()
+                for found in self._by_choice(
+                    each, lambda start: self._whenever(start, lambda then: any(self._may_come(then, call)))
+                )
             )
-        return any(
-            bool(found)
-            for each in self._forks()
-            for found in self._by_choice(
-                each, lambda start: self._whenever(start, lambda then: any(self._may_come(then, call)))
-            )
-        )
 
     def _is_explained(self, start: Configuration, call: Observed) -> list[bool]:
         return [any(True for _ in self._explained(start, call, []))]
+
+    @contextmanager
+    def _beside(self) -> Iterator[None]:
+        """Look what might come, with a budget of its own: whether all was looked at, and what it cost, counts for no event."""
+        stepper = self.stepper
+        before = self.unsure, stepper.partial, stepper.unasked, stepper.passed
+        stepper.unasked = stepper.passed = 0
+        try:
+            yield
+        finally:
+            self.unsure, stepper.partial, stepper.unasked, stepper.passed = before
 
     def _forks(self) -> Iterator[Configuration]:
         return (replace(each, model=each.model.fork()) for each in self.configurations)
@@ -136,7 +148,8 @@ class Lockstep:
             decisions = (self.decision(operation, arguments, model) for model, _ in self._own_steps(start.model))
             return [any(each.avoid or each.blocks for each in decisions)]
 
-        return any(any(self._by_choice(each, avoided)) for each in self._forks())
+        with self._beside():
+            return any(any(self._by_choice(each, avoided)) for each in self._forks())
 
     def blocks_for(self, operation: str, arguments: Mapping[str, Any]) -> int | None:
         """Return the milliseconds for which a call may block now, by the first explanation; None for one that may not."""
@@ -144,9 +157,8 @@ class Lockstep:
 
     def rests(self, model: BaseModel) -> Iterator[BaseModel]:
         """Walk the model as it is, then all that it may be after what the system may do unasked; it witnesses nothing."""
-        unsure = self.unsure
-        yield from (rested for rested, _ in self._own_steps(model.fork()))
-        self.unsure = unsure
+        with self._beside():
+            yield from (rested for rested, _ in self._own_steps(model.fork()))
 
     def uncompared(self, operation: str, arguments: Mapping[str, Any]) -> bool:
         """Return whether the reply of a call is not compared, because nothing follows from it here."""
@@ -186,7 +198,6 @@ class Lockstep:
 
     def advance(self, event: Event) -> Finding | None:
         """Judge one call, or calls that were made at once; after a finding the configurations are those before."""
-        self.stepper.unasked = self.stepper.passed = 0
         after, reason = self.led_to(self.configurations, event)
         if not after:
             return reason
@@ -200,6 +211,7 @@ class Lockstep:
         self, configurations: Sequence[Configuration], event: Event
     ) -> tuple[list[Configuration], Finding | None]:
         """Return what an event leads to from some configurations; or, with why none explains it, none: they stay as they are."""
+        self.stepper.unasked = self.stepper.passed = 0
         shared = next((found for call in calls_of(event) if (found := self._shared_file(call)) is not None), None)
         if shared is not None:
             return [], shared

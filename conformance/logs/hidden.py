@@ -15,6 +15,7 @@ from statemachines.explore import choosers
 from statemachines.model import ABSENT, ANYTHING, BaseModel, Document, Signal
 from statemachines.rows import Observed, parts
 from statemachines.types import NULL, Bool, Enum, Id, List, RecordType, Ref, Text, Type, present
+from statemachines.undecided import each_choice
 
 MOST_BETWEEN = 3  # calls that nobody logged between two that are
 MOST_STARTS = 500  # configurations that such calls lead to, of which the next entry is looked at
@@ -80,7 +81,9 @@ class HiddenCalls:
             state = model.freeze()
             for operation, values in self._operations:
                 for call in self._calls(operation, values, model, shown):
-                    if not model.fork().decide(call.operation, call.arguments).accept:
+                    if not any(
+                        each.decide(call.operation, call.arguments).accept for each in each_choice(model.fork())
+                    ):
                         continue
                     for taken in ((), *((each,) for each in start.signals)):
                         made = replace(call, began=first.began, ended=first.began, within=first.within, signals=taken)

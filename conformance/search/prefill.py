@@ -231,9 +231,9 @@ def _filled(
 
 
 def _ended(creation: str, ending: kernel.Operation, entity: kernel.Entity, count: int) -> Prefill:
-    """Create records, and end each before the next one comes.
+    """Create records, and end each before the next one comes; by the seed of the case the first one stays as it is.
 
-    By the seed of the case they are made in one way, as those of one batch are, and the first one stays as it is.
+    By the seed, too, they are made in one way, as those of one batch are.
     """
     name = _parameter(ending, entity)
 
@@ -244,7 +244,7 @@ def _ended(creation: str, ending: kernel.Operation, entity: kernel.Entity, count
         for number in range(count):
             before = _keys(driver, entity)
             given = alike if alike is not None and driver.enabled(creation, alike) else None
-            if not _made(driver, creation, given or driver.arguments(creation, number)):
+            if not _made(driver, creation, driver.arguments(creation, number) if given is None else given):
                 return
             new = [each for each in _keys(driver, entity) if each not in before]
             for key in () if stays and not number else new:

@@ -150,8 +150,8 @@ class CallTypes:
         return {each.name: present(each.wire) for each in found.parameters} if found is not None else {}
 
     def identified(self, operation: str) -> dict[str, str]:
-        """Return the ways to parts of a reply that hold the id of a record, each with its entity; '' where the reply is an id."""
-        found = dict(_ids_in(self.gives(operation)))
+        """Return the ways to parts of a reply that hold the id of a record, the shortest first, each with its entity; '' for all of it."""
+        found = dict(sorted(_ids_in(self.gives(operation)), key=lambda each: each[0].count(".")))
         return {way: entity for way, entity in found.items() if not self._kernel.entity(entity).fixed}
 
     def ids(self, call: Observed) -> dict[str, str]:

@@ -576,3 +576,14 @@ def test_one_event_is_not_followed_for_longer_than_all_that_may_come_of_it() -> 
     assert watched.step(late) is None or watched.judge.unsure
     assert watched.judge.unsure
     assert watched.judge.lockstep.cost <= 400
+
+
+def test_what_is_asked_beside_the_calls_uses_up_nothing() -> None:
+    watched = Watched(compile_text(LENT, "lent.yaml"), replace(USUAL, own_steps=20, ways_of_time=40))
+    lockstep = watched.judge.lockstep
+    for name in "abc":
+        watched.must("lend", gives={"book": name})
+    late = replace(watched.call("wait_for_one", 2000, gives=True), elapsed=1000)
+    assert [lockstep.allows(late) for _ in range(200)] == [True] * 200
+    assert not lockstep.unsure
+    assert watched.step(late) is None

@@ -138,6 +138,32 @@ def test_the_id_of_what_is_new_stands_anywhere_in_a_reply(gives: str, reached: s
     assert made.verdict is Verdict.PASS
 
 
+GROWING = """
+lifecycle: growing
+version: 1
+about: A node grows others.
+entities:
+  Node:
+    id: minted
+    states: {active: [there]}
+    shows: {node_id: node.id}
+operations:
+  plant:
+    create: {Node: {}}
+    gives: node
+  grow:
+    takes: {parent: Node}
+    create: {Node: {called: child}}
+    gives: {parent: parent, parent_id: parent.id, id: child.id}
+"""
+
+
+def test_a_record_that_a_call_is_about_is_not_the_new_one() -> None:
+    compiled = compile_text(GROWING, "growing.yaml")
+    code, results = whole_run(model_system(compiled), compiled, budget=BRIEF, only=[MACHINE])
+    assert [explained(each) for each in results if each.verdict not in HELD or code != EXIT_CONFORMS] == []
+
+
 def test_a_spec_runs_against_its_own_model() -> None:
     code, results = whole_run("model", load("task-progress"), only=["N1", "E5"])
     assert (code, {each.verdict for each in results}) == (EXIT_CONFORMS, {Verdict.PASS})
