@@ -73,17 +73,18 @@ def each_choice(model: BaseModel) -> list[BaseModel]:
 
 
 def with_each_choice(
-    model: BaseModel, work: Callable[[BaseModel], Iterable[Found]], withdraw: Callable[[], object] = lambda: None
+    model: BaseModel, work: Callable[[BaseModel], Iterable[Found]], noted: list[Any] | None = None
 ) -> Iterator[Found]:
     """Work something out with a model, and with each choice of those policies that it reads and that are not known.
 
-    That it reads one shows only then: what came of it by then is no result, and to `withdraw` is what else it has noted.
+    That it reads one shows only then: what came of it by then is no result, and what it has `noted` is taken back.
     """
     policies = model.policies
     if not isinstance(policies, Undecided) or not policies._open:
         yield from work(model)
         return
     frozen = model.freeze()
+    begun = len(noted) if noted is not None else 0
     policies._read.clear()
     found: list[Found] = []
     try:
@@ -95,13 +96,14 @@ def with_each_choice(
     if name is None:
         yield from found
         return
-    withdraw()
+    if noted is not None:
+        del noted[begun:]
     impossible = 0
     for choice in policies._choices[name]:
         other = model.thawed(frozen)
         other.policies = policies._with(**{name: choice})
         try:
-            yield from with_each_choice(other, work, withdraw)
+            yield from with_each_choice(other, work, noted)
         except Impossible:
             impossible += 1
             if impossible == len(policies._choices[name]):

@@ -314,13 +314,11 @@ class Lockstep:
         reasons: list[Finding] = []
         found: list[Configuration] = []
         for each in configurations:
-            why: list[Finding] = []
             try:
-                found += self._by_choice(each, partial(self._explained, call=call, reasons=why), why.clear)
+                found += self._by_choice(each, partial(self._explained, call=call, reasons=reasons), reasons)
             except Impossible as impossible:
                 # A model that lacks a sentence explains nothing where its rules have no answer.
-                why.append(cannot_be(impossible, call))
-            reasons += why
+                reasons.append(cannot_be(impossible, call))
         if not (found or reasons):
             reasons.append(cannot_be(NO_WAY, call))
         return found, either(reasons[0], reasons) if reasons else None
@@ -365,10 +363,10 @@ class Lockstep:
         self,
         start: Configuration,
         work: Callable[[Configuration], Iterable[Found]],
-        withdraw: Callable[[], object] = lambda: None,
+        noted: list[Any] | None = None,
     ) -> Iterator[Found]:
         """Work something out of a configuration with each choice that makes a difference to it (`with_each_choice`)."""
-        return with_each_choice(start.model, lambda model: work(replace(start, model=model)), withdraw)
+        return with_each_choice(start.model, lambda model: work(replace(start, model=model)), noted)
 
     def _whenever(self, start: Configuration, work: Callable[[Configuration], Found]) -> Iterator[Found]:
         """Work something out of a configuration, whenever it was, within what is known of the instants."""

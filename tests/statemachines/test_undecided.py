@@ -52,7 +52,15 @@ def test_what_was_noted_before_the_choice_is_withdrawn() -> None:
         noted.append(model.policies.front)
         return noted[-1:]
 
-    assert list(with_each_choice(begun(), read, noted.clear)) == ["red", "blue"] == noted
+    assert list(with_each_choice(begun(), read, noted)) == ["red", "blue"] == noted
+
+    def deeper(model: BaseModel) -> list[str]:
+        noted.append(model.policies.front)
+        return [model.policies.class_] if noted[-1] == "blue" else ["any"]
+
+    noted.clear()
+    assert list(with_each_choice(begun(), deeper, noted)) == ["any", "first", "second", "third"]
+    assert noted == ["red", "blue", "blue", "blue"]
 
 
 def test_a_choice_with_which_it_cannot_be_is_none_and_of_no_choice_that_is_told() -> None:
