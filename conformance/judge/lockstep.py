@@ -217,9 +217,20 @@ class Lockstep:
             return [], shared
         after, reason = self._explanations(configurations, event)
         if not after and len(self._kinds) > 1:
-            after, _ = self._explanations(self._each_way(configurations), event)
+            starts = self._each_way(configurations)
+            after, _ = self._explanations(starts, event)
+            if not after and isinstance(event, History):
+                after = self._each_by_itself(starts, event)
             after = self._each_way(after)
         return self._first_of_each(_by_state(_joined(after))), reason
+
+    def _each_by_itself(self, starts: Sequence[Configuration], history: History) -> list[Configuration]:
+        """Explain calls at once of which some follow what is deviated from, and others do not."""
+        self.stepper.each_as = self._kinds
+        try:
+            return self._explanations(starts, history)[0]
+        finally:
+            self.stepper.each_as = ()
 
     def forget_files(self, most: int) -> None:
         """Forget for which records files were told, but for the last so many."""

@@ -110,13 +110,20 @@ class NextSteps:
                 return
         for index in begun:
             sending = self.sending[index]
-            yield from self._made(node, index, like) if sending is None else self._sent(node, index, sending, like)
+            for one in self._likes(node, like):
+                yield from self._made(node, index, one) if sending is None else self._sent(node, index, sending, one)
         for other, outcomes in unasked(node.frozen, like, self._own.numbers):
             yield self.after(self.closed(node, like), other, outcomes)
         for step, _ in node.own.possible:
             yield from self._told_unasked(node, step, like)
         if told := telling(node.frozen, like):
             yield self.after(node, like.thawed(node.frozen), told)
+
+    def _likes(self, node: SearchPoint, like: BaseModel) -> Iterator[BaseModel]:
+        """Walk the models by which one call may be judged: those without what the system deviates from, where it need not each time."""
+        yield like
+        kinds = (kind for kind in self.stepper.each_as if kind is not type(like))
+        yield from (like.thawed_as(kind, node.frozen) for kind in kinds)
 
     def _since(self, call: Observed) -> int:
         """Return the earliest instant at which a call can have taken its step: one that waited for a time took it at its end.

@@ -111,6 +111,7 @@ class Stepper:
         self.transcripts = Transcripts(self.facts.messages, self.replies.may_show)
         self.partial = False
         self.unasked = self.passed = 0
+        self.each_as: Sequence[type[BaseModel]] = ()  # of calls at once each may be judged by another of these models
         self.nodes, self.most_nodes = 0, math.inf
         late = not (declaration.settles or declaration.rests)
         self._late = " (if it comes later, declare `settles`)" if late else ""
