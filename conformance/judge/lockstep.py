@@ -264,9 +264,9 @@ class Lockstep:
             read = read_of(each.model.policies)
             read.clear()
             becomes = [(kind, frozen, *rest) for frozen, _ in states]
+            left -= len(becomes)
             if read:
                 continue  # with another choice it becomes something else
-            left -= len(becomes)
             later.update(dict.fromkeys(becomes, each))
         return found
 
