@@ -14,9 +14,11 @@ import math
 import selectors
 import threading
 from collections.abc import Callable
+from concurrent.futures import Future
 from typing import Any
 
 from conformance.system.broken import Broken
+from conformance.system.callers import Callers, Outcome
 from conformance.system.interleaving import Held, Lingering, Work
 from conformance.system.worker import SLICE, LeftBehind, Thread, came, leave
 
@@ -32,23 +34,29 @@ class VirtualClock(selectors.DefaultSelector):  # type: ignore[misc, valid-type,
     resting  whoever wants to know when nothing is ready, the clock not yet moved
     held  what lingers, each with the turns that it does so; where nothing else is ready, no longer than until all who call
         wait for an answer
-    called  whether they do
+    callers  those who call
     """
 
-    def __init__(self) -> None:
+    def __init__(self, callers: Callers) -> None:
         super().__init__()
+        self.callers = callers
         self.now = 0.0
         self.until = 0.0
         self.resting: list[asyncio.Future[None]] = []
         self.held: Held = []
-        self.called: Callable[[], bool] = lambda: True
 
     def select(self, timeout: float | None = None) -> list[tuple[selectors.SelectorKey, int]]:
         """Return what is ready; move the clock when nothing is, or sleep when it may not move."""
+        self.callers.answer()
+        ready = self._select(timeout)
+        self.callers.stand_still()
+        return ready
+
+    def _select(self, timeout: float | None) -> list[tuple[selectors.SelectorKey, int]]:
         ready = super().select(0)
         busy = bool(ready) or (timeout is not None and timeout <= 0)
         if self.held:
-            if not busy and not self.called():
+            if not busy and not self.callers.wait:
                 return super().select(None)
             self.release(1 if busy else min(turns for turns, _ in self.held))
             return ready
@@ -77,18 +85,12 @@ class VirtualClock(selectors.DefaultSelector):  # type: ignore[misc, valid-type,
 
 
 class VirtualLoop(asyncio.SelectorEventLoop):
-    """An event loop that goes by a virtual clock.
-
-    callers  those who make calls, and `inside` those of them who wait for an answer: the clock stands still while
-             one of them is about to make its next call
-    """
+    """An event loop that goes by a virtual clock: it stands still while one who calls is about to make the next call."""
 
     def __init__(self) -> None:
-        self.clock = VirtualClock()
-        self.callers = 1
-        self.inside = 0
+        self.callers = Callers()
+        self.clock = VirtualClock(self.callers)
         super().__init__(self.clock)
-        self.clock.called = lambda: self.inside >= self.callers
 
     def time(self) -> float:
         """Return the virtual time in seconds."""
@@ -100,24 +102,28 @@ class VirtualLoop(asyncio.SelectorEventLoop):
         self.clock.resting.append(resting)
         await resting
 
-    async def during(self, work: Work, seconds: float) -> tuple[Any, BaseException | None]:
-        """Return the outcome of a coroutine; the clock moves, at most so far, while every caller waits for an answer."""
-        self.inside += 1
-        self._look(seconds)
-        try:
-            return await _outcome(work)
-        finally:
-            self.inside -= 1
-            self.clock.until = self.clock.now
+    def submit(self, work: Work, seconds: float) -> Future[Outcome]:
+        """Return what will be the outcome of a coroutine; the clock moves, at most so far, while every caller waits."""
+        answer: Future[Outcome] = Future()
+        with self.callers.change(waiting=1):
+            running = asyncio.run_coroutine_threadsafe(self._during(work, seconds, answer), self)
+        running.add_done_callback(lambda ended: answer.cancel() if ended.cancelled() else None)
+        return answer
 
     def count(self, more: int) -> None:
-        """Count those who make calls."""
-        self.callers += more
-        self._look(math.inf)
+        """Count those who make calls, from any thread."""
+        with self.callers.change(callers=more):
+            self.call_soon_threadsafe(self._look, math.inf)
+
+    async def _during(self, work: Work, seconds: float, answer: Future[Outcome]) -> None:
+        self._look(seconds)
+        outcome = await _outcome_of(work)
+        self.clock.until = self.clock.now
+        self.callers.answers.append((answer, outcome))
 
     def _look(self, seconds: float) -> None:
         """See whether every caller waits by now."""
-        if 0 < self.callers <= self.inside:
+        if self.callers.wait:
             self.clock.until = self.clock.now + seconds
 
 
@@ -155,8 +161,10 @@ class Loop:
         with self._lock:
             if self.stopped.is_set():
                 raise Broken("hang", f"{what} was not begun: another call had not come back")
-            running = _outcome(work) if self._virtual is None else self._virtual.during(work, seconds)
-            future = asyncio.run_coroutine_threadsafe(running, self._loop)
+            if self._virtual is None:
+                future = asyncio.run_coroutine_threadsafe(_outcome_of(work), self._loop)
+            else:
+                future = self._virtual.submit(work, seconds)
         if submitted is not None:
             submitted()
         if not came(future, limit):
@@ -179,7 +187,7 @@ class Loop:
         """Count those who make calls: the clock stands still while one of them is about to."""
         if self._virtual is not None:
             with contextlib.suppress(RuntimeError):  # the loop was given up
-                self._loop.call_soon_threadsafe(self._virtual.count, more)
+                self._virtual.count(more)
 
     def linger(self, seed: int | None) -> None:
         """Let tasks linger from now on as a seed chooses, or not any more."""
@@ -208,6 +216,8 @@ class Loop:
     def _serve(self) -> None:
         with contextlib.suppress(LeftBehind):  # no task runs any more: it may be one of many that never rest
             self._serve_until_stopped()
+        if self._virtual is not None:
+            self._virtual.callers.answer()
         self._loop.close()
 
     def _serve_until_stopped(self) -> None:
@@ -238,7 +248,7 @@ def _unless_left(loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> No
         loop.default_exception_handler(context)
 
 
-async def _outcome(work: Work) -> tuple[Any, BaseException | None]:
+async def _outcome_of(work: Work) -> Outcome:
     """Return the value of a coroutine, or what it raised: an exit must not end the loop."""
     try:
         return await work(), None

@@ -1,0 +1,61 @@
+"""Callers on threads of their own, and an event loop that answers one after the other, so that a seed alone decides what meets."""
+
+from __future__ import annotations
+
+import contextlib
+import threading
+from collections.abc import Iterator
+from concurrent.futures import Future
+from typing import Any
+
+_CALLS_AGAIN = 0.5  # seconds that a loop stands still for the next call of one who was answered
+
+Outcome = tuple[Any, BaseException | None]
+"""What a coroutine gave, or raised."""
+
+
+class Callers:
+    """Those who call what runs on a virtual loop, each from a thread of its own.
+
+    Of several the loop answers one at a time, between two turns, and stands still until the next call has come: whatever
+    else it would do meanwhile depends on how busy the machine is, and a seed would not choose it alone.
+
+    answers  what is answered when the turn is over
+    """
+
+    def __init__(self) -> None:
+        self.answers: list[tuple[Future[Outcome], Outcome]] = []
+        self._callers, self._waiting = 1, 0
+        self._awaited = False  # whether something has changed since one was waited for in vain
+        self._changed = threading.Condition()
+
+    @property
+    def wait(self) -> bool:
+        """Whether each of them waits for an answer."""
+        with self._changed:
+            return 0 < self._callers <= self._waiting
+
+    @contextlib.contextmanager
+    def change(self, callers: int = 0, waiting: int = 0) -> Iterator[None]:
+        """Count so many more of them, and so many more who wait; the loop sees that together with what is done meanwhile."""
+        with self._changed:
+            yield
+            self._callers += callers
+            self._waiting += waiting
+            self._awaited = True
+            self._changed.notify_all()
+
+    def answer(self) -> None:
+        """Answer what there is to answer, and wait after each for what its caller does next."""
+        while self.answers:
+            given, outcome = self.answers.pop(0)
+            with self.change(waiting=-1):
+                if not given.cancelled():
+                    given.set_result(outcome)
+            self.stand_still()
+
+    def stand_still(self) -> None:
+        """Wait, where there are several, until each waits for an answer; but not for long: one may be held up by another."""
+        with self._changed:
+            if self._callers > 1 and self._awaited:
+                self._awaited = self._changed.wait_for(lambda: self._callers <= self._waiting, _CALLS_AGAIN)
