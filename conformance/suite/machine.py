@@ -44,7 +44,7 @@ MOST_FAULTS = 5  # that are told of one run, beside those of rows
 def run_machine(
     runner: RowRunner,
     known: Collection[str] = (),
-    late: Callable[[], bool] | None = None,
+    left: Callable[[], float] | None = None,
     ahead: Ahead = lambda coming: None,
     *,
     most: int = MOST_FAULTS,
@@ -55,14 +55,14 @@ def run_machine(
     rows have told, is only reported where there is no other. A case that nobody can judge counts as not made. Where a
     search has many of those, the machine could not tell.
 
-    late    whether the time is used up: until then searches go on, where they find nothing; None where they end by themselves
+    left    the seconds that are left: so long searches go on, where they find nothing; None where they end by themselves
     ahead   makes searches elsewhere; returns what the first of those to come came to, or None where it cannot be made there
     most    after so many faults the search ends
     """
     began = time.monotonic()
     tallies: list[SearchTally] = []
     try:
-        judged = _searches(runner, tallies, known, late, ahead, most)
+        judged = _searches(runner, tallies, known, left, ahead, most)
     except HarnessError as error:
         judged = [(Judged(Verdict.HARNESS_ERROR, str(error)), "must")]
     return _results(judged, sum(tally.judged for tally in tallies), time.monotonic() - began)
@@ -102,7 +102,7 @@ def _searches(
     runner: RowRunner,
     tallies: list[SearchTally],
     known: Collection[str],
-    late: Callable[[], bool] | None,
+    left: Callable[[], float] | None,
     ahead: Ahead,
     most: int,
 ) -> list[tuple[Judged, Level]]:
@@ -116,9 +116,9 @@ def _searches(
     strays = sorted(runner.strays, key=runner.is_derived)  # what counts comes first
     strays = strays[: max(most - 1, 1)]
     beside = sum(map(runner.is_derived, strays))
-    faults = Faults(runner.broken_calls, most + beside, known=runner.told, declared=known, late=late or never)
+    faults = Faults(runner.broken_calls, most + beside, known=runner.told, declared=known)
     faults.found += itertools.starmap(Diverged, strays)
-    whole = _rounds(runner, faults, tallies, {*known}, ahead, endless=goes_on(adapter, late))
+    whole = _rounds(runner, faults, tallies, {*known}, ahead, left)
     if faults.found:
         runner.ask_derived([each.finding for each in faults.found])
         return _told(runner, [(each.case, each.finding) for each in faults.found], {*known})
@@ -133,32 +133,45 @@ def _rounds(
     tallies: list[SearchTally],
     known: Collection[str],
     ahead: Ahead,
-    *,
-    endless: bool,
+    left: Callable[[], float] | None,
 ) -> bool:
     """Make each search, then, in more rounds, those that have other calls to make; return whether the first round was whole.
 
-    There is no other round once something is found that is not known yet and may be a must, or the time is used up. The tallies
-    say what each search came to in all rounds, also where one cannot be ended.
+    In the first round each takes no more than its share of the time. There is no other round once something is found that is
+    not known yet and may be a must, or the time is used up. The tallies say what each search came to in all rounds, also
+    where one cannot be ended.
     """
     names = searches_of(runner.adapter)
     by_name = {name: SearchTally(runner.witnessed) for name in names}
     tallies += by_name.values()
-    rounds = partial(rounds_of, runner.adapter, endless=endless)
+    rounds = partial(rounds_of, runner.adapter, endless=goes_on(runner.adapter, timed=left is not None))
     last = 0
     for number, (name, round_) in enumerate(rounds()):
-        if round_ > last and (faults.over or any(_is_new(runner, each, known) for each in faults.found)):
+        enough = faults.enough or (left is not None and left() <= 0)
+        if round_ > last and (enough or any(_is_new(runner, each, known) for each in faults.found)):
             break
         last = round_
         made = ahead(itertools.islice(rounds(), number, None)) if faults.silent else None
         if isinstance(made, SearchTally):
             by_name[name].add(made)
             continue
-        late = faults.late
-        faults.late = late if made is None else never  # what was found in time counts: it is made again to its end
+        if left is not None and made is None:  # what was found in time counts: it is made again to its end
+            faults.late = partial(_is_late, left, left() * (1 - share(names, name, round_)))
         search(runner, name, faults, by_name[name], round_)
-        faults.late = late
-    return last > 0 or not faults.late()
+        faults.late = never
+    return not any(each.part for each in tallies)
+
+
+def _is_late(left: Callable[[], float], least: float) -> bool:
+    return left() <= least
+
+
+def share(names: Sequence[str], name: str, round_: int, lanes: int = 1) -> float:
+    """Return how much of the time that is left a search may take: in the first round those that come after it get theirs.
+
+    So many `lanes` search at once.
+    """
+    return 1.0 if round_ else min(1.0, lanes / (len(names) - names.index(name)))
 
 
 def _is_new(runner: RowRunner, found: Diverged, known: Collection[str]) -> bool:
@@ -180,9 +193,9 @@ def rounds_of(adapter: Adapter, *, endless: bool) -> Iterator[tuple[str, int]]:
         yield from ((name, round_) for name in names if name in GOES_ON)
 
 
-def goes_on(adapter: Adapter, late: Callable[[], bool] | None) -> bool:
+def goes_on(adapter: Adapter, *, timed: bool) -> bool:
     """Return whether searches go on in ever more rounds: until the time is used up, where a call takes next to none of it."""
-    return late is not None and not adapter.costly
+    return timed and not adapter.costly
 
 
 def search(runner: RowRunner, name: str, faults: Faults, tally: SearchTally, round_: int = 0) -> None:
@@ -197,6 +210,7 @@ def search(runner: RowRunner, name: str, faults: Faults, tally: SearchTally, rou
         pairs.search(*of, after=after, faults=faults, first=round_ * runner.budget.pairs)
     else:
         stateful.search(*of, after=tally.count, faults=faults)
+    tally.part |= not round_ and faults.late()
 
 
 def _told(
@@ -261,13 +275,14 @@ class ShowedWrong(NamedTuple):
 class SearchTally:
     """How many cases of one search were judged, and how many diverged where nobody can judge it; and what they witnessed.
 
-    Of those `unlooked` are cases of which too few ways were looked at to find one.
+    Of those `unlooked` are cases of which too few ways were looked at to find one. `part`: time ended its first round.
     """
 
     witnessed: Counter[str] = field(default_factory=Counter)
     judged: int = 0
     unjudged: int = 0
     unlooked: int = 0
+    part: bool = False
 
     def count(self, driver: Driver) -> None:
         """Take note of a case that came to its end, and of what it witnessed."""
@@ -289,6 +304,7 @@ class SearchTally:
         self.judged += other.judged
         self.unjudged += other.unjudged
         self.unlooked += other.unlooked
+        self.part |= other.part
         self.witnessed.update(other.witnessed)
 
     def could_not_tell(self, *, blind: bool) -> bool:

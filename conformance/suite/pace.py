@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
@@ -30,11 +31,11 @@ class Pace:
 
     def late(self) -> bool:
         """Return whether the time is used up."""
-        return self.seconds is not None and self.clock() - self._began[0] >= self.seconds
+        return self.left() <= 0
 
-    def left(self) -> float | None:
-        """Return the seconds that are left; None where they are not counted."""
-        return None if self.seconds is None else max(self.seconds - (self.clock() - self._began[0]), 0.0)
+    def left(self) -> float:
+        """Return the seconds that are left, without end where they are not counted."""
+        return math.inf if self.seconds is None else max(self.seconds - (self.clock() - self._began[0]), 0.0)
 
     def stops(self, results: Sequence[RowResult], fail_on: Level) -> str:
         """Say why nothing further is begun; an empty text where the run goes on."""

@@ -117,8 +117,8 @@ class Run:
 
     def _everything(self, told: list[Watcher], shards: Shards | None) -> str:
         """Run the rows, then the searches; return why that ended before all was come to, or an empty text."""
-        runner, late = self._runner, self._pace.late if self._pace.seconds is not None else None
-        endless = goes_on(self.adapter, late) if self.with_machine else None
+        runner, timed = self._runner, self._pace.seconds is not None
+        endless = goes_on(self.adapter, timed=timed) if self.with_machine else None
         ahead = (
             (partial(run_row, runner, row) for row in self.rows)
             if shards is None
@@ -130,7 +130,12 @@ class Run:
         if self.with_machine:
             made: dict[str, Any] = {} if shards is None else {"ahead": partial(shards.search, runner)}
             made |= {"most": 1} if self._pace.at_first else {}
-            work.append((MACHINE, partial(run_machine, runner, self._baseline.known, late, **made)))
+            work.append(
+                (
+                    MACHINE,
+                    partial(run_machine, runner, self._baseline.known, self._pace.left if timed else None, **made),
+                )
+            )
         for row_id, run in work:
             if stopped := self._pace.stops(self.results, self.fail_on):
                 if self.with_machine:  # it would have told of what was seen so far

@@ -64,11 +64,11 @@ class Work(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Order:
-    """What a shard is asked to do, what is known to be wrong by then, and the seconds that a search may take; None: as long as it takes."""
+    """What a shard is asked to do, what is known to be wrong by then, and the seconds that a search may take."""
 
     work: Work
     known: KnownWrong
-    seconds: float | None = None
+    seconds: float = math.inf
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,10 +111,10 @@ class _Shard:
         answered, held = frozenset(self._adapter.answered), frozenset(runner.held)
         return ShowedWrong() if result is None else Clean(result, tally, answered, held)
 
-    def _searched(self, name: str, round_: int, seconds: float | None) -> SearchTally | None:
+    def _searched(self, name: str, round_: int, seconds: float) -> SearchTally | None:
         from conformance.search import Faults  # Hypothesis is slow to import
 
-        until = math.inf if seconds is None else time.monotonic() + seconds
+        until = time.monotonic() + seconds
         faults = Faults(self._runner.broken_calls, late=lambda: time.monotonic() >= until)
         tally = SearchTally(Counter())
         search(self._runner, name, faults, tally, round_)

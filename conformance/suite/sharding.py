@@ -10,6 +10,7 @@ are, where nothing is known to be wrong.
 from __future__ import annotations
 
 import itertools
+import math
 import sys
 import time
 import uuid
@@ -21,7 +22,7 @@ from functools import partial
 from typing import Self
 
 from conformance.errors import UsageError
-from conformance.suite.machine import SEARCHES, SearchTally, ShowedWrong, rounds_of
+from conformance.suite.machine import SEARCHES, SearchTally, ShowedWrong, rounds_of, searches_of, share
 from conformance.suite.rows import KnownWrong, RowRunner
 from conformance.suite.shard import Answer, Clean, Order, Setting, Work, asked, end_all, refusal
 from conformance.system import Adapter, HarnessError, resolve
@@ -40,13 +41,13 @@ class Shards:
 
     processes  of this machine that do it
     cluster    whose workers do it instead, as many at once as they have threads; None where there is none
-    left       the seconds that searches have left; None where they are not counted
+    left       the seconds that searches have left, without end where they are not counted
     """
 
     setting: Setting
     processes: int
     cluster: Cluster | None = None
-    left: Callable[[], float | None] = lambda: None
+    left: Callable[[], float] = lambda: math.inf
     _executor: Executor | None = None
     _made: dict[Work, tuple[KnownWrong, Answer]] = field(default_factory=dict)
     _running: dict[Future[Answer], Order] = field(default_factory=dict)
@@ -87,7 +88,7 @@ class Shards:
                 known = runner.known
                 follow = endless is not None and not known.anything  # or nobody asks for them
                 searches = rounds_of(runner.adapter, endless=bool(endless)) if follow else iter(())
-                found = self._answer(itertools.chain(works[number:], (Work(*each) for each in searches)), known)
+                found = self._answer(itertools.chain(works[number:], (Work(*each) for each in searches)), runner)
                 if not isinstance(found, Clean) or found.result is None:
                     return [runner.run(row)]
                 runner.take(row, found.tally.witnessed, found.answered, found.held)
@@ -103,7 +104,7 @@ class Shards:
         known = runner.known
         if known.anything:
             return None
-        found = self._answer((Work(*each) for each in coming), known)
+        found = self._answer((Work(*each) for each in coming), runner)
         if not isinstance(found, Clean):
             return found
         runner.adapter.answered.update(found.answered)
@@ -111,12 +112,12 @@ class Shards:
 
     # ── How it is done ──
 
-    def _answer(self, coming: Iterator[Work], known: KnownWrong) -> Answer:
+    def _answer(self, coming: Iterator[Work], runner: RowRunner) -> Answer:
         """Return what the first of the work to come comes to, while the rest is run ahead."""
-        works = [*itertools.islice(coming, 1 + AHEAD * self.lanes)]
+        works, known = [*itertools.islice(coming, 1 + AHEAD * self.lanes)], runner.known
         alone = 0  # pauses
         while not self._is_made(works[0], known):
-            if not self._begin(works, known):
+            if not self._begin(works, known, searches_of(runner.adapter)):
                 return None
             if not self._running:  # no worker is there just now
                 time.sleep(PAUSE)
@@ -130,7 +131,7 @@ class Shards:
                 self._lose()
         return self._made[works[0]][1]
 
-    def _begin(self, works: Sequence[Work], known: KnownWrong) -> bool:
+    def _begin(self, works: Sequence[Work], known: KnownWrong, searches: Sequence[str] = SEARCHES) -> bool:
         """Order what is not made on what is known, in the order in which it comes, until all lanes have something to do.
 
         Returns whether there is still somebody to ask.
@@ -141,7 +142,8 @@ class Shards:
         wanted = (each for each in works if each not in running and not self._is_made(each, known))
         try:
             for work in itertools.islice(wanted, max(self.lanes - len(self._running), 0)):
-                order = Order(work, known, self.left() if work.name in SEARCHES else None)
+                part = share(searches, *work, lanes=self.lanes) if work.name in SEARCHES else 1.0
+                order = Order(work, known, self.left() * part)
                 self._running[self._executor.submit(asked, self.setting, order)] = order
         except Exception:
             if self.cluster is None or self.cluster.lanes:

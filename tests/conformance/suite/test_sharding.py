@@ -119,8 +119,8 @@ def test_what_another_process_finds_in_time_counts() -> None:
 def test_what_another_process_has_found_is_sought_here_though_the_time_is_used_up() -> None:
     with adapted(Alone, load("task-progress")) as adapter:
         runner = runner_of(adapter)
-        faults = Faults(runner.broken_calls, late=lambda: True)
-        machine._rounds(runner, faults, [], set(), lambda coming: machine.ShowedWrong(), endless=False)
+        faults = Faults(runner.broken_calls)
+        machine._rounds(runner, faults, [], set(), lambda coming: machine.ShowedWrong(), lambda: 0.0)
         assert faults.found
 
 

@@ -656,7 +656,7 @@ def test_rounds_of_a_search_count_together_and_one_that_was_cut_off_decides_noth
     with adapted(REFERENCE) as adapter:
         adapter.costly = costly
         runner = RowRunner(thread_job(), RowCompiler(thread_job().lifecycle).checked(), adapter)
-        (result,) = run_machine(runner, late=lambda: len(firsts["walks"]) >= 5)
+        (result,) = run_machine(runner, left=lambda: max(0.0, 5.0 - len(firsts["walks"])))
     assert (result.verdict, result.reason) == (Verdict.PASS, "")
     assert result.runs == (240 if rounds > 1 else 60)
     budget = runner.budget
@@ -664,6 +664,26 @@ def test_rounds_of_a_search_count_together_and_one_that_was_cut_off_decides_noth
         "walks": [each * budget.walks for each in range(rounds)],
         "pairs": [each * budget.pairs for each in range(rounds)],
     }
+
+
+def test_no_search_of_the_first_round_takes_the_time_of_those_that_come_after_it(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    passed, taken = 0, dict.fromkeys(("stateful", "walks", "pairs"), 0)
+
+    def search(name: str, *_: Any, after: Any, faults: Any, first: int = 0) -> None:
+        nonlocal passed
+        while not faults.late():
+            passed += 1
+            taken[name] += 1
+
+    for name, module in {"stateful": stateful, "walks": walks, "pairs": pairs}.items():
+        monkeypatch.setattr(module, "search", partial(search, name))
+    with adapted(REFERENCE) as adapter:
+        runner = RowRunner(thread_job(), RowCompiler(thread_job().lifecycle).checked(), adapter)
+        (result,) = run_machine(runner, left=lambda: 30.0 - passed)
+    assert taken == {"stateful": 10, "walks": 10, "pairs": 10}
+    assert (result.verdict, result.reason) == (Verdict.PASS, "a part of the search: its time was used up")
 
 
 def test_what_a_search_made_before_it_could_not_go_on_is_counted(monkeypatch: pytest.MonkeyPatch) -> None:
