@@ -354,7 +354,7 @@ class Outcome(_Said):
 NOTHING = Outcome()
 
 
-class AnyOf:
+class AnyOf(_Said):
     """A value that is one of several, each as right as the others."""
 
     __slots__ = ("options",)

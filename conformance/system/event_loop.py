@@ -47,7 +47,9 @@ class VirtualClock(selectors.DefaultSelector):  # type: ignore[misc, valid-type,
 
     def select(self, timeout: float | None = None) -> list[tuple[selectors.SelectorKey, int]]:
         """Return what is ready; move the clock when nothing is, or sleep when it may not move."""
-        self.callers.answer()
+        if self.callers.answers:  # who is answered waits no more
+            self.until = self.now
+            self.callers.answer()
         ready = self._select(timeout)
         self.callers.stand_still()
         return ready
@@ -118,7 +120,6 @@ class VirtualLoop(asyncio.SelectorEventLoop):
     async def _during(self, work: Work, seconds: float, answer: Future[Outcome]) -> None:
         self._look(seconds)
         outcome = await _outcome_of(work)
-        self.clock.until = self.clock.now
         self.callers.answers.append((answer, outcome))
 
     def _look(self, seconds: float) -> None:

@@ -21,6 +21,7 @@ from conformance.counterexample import shrunk
 from conformance.judge import BrokenCalls
 from conformance.judge.case import Case
 from conformance.judge.history import History
+from conformance.references.job import Jobs
 from conformance.references.local_agent import LocalAgents
 from conformance.references.thread_job import TERMINAL, Reply, ThreadJob, ThreadJobs
 from conformance.search import meetings, pairs, stateful, walks
@@ -95,6 +96,21 @@ def test_a_look_that_is_always_wrong_does_not_end_every_case() -> None:
 def test_the_seed_decides_where_a_walk_goes() -> None:
     first, again, other = (traces(walked(REFERENCE, seed, 3)[1]) for seed in (1, 1, 2))
     assert first == again != other
+
+
+def test_the_seed_decides_what_meets_on_an_event_loop_whatever_a_reply_may_be() -> None:
+    def made() -> list[str]:
+        cases: list[str] = []
+        job = load("job")  # some of its replies are one of several, each as right as the others
+        with adapted(Jobs, job) as adapter:
+            faults = Faults(BrokenCalls(adapter))
+            budget = replace(USUAL, pairs=12)
+            pairs.search(
+                job, adapter, 0, budget, after=lambda driver: cases.append(repr(driver.case.trace)), faults=faults
+            )
+        return cases
+
+    assert made() == made()
 
 
 def test_after_calls_at_once_everybody_looks_as_often_as_not_and_always_at_the_end(
@@ -238,6 +254,15 @@ def test_calls_matter_to_each_other_by_what_they_give_or_because_both_change_one
     calls: Any, matters: bool
 ) -> None:
     assert meet(*calls) is matters
+
+
+def test_calls_that_may_give_one_of_several_replies_do_not_matter_to_each_other_for_that() -> None:
+    job = load("job")
+    with adapted(Jobs, job) as adapter:
+        driver = Driver(job, adapter)
+        driver.make("tool", {"poll": ["nobody"]})
+        look = ("tool_result", {"token": "call-1"})
+        assert not meetings.matters(driver.case.judge.model, (look, look))
 
 
 def test_where_some_explanation_leaves_open_what_happens_no_calls_are_made_at_once() -> None:

@@ -175,3 +175,33 @@ def test_a_crowd_on_an_event_loop_makes_its_calls_one_after_the_other() -> None:
         each.join(ENOUGH)
     assert sorted(entered) == list(range(300))
     assert entered != sorted(entered)
+
+
+class Ticks(Jobs):
+    """Something is done every second, for ever."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.ticks = 0
+
+    async def list(  # type: ignore[override]  # it may as well take its time
+        self, owner: str | None = None
+    ) -> list[Reply]:
+        if not self.ticks:
+            self._tick()
+        for _ in range(len(owner or "")):
+            await asyncio.sleep(0)
+        return super().list(owner)
+
+    def _tick(self) -> None:
+        self.ticks += 1
+        asyncio.get_running_loop().call_later(1, self._tick)
+
+
+def test_the_clock_stands_still_when_each_call_at_once_is_answered_however_late_another_caller_ends() -> None:
+    with adapted(Ticks, load("job")) as adapter:
+        adapter.reset()
+        for seed in range(60):
+            bodies = [partial(adapter.call, "list", {"owner": owner}, None) for owner in ("a", "a" * (seed % 20))]
+            adapter.together(bodies, seed)
+        assert adapter.milliseconds == 0
