@@ -10,6 +10,7 @@ One idea: how a case begins.
 
 from __future__ import annotations
 
+import contextlib
 import itertools
 import random
 from collections.abc import Callable, Mapping, Sequence
@@ -21,7 +22,7 @@ from statemachines import kernel
 from statemachines.compile import Compiled
 from statemachines.explore import choosers
 from statemachines.expression import Const, Var
-from statemachines.model import ABSENT, BaseModel
+from statemachines.model import ABSENT, BaseModel, Impossible, Restless
 from statemachines.rows import WAIT
 
 # Records far beyond what somebody may have thought enough: mostly so many, seldom more.
@@ -124,15 +125,19 @@ def _crowd(creation: str, many: Sequence[int], others: Sequence[str]) -> Prefill
 
 def _room_made(driver: Any, creation: str, wanted: Mapping[str, Any], others: Sequence[str]) -> bool:
     """Make the first call after which the model creates the record that is wanted; return whether there is one."""
+    model = driver.case.judge.model.fork()
+    frozen = model.freeze()
     for operation, number in itertools.product(others, range(ROOM_TRIES)):
         arguments = driver.arguments(operation, number)
-        if arguments is None or not _may(driver, operation, arguments):
+        if arguments is None:
             continue
-        model = driver.case.judge.model.fork()
-        if model.decide(operation, arguments).accept:
+        model.thaw(frozen)
+        with contextlib.suppress(Impossible, Restless):  # the model may be one that lacks a sentence
+            if not model.decide(operation, arguments).accept:
+                continue
             model.do(operation, arguments)
             model.settle()
-            if model.decide(creation, wanted).accept:
+            if model.decide(creation, wanted).accept and _may(driver, operation, arguments):
                 driver.make(operation, arguments)
                 return True
     return False
