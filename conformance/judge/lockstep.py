@@ -133,11 +133,11 @@ class Lockstep:
     def decision(self, operation: str, arguments: Mapping[str, Any], model: BaseModel | None = None) -> Decision:
         """Return what a call may be answered now, by the first explanation or another; that it was asked witnesses nothing."""
         model = self.model if model is None else model
-        model.seen = bytearray(len(self.seen))
+        seen, model.seen = model.seen, bytearray(len(self.seen))
         try:
             return model.decide(operation, arguments)
         finally:
-            model.seen = self.seen
+            model.seen = seen
 
     def avoids(self, operation: str, arguments: Mapping[str, Any]) -> bool:
         """Return whether the spec leaves open what a call would do here, or whether it comes back, by some explanation."""

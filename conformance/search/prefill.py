@@ -32,7 +32,7 @@ MANY_CALLS = (60, 60, 130)  # of one operation about one record: mostly so many,
 TWICE = 2  # calls of it change something before it is called so often
 FAR = 3  # times a retention limit, the same
 HALF = 0.5
-ROOM_TRIES = 4  # arguments of an operation that are tried to make room for another record
+TRIES = 4  # arguments of an operation that are tried, of which some do what is wanted
 
 Prefill = Callable[[Any], None]  # makes calls on a driver
 
@@ -127,7 +127,7 @@ def _room_made(driver: Any, creation: str, wanted: Mapping[str, Any], others: Se
     """Make the first call after which the model creates the record that is wanted; return whether there is one."""
     model = driver.case.judge.model.fork()
     frozen = model.freeze()
-    for operation, number in itertools.product(others, range(ROOM_TRIES)):
+    for operation, number in itertools.product(others, range(TRIES)):
         arguments = driver.arguments(operation, number)
         if arguments is None:
             continue
@@ -269,8 +269,9 @@ def _repeated(creation: str, entity: kernel.Entity, about: list[tuple[str, str]]
         key = next((each for each in _keys(driver, entity) if each not in before), "")
 
         def drawn(operation: str, name: str) -> dict[str, Any] | None:
-            given = driver.drawn(operation, chooser)
-            return None if given is None else {**given, name: key}
+            drawn = (driver.drawn(operation, chooser) for _ in range(TRIES))
+            given = [{**each, name: key} for each in drawn if each is not None]
+            return next((each for each in given if driver.enabled(operation, each)), given[0] if given else None)
 
         def states(each: tuple[str, str], calls: int) -> list[str]:
             """Return the states that the record comes to by some calls, as long as each changes something and it does not end."""

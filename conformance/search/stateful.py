@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import itertools
 import random
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Hashable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import lru_cache
 from typing import Any
@@ -159,7 +159,32 @@ class Driver:
             values = worth_trying(parameter, chooser, model, self.gone)
             odd = odd_values(self._compiled, parameter.wire, values)
             found.append((parameter.name, [*self._alike(parameter, values, model), *in_kinds(odd)]))
-        return found
+        return self._answered_alike(operation, found, model)
+
+    def _answered_alike(
+        self, operation: str, choices: list[tuple[str, list[list[Any]]]], model: BaseModel
+    ) -> list[tuple[str, list[list[Any]]]]:
+        """Put those values alone together of which one record's is answered as another's, for states do not tell all.
+
+        Of many leases of one job one is held and all others are over, which only the rules of an operation say.
+        """
+        if not all(groups for _, groups in choices):
+            return choices
+        first = {name: groups[0][0] for name, groups in choices if groups[0][0] is not ABSENT}
+
+        def answered(name: str, value: Any) -> Hashable:
+            decision = self.case.judge.lockstep.decision(operation, {**first, name: value}, model)
+            return decision.accept, decision.refuse
+
+        def apart(name: str, group: list[Any]) -> list[list[Any]]:
+            if len(group) < 2 or not all(isinstance(value, str) for value in group):
+                return [group]
+            alike: dict[Hashable, list[Any]] = {}
+            for value in group:
+                alike.setdefault(answered(name, value), []).append(value)
+            return list(alike.values())
+
+        return [(name, [part for group in groups for part in apart(name, group)]) for name, groups in choices]
 
     def drawn(self, operation: str, chooser: random.Random, tries: int | None = None) -> dict[str, Any] | None:
         """Draw arguments with which a call does something, if some are found in so many tries; None where there are none."""
