@@ -17,6 +17,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
+from conformance.search.gathering import GATHERED, gathered
 from conformance.system import MOVED, UNLIMITED, Declaration
 from statemachines import kernel
 from statemachines.compile import Compiled
@@ -32,7 +33,9 @@ MANY_CALLS = (60, 60, 130)  # of one operation about one record: mostly so many,
 TWICE = 2  # calls of it change something before it is called so often
 FAR = 3  # times a retention limit, the same
 HALF = 0.5
-TRIES = 4  # arguments of an operation that are tried, of which some do what is wanted
+EARLIER = (1, 7, 1000)  # milliseconds until a case begins that is set up
+SET = (1, 1, 2)  # settings that are changed then
+ROOM_TRIES = 4  # arguments of an operation that are tried, of which some make room for another record, or do something
 
 Prefill = Callable[[Any], None]  # makes calls on a driver
 
@@ -59,6 +62,8 @@ def prefills(compiled: Compiled, declaration: Declaration, most: int) -> list[Pr
             found += [_crowd(creation, many, others)] if far and many else []
             if far and most >= MANY_CALLS[0] and _about(source, entity):
                 found.append(_repeated(creation, entity, _about(source, entity)))
+            if far and most >= max(GATHERED) and len(entity.states) > 1:
+                found.append(gathered(source, creation, entity))
             if ending is not None and entity.retain is None and far and most >= MANY_ENDED:
                 found.append(_ended(creation, ending, entity, MANY_ENDED))
         limit = _retained(entity, model)
@@ -85,6 +90,55 @@ def prefills(compiled: Compiled, declaration: Declaration, most: int) -> list[Pr
             first, then = (_filled(creation, ending, entity, count, apart=False) for count in (limit, limit + 1))
             found.append(_afresh(first, then, removal, *retaking, entity))
     return found
+
+
+def set_up(compiled: Compiled, declaration: Declaration) -> Prefill:
+    """Return what lets some time pass, so that no instant is 0, and changes a setting or two.
+
+    Some settings can only be changed before there is a record, and some only matter where there are many. Nothing is called
+    after which no record could be created.
+    """
+    source = _asked(compiled.kernel, declaration)
+    settings = _settings(source)
+    creations = dict.fromkeys(filter(None, (_creation(source, entity) for entity in source.entities)))
+
+    def begin(driver: Any) -> None:
+        chooser = random.Random(f"{driver.case.seed}/set up")
+        if declaration.clock in MOVED:
+            _made(driver, WAIT, {"ms": chooser.choice(EARLIER)})
+        for name in chooser.sample(settings, min(len(settings), chooser.choice(SET))):
+            given = driver.drawn(name, chooser)
+            if given is not None and _leaves_room(driver, name, given, [*creations]):
+                _made(driver, name, given)
+
+    return begin
+
+
+def _settings(source: kernel.Kernel) -> list[str]:
+    """Return the operations that change what holds beside the records that come and go, and are about none of those."""
+    fixed = {"", *(entity.name for entity in source.entities if entity.fixed)}
+    return [
+        each.name
+        for each in source.operations
+        if all(parameter.entity in fixed for parameter in each.parameters)
+        and any(isinstance(does, kernel.Set) for does in each.effects)
+        and not any(isinstance(does, kernel.Create) for does in kernel.walk(each.effects))
+    ]
+
+
+def _leaves_room(driver: Any, name: str, given: Mapping[str, Any], creations: Sequence[str]) -> bool:
+    """Return whether records can be created after a call as before it: nothing is at its end."""
+    model = driver.case.judge.model.fork()
+    with contextlib.suppress(Impossible, Restless):  # the model may be one that lacks a sentence
+        if not model.decide(name, given).accept:
+            return False
+        model.do(name, given)
+        model.settle()
+        asked = ((each, driver.arguments(each, 0)) for each in creations)
+        return all(
+            model.decide(*each).accept and not model.decide(*each).avoid for each in asked if each[1] is not None
+        )
+    return False
 
 
 def _room(compiled: Compiled, creation: str, model: BaseModel, most: int) -> int | None:
@@ -127,7 +181,7 @@ def _room_made(driver: Any, creation: str, wanted: Mapping[str, Any], others: Se
     """Make the first call after which the model creates the record that is wanted; return whether there is one."""
     model = driver.case.judge.model.fork()
     frozen = model.freeze()
-    for operation, number in itertools.product(others, range(TRIES)):
+    for operation, number in itertools.product(others, range(ROOM_TRIES)):
         arguments = driver.arguments(operation, number)
         if arguments is None:
             continue
@@ -269,7 +323,7 @@ def _repeated(creation: str, entity: kernel.Entity, about: list[tuple[str, str]]
         key = next((each for each in _keys(driver, entity) if each not in before), "")
 
         def drawn(operation: str, name: str) -> dict[str, Any] | None:
-            drawn = (driver.drawn(operation, chooser) for _ in range(TRIES))
+            drawn = (driver.drawn(operation, chooser) for _ in range(ROOM_TRIES))
             given = [{**each, name: key} for each in drawn if each is not None]
             return next((each for each in given if driver.enabled(operation, each)), given[0] if given else None)
 
