@@ -16,7 +16,8 @@ from typing import Any
 from statemachines import kernel
 from statemachines.model import BaseModel, Impossible, Restless
 
-GATHERED = (6, 12, 30)  # records
+GATHERED = (6, 12, 30)  # records of a state
+ENOUGH_CALLS = 60  # after so many no other state is begun with
 MOST_TRIED = 400  # calls on the model, until a way is found
 OF_ENDED = 2.0  # how much less often than others states are chosen in which a record has ended
 TRIES_OF_EACH = 2  # times each call is tried from a state, each time with other arguments
@@ -25,9 +26,9 @@ DRAWN = 12  # arguments of a call, of which some are accepted
 
 
 def gathered(source: kernel.Kernel, creation: str, entity: kernel.Entity) -> Callable[[Any], None]:
-    """Return what makes calls on a driver that bring many records, one after the other, to one state but the first.
+    """Return what makes calls on a driver that bring many records, one after the other, to a state but the first, then to others.
 
-    Which state that is, and how many records, the seed of the case says.
+    Which states these are, and how many records, the seed of the case says.
     """
 
     def begin(driver: Any) -> None:
@@ -35,14 +36,15 @@ def gathered(source: kernel.Kernel, creation: str, entity: kernel.Entity) -> Cal
         count, ended = chooser.choice(GATHERED), {*entity.terminal}
         # Others begin a case with many records that have ended.
         states = sorted(entity.states[1:], key=lambda state: chooser.random() * (OF_ENDED if state in ended else 1.0))
-        ways = (_Bringing(source, driver, chooser, entity, state) for state in states)
-        gathering, way = next(((each, way) for each in ways if (way := each.way(creation))), (None, []))
-        if gathering is None:
-            return
-        for name, given in way * count:
-            arguments = gathering.accepted(driver.case.judge.model, name, given, last=given is way[-1][1])
-            if arguments is not None and driver.may(name, arguments):
-                driver.make(name, arguments)
+        calls = 0
+        for state in states:
+            bringing = _Bringing(source, driver, chooser, entity, state)
+            way = bringing.way(creation) if calls < ENOUGH_CALLS else []
+            for name, given in way * count:
+                arguments = bringing.accepted(driver.case.judge.model, name, given, last=given is way[-1][1])
+                if arguments is not None and driver.may(name, arguments):
+                    driver.make(name, arguments)
+                    calls += 1
 
     return begin
 
