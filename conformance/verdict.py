@@ -62,13 +62,13 @@ class Made:
 
 @dataclass(frozen=True, slots=True)
 class Diagnosis:
-    """The sentence that a system seems to break, and in words what it does instead, or since when that is seen."""
+    """The sentence that a system seems to break, if one is known, and in words what it does instead, or since when that is seen."""
 
     clause: str
     words: str
 
     def __str__(self) -> str:
-        return f"{self.clause}: {self.words}"
+        return f"{self.clause}: {self.words}" if self.clause else self.words
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 
 from conformance.judge import NO_SIGNAL, PRESENCE, Event, Finding, InOrder, kernel_facts
@@ -28,6 +28,7 @@ class Turn:
     is_last   whether no later call changes something
     was_right whether all that can be seen was looked at before it, and was right
     is_end    whether no call comes after it at all
+    earlier   the operations that were called before it
     """
 
     event: Event
@@ -37,6 +38,7 @@ class Turn:
     is_last: bool = True
     was_right: bool = True
     is_end: bool = False
+    earlier: frozenset[str] = frozenset()
 
 
 def blamed(compiled: Compiled, turn: Turn) -> list[str]:
@@ -44,8 +46,9 @@ def blamed(compiled: Compiled, turn: Turn) -> list[str]:
 
     Where a record is missing, or there is one too many, these are sentences at work in the call by which such records come and go.
     Then come those that set what is wrong, those that choose whom it is done to, those that make such a record, and those that let
-    the call change nothing. Of a call that should have left it alone, or should have signalled nothing, it is the operation. Where
-    nobody can tell where a wrong answer comes from, it is that of the answer.
+    the call change nothing. Of a call that should have left it alone, or should have signalled nothing, it is the operation. After a
+    wait it may as well be what an earlier call set that the timers go by; or else the only timer of such a record. Where nobody
+    can tell where a wrong answer comes from, it is that of the answer; there is none where time alone brought it about.
     """
     call, facts = turn.event, kernel_facts.of(compiled)
     if not isinstance(call, Observed):
@@ -65,7 +68,13 @@ def blamed(compiled: Compiled, turn: Turn) -> list[str]:
     found = list(_at_work(compiled, turn, call.operation, wrong, there))
     told = [each.clause for each in own if each.expected != NO_SIGNAL or each.clause in turn.at_work]
     named = [*found, *told]
-    if not named and (wrong or own) and call.operation != "wait":
+    if call.operation == "wait" and wrong:
+        return list(
+            dict.fromkeys(
+                [*named, *_set_for_timers(compiled.kernel, turn.earlier, wrong), *_only_timer(compiled, wrong)]
+            )
+        )
+    if not named and (wrong or own):
         named = [f"operations.{call.operation}"]
     return list(dict.fromkeys(named)) or [each.clause for each in (*own, *seen)]
 
@@ -84,6 +93,25 @@ def _at_work(compiled: Compiled, turn: Turn, called: str, wrong: set[Place], the
     paths = [each.path for each in source.clauses if each.path in turn.at_work]
     for kind in (coming if there else set(), setting, choosing, making, asking):
         yield from sorted((path for path in paths if path in kind), key=lambda path: not path.startswith(own))
+
+
+def _set_for_timers(source: Kernel, called: Collection[str], wrong: set[Place]) -> Iterator[str]:
+    """Walk the sentences of some operations that set what the timers of wrong records go by."""
+    owners = {owner for owner, _ in wrong}
+    timers = [each for entity in source.entities if entity.name in owners for each in entity.timers]
+    read = {place for each in timers for part in (each.deadline, *each.conditions) for place in _reads(source, part)}
+    for operation in (each for each in source.operations if each.name in called):
+        for effect in walk(operation.effects):
+            if _sets(effect) & read - {(owner, "state") for owner in owners}:
+                yield from _clauses(effect)
+
+
+def _only_timer(compiled: Compiled, wrong: set[Place]) -> list[str]:
+    """Return what the timer of wrong records does, where they have but one."""
+    owners = {owner for owner, _ in wrong}
+    timers = [each for entity in compiled.kernel.entities if entity.name in owners for each in entity.timers]
+    effects = [each for timer in timers for each in walk(timer.effects)] if len(timers) == 1 else []
+    return [each.clause for each in effects if _sets(each) & wrong][:1]
 
 
 def is_about(compiled: Compiled, turn: Turn, finding: Finding) -> bool:

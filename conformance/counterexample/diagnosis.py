@@ -16,7 +16,7 @@ from typing import NamedTuple
 from conformance.counterexample.blame import Turn, blamed, is_about
 from conformance.counterexample.looks import every_look
 from conformance.counterexample.play import Played, Player, play
-from conformance.judge import CallFailed, Case, Event, Lockstep, kernel_facts, short
+from conformance.judge import CallFailed, Case, Event, Lockstep, calls_of, kernel_facts, short
 from conformance.stand_ins import model_system
 from conformance.targets import open_system
 from conformance.verdict import Diagnosis
@@ -65,7 +65,8 @@ def diagnosed(case: Case, best: Played) -> Diagnosis | None:
             return Diagnosis(clause, words)
     if caused and not loose:
         return Diagnosis(finding.clause, "without it all that was seen is right")
-    clause = next(iter(blame), finding.clause)
+    passed = isinstance(turn.event, Observed) and turn.event.operation == "wait"
+    clause = next(iter(blame), "" if passed else finding.clause)
     if not looks or (clause == finding.clause and turn.is_end):  # that is what the finding says
         return None
     return Diagnosis(clause, _since(turn)) if turn.is_last or is_about(evidence.compiled, turn, finding) else None
@@ -132,7 +133,10 @@ class _Evidence:
                     was_right = not before or bool(self._made[before[-1]].looks)
                     is_last = last in changing[-1:]
                     is_end = last == len(self._made) - 1
-                    return Turn(turning.event, turning.at_work, tuple(findings), right, is_last, was_right, is_end)
+                    earlier = frozenset(call.operation for each in self._made[:last] for call in calls_of(each.event))
+                    return Turn(
+                        turning.event, turning.at_work, tuple(findings), right, is_last, was_right, is_end, earlier
+                    )
         except Restless:
             return None
         return None

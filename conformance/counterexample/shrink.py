@@ -140,6 +140,7 @@ def shrink(
         lambda: cutter.simplify(simpler.values),
         lambda: cutter.simplify(simpler.left_out),
         lambda: cutter.simplify(joined),
+        lambda: cutter.simplify(a_moment_later),
     )
     return cutter
 
@@ -228,7 +229,7 @@ def in_turn(trace: Trace) -> Iterator[Trace]:
 def joined(trace: Trace) -> Iterator[Trace]:
     """Walk the traces in which one call says what two said: their lists in one, their times in one.
 
-    It stands where the first of the two stood, or where the second did if it takes what was not there before.
+    It stands where the first of the two stood, or where the second did if it takes what was not there before. A wait stands in either.
     """
     earlier: dict[Any, Call] = {}
     places = {call.number: place for place, call in enumerate(trace.calls())}
@@ -240,8 +241,22 @@ def joined(trace: Trace) -> Iterator[Trace]:
         earlier[second.operation, rest] = second
         if first is not None and adding:
             early = all(places[each] < places[first.number] for each in second.refers())
-            kept, gone = (first, second) if early else (second, first)
-            wider = without(trace, {gone.number})
-            for name, value in adding.items():
-                wider = with_argument(wider, kept.number, name, dict(first.arguments)[name] + value)
-            yield wider
+            ways = [(first, second), (second, first)] if summed else [(first, second) if early else (second, first)]
+            for kept, gone in ways:
+                wider = without(trace, {gone.number})
+                for name, value in adding.items():
+                    wider = with_argument(wider, kept.number, name, dict(first.arguments)[name] + value)
+                yield wider
+
+
+def a_moment_later(trace: Trace) -> Iterator[Trace]:
+    """Walk the traces in which a wait takes a millisecond more, and another call is left out.
+
+    At the very instant of a timer nobody knows whether it has fired; what showed that it had need not be asked beyond it.
+    """
+    calls = trace.calls()
+    for wait in (call for call in calls if call.operation == "wait"):
+        later = with_argument(trace, wait.number, "ms", dict(wait.arguments)["ms"] + 1)
+        for call in calls[:-1]:
+            if call is not wait:
+                yield without(later, {call.number})

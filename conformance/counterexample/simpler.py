@@ -29,7 +29,7 @@ class Simpler:
             operation = self._lifecycle.operations.get(call.operation)
             for name, value in call.arguments:
                 if operation is None:
-                    simpler: Iterator[object] = iter((1,) if name == "ms" and value > 1 else ())
+                    simpler: Iterator[object] = _rounder(value) if name == "ms" else iter(())
                 else:
                     use = operation.takes[name]
                     simpler = self._simplest(self._words.types.resolve(use), use, value)
@@ -75,7 +75,7 @@ class Simpler:
                 continue
             name, value = call.arguments[-1]
             default = operation.takes[name].default
-            if default is not None and default.text == ("null" if value is None else value):
+            if default is not None and default.text == _as_written(value):
                 yield without_last_argument(trace, call.number)
 
     def first_record(self, trace: Trace) -> Iterator[Trace]:
@@ -116,6 +116,29 @@ class Simpler:
         """Return whether a text of a type is a name: another new one is as good, if it is another one everywhere."""
         declared = self._lifecycle.types.get(name)
         return declared is not None and declared.text == "fresh or reused"
+
+
+def _as_written(value: object) -> object:
+    """Return a value as a spec writes it."""
+    match value:
+        case None:
+            return "null"
+        case bool():
+            return str(value).lower()
+        case int():
+            return str(value)
+        case _:
+            return value
+
+
+def _rounder(milliseconds: int) -> Iterator[int]:
+    """Walk shorter times that are easy to read, the shortest first: 1, 2, 5, 10 and so on."""
+    yield from (
+        each
+        for zeros in range(len(str(milliseconds)))
+        for each in (10**zeros, 2 * 10**zeros, 5 * 10**zeros)
+        if each < milliseconds
+    )
 
 
 def _shorter(text: str) -> Iterator[str]:

@@ -272,7 +272,7 @@ def _causes(rows: Sequence[RowResult]) -> Iterator[str]:
     for cause, alike in found.items():
         if len(alike) > 1:
             likely = {each.counterexample.diagnosis for each in alike if each.counterexample is not None}
-            clauses = {each.clause if each is not None else cause for each in likely}
+            clauses = {each.clause or cause if each is not None else cause for each in likely}
             told = clauses.pop() if len(clauses) == 1 else cause
             yield f"{named([each.id for each in alike])}: one cause, {one_line(told)}."
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 from contextlib import closing
-from typing import Any
+from typing import Any, ClassVar
 
 import pytest
 
@@ -13,13 +13,15 @@ from conformance.counterexample.play import play, symbolic
 from conformance.judge import Case
 from conformance.references.task_progress import Reply, TaskProgress
 from conformance.references.thread_job import ThreadJobs
+from conformance.refused import Refused
 from conformance.stand_ins import model_system
 from conformance.targets import open_system
 from conformance.verdict import Counterexample, Diagnosis
 from statemachines.compile import Compiled
 from statemachines.mutants import mutants
+from tests.checking import compile_text
 from tests.conformance.lifecycles import SUITES
-from tests.conformance.systems import row_result
+from tests.conformance.systems import row_result, whole_run
 
 
 def lie_of(lifecycle: str, name: str) -> Any:
@@ -250,3 +252,121 @@ def test_two_mistakes_are_told_where_each_explains_all() -> None:
 
 def test_of_calls_at_once_nothing_is_guessed() -> None:
     assert shown("thread-job", lie_of("thread-job", "ProgressOverwritesEnd")).diagnosis is None
+
+
+LEASES = compile_text(
+    """
+    lifecycle: leases
+    version: 1
+    about: Jobs on a lease.
+    types: {Millis: {from: 1, to: 2000}}
+    entities:
+      Job:
+        id: minted
+        fields:
+          since: time
+          lasts: int
+        states:
+          waiting:  [later, ready]
+          held:     [leased]
+          terminal: [cancelled]
+        after:
+          later:  {in: 600, since: job.since, move: ready}
+          leased: {in: job.lasts, since: job.since, move: ready}
+        shows: {job_id: job.id, status: job.state}
+    operations:
+      lease:
+        create: {Job: {state: leased, since: now, lasts: 1000}}
+        gives:  {job_id: job.id}
+      put_off:
+        create: {Job: {state: later, since: now, lasts: 0}}
+        gives:  {job_id: job.id}
+      extend:
+        takes: {job: Job, ms: Millis}
+        for each: {job: {in: "[job]", when: "job.state == leased", set: {job.since: now, job.lasts: ms}}}
+      cancel:
+        takes:     {job: Job}
+        move:      {later: cancelled, leased: cancelled}
+        otherwise: unchanged
+      look:
+        takes: {job: Job}
+        gives: job
+    """,
+    "leases.yaml",
+)
+
+
+class Leases:
+    """Right leases: what time brings about is done when somebody calls."""
+
+    def __init__(self) -> None:
+        self.now, self.jobs = 0, list[dict[str, Any]]()
+
+    def wait(self, ms: int) -> None:
+        self.now += ms
+        for job in self.jobs:
+            if job["status"] in self.timed and job["until"] <= self.now:
+                job["status"] = "ready"
+
+    declares: ClassVar[dict[str, Any]] = {"clock": "virtual"}
+    timed: ClassVar[tuple[str, ...]] = ("later", "leased")
+
+    def _put(self, status: str, lasts: int) -> dict[str, str]:
+        self.jobs.append({"job_id": f"job-{len(self.jobs)}", "status": status, "until": self.now + lasts})
+        return {"job_id": self.jobs[-1]["job_id"]}
+
+    def lease(self) -> dict[str, str]:
+        return self._put("leased", 1000)
+
+    def put_off(self) -> dict[str, str]:
+        return self._put("later", 600)
+
+    def _job(self, job: str) -> dict[str, Any]:
+        found = next((each for each in self.jobs if each["job_id"] == job), None)
+        if found is None:
+            raise Refused("not_found")
+        return found
+
+    def extend(self, job: str, ms: int) -> None:
+        if self._job(job)["status"] == "leased":
+            self._job(job)["until"] = self.now + ms
+
+    def cancel(self, job: str) -> None:
+        if self._job(job)["status"] in ("later", "leased"):
+            self._job(job)["status"] = "cancelled"
+
+    def look(self, job: str) -> dict[str, str]:
+        found = self._job(job)
+        return {"job_id": found["job_id"], "status": found["status"]}
+
+
+class ExtendDoesNothing(Leases):
+    """A lease ends when it would have ended without being extended."""
+
+    def extend(self, job: str, ms: int) -> None:
+        self._job(job)
+
+
+class CancelledComeBack(Leases):
+    """A job that was put off is ready when its time has come, also if it was cancelled."""
+
+    timed = ("later", "leased", "cancelled")
+
+
+@pytest.mark.parametrize(
+    ("system", "told"),
+    [
+        (ExtendDoesNothing, "operations.extend.for each.job: is not done"),
+        (CancelledComeBack, "all was right until `wait("),
+    ],
+)
+def test_what_time_brings_about_is_laid_to_what_was_set_for_it_and_never_to_the_look(
+    system: type[Leases], told: str
+) -> None:
+    _, (result, *_) = whole_run(system, LEASES)
+    assert result.counterexample is not None
+    assert str(result.counterexample.diagnosis).startswith(told)
+
+
+def test_right_leases_are_right() -> None:
+    assert whole_run(Leases, LEASES, quick=True)[0] == 0

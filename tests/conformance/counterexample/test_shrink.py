@@ -148,11 +148,77 @@ def test_what_is_left_gets_its_simplest_arguments() -> None:
 def test_waits_become_short_threads_the_first_and_lists_short() -> None:
     wait = Call(2, "wait", (("ms", 1000),))
     assert simplified(wait, lambda given: True) == {"ms": 1}
-    assert simplified(wait, lambda given: given["ms"] > 7) == {"ms": 1000}
+    assert simplified(wait, lambda given: given["ms"] > 7) == {"ms": 10}
     assert simplified(start(2, "t2"), lambda given: True)["thread"] == "t1"
     look = Call(2, "list_jobs", (("thread", "t2"), ("statuses", ("failed", "running", "completed"))))
     found = simplified(look, lambda given: "running" in given["statuses"])
     assert found == {"thread": "t1", "statuses": ("running",)}
+
+
+def waits(*calls: tuple[str, int | None]) -> Trace:
+    """A trace of calls that say nothing, and of waits."""
+    return Trace(
+        tuple(Call(number, name, (("ms", ms),) if ms is not None else ()) for number, (name, ms) in enumerate(calls, 1))
+    )
+
+
+def steps(trace: Trace) -> list[tuple[str, int | None]]:
+    return [(call.operation, dict(call.arguments).get("ms")) for call in trace.calls()]
+
+
+def passed(calls: list[tuple[str, int | None]]) -> int:
+    return sum(ms or 0 for _, ms in calls)
+
+
+def test_beyond_the_instant_of_a_timer_no_look_is_needed() -> None:
+    """At that instant it may have fired, or not: a look that shows that it has is dropped where a millisecond more does as well."""
+
+    def shows(candidate: Trace) -> Finding | None:
+        made = steps(candidate)
+        sure = passed(made) > 5 or (passed(made) == 5 and ("look", None) in made)
+        return FAULT if sure and made[-1] == ("end", None) else None
+
+    best = shrunk(waits(("wait", 5), ("look", None), ("end", None)), shows).shown.trace
+    assert steps(best) in ([("wait", 6), ("end", None)], [("wait", 10), ("end", None)])
+
+
+def test_two_waits_become_one_where_either_stood() -> None:
+    def shows(candidate: Trace) -> Finding | None:
+        made = steps(candidate)
+        begun = ("begin", None) in made and passed(made[made.index(("begin", None)) :]) >= 30
+        return FAULT if begun and made[-1] == ("look", None) else None
+
+    def shown_by(*calls: tuple[str, int | None]) -> list[tuple[str, int | None]]:
+        return steps(shrunk(waits(*calls), shows).shown.trace)
+
+    # Together before `begin` they would show nothing.
+    assert shown_by(("wait", 20), ("begin", None), ("wait", 30), ("look", None)) == [
+        ("begin", None),
+        ("wait", 30),
+        ("look", None),
+    ]
+
+    def in_all(candidate: Trace) -> Finding | None:
+        made = steps(candidate)
+        since = made.index(("cancel", None)) if ("cancel", None) in made else len(made)
+        return FAULT if passed(made) >= 30 and passed(made[since:]) > 0 and made[-1] == ("look", None) else None
+
+    trace = waits(("wait", 29), ("cancel", None), ("wait", 1), ("look", None))
+    assert steps(shrunk(trace, in_all).shown.trace) == [("cancel", None), ("wait", 30), ("look", None)]
+
+
+def test_an_argument_that_is_what_it_is_without_saying_is_not_said() -> None:
+    """Numbers, words and nothing, as a spec writes them."""
+    job = load("job")
+    register = Call(1, "configure", (("max_running", 15), ("retention_ms", 300_000), ("poll_wait", 7)))
+    simpler = Simpler(job)
+    assert [*simpler.left_out(Trace((register,)))] == []
+    said = Call(1, "configure", (("max_running", 3), ("retention_ms", 300_000), ("poll_wait", 30_000)))
+    (left,) = simpler.left_out(Trace((said,)))
+    assert dict(left.calls()[0].arguments) == {"max_running": 3, "retention_ms": 300_000}
+    listed = Call(1, "tool", (("poll", None), ("cancel", None), ("list", False)))
+    (left,) = simpler.left_out(Trace((listed,)))
+    assert dict(left.calls()[0].arguments) == {"poll": None, "cancel": None}
 
 
 def test_an_id_and_a_tool_call_are_left_alone() -> None:
