@@ -109,7 +109,13 @@ class Session:
             rest = (each for each in self._given(parameters, every) if each not in first)
             found += [Candidate(name, each) for each in first]
             found += [Candidate(name, each, leads_on=False) for each in itertools.islice(rest, MOST_EACH)]
-        return found
+        return found + [Candidate(WAIT, {"ms": ms}) for ms in self._instants() if ms > 0]
+
+    def _instants(self) -> list[int]:
+        """Return the milliseconds until the timers that run fire, the next one first."""
+        return sorted(
+            {instant - self.model.now for first, last, *_ in self.model.deadlines() for instant in (first, last)}
+        )
 
     def _may_be_carried_out(self, operation: str, arguments: Mapping[str, Any]) -> bool:
         try:

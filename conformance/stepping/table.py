@@ -1,4 +1,4 @@
-"""The state of a model as tables: the clock, the variables, the records of each entity, and the messages due and sent."""
+"""The state of a model as tables: the clock, the variables, the records of each entity, the timers, and the messages due and sent."""
 
 from __future__ import annotations
 
@@ -24,6 +24,7 @@ def state_lines(source: kernel.Kernel, model: Any, width: int) -> Iterator[str]:
         names += [each.name for each in entity.fields if each.name != entity.key]
         rows = [[_named(each, entity.key), *(_named(each, name) for name in names)] for each in records]
         yield from _table(entity.name, names, rows, width)
+    yield from _table("Timer", ["of", "fires in ms"], _timers(source, model), width)
     for message in source.messages:
         names = (["to"] if message.to is not None else []) + [key for key, _ in message.carries]
         numbers = _numbers(source, message, model)
@@ -33,6 +34,20 @@ def state_lines(source: kernel.Kernel, model: Any, width: int) -> Iterator[str]:
                 for each in getattr(model, f"{box}_{message.name.lower()}")
             ]
             yield from _table(f"{message.name}, {called}", names, rows, width)
+
+
+def _timers(source: kernel.Kernel, model: Any) -> list[list[str]]:
+    """Return the timers that run, the next one first: what each is called, whose it is, and in how long it fires."""
+    every = [(entity, timer) for entity in source.entities for timer in entity.timers]
+    found = []
+    for first, last, index, key in sorted(model.deadlines(), key=lambda each: each[:2]):
+        entity, timer = every[index]
+        record = getattr(model, python_name(entity.collection)).get(key)
+        called = timer.clause.removeprefix(f"entities.{entity.name}.after.")
+        soon, late = first - model.now, last - model.now
+        whose = value_text(key) if record is None else _named(record, entity.key)
+        found.append([called, whose, f"{soon}" if soon == late else f"{soon} to {late}"])
+    return found
 
 
 def _numbers(source: kernel.Kernel, message: kernel.Message, model: Any) -> dict[Any, str]:

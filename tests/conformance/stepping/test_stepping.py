@@ -185,6 +185,15 @@ def test_time_passes() -> None:
     assert "whole number of milliseconds, and this is soon" in after("wait soon")
 
 
+def test_timers_that_run_are_shown_and_the_wait_for_each_is_offered() -> None:
+    lines = ("register(bash, 'x')", "tool()")
+    shown = typed(*lines, session=Session(load("job"))).splitlines()
+    at = next(number for number, line in enumerate(shown) if line.split() == ["Timer", "of", "fires", "in", "ms"])
+    assert shown[at + 1].split() == ["waiting.0", "call-3", "30000"]  # the first of two timers of that state
+    assert [line.split()[-1] for line in shown if "wait(" in line] == ["wait(30000)"]
+    assert not any("Timer" in line for line in shown[:at])
+
+
 @pytest.mark.parametrize(
     ("line", "said"),
     [
