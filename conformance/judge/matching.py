@@ -118,8 +118,13 @@ class Sending:
         getattr(model, f"send_{self._name}")([message])
 
     def due_like(self, model: BaseModel, given: Any) -> Any:
-        """Return the message owed that the call may have shown so, or None."""
-        return next((each for each in self.owed(model) if self.may_show(model, each, given)), None)
+        """Return the message owed that the call may have shown so, the nearest to it, or None."""
+        return self._nearest(model, self.owed(model), given)
+
+    def _nearest(self, model: BaseModel, messages: Sequence[Any], given: Any) -> Any:
+        """Return the message that may be shown so and differs least, for an id may be used again while a message is owed; or None."""
+        like = [each for each in messages if self.may_show(model, each, given)]
+        return min(like, key=lambda each: len([*self._differing(model, each, given)]), default=None)
 
     def may_show(self, model: BaseModel, message: Any, given: Any) -> bool:
         """Return whether a message may be shown so: nothing differs but what is only recommended."""
@@ -129,11 +134,10 @@ class Sending:
         """Walk what is wrong, if only by a recommendation, about the messages that the call gave, and about their order."""
         first: list[Any] = []
         for given in self.call.given:
-            messages = [each for each in self.sent(model) if self.may_show(model, each, given)]
-            first += messages[:1]
-            for message in messages:
-                for difference in self._differing(model, message, given):
-                    yield self._replies.fault(self.call, self._item, difference)
+            message = self._nearest(model, self.sent(model), given)
+            first += [message] if message is not None else []
+            for difference in self._differing(model, message, given) if message is not None else ():
+                yield self._replies.fault(self.call, self._item, difference)
         if self._replies.facts.recommended(self.order):
             due = [self._shown(model, each) for each in sorted(first, key=lambda each: each.key)]
             for difference in self._replies.differences(self._list, due, self.call.given):

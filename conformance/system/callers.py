@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import threading
 from collections.abc import Iterator
-from concurrent.futures import Future
+from concurrent.futures import Future, InvalidStateError
 from typing import Any
 
 _CALLS_AGAIN = 0.5  # seconds that a loop stands still for the next call of one who was answered
@@ -49,9 +49,8 @@ class Callers:
         """Answer what there is to answer, and wait after each for what its caller does next."""
         while self.answers:
             given, outcome = self.answers.pop(0)
-            with self.change(waiting=-1):
-                if not given.cancelled():
-                    given.set_result(outcome)
+            with self.change(waiting=-1), contextlib.suppress(InvalidStateError):  # nobody waits for it any more
+                given.set_result(outcome)
             self.stand_still()
 
     def stand_still(self) -> None:

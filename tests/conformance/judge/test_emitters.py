@@ -178,6 +178,33 @@ def test_of_messages_that_read_the_same_each_is_told_by_somebody(told: list[str]
     assert (bool(found.ends), found.partial) == (explained, False)
 
 
+@pytest.mark.parametrize("tie", ["id", "completion"])
+def test_of_messages_about_one_id_each_is_held_to_its_own_job(tie: str) -> None:
+    """What a message says of a job is only recommended: it is no fault that the other message about that id says something else."""
+    watched = Watched(limits={"retained": 1}, policies={"tie": tie})
+    watched.ended("a")
+    watched.ended("b")  # and the first a has left
+    watched.must("start", "t1", "another call", "delegate", gives=started("a"))
+    end = watched.call("finish", "a", "cancelled", "x", during=(18, 19))
+    of_a = [message("a"), message("a", tool="delegate", status="cancelled")]
+    told = [*of_a, message("b")] if tie == "id" else [of_a[0], message("b"), of_a[1]]
+    tells = watched.call("turn_boundary", "t1", gives=told, during=(17, 20))
+    assert watched.step(at_once([end, tells], [turn()])) is None
+    assert watched.judge.findings == []
+
+
+def test_what_a_message_says_wrongly_of_its_job_is_told_though_another_one_has_its_id() -> None:
+    watched = Watched(limits={"retained": 1})
+    watched.ended("a")
+    watched.ended("b")
+    watched.must("start", "t1", "another call", "delegate", gives=started("a"))
+    end = watched.call("finish", "a", "cancelled", "x", during=(18, 19))
+    told = [message("a"), message("b"), message("a", tool="delegate", status="failed")]
+    tells = watched.call("turn_boundary", "t1", gives=told, during=(17, 20))
+    watched.step(at_once([end, tells], [turn()]))
+    assert [each.clause for each in watched.judge.findings] == ["messages.Ended.carries.status"]
+
+
 def test_a_look_at_one_thread_leaves_the_other_open() -> None:
     for second, explained in ((["c", "d"], True), (["d", "c"], True), (["c"], False)):
         watched = Watched()
