@@ -19,16 +19,19 @@ from statemachines.model import BaseModel, Impossible, Restless
 GATHERED = (6, 12, 30)  # records of a state
 ENOUGH_CALLS = 60  # after so many no other state is begun with
 MOST_TRIED = 400  # calls on the model, until a way is found
-OF_ENDED = 2.0  # how much less often than others states are chosen in which a record has ended
+OF_ENDED = (
+    2.0  # with which what is drawn for a state is multiplied in which a record has ended, before the least come first
+)
 TRIES_OF_EACH = 2  # times each call is tried from a state, each time with other arguments
-Asked = tuple[str, dict[str, Any]]  # an operation, and what it is called with
-DRAWN = 12  # arguments of a call, of which some are accepted
+DRAWN = 12  # arguments that are tried for a call, to find some with which it is accepted
+
+_Asked = tuple[str, dict[str, Any]]  # an operation, and what it is called with
 
 
 def gathered(source: kernel.Kernel, creation: str, entity: kernel.Entity) -> Callable[[Any], None]:
     """Return what makes calls on a driver that bring many records, one after the other, to a state but the first, then to others.
 
-    Which states these are, and how many records, the seed of the case says.
+    Which states these are of those that calls alone lead to, and how many records, the seed of the case says.
     """
 
     def begin(driver: Any) -> None:
@@ -40,11 +43,7 @@ def gathered(source: kernel.Kernel, creation: str, entity: kernel.Entity) -> Cal
         for state in states:
             bringing = _Bringing(source, driver, chooser, entity, state)
             way = bringing.way(creation) if calls < ENOUGH_CALLS else []
-            for name, given in way * count:
-                arguments = bringing.accepted(driver.case.judge.model, name, given, last=given is way[-1][1])
-                if arguments is not None and driver.may(name, arguments):
-                    driver.make(name, arguments)
-                    calls += 1
+            calls += sum(bringing.brought(way) for _ in range(count if way else 0))
 
     return begin
 
@@ -59,11 +58,11 @@ class _Bringing:
     entity: kernel.Entity
     state: str
 
-    def way(self, creation: str) -> list[Asked]:
+    def way(self, creation: str) -> list[_Asked]:
         """Return calls that bring a new record to the state, the shortest way that is found; none where none is."""
         names = [each.name for each in self.source.operations if each.effects and self.driver.offers(each.name)]
         start = self.driver.case.judge.model.fork()
-        waiting: deque[tuple[Any, list[Asked]]] = deque([(start.freeze(), [])])
+        waiting: deque[tuple[Any, list[_Asked]]] = deque([(start.freeze(), [])])
         known, tries = {start.freeze()}, 0
         while waiting and tries < MOST_TRIED:
             frozen, way = waiting.popleft()
@@ -71,14 +70,23 @@ class _Bringing:
                 tries += 1
                 model = start.thawed(frozen)
                 arguments = self.accepted(model, name)
-                if arguments is None or not _done(model, name, arguments) or model.freeze() in known:
+                if arguments is None or not _done(model, name, arguments):
                     continue
-                longer = [*way, (name, arguments)]
+                longer, then = [*way, (name, arguments)], model.freeze()
                 if self._is_there(model):
                     return longer
-                known.add(model.freeze())
-                waiting.append((model.freeze(), longer))
+                if then not in known:
+                    known.add(then)
+                    waiting.append((then, longer))
         return []
+
+    def brought(self, way: list[_Asked]) -> int:
+        """Make the calls of a way once more, as far as they are accepted; return how many were made."""
+        for place, (name, given) in enumerate(way):
+            arguments = self.accepted(self.driver.case.judge.model, name, given, last=place == len(way) - 1)
+            if not self.driver.made(name, arguments):
+                return place
+        return len(way)
 
     def accepted(
         self, model: BaseModel, name: str, given: dict[str, Any] | None = None, *, last: bool = False
@@ -94,8 +102,11 @@ class _Bringing:
             return None
         draws = itertools.islice(self.driver.draws_for(model, name, self.chooser), DRAWN)
         for drawn in itertools.chain([given], draws):
-            arguments = {**(drawn or {}), **about}
-            if drawn is None or not model.decide(name, arguments).accept:
+            if drawn is None:
+                continue
+            arguments = {**drawn, **about}
+            decision = model.decide(name, arguments)
+            if not decision.accept or decision.avoid:
                 continue
             after = model.fork() if last else model
             if not last or (_done(after, name, arguments) and self._is_there(after)):

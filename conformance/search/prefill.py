@@ -34,8 +34,9 @@ TWICE = 2  # calls of it change something before it is called so often
 FAR = 3  # times a retention limit, the same
 HALF = 0.5
 EARLIER = (1, 7, 1000)  # milliseconds until a case begins that is set up
-SET = (1, 1, 2)  # settings that are changed then
-ROOM_TRIES = 4  # arguments of an operation that are tried, of which some make room for another record, or do something
+SET = (1, 1, 2)  # operations that are called then
+ROOM_TRIES = 4  # arguments of an operation that are tried to make room for another record
+OF_IT = 4  # arguments of a call about one record that are tried, to find some with which it does something
 
 Prefill = Callable[[Any], None]  # makes calls on a driver
 
@@ -93,52 +94,57 @@ def prefills(compiled: Compiled, declaration: Declaration, most: int) -> list[Pr
 
 
 def set_up(compiled: Compiled, declaration: Declaration) -> Prefill:
-    """Return what lets some time pass, so that no instant is 0, and changes a setting or two.
+    """Return what lets some time pass, so that no instant is 0, and calls one or two operations that are about no record.
 
-    Some settings can only be changed before there is a record, and some only matter where there are many. Nothing is called
-    after which no record could be created.
+    Some change what can only be changed before there is a record, and some what only matters where there are many. None is called
+    that takes it away that records can be created.
     """
     source = _asked(compiled.kernel, declaration)
-    settings = _settings(source)
-    creations = dict.fromkeys(filter(None, (_creation(source, entity) for entity in source.entities)))
+    operations = about_no_record(source)
+    creations = [*dict.fromkeys(filter(None, (_creation(source, entity) for entity in source.entities)))]
 
     def begin(driver: Any) -> None:
         chooser = random.Random(f"{driver.case.seed}/set up")
         if declaration.clock in MOVED:
-            _made(driver, WAIT, {"ms": chooser.choice(EARLIER)})
-        for name in chooser.sample(settings, min(len(settings), chooser.choice(SET))):
+            driver.made(WAIT, {"ms": chooser.choice(EARLIER)})
+        for name in chooser.sample(operations, min(len(operations), chooser.choice(SET))):
             given = driver.drawn(name, chooser)
-            if given is not None and _leaves_room(driver, name, given, [*creations]):
-                _made(driver, name, given)
+            if given is not None and not _takes_away(driver, name, given, creations):
+                driver.made(name, given)
 
     return begin
 
 
-def _settings(source: kernel.Kernel) -> list[str]:
-    """Return the operations that change what holds beside the records that come and go, and are about none of those."""
+def about_no_record(source: kernel.Kernel) -> list[str]:
+    """List the operations that set something, create nothing, and are about no record that comes and goes, nor about each of many."""
     fixed = {"", *(entity.name for entity in source.entities if entity.fixed)}
-    return [
-        each.name
-        for each in source.operations
-        if all(parameter.entity in fixed for parameter in each.parameters)
-        and any(isinstance(does, kernel.Set) for does in each.effects)
-        and not any(isinstance(does, kernel.Create) for does in kernel.walk(each.effects))
-    ]
+    found = []
+    for operation in source.operations:
+        sets = any(isinstance(does, kernel.Set) for does in operation.effects)  # not what is set of each record
+        creates = any(isinstance(does, kernel.Create) for does in kernel.walk(operation.effects))
+        if sets and not creates and all(parameter.entity in fixed for parameter in operation.parameters):
+            found.append(operation.name)
+    return found
 
 
-def _leaves_room(driver: Any, name: str, given: Mapping[str, Any], creations: Sequence[str]) -> bool:
-    """Return whether records can be created after a call as before it: nothing is at its end."""
+def _takes_away(driver: Any, name: str, given: Mapping[str, Any], creations: Sequence[str]) -> bool:
+    """Return whether after a call a record cannot be created any more that could be before it."""
     model = driver.case.judge.model.fork()
-    with contextlib.suppress(Impossible, Restless):  # the model may be one that lacks a sentence
+    asked = [(each, arguments) for each in creations if (arguments := driver.arguments(each, 0)) is not None]
+    before = [each for each in asked if _creates(model, *each)]
+    try:
         if not model.decide(name, given).accept:
-            return False
+            return True
         model.do(name, given)
         model.settle()
-        asked = ((each, driver.arguments(each, 0)) for each in creations)
-        return all(
-            model.decide(*each).accept and not model.decide(*each).avoid for each in asked if each[1] is not None
-        )
-    return False
+    except (Impossible, Restless):  # the model may be one that lacks a sentence
+        return True
+    return not all(_creates(model, *each) for each in before)
+
+
+def _creates(model: BaseModel, creation: str, arguments: Mapping[str, Any]) -> bool:
+    decision = model.decide(creation, arguments)
+    return decision.accept and not decision.avoid
 
 
 def _room(compiled: Compiled, creation: str, model: BaseModel, most: int) -> int | None:
@@ -166,7 +172,7 @@ def _created(creation: str, count: int, others: Sequence[str] = ()) -> Prefill:
                 driver.enabled(creation, arguments) or _room_made(driver, creation, arguments, others)
             ):
                 return
-            if not _made(driver, creation, arguments):
+            if not driver.made(creation, arguments):
                 return
 
     return begin
@@ -191,8 +197,7 @@ def _room_made(driver: Any, creation: str, wanted: Mapping[str, Any], others: Se
                 continue
             model.do(operation, arguments)
             model.settle()
-            if model.decide(creation, wanted).accept and _may(driver, operation, arguments):
-                driver.make(operation, arguments)
+            if model.decide(creation, wanted).accept and driver.made(operation, arguments):
                 return True
     return False
 
@@ -274,17 +279,17 @@ def _filled(
     def begin(driver: Any) -> None:
         before = _keys(driver, entity)
         for _ in range(count):
-            if not _made(driver, creation, driver.arguments(creation, 0)):
+            if not driver.made(creation, driver.arguments(creation, 0)):
                 return
             if apart:
-                _made(driver, WAIT, {"ms": 1})
+                driver.made(WAIT, {"ms": 1})
         new = [each for each in reversed(_keys(driver, entity)) if each not in before]
         for number, key in enumerate(new):
             arguments = driver.arguments(ending.name, number if varied else 0)
-            if not _made(driver, ending.name, {**arguments, name: key}):
+            if not driver.made(ending.name, {**arguments, name: key}):
                 return
             if apart:
-                _made(driver, WAIT, {"ms": 1})
+                driver.made(WAIT, {"ms": 1})
 
     return begin
 
@@ -303,12 +308,12 @@ def _ended(creation: str, ending: kernel.Operation, entity: kernel.Entity, count
         for number in range(count):
             before = _keys(driver, entity)
             given = alike if alike is not None and driver.enabled(creation, alike) else None
-            if not _made(driver, creation, driver.arguments(creation, number) if given is None else given):
+            if not driver.made(creation, driver.arguments(creation, number) if given is None else given):
                 return
             new = [each for each in _keys(driver, entity) if each not in before]
             for key in () if stays and not number else new:
                 arguments = driver.arguments(ending.name, number)
-                _made(driver, ending.name, {**arguments, name: key} if arguments is not None else None)
+                driver.made(ending.name, {**arguments, name: key} if arguments is not None else None)
 
     return begin
 
@@ -319,13 +324,17 @@ def _repeated(creation: str, entity: kernel.Entity, about: list[tuple[str, str]]
     def begin(driver: Any) -> None:
         chooser = random.Random(driver.case.seed)
         before = _keys(driver, entity)
-        _made(driver, creation, driver.arguments(creation, 0))
+        driver.made(creation, driver.arguments(creation, 0))
         key = next((each for each in _keys(driver, entity) if each not in before), "")
 
         def drawn(operation: str, name: str) -> dict[str, Any] | None:
-            drawn = (driver.drawn(operation, chooser) for _ in range(ROOM_TRIES))
-            given = [{**each, name: key} for each in drawn if each is not None]
-            return next((each for each in given if driver.enabled(operation, each)), given[0] if given else None)
+            given: dict[str, Any] | None = None
+            for _ in range(OF_IT):
+                found = driver.drawn(operation, chooser)
+                given = None if found is None else {**found, name: key}
+                if given is None or driver.enabled(operation, given):
+                    break
+            return given
 
         def states(each: tuple[str, str], calls: int) -> list[str]:
             """Return the states that the record comes to by some calls, as long as each changes something and it does not end."""
@@ -344,12 +353,12 @@ def _repeated(creation: str, entity: kernel.Entity, about: list[tuple[str, str]]
 
         for each in about if key else ():
             if len({*states(each, calls=1)}) > 1:
-                _made(driver, each[0], drawn(*each))
+                driver.made(each[0], drawn(*each))
         useful = [each for each in about if key and len(states(each, calls=TWICE)) > TWICE]
         if useful:
             repeated = chooser.choice(useful)
             for _ in range(chooser.choice(MANY_CALLS)):
-                _made(driver, repeated[0], drawn(*repeated))
+                driver.made(repeated[0], drawn(*repeated))
 
     return begin
 
@@ -365,19 +374,6 @@ def _parameter(operation: kernel.Operation, entity: kernel.Entity) -> str:
     return next(parameter.name for parameter in operation.parameters if parameter.entity == entity.name)
 
 
-def _made(driver: Any, operation: str, arguments: Any) -> bool:
-    """Make a call, unless it is better not made, or the system does not offer it; return whether it was."""
-    if arguments is None or not _may(driver, operation, arguments):
-        return False
-    driver.make(operation, arguments)
-    return True
-
-
-def _may(driver: Any, operation: str, arguments: Any) -> bool:
-    offered = operation == WAIT or driver.offers(operation)
-    return bool(offered and driver.is_followed and driver.may(operation, arguments))
-
-
 def _touched(full: Prefill, one_more: Prefill, others: list[tuple[str, str]], entity: kernel.Entity) -> Prefill:
     """Fill up, call each of some operations about another record, and let one more end, then as many as were called about."""
 
@@ -387,7 +383,7 @@ def _touched(full: Prefill, one_more: Prefill, others: list[tuple[str, str]], en
         for key, (operation, name) in zip(second, others, strict=False):
             arguments = driver.arguments(operation, 0)
             if arguments is not None:
-                _made(driver, operation, {**arguments, name: key})
+                driver.made(operation, {**arguments, name: key})
         for _ in range(1 + len(others)):
             one_more(driver)
             driver.observe({})
@@ -407,7 +403,7 @@ def _retaken(
     """Call each of some operations about a record, let it leave as others end after it, and do the same to one under its id."""
 
     def begin(driver: Any) -> None:
-        _made(driver, creation, driver.arguments(creation, 0))
+        driver.made(creation, driver.arguments(creation, 0))
         if not (keys := _keys(driver, entity)):
             return
         key = keys[-1]
@@ -416,7 +412,7 @@ def _retaken(
             one_more(driver)
         arguments = driver.arguments(retaking, 0)
         if key not in _keys(driver, entity) and arguments is not None:
-            _made(driver, retaking, {**arguments, parameter: key})
+            driver.made(retaking, {**arguments, parameter: key})
             driver.observe({})
             _live(driver, key, others)
 
@@ -428,7 +424,7 @@ def _live(driver: Any, key: str, operations: list[tuple[str, str]]) -> None:
     for operation, name in (*operations, *operations):
         arguments = driver.arguments(operation, 0)
         if arguments is not None and driver.enabled(operation, {**arguments, name: key}):
-            _made(driver, operation, {**arguments, name: key})
+            driver.made(operation, {**arguments, name: key})
 
 
 def _afresh(
@@ -441,8 +437,8 @@ def _afresh(
         keys = _keys(driver, entity)
         arguments = driver.arguments(retaking, 0)
         if keys and arguments is not None:  # what creates may be refused as long as something else is not there
-            _made(driver, removal, {})
-            _made(driver, retaking, {**arguments, parameter: keys[0]})
+            driver.made(removal, {})
+            driver.made(retaking, {**arguments, parameter: keys[0]})
             then(driver)
 
     return begin

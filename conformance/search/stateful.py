@@ -164,7 +164,7 @@ class Driver:
     def _answered_alike(
         self, operation: str, choices: list[tuple[str, list[list[Any]]]], model: BaseModel
     ) -> list[tuple[str, list[list[Any]]]]:
-        """Put those values alone together of which one record's is answered as another's, for states do not tell all.
+        """Split each group of ids by how the model would answer the call, for states do not tell all.
 
         Of many leases of one job one is held and all others are over, which only the rules of an operation say.
         """
@@ -242,6 +242,14 @@ class Driver:
             if isinstance(kind, Ref) and owner is not None:
                 owners[kind.entity] = owner.id
         return owners
+
+    def made(self, operation: str, arguments: dict[str, Any] | None) -> bool:
+        """Make a call, unless it is better not made, or the system does not offer it; return whether it was."""
+        offered = operation == "wait" or self.offers(operation)
+        if arguments is None or not (offered and self.is_followed and self.may(operation, arguments)):
+            return False
+        self.make(operation, arguments)
+        return True
 
     def make(self, operation: str, arguments: dict[str, Any]) -> None:
         """Make one call; raise Diverged when it diverges."""

@@ -45,7 +45,7 @@ SELDOM_GIVEN = (
 WAITED = 3.0  # how often a wait is tried: as time passes much may happen that no call does
 LOOKING, SELDOM = 0.5, 0.3  # the same of those that change nothing, and of those that are about everything
 WIDE_FROM = CASES_OF_A_SEED // 2  # the number of the first walk that takes widely what is new: no other has it
-SET_UP = 0.4  # of the others begin with a setting that was changed, when some time has passed
+SET_UP = 0.4  # of the others begin when some time has passed, and something that is about no record was called
 CONTINUED = 0.4  # of the walks begin as another one that came to something new
 DEEP = ("sentence", "became")  # kinds of situations that are new where something happened that had not before
 
@@ -62,7 +62,7 @@ def search(
 ) -> None:
     """Walk as often as the budget says, or until enough is found; `first` is the number of the first walk."""
     ways = prefills(compiled, adapter.declaration, budget.prefilled)
-    before = set_up(compiled, adapter.declaration)
+    set_up_first = set_up(compiled, adapter.declaration)
     narrow, wide = Situations(compiled), Situations(compiled, wide=True)
     corpus = Corpus()
     numbers = range(first, first + budget.walks)
@@ -75,7 +75,8 @@ def search(
         try:
             beginning = corpus.chosen(chooser) if chooser.random() < CONTINUED else None
             if beginning is None:
-                (before if chooser.random() < SET_UP else ways[0])(driver)
+                if chooser.random() < SET_UP:
+                    set_up_first(driver)
                 ways[chooser.randrange(len(ways)) if index % 2 else 0](driver)
             walk = SteeredWalk(compiled, driver, situations, chooser)
             walk.go(budget.walk_steps, beginning)

@@ -167,7 +167,7 @@ def _is_late(left: Callable[[], float], least: float) -> bool:
 
 
 def share(names: Sequence[str], name: str, round_: int, lanes: int = 1) -> float:
-    """Return how much of the time that is left a search may take: in the first round those that come after it get theirs.
+    """Return how much of the time that is left a search may take: in the first round it leaves some to each that comes after it.
 
     So many `lanes` search at once.
     """

@@ -265,10 +265,10 @@ class Adapter:
                 del self._at_once.group
                 if loop is not None and gate is not None:
                     gate.submitted()  # or the others wait for one that makes no call
-                    loop.callers(-1)
+                    loop.count(-1)
 
         if loop is not None and gate is not None:
-            loop.callers(len(bodies) - 1)  # nobody else calls until they are done
+            loop.count(len(bodies) - 1)  # nobody else calls until they are done
             loop.linger(seed)
             loop.call_soon(gate.hold)
         try:
@@ -280,7 +280,7 @@ class Adapter:
         finally:
             self._gate = self._group = None
             if loop is not None:
-                loop.callers(1)
+                loop.count(1)
                 loop.linger(None)
 
     def _run_at_once(self, bodies: Sequence[Callable[[], Any]], seed: int) -> list[Any]:

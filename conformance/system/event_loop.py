@@ -49,7 +49,7 @@ class VirtualClock(selectors.DefaultSelector):  # type: ignore[misc, valid-type,
         """Return what is ready; move the clock when nothing is, or sleep when it may not move."""
         if self.callers.answers:  # who is answered waits no more
             self.until = self.now
-            self.callers.answer()
+            self.callers.answer_in_turn()
         ready = self._select(timeout)
         self.callers.stand_still()
         return ready
@@ -58,7 +58,7 @@ class VirtualClock(selectors.DefaultSelector):  # type: ignore[misc, valid-type,
         ready = super().select(0)
         busy = bool(ready) or (timeout is not None and timeout <= 0)
         if self.held:
-            if not busy and not self.callers.wait:
+            if not busy and not self.callers.all_wait:
                 return super().select(None)
             self.release(1 if busy else min(turns for turns, _ in self.held))
             return ready
@@ -119,12 +119,16 @@ class VirtualLoop(asyncio.SelectorEventLoop):
 
     async def _during(self, work: Work, seconds: float, answer: Future[Outcome]) -> None:
         self._look(seconds)
-        outcome = await _outcome_of(work)
+        try:
+            outcome = await _outcome_of(work)
+        except asyncio.CancelledError:  # a system may cancel what it is called in
+            self.callers.answers.append((answer, None))
+            raise
         self.callers.answers.append((answer, outcome))
 
     def _look(self, seconds: float) -> None:
         """See whether every caller waits by now."""
-        if self.callers.wait:
+        if self.callers.all_wait:
             self.clock.until = self.clock.now + seconds
 
 
@@ -174,6 +178,8 @@ class Loop:
         # Cancelled with the loop: this call hangs, or another one does.
         if (future.cancelled() and self.stopped.is_set()) or not future.done():
             raise Broken("hang", f"{what} did not come back in time")
+        if future.cancelled():
+            raise Broken("crash", f"{what} raised CancelledError")
         value, error = future.result()
         if error is not None:
             raise error
@@ -184,7 +190,7 @@ class Loop:
         """What a virtual clock shows; 0 for a real one."""
         return round(self._virtual.time() * 1000) if self._virtual is not None else 0
 
-    def callers(self, more: int) -> None:
+    def count(self, more: int) -> None:
         """Count those who make calls: the clock stands still while one of them is about to."""
         if self._virtual is not None:
             with contextlib.suppress(RuntimeError):  # the loop was given up
@@ -215,11 +221,13 @@ class Loop:
         leave(self._thread)
 
     def _serve(self) -> None:
-        with contextlib.suppress(LeftBehind):  # no task runs any more: it may be one of many that never rest
-            self._serve_until_stopped()
-        if self._virtual is not None:
-            self._virtual.callers.answer()
-        self._loop.close()
+        try:
+            with contextlib.suppress(LeftBehind):  # no task runs any more: it may be one of many that never rest
+                self._serve_until_stopped()
+                if self._virtual is not None:  # what the last turn gave
+                    self._virtual.callers.answer_in_turn()
+        finally:
+            self._loop.close()
 
     def _serve_until_stopped(self) -> None:
         while True:

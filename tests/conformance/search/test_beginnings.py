@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import itertools
+import random
 from collections import Counter
 from collections.abc import Callable, Collection
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -11,11 +14,14 @@ import pytest
 from conformance.budget import USUAL
 from conformance.references.job import Jobs
 from conformance.references.thread_job import ACTIVE, Reply, ThreadJobs
-from conformance.search import gathering, prefill
+from conformance.refused import Refused
+from conformance.search import gathering, prefill, walks
 from conformance.search.faults import Diverged
 from conformance.search.stateful import Driver
 from statemachines.compile import load
 from statemachines.expression import python_name
+from tests.checking import compile_text
+from tests.conformance.search.searching import searched
 from tests.conformance.systems import REFERENCE, adapted, thread_job
 
 
@@ -69,7 +75,16 @@ def test_what_holds_so_many_records_of_one_state_at_most_shows_when_there_are_ma
         assert any(map(shows, range(12)))
 
 
-def test_before_a_case_begins_time_passes_and_a_setting_is_changed_but_none_that_ends_everything() -> None:
+def test_what_nobody_follows_any_more_is_not_gone_on_with(monkeypatch: pytest.MonkeyPatch) -> None:
+    begin = gathered(REFERENCE)
+    monkeypatch.setattr(Driver, "is_followed", False)
+    with adapted(REFERENCE) as adapter:
+        driver = Driver(thread_job(), adapter)
+        begin(driver)
+        assert not driver.case.trace
+
+
+def test_before_a_case_begins_time_passes_and_something_is_called_but_nothing_that_ends_everything() -> None:
     job, called = load("job"), Counter[str]()
     with adapted(Jobs, job) as adapter:
         begin = prefill.set_up(job, adapter.declaration)
@@ -82,9 +97,71 @@ def test_before_a_case_begins_time_passes_and_a_setting_is_changed_but_none_that
     assert called.keys() == {"configure", "sink"}
 
 
-@pytest.mark.parametrize("lifecycle", ["thread-job", "task-progress", "local-agent", "background-tasks", "cli-job"])
-def test_a_setting_is_about_no_record_that_comes_and_goes(lifecycle: str) -> None:
-    source = load(lifecycle).kernel
-    coming = {each.name for each in source.entities if not each.fixed}
-    settings = [source.operation(name) for name in prefill._settings(source)]
-    assert not any(each.entity in coming for operation in settings for each in operation.parameters)
+def test_walks_begin_so_now_and_then(monkeypatch: pytest.MonkeyPatch) -> None:
+    begun: list[Any] = []
+    monkeypatch.setattr(walks, "set_up", lambda *_: begun.append)
+    _, cases = searched(walks.search, REFERENCE, 0, replace(USUAL, walks=10, walk_steps=2))
+    assert len(cases) / 10 < len(begun) < len(cases) / 2
+
+
+@pytest.mark.parametrize(
+    ("lifecycle", "operations"),
+    [
+        ("thread-job", ["set_idle", "turn_boundary"]),
+        ("job", ["configure", "dispose", "sink"]),
+        ("task-progress", ["subscribe"]),
+    ],
+)
+def test_what_is_about_no_record_that_comes_and_goes(lifecycle: str, operations: list[str]) -> None:
+    assert sorted(prefill.about_no_record(load(lifecycle).kernel)) == operations
+
+
+KEYS = compile_text(
+    """
+    lifecycle: keys
+    version: 1
+    about: Of many keys one fits, and no state says which.
+    entities:
+      Key:
+        id: minted
+        fields: {fits: bool}
+        shows: {key_id: key.id}
+    operations:
+      cut:
+        takes: {fits: bool}
+        create: {Key: {fits: fits}}
+        gives: {key_id: key.id}
+      turn:
+        takes: {key: Key}
+        requires: {jammed: key.fits}
+        set: {key.fits: true}
+    """,
+    "keys.yaml",
+)
+
+
+class Keys:
+    """Keys that fit or do not."""
+
+    def __init__(self) -> None:
+        self.fits: dict[str, bool] = {}
+
+    def cut(self, fits: bool) -> dict[str, str]:
+        self.fits[f"key-{len(self.fits)}"] = fits
+        return {"key_id": [*self.fits][-1]}
+
+    def turn(self, key: str) -> None:
+        if key not in self.fits:
+            raise Refused("not_found")
+        if not self.fits[key]:
+            raise Refused("jammed")
+
+
+def test_of_records_that_only_an_operation_tells_apart_each_kind_is_drawn_as_often() -> None:
+    with adapted(Keys, KEYS) as adapter:
+        driver = Driver(KEYS, adapter)
+        for number in range(40):
+            driver.make("cut", {"fits": number == 20})
+        draws = driver.draws_for(driver.case.judge.model, "turn", random.Random(0))
+        drawn = Counter(each["key"] == "key-20" for each in itertools.islice(draws, 200) if each is not None)
+    assert drawn[True] > 200 / 5

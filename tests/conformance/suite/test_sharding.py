@@ -8,7 +8,7 @@ import pickle
 import sys
 import time
 from collections import Counter
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import nullcontext
 from dataclasses import replace
 from pathlib import Path
@@ -24,7 +24,7 @@ from conformance.search import Faults
 from conformance.suite import Pace, machine, shard, sharding
 from conformance.suite.machine import MACHINE, SEARCHES, SearchTally, search
 from conformance.suite.rows import RowRunner
-from conformance.suite.shard import Clean, Order, Work
+from conformance.suite.shard import Answer, Clean, Order, Work
 from conformance.suite.sharding import Shards, setting_of
 from conformance.verdict import Counterexample, Verdict
 from statemachines.compile import load
@@ -330,3 +330,42 @@ def test_what_was_run_ahead_on_less_than_is_known_is_void() -> None:
         runner.told["operations.finish.otherwise"] = Counterexample("", 1, "operations.finish.otherwise", "", "")
         assert not shards._is_made(second, runner.known)
         assert shards._is_made(first, runner.known)  # it is run here in any case
+
+
+@pytest.mark.parametrize(
+    ("name", "round_", "lanes", "part"),
+    [
+        ("stateful", 0, 1, 1 / 3),
+        ("walks", 0, 1, 1 / 2),
+        ("pairs", 0, 1, 1),
+        ("stateful", 0, 2, 2 / 3),
+        ("walks", 0, 2, 1),
+        ("stateful", 0, 3, 1),
+        ("walks", 1, 1, 1),
+    ],
+)
+def test_in_the_first_round_a_search_leaves_some_of_the_time_to_those_that_come_after_it(
+    name: str, round_: int, lanes: int, part: float
+) -> None:
+    assert machine.share(machine.SEARCHES, name, round_, lanes) == part
+
+
+def test_a_search_elsewhere_is_given_its_part_of_the_time() -> None:
+    class Asked:
+        def submit(self, _: object, __: object, order: Order) -> Future[Answer]:
+            orders.append(order)
+            return Future()
+
+    orders: list[Order] = []
+    with adapted(Alone, load("task-progress")) as adapter:
+        runner = runner_of(adapter)
+        shards = Shards(setting_of(runner), 2, left=lambda: 30.0)
+        shards._executor = Asked()  # type: ignore[assignment]  # nobody is asked
+        shards._begin([Work("stateful"), Work("walks"), Work("pairs")], runner.known)
+    assert [each.seconds for each in orders] == [20.0, 30.0]
+
+
+def test_what_time_cut_short_elsewhere_is_a_part_here_as_well() -> None:
+    whole, cut = SearchTally(), SearchTally(part=True)
+    whole.add(cut)
+    assert whole.part

@@ -5,8 +5,9 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import threading
+import time
 from functools import partial
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import pytest
 
@@ -205,3 +206,47 @@ def test_the_clock_stands_still_when_each_call_at_once_is_answered_however_late_
             bodies = [partial(adapter.call, "list", {"owner": owner}, None) for owner in ("a", "a" * (seed % 20))]
             adapter.together(bodies, seed)
         assert adapter.milliseconds == 0
+
+
+class CancelsItself(Ticks):
+    """Somebody cancels the task in which it is called."""
+
+    async def running(self, owner: str | None = None) -> Any:  # type: ignore[override]  # it may as well take its time
+        task = asyncio.current_task()
+        assert task is not None
+        task.cancel()
+        await asyncio.sleep(0)
+
+
+def test_the_clock_stands_still_after_a_call_that_is_cancelled_and_that_is_told() -> None:
+    with adapted(CancelsItself, load("job")) as adapter:
+        adapter.reset()
+        adapter.call("list", {"owner": "a"})
+        with pytest.raises(Broken, match="CancelledError"):
+            adapter.call("running", {})
+        time.sleep(0.05)
+        assert adapter.milliseconds == 0
+        adapter.call("list", {"owner": "a"})
+        assert adapter.milliseconds == 0
+
+
+def test_one_caller_that_does_not_call_holds_up_the_others_once() -> None:
+    loop = Loop(virtual=True)
+    loop.count(8)  # of nine callers one is elsewhere
+
+    async def nothing() -> None:
+        await asyncio.sleep(0)
+
+    def calls() -> None:
+        for _ in range(3):
+            loop.run(nothing, ENOUGH, "nothing()")
+        loop.count(-1)
+
+    threads = [threading.Thread(target=calls) for _ in range(8)]
+    began = time.monotonic()
+    for each in threads:
+        each.start()
+    for each in threads:
+        each.join()
+    assert time.monotonic() - began < ENOUGH / 2
+    loop.end(ENOUGH)
