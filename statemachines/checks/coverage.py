@@ -112,8 +112,17 @@ def unwitnessed(compiled: Compiled, ran: Ran, dead: Collection[str]) -> Iterator
             lacking = [path for path in idle if covers(word.text, path)]
             if lacking:
                 message = f"row {name} never comes to {' or '.join(lacking)}"
-                hint = "do in the row what the clause is about, or cover just what the row comes to"
-                yield Diagnostic("not-witnessed", word.where, message, hint)
+                yield Diagnostic("not-witnessed", word.where, message, _how_to_come_to(lacking))
+
+
+def _how_to_come_to(lacking: Sequence[str]) -> str:
+    """Return the hint for clauses that a row never comes to; of an argument it is the default alone that is a clause."""
+    default = next((path.split(".") for path in lacking if ".takes." in path), None)
+    if default is not None:
+        return (
+            f"that is the default of {default[-1]}: call {default[1]} without it, or cover just what the row comes to"
+        )
+    return "do in the row what the clause is about, or cover just what the row comes to"
 
 
 def silent(compiled: Compiled) -> set[str]:

@@ -894,6 +894,14 @@ matrix:
 """
 
 
+def test_who_covers_a_default_is_told_to_leave_the_argument_out() -> None:
+    said = BOXES.replace("create: {Box: {}}, gives", "takes: {size: {type: int, default: 1}}, create: {Box: {}}, gives")
+    asked = said.replace("box = make()", "box = make(2)").partition("  N2:")[0]
+    (fault,) = check_text(asked, "boxes.yaml").diagnostics
+    assert fault.code == "not-witnessed"
+    assert fault.hint.startswith("that is the default of size: call make without it")
+
+
 def test_a_default_that_is_not_written_may_be_covered_and_need_not() -> None:
     assert set(found(("    otherwise: unchanged\n", ""))) == {"one-way"}
     assert check_text(BOXES, "boxes.yaml").right
