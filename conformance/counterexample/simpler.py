@@ -1,4 +1,4 @@
-"""Traces with simpler values: the first of its type, a shorter text, a short time, nothing where that means the same."""
+"""Traces with simpler values: that by default or the first of its type, a shorter text, a short time, nothing where that means the same."""
 
 from __future__ import annotations
 
@@ -95,6 +95,8 @@ class Simpler:
                 yield from self._simplest(item, use, value)
             case Enum() | Ref() | Bool():
                 known = values(self._lifecycle, use, kind) if self._is_fixed(kind) else []
+                usual = [each for each in known if use.default is not None and _as_written(each) == use.default.text]
+                known = [*usual, *(each for each in known if each not in usual)]
                 yield from known[: known.index(value)] if value in known else []
             case List() if isinstance(value, tuple):
                 yield from ((each,) for each in value if len(value) > 2)

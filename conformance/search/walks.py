@@ -45,7 +45,7 @@ SELDOM_GIVEN = (
 WAITED = 3.0  # how often a wait is tried: as time passes much may happen that no call does
 LOOKING, SELDOM = 0.5, 0.3  # the same of those that change nothing, and of those that are about everything
 WIDE_FROM = CASES_OF_A_SEED // 2  # the number of the first walk that takes widely what is new: no other has it
-SET_UP = 0.4  # of the others begin when some time has passed, and something that is about no record was called
+SET_UP = 0.25  # of the others begin when some time has passed, and something that is about no record was called
 CONTINUED = 0.4  # of the walks begin as another one that came to something new
 DEEP = ("sentence", "became")  # kinds of situations that are new where something happened that had not before
 

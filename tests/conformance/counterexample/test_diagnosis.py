@@ -291,6 +291,29 @@ LEASES = compile_text(
       look:
         takes: {job: Job}
         gives: job
+    matrix:
+      L1:
+        about: A lease that is extended lasts longer.
+        level: must
+        source: here
+        covers: [operations.extend]
+        act:
+          - job = lease()
+          - extend(job.job_id, 2000)
+          - wait(1000)
+          - last = look(job.job_id)
+        assert: last.status == leased
+      L2:
+        about: A job that is cancelled stays so.
+        level: must
+        source: here
+        covers: [operations.cancel]
+        act:
+          - job = put_off()
+          - cancel(job.job_id)
+          - wait(601)
+          - last = look(job.job_id)
+        assert: last.status == cancelled
     """,
     "leases.yaml",
 )
@@ -354,16 +377,16 @@ class CancelledComeBack(Leases):
 
 
 @pytest.mark.parametrize(
-    ("system", "told"),
+    ("system", "row", "told"),
     [
-        (ExtendDoesNothing, "operations.extend.for each.job: is not done"),
-        (CancelledComeBack, "all was right until `wait("),
+        (ExtendDoesNothing, "L1", "operations.extend.for each.job: is not done"),
+        (CancelledComeBack, "L2", "all was right until `wait("),
     ],
 )
 def test_what_time_brings_about_is_laid_to_what_was_set_for_it_and_never_to_the_look(
-    system: type[Leases], told: str
+    system: type[Leases], row: str, told: str
 ) -> None:
-    _, (result, *_) = whole_run(system, LEASES)
+    result = row_result(system, row, LEASES)
     assert result.counterexample is not None
     assert str(result.counterexample.diagnosis).startswith(told)
 
