@@ -62,6 +62,8 @@ class Callers:
         One may be held up by another.
         """
         with self._changed:
-            if self._callers > 1:
-                self._changed.wait_for(lambda: self._callers - self._waiting <= self._missing, _CALLS_AGAIN)
-                self._missing = max(self._callers - self._waiting, 0)
+            if self._callers <= 1:
+                self._missing = 0  # of the next group nobody has been waited for yet
+                return
+            self._changed.wait_for(lambda: self._callers - self._waiting <= self._missing, _CALLS_AGAIN)
+            self._missing = max(self._callers - self._waiting, 0)
