@@ -19,9 +19,7 @@ from statemachines.model import BaseModel, Impossible, Restless
 GATHERED = (6, 12, 30)  # records of a state
 ENOUGH_CALLS = 60  # after so many no other state is begun with
 MOST_TRIED = 400  # calls on the model, until a way is found
-OF_ENDED = (
-    2.0  # with which what is drawn for a state is multiplied in which a record has ended, before the least come first
-)
+OF_ENDED = 2.0  # by which a state is put off in which a record has ended: the least that is drawn comes first
 TRIES_OF_EACH = 2  # times each call is tried from a state, each time with other arguments
 DRAWN = 12  # arguments that are tried for a call, to find some with which it is accepted
 
@@ -108,7 +106,7 @@ class _Bringing:
             decision = model.decide(name, arguments)
             if not decision.accept or decision.avoid:
                 continue
-            after = model.fork() if last else model
+            after = model.fork()
             if not last or (_done(after, name, arguments) and self._is_there(after)):
                 return arguments
         return None
