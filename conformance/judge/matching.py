@@ -15,6 +15,7 @@ from typing import Any
 from conformance.judge.differences import Difference, InOrder, differences, unlike
 from conformance.judge.finding import Finding, at, either
 from conformance.judge.kernel_facts import Facts
+from conformance.transcripts import in_turn
 from statemachines import kernel
 from statemachines.model import ANYTHING, AnyOf, BaseModel, Outcome, Signal
 from statemachines.rows import Observed
@@ -139,7 +140,7 @@ class Sending:
             for difference in self._differing(model, message, given) if message is not None else ():
                 yield self._replies.fault(self.call, self._item, difference)
         if self._replies.facts.recommended(self.order):
-            due = [self._shown(model, each) for each in sorted(first, key=lambda each: each.key)]
+            due = [self._shown(model, each) for each in in_turn(first, self.name)]
             for difference in self._replies.differences(self._list, due, self.call.given):
                 if isinstance(difference.expected, InOrder):
                     yield self._replies.fault(self.call, self._list, difference)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -29,11 +30,12 @@ from conformance.transcripts import (
     ToCome,
     Unordered,
     due_of,
+    is_earlier,
     key_of,
     sent_of,
     with_keys,
 )
-from statemachines.model import BaseModel, Outcome, Signal
+from statemachines.model import BaseModel, Impossible, Outcome, Signal
 from statemachines.quiescence import Ending, made_due, still_due, telling, unasked
 from statemachines.rows import Observed
 
@@ -104,18 +106,20 @@ class NextSteps:
         first = self._apart.first(like.thawed(node.frozen), node.sent, begun, left) if shortens else ()
         for index, sure in first:
             sending = self.sending[index]
-            steps = list(self._sent(node, index, sending, like)) if sending is not None else []
+            steps = list(_possible(self._sent(node, index, sending, like))) if sending is not None else []
             if steps or sure:
                 yield from steps
                 return
         for index in begun:
             sending = self.sending[index]
             for one in self._likes(node, like):
-                yield from self._made(node, index, one) if sending is None else self._sent(node, index, sending, one)
+                yield from _possible(
+                    self._made(node, index, one) if sending is None else self._sent(node, index, sending, one)
+                )
         for other, outcomes in unasked(node.frozen, like, self._own.numbers):
             yield self.after(self.closed(node, like), other, outcomes)
         for step, _ in node.own.possible:
-            yield from self._told_unasked(node, step, like)
+            yield from _possible(self._told_unasked(node, step, like))
         if told := telling(node.frozen, like):
             yield self.after(node, like.thawed(node.frozen), told)
 
@@ -222,7 +226,8 @@ class NextSteps:
         more = len(sent) + 1 < len(self.calls[index].given)
         passed_over = {each for each in node.passed_over if more or each[0] != index}
         if more and not self.facts.recommended(sending.order):  # or else it binds each sender, for what is due by then
-            passed_over |= {(index, key_of(each)) for each in due_of(model, sending.name) if each.key < message.key}
+            due_now = due_of(model, sending.name)
+            passed_over |= {(index, key_of(each)) for each in due_now if is_earlier(each.key, message.key)}
         sending.send(model, message)
         due = {key_of(each) for each in due_of(model, sending.name)} if passed_over else set()
         still = frozenset(each for each in passed_over if each[1] in due)
@@ -264,7 +269,9 @@ class NextSteps:
             else:
                 again = [Outcome(may=(*once.may, *once.again))]
                 first = told_before.teller
-                overtaken = self._own.in_order(step) and message.key < told_before.last[1]
+                last = told_before.last[1]
+                follows = message.key == last or is_earlier(last, message.key)
+                overtaken = self._own.in_order(step) and not follows
                 ways = [(first, first, again)] if first is not None and not overtaken else []
                 ways += [(None, new, [once] if first is not None else again)]
             for known_as, teller, outcomes in ways:
@@ -360,3 +367,9 @@ class NextSteps:
             **changed,
         )
         return replace(then, ending=still_due(ending, model)) if ending else then
+
+
+def _possible(steps: Iterator[SearchPoint]) -> Iterator[SearchPoint]:
+    """Walk steps as far as a model has an answer, which one that lacks a sentence may not have: others are taken all the same."""
+    with suppress(Impossible):
+        yield from steps

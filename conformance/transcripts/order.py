@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from statemachines.explore import MessageFacts
-from statemachines.model import BaseModel
+from statemachines.model import BaseModel, Impossible
 from statemachines.rows import Observed
 
 
@@ -202,3 +202,22 @@ def due_of(model: BaseModel, name: str) -> list[Any]:
     """Return all messages of a kind that are due, as the model holds them."""
     found: list[Any] = getattr(model, f"due_{name.lower()}")
     return found
+
+
+def in_turn(messages: Iterable[Any], name: str) -> list[Any]:
+    """Return messages of a kind in the order in which they have to be sent.
+
+    Raises `Impossible` where a model has no answer, as one may that lacks a sentence: its order is by what nothing has set.
+    """
+    try:
+        return sorted(messages, key=lambda message: message.key)
+    except TypeError as error:
+        raise Impossible(f"messages.{name}.order", str(error), "what the other rules allow") from error
+
+
+def is_earlier(key: Any, other: Any) -> bool:
+    """Return whether one place in an order is before another; neither is where a model has no answer."""
+    try:
+        return bool(key < other)
+    except TypeError:
+        return False

@@ -15,7 +15,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import Any
 
-from conformance.transcripts.order import Stretch, Teller, due_of, sent_of
+from conformance.transcripts.order import Stretch, Teller, due_of, in_turn, sent_of
 from statemachines import kernel
 from statemachines.explore import MessageFacts
 from statemachines.model import BaseModel
@@ -92,7 +92,7 @@ class OwnTelling:
         except KeyError:
             return []
         told = {message.about for message in sent_of(other, name)[before:]}
-        return sorted((each for each in due_of(model, name) if each.about in told), key=lambda each: each.key)
+        return in_turn((each for each in due_of(model, name) if each.about in told), name)
 
     def claimed(self, own: Own, model: BaseModel, name: str, messages: Iterable[Any]) -> Own | None:
         """Return what is known when steps of its own have to tell these messages; None where none of them could."""

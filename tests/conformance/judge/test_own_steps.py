@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any, ClassVar
 
 import pytest
@@ -11,9 +12,10 @@ from conformance.references.thread_job import ThreadJobs
 from conformance.refused import Refused
 from conformance.verdict import Verdict
 from statemachines.compile import Compiled
+from statemachines.mutants import mutants
 from tests.checking import compile_text
 from tests.conformance.judge.test_passing import LEAVING
-from tests.conformance.systems import Watched, adapted, thread_job, whole_run
+from tests.conformance.systems import Watched, adapted, at_once, signal, started, thread_job, turn, whole_run
 
 ORDER = compile_text(
     """
@@ -120,6 +122,23 @@ def test_what_may_leave_at_any_time_is_one_explanation_however_many_there_are() 
         watched.must("start", gives={"job": name})
         watched.must("stop", name)
     assert (len(watched.judge.lockstep.configurations), watched.judge.unsure) == (1, False)
+
+
+@pytest.mark.parametrize("turns", [1, 2])
+def test_where_an_order_is_by_what_nothing_has_set_other_ways_are_tried(turns: int) -> None:
+    """One job was cancelled and the other was not: no order by that instant says which of them is told first."""
+    other_field = "`job.cancel_requested_at` in place of `job.completed_at`"
+    clause = "messages.Ended.order"
+    mistake = next(each for each in mutants(thread_job().kernel) if (each.clause, each.does) == (clause, other_field))
+    watched = Watched(replace(thread_job(), kernel=mistake.kernel, lacking=True))
+    for name in "ab":
+        watched.must("start", "t1", f"c{name}", "bash", gives=started(name))
+    watched.must("request_cancel", "t1", "a", "user", signals=[signal("CancelSent", job_id="a")])
+    watched.must("set_idle", "t1", True)
+    finished = [watched.call("finish", name, "completed", "x", during=(0, 10)) for name in "ab"]
+    boundaries = [signal("BoundaryRequested", thread="t1")] * 2
+    found = watched.judge.step(at_once(finished, [*boundaries, *[turn()] * turns]))
+    assert (found is None) == (turns == 2)  # each told by itself: nothing has to be compared
 
 
 # ── Where the system does not follow a sentence ──────────────────────────────────────────────────────
