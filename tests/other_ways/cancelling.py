@@ -136,6 +136,43 @@ class LeavesOutWhatHasLeft(Jobs):
                 self._unwatch(job.completion)
 
 
+class LeavesOutWhatWasReturned(LeavesOutWhatHasLeft, ReturnedLeaves):
+    """Policy, and open: a record leaves once a reply has shown its result, and another poll that waits for it leaves it out."""
+
+    declares: ClassVar[dict[str, Any]] = declaring(policies={"returned_leaves": "may"})
+
+    def __init__(self) -> None:
+        Jobs.__init__(self)
+
+
+class ReturnsAtTheFirstCancel(Jobs):
+    """Open: "a cancel alone need not wake a poll". Here it does, at once: what is cancelled right after it still runs in the reply.
+
+    By policy the session is told of that one, which no reply has shown.
+    """
+
+    declares: ClassVar[dict[str, Any]] = declaring(**CANCELLED_TOLD)
+
+    def _cancel(self, job: JobRecord) -> None:
+        super()._cancel(job)
+        self._owe(job.completion, "")
+        for call in self._calls.values():
+            if call.task is not None and job in call.watched:
+                self._conclude(call)
+
+    def _conclude(self, call: ToolCall) -> None:
+        if call.reply is None:
+            super()._conclude(call)
+
+
+class LeavesAtTheFirstCancel(ReturnsAtTheFirstCancel, ReturnedLeaves):
+    """The same, and what the reply has shown as cancelled leaves."""
+
+    declares: ClassVar[dict[str, Any]] = declaring(
+        policies={"returned_leaves": "may", **CANCELLED_TOLD["policies"]},
+    )
+
+
 class AcknowledgesBesideACancel(Jobs):
     """Open: "acknowledge(ids) when a result was returned". A call that only cancels gives snapshots with the results."""
 

@@ -112,7 +112,7 @@ MORE: dict[str, dict[type, tuple[str, ...]]] = {
         job.DrainsAtDispose: ("E11",),
         job.ClosedAtDispose: ("E11", MACHINE),
         job.OwedLeaves: ("E70", "E32"),
-        job.ReturnedLeaves: ("E72",),
+        job.ReturnedLeaves: ("E72", "B10"),
         job.LeavesWhenAnotherComes: ("E72", MACHINE),
         job.TextOnce: ("E71",),
         cancelling.ListsTextsOnce: ("E71", MACHINE),
@@ -126,6 +126,9 @@ MORE: dict[str, dict[type, tuple[str, ...]]] = {
         cancelling.WithoutManager: ("N13",),
         cancelling.NothingIsFoundWithoutManager: ("N13",),
         cancelling.ShownIsNotTold: ("E82", MACHINE),
+        cancelling.LeavesOutWhatWasReturned: ("B10", "E72", MACHINE),
+        cancelling.ReturnsAtTheFirstCancel: ("E49", "E82"),
+        cancelling.LeavesAtTheFirstCancel: ("E49", "E72"),
         cancelling.AcknowledgesBesideACancel: ("N6", MACHINE),
         cancelling.UnwatchLoses: ("E10", MACHINE),
         job.ResultOnce: ("E71",),
@@ -191,6 +194,9 @@ def test_a_poll_may_list_a_job_that_it_cancels_before_its_last_words_have_come()
 CANCELLED = ["a = register(bash, 'x')", "b = register(bash, 'y')"]
 ENDED = [*CANCELLED, "settle(b.handle, ok, 'done')"]
 WATCHED = ["a = register(bash, 'x')", "watch([a.job_id])", "settle(a.handle, ok, 'x')"]
+POLLED_TWICE = ["a = register(bash, 'x')", "one = tool([a.job_id])", "two = tool([a.job_id])"]
+RESULTS = ["tool_result(one.token)", "tool_result(two.token)"]
+BOTH_POLLED = [*CANCELLED, "one = tool([a.job_id, b.job_id])"]
 AT_ONCE = ["a = register_with(obliges, bash, 'x', 'x')"]
 ONCE_ACCUSED: list[tuple[type, Sequence[str]]] = [
     (
@@ -233,6 +239,9 @@ ONCE_ACCUSED: list[tuple[type, Sequence[str]]] = [
             *["settle(a.handle, ok, 'x')", "sink(accept)", "wait(60000)"],
         ],
     ),
+    (cancelling.LeavesOutWhatWasReturned, [*POLLED_TWICE, "settle(a.handle, ok, 'x')", *RESULTS]),
+    (cancelling.ReturnsAtTheFirstCancel, [*BOTH_POLLED, "cancel_all()", "tool_result(one.token)", "list()", "wait(60000)"]),
+    (cancelling.LeavesAtTheFirstCancel, [*BOTH_POLLED, "cancel_all()", "list()", "tool_result(one.token)", "wait(60000)"]),
     (
         cancelling.AcknowledgesBesideACancel,
         [
