@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any, Final, NoReturn
 
 FIELDS: Final[Mapping[str, type]] = {
@@ -97,7 +98,7 @@ def descriptor_faults(descriptor: Mapping[str, Any], printed: Any) -> Iterator[s
         yield f"status is one of {', '.join(STATUSES)}, and this is {json.dumps(status)}"
     if isinstance(terminal, bool) and status in STATUSES and terminal is (status == "running"):
         yield f"terminal is {json.dumps(terminal)}, and status is {status}"
-    if isinstance(printed, dict) and not any(True for _ in schema_faults(printed)):
+    if isinstance(printed, dict) and not schema_faults(printed):
         yield from _against(printed, descriptor)
 
 
@@ -120,11 +121,18 @@ def _against(printed: dict[str, Any], descriptor: Mapping[str, Any]) -> Iterator
 # ── The schema ───────────────────────────────────────────────────────────────────────────────────
 
 
-def schema_faults(schema: Any) -> Iterator[str]:
+def schema_faults(schema: Any) -> tuple[str, ...]:
     """Tell what is wrong with a printed `job_descriptor_schema`."""
-    if not isinstance(schema, dict):
-        yield "there is no job_descriptor_schema"
-        return
+    return _schema_faults(json.dumps(schema)) if isinstance(schema, dict) else ("there is no job_descriptor_schema",)
+
+
+@lru_cache(maxsize=16)
+def _schema_faults(printed: str) -> tuple[str, ...]:
+    """Tell the same of one that is written as JSON: a tool prints one and the same again and again."""
+    return tuple(_faults_of(json.loads(printed)))
+
+
+def _faults_of(schema: dict[str, Any]) -> Iterator[str]:
     from jsonschema.exceptions import SchemaError
     from jsonschema.validators import validator_for
 
