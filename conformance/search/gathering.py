@@ -8,17 +8,20 @@ from __future__ import annotations
 import itertools
 import random
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from statemachines import kernel
+from statemachines.expression import python_name
 from statemachines.model import BaseModel, Impossible, Restless
 
 GATHERED = (6, 12, 30)  # records of a state
 ENOUGH_CALLS = 60  # after so many no other state is begun with
 MOST_TRIED = 400  # calls on the model, until a way is found
+MOST_TRIED_SET = 100  # the same after each setting
 OF_ENDED = 2.0  # by which a state is put off in which a record has ended: the least that is drawn comes first
 TRIES_OF_EACH = 2  # times each call is tried from a state, each time with other arguments
 DRAWN = 12  # arguments that are tried for a call, to find some with which it is accepted
@@ -39,39 +42,72 @@ def gathered(source: kernel.Kernel, creation: str, entity: kernel.Entity) -> Cal
         states = sorted(entity.states[1:], key=lambda state: chooser.random() * (OF_ENDED if state in ended else 1.0))
         calls = 0
         for state in states:
-            bringing = _Bringing(source, driver, chooser, entity, state)
-            way = bringing.way(creation) if calls < ENOUGH_CALLS else []
+            bringing = _Bringing(source, driver, chooser, entity, {state})
+            way = bringing.way(driver.case.judge.model.fork(), [creation]) if calls < ENOUGH_CALLS else []
             calls += sum(bringing.brought(way) for _ in range(count if way else 0))
+
+    return begin
+
+
+def gathered_by_others(
+    source: kernel.Kernel, creations: Sequence[str], entity: kernel.Entity, settings: Sequence[str]
+) -> Callable[[Any], None]:
+    """Return what makes calls on a driver that bring many records which no operation creates by itself: what is owed, say.
+
+    They come of what is done to others, with which a way begins, and are gathered in states but ended ones. If nothing leads
+    there as things are, one of the `settings` is called before, operations that are about no record.
+    """
+
+    def begin(driver: Any) -> None:
+        chooser = random.Random(driver.case.seed)
+        bringing = _Bringing(source, driver, chooser, entity, {*entity.states} - {*entity.terminal})
+        before, way = next(bringing.ways_after(settings, creations), (None, []))
+        if way and (before is None or driver.made(*before)):
+            for _ in range(max(GATHERED)):
+                bringing.brought(way)
 
     return begin
 
 
 @dataclass(slots=True)
 class _Bringing:
-    """Brings one record after the other to a state."""
+    """Brings one record after the other to one of some states."""
 
     source: kernel.Kernel
     driver: Any
     chooser: random.Random
     entity: kernel.Entity
-    state: str
+    states: Collection[str]
 
-    def way(self, creation: str) -> list[_Asked]:
-        """Return calls that bring a new record to the state, the shortest way that is found; none where none is."""
+    def ways_after(
+        self, settings: Sequence[str], creations: Sequence[str]
+    ) -> Iterator[tuple[_Asked | None, list[_Asked]]]:
+        """Walk ways that begin with a creation, each with what is called once before it; None for nothing."""
+        model = self.driver.case.judge.model
+        draws = [(name, self.driver.draws_for(model, name, self.chooser)) for name in settings]
+        drawn = [(name, given) for name, each in draws for given in itertools.islice(each, DRAWN) if given is not None]
+        for before in [None, *self.chooser.sample(drawn, len(drawn))]:
+            start = model.fork()
+            if before is None or _done(start, *before):
+                way = self.way(start, creations, MOST_TRIED_SET)
+                if way:
+                    yield before, way
+
+    def way(self, start: BaseModel, creations: Sequence[str], most: int = MOST_TRIED) -> list[_Asked]:
+        """Return calls that bring a new record to one of the states, the shortest way that is found; none where none is."""
         names = [each.name for each in self.source.operations if each.effects and self.driver.offers(each.name)]
-        start = self.driver.case.judge.model.fork()
         waiting: deque[tuple[Any, list[_Asked]]] = deque([(start.freeze(), [])])
-        known, tries = {start.freeze()}, 0
-        while waiting and tries < MOST_TRIED:
+        known, tries, before = {start.freeze()}, 0, self._newest(start, self.entity)
+        while waiting and tries < most:
             frozen, way = waiting.popleft()
-            for name in (names if way else [creation]) * TRIES_OF_EACH:
+            for name in [*(names if way else creations)] * TRIES_OF_EACH:
                 tries += 1
                 model = start.thawed(frozen)
                 arguments = self.accepted(model, name)
                 if arguments is None or not _done(model, name, arguments):
                     continue
                 longer, then = [*way, (name, arguments)], model.freeze()
-                if self._is_there(model):
+                if self._is_there(model, before):
                     return longer
                 if then not in known:
                     known.add(then)
@@ -80,16 +116,22 @@ class _Bringing:
 
     def brought(self, way: list[_Asked]) -> int:
         """Make the calls of a way once more, as far as they are accepted; return how many were made."""
+        before = self._newest(self.driver.case.judge.model, self.entity)
         for place, (name, given) in enumerate(way):
-            arguments = self.accepted(self.driver.case.judge.model, name, given, last=place == len(way) - 1)
+            wanted = partial(self._is_there, before=before) if place == len(way) - 1 else None
+            arguments = self.accepted(self.driver.case.judge.model, name, given, wanted)
             if not self.driver.made(name, arguments):
                 return place
         return len(way)
 
     def accepted(
-        self, model: BaseModel, name: str, given: dict[str, Any] | None = None, *, last: bool = False
+        self,
+        model: BaseModel,
+        name: str,
+        given: dict[str, Any] | None = None,
+        wanted: Callable[[BaseModel], bool] | None = None,
     ) -> dict[str, Any] | None:
-        """Return arguments, about the newest records, with which a call is accepted, and if it is the `last` brings one there.
+        """Return arguments, about the newest records, with which a call is accepted, and leads to what is `wanted` if anything.
 
         Those that are `given` come first. None where none were found.
         """
@@ -107,18 +149,20 @@ class _Bringing:
             if not decision.accept or decision.avoid:
                 continue
             after = model.fork()
-            if not last or (_done(after, name, arguments) and self._is_there(after)):
+            if wanted is None or (_done(after, name, arguments) and wanted(after)):
                 return arguments
         return None
 
-    def _is_there(self, model: BaseModel) -> bool:
-        """Return whether the newest record is in the state."""
+    def _is_there(self, model: BaseModel, before: str | None) -> bool:
+        """Return whether the newest record is in one of the states, and is another one than was `before`."""
         key = self._newest(model, self.entity)
-        return key is not None and getattr(model, self.entity.collection)[key].state == self.state
+        return (
+            key not in (None, before) and getattr(model, python_name(self.entity.collection))[key].state in self.states
+        )
 
     @staticmethod
     def _newest(model: BaseModel, entity: kernel.Entity) -> str | None:
-        return next(reversed(getattr(model, entity.collection)), None)
+        return next(reversed(getattr(model, python_name(entity.collection))), None)
 
 
 def _done(model: BaseModel, name: str, arguments: dict[str, Any]) -> bool:

@@ -44,8 +44,11 @@ class Instants:
         return {ms: found[ms] for ms in sorted(found) if ms >= 0}
 
     def waits(self, model: BaseModel) -> list[int]:
-        """List the milliseconds until each instant, until one millisecond before it, and until one after it."""
-        return sorted({ms for end in self.coming(model) for ms in (end - 1, end, end + 1) if ms > 0})
+        """List the milliseconds until each instant, until one millisecond before it, until one after it, and half the way.
+
+        What is done on the way must not put it off.
+        """
+        return sorted({ms for end in self.coming(model) for ms in (end // 2, end - 1, end, end + 1) if ms > 0})
 
     def _instants(self, model: BaseModel) -> set[int]:
         """Return the instants that the last records of each entity know."""

@@ -17,7 +17,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from conformance.search.gathering import GATHERED, gathered
+from conformance.search.gathering import GATHERED, gathered, gathered_by_others
 from conformance.system import MOVED, UNLIMITED, Declaration
 from statemachines import kernel
 from statemachines.compile import Compiled
@@ -63,10 +63,10 @@ def prefills(compiled: Compiled, declaration: Declaration, most: int) -> list[Pr
             found += [_crowd(creation, many, others)] if far and many else []
             if far and most >= MANY_CALLS[0] and _about(source, entity):
                 found.append(_repeated(creation, entity, _about(source, entity)))
-            if far and most >= max(GATHERED) and len(entity.states) > 1:
-                found.append(gathered(source, creation, entity))
             if ending is not None and entity.retain is None and far and most >= MANY_ENDED:
                 found.append(_ended(creation, ending, entity, MANY_ENDED))
+        if far and most >= max(GATHERED):
+            found += _gathered(source, entity, creation if named else None)
         limit = _retained(entity, model)
         if creation is None or ending is None or limit is None or most < limit < UNLIMITED:
             continue
@@ -93,6 +93,22 @@ def prefills(compiled: Compiled, declaration: Declaration, most: int) -> list[Pr
     return found
 
 
+def _gathered(source: kernel.Kernel, entity: kernel.Entity, creation: str | None) -> list[Prefill]:
+    """Return how a case begins with many records of an entity, which an operation creates or none."""
+    if len(entity.states) < 2:
+        return []
+    if creation is not None:
+        return [gathered(source, creation, entity)]
+    if _creation(source, entity) is not None or entity.fixed:
+        return []
+    return [gathered_by_others(source, creations(source), entity, about_no_record(source))]
+
+
+def creations(source: kernel.Kernel) -> list[str]:
+    """List the operations that create records under an id of the system's own, one for each entity."""
+    return [*dict.fromkeys(filter(None, (_creation(source, entity) for entity in source.entities)))]
+
+
 def set_up(compiled: Compiled, declaration: Declaration) -> Prefill:
     """Return what lets some time pass, so that no instant is 0, and calls one or two operations that are about no record.
 
@@ -101,7 +117,7 @@ def set_up(compiled: Compiled, declaration: Declaration) -> Prefill:
     """
     source = _asked(compiled.kernel, declaration)
     operations = about_no_record(source)
-    creations = [*dict.fromkeys(filter(None, (_creation(source, entity) for entity in source.entities)))]
+    creating = creations(source)
 
     def begin(driver: Any) -> None:
         chooser = random.Random(f"{driver.case.seed}/set up")
@@ -109,7 +125,7 @@ def set_up(compiled: Compiled, declaration: Declaration) -> Prefill:
             driver.made(WAIT, {"ms": chooser.choice(EARLIER)})
         for name in chooser.sample(operations, min(len(operations), chooser.choice(SET))):
             given = driver.drawn(name, chooser)
-            if given is not None and not _takes_away(driver, name, given, creations):
+            if given is not None and not _takes_away(driver, name, given, creating):
                 driver.made(name, given)
 
     return begin
@@ -127,10 +143,10 @@ def about_no_record(source: kernel.Kernel) -> list[str]:
     return found
 
 
-def _takes_away(driver: Any, name: str, given: Mapping[str, Any], creations: Sequence[str]) -> bool:
+def _takes_away(driver: Any, name: str, given: Mapping[str, Any], creating: Sequence[str]) -> bool:
     """Return whether after a call a record cannot be created any more that could be before it."""
     model = driver.case.judge.model.fork()
-    asked = [(each, arguments) for each in creations if (arguments := driver.arguments(each, 0)) is not None]
+    asked = [(each, arguments) for each in creating if (arguments := driver.arguments(each, 0)) is not None]
     before = [each for each in asked if _creates(model, *each)]
     try:
         if not model.decide(name, given).accept:

@@ -18,11 +18,13 @@ from conformance.refused import Refused
 from conformance.search import gathering, prefill, walks
 from conformance.search.faults import Diverged
 from conformance.search.stateful import Driver
+from conformance.system import Adapter
 from statemachines.compile import load
 from statemachines.expression import python_name
 from tests.checking import compile_text
 from tests.conformance.search.searching import searched
 from tests.conformance.systems import REFERENCE, adapted, thread_job
+from tests.faulty.job.delivering import QueueOfTwenty
 
 
 def gathered(system: Any) -> Callable[[Any], None]:
@@ -73,6 +75,43 @@ def test_what_holds_so_many_records_of_one_state_at_most_shows_when_there_are_ma
             return False
 
         assert any(map(shows, range(12)))
+
+
+def owed(adapter: Adapter) -> Callable[[Any], None]:
+    """The way to begin with many completions that wait to be delivered: no operation of `job` creates one."""
+    ways = prefill.prefills(load("job"), adapter.declaration, USUAL.prefilled)
+    (found,) = (each for each in ways if "gathered_by_others" in repr(each))
+    return found
+
+
+def test_many_records_come_of_what_is_done_to_others() -> None:
+    with adapted(Jobs, load("job")) as adapter:
+        begin, deliveries = owed(adapter), python_name(load("job").kernel.entity("Delivery").collection)
+        for seed in range(6):
+            driver = Driver(load("job"), adapter, seed=seed)
+            begin(driver)
+            first, *_ = driver.case.calls
+            assert (first.operation, first.arguments["mode"] == "accept") == ("sink", False), "or each is delivered"
+            completions = getattr(driver.case.judge.model, deliveries).values()
+            waiting = [each for each in completions if each.state != "delivered"]
+            assert len(waiting) > max(gathering.GATHERED) / 3
+
+
+def test_a_queue_that_holds_so_many_at_most_shows_when_they_come_out_of_it() -> None:
+    with adapted(QueueOfTwenty, load("job")) as adapter:
+        begin = owed(adapter)
+
+        def shows(seed: int) -> bool:
+            driver = Driver(load("job"), adapter, seed=seed)
+            try:
+                begin(driver)
+                driver.make("sink", {"mode": "accept"})
+                driver.made("release_sink", {})
+            except Diverged:
+                return True
+            return False
+
+        assert any(map(shows, range(4)))
 
 
 def test_what_nobody_follows_any_more_is_not_gone_on_with(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -240,8 +240,14 @@ ONCE_ACCUSED: list[tuple[type, Sequence[str]]] = [
         ],
     ),
     (cancelling.LeavesOutWhatWasReturned, [*POLLED_TWICE, "settle(a.handle, ok, 'x')", *RESULTS]),
-    (cancelling.ReturnsAtTheFirstCancel, [*BOTH_POLLED, "cancel_all()", "tool_result(one.token)", "list()", "wait(60000)"]),
-    (cancelling.LeavesAtTheFirstCancel, [*BOTH_POLLED, "cancel_all()", "list()", "tool_result(one.token)", "wait(60000)"]),
+    (
+        cancelling.ReturnsAtTheFirstCancel,
+        [*BOTH_POLLED, "cancel_all()", "tool_result(one.token)", "list()", "wait(60000)"],
+    ),
+    (
+        cancelling.LeavesAtTheFirstCancel,
+        [*BOTH_POLLED, "cancel_all()", "list()", "tool_result(one.token)", "wait(60000)"],
+    ),
     (
         cancelling.AcknowledgesBesideACancel,
         [
