@@ -1,6 +1,7 @@
-"""Many records in one state: the calls that bring one there are found on the model, and made again and again.
+"""How cases begin by calls that are found on the model: with many records in one state, or with one that has grown old.
 
-So a case begins with a store of dead letters, say, that is fuller than somebody may have thought it would get.
+So there is a store of dead letters, say, that is fuller than somebody may have thought it would get. Or a look has put off when a
+record leaves; or what was begun for one that is gone comes to the next one that has its id.
 """
 
 from __future__ import annotations
@@ -14,9 +15,11 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
+from conformance.search.instants import Instants
 from statemachines import kernel
 from statemachines.expression import python_name
 from statemachines.model import BaseModel, Impossible, Restless
+from statemachines.rows import WAIT
 
 GATHERED = (6, 12, 30)  # records of a state
 ENOUGH_CALLS = 60  # after so many no other state is begun with
@@ -24,6 +27,11 @@ MOST_TRIED = 400  # calls on the model, until a way is found
 MOST_TRIED_SET = 100  # the same after each setting
 OF_ENDED = 2.0  # by which a state is put off in which a record has ended: the least that is drawn comes first
 TRIES_OF_EACH = 2  # times each call is tried from a state, each time with other arguments
+BETWEEN = (7, 1000)  # milliseconds before a call about a record that grows old
+HALVES = 0.6  # of those calls come half the way to an instant at which something may change
+QUIET = 0.5  # of the lives have no call that brings a record to another state
+MOST_WAITS = 6  # until it has left
+TRIED_AGAIN = 8  # arguments with which it may come
 DRAWN = 12  # arguments that are tried for a call, to find some with which it is accepted
 
 _Asked = tuple[str, dict[str, Any]]  # an operation, and what it is called with
@@ -69,6 +77,51 @@ def gathered_by_others(
     return begin
 
 
+def lived(source: kernel.Kernel, creation: str, instants: Instants) -> Callable[[Any], None]:
+    """Return what has a record come and grow old: it is called about now and then, and looked at whenever something may change.
+
+    What is done on the way must not put off what time brings. Has it left at last, another one comes by the same call, under its
+    id if it may ask for one, and nothing that began in the life of the first one may come to it.
+    """
+    kinds = [each for each in source.entities if not each.fixed]
+    about = [each.name for each in source.operations if _is_about_one_of(each, {kind.name for kind in kinds})]
+
+    def begin(driver: Any) -> None:
+        chooser = random.Random(driver.case.seed)
+        bringing = _Bringing(source, driver, chooser, kinds[0], ())
+        drawn = [bringing.accepted(driver.case.judge.model, creation) or {} for _ in range(TRIED_AGAIN)]
+        given = max(drawn, key=lambda each: sum(map(bool, each.values())))  # that an id is asked for, if one may be
+        if not driver.made(creation, given):
+            return
+        passed, first = 0, [(kind, bringing.newest(driver.case.judge.model, kind)) for kind in kinds]
+        names = chooser.sample(about, chooser.randint(min(1, len(about)), len(about)))
+        quiet = chooser.random() < QUIET
+
+        def call(name: str) -> None:
+            model = driver.case.judge.model
+            wanted = partial(_stand_alike, kinds, model) if quiet else None
+            driver.made(name, bringing.accepted(model, name, wanted=wanted))
+
+        for name in names:
+            halves = [ms // 2 for ms in instants.coming(driver.case.judge.model) if ms > 1]
+            ms = chooser.choice(halves if halves and chooser.random() < HALVES else BETWEEN)
+            passed += ms if driver.made(WAIT, {"ms": ms}) else 0
+            call(name)
+        for _ in range(MOST_WAITS):
+            coming = [*instants.coming(driver.case.judge.model)]
+            if not coming or not driver.made(WAIT, {"ms": max(coming[0], 1)}):
+                break
+            driver.observe_all()
+            for name in names:  # not all that tells of a record is a look
+                call(name)
+        left = any(bringing.newest(driver.case.judge.model, kind) != key for kind, key in first)
+        if left and driver.made(creation, given):
+            driver.made(WAIT, {"ms": max(passed, 1)})
+            driver.observe_all()
+
+    return begin
+
+
 @dataclass(slots=True)
 class _Bringing:
     """Brings one record after the other to one of some states."""
@@ -97,7 +150,7 @@ class _Bringing:
         """Return calls that bring a new record to one of the states, the shortest way that is found; none where none is."""
         names = [each.name for each in self.source.operations if each.effects and self.driver.offers(each.name)]
         waiting: deque[tuple[Any, list[_Asked]]] = deque([(start.freeze(), [])])
-        known, tries, before = {start.freeze()}, 0, self._newest(start, self.entity)
+        known, tries, before = {start.freeze()}, 0, self.newest(start, self.entity)
         while waiting and tries < most:
             frozen, way = waiting.popleft()
             for name in [*(names if way else creations)] * TRIES_OF_EACH:
@@ -116,7 +169,7 @@ class _Bringing:
 
     def brought(self, way: list[_Asked]) -> int:
         """Make the calls of a way once more, as far as they are accepted; return how many were made."""
-        before = self._newest(self.driver.case.judge.model, self.entity)
+        before = self.newest(self.driver.case.judge.model, self.entity)
         for place, (name, given) in enumerate(way):
             wanted = partial(self._is_there, before=before) if place == len(way) - 1 else None
             arguments = self.accepted(self.driver.case.judge.model, name, given, wanted)
@@ -135,7 +188,7 @@ class _Bringing:
 
         Those that are `given` come first. None where none were found.
         """
-        newest = {each.name: self._newest(model, each) for each in self.source.entities if not each.fixed}
+        newest = {each.name: self.newest(model, each) for each in self.source.entities if not each.fixed}
         asked = (each for each in self.source.operation(name).parameters if each.default is None)
         about = {each.name: newest[each.entity] for each in asked if each.entity in newest}
         if None in about.values():
@@ -155,14 +208,28 @@ class _Bringing:
 
     def _is_there(self, model: BaseModel, before: str | None) -> bool:
         """Return whether the newest record is in one of the states, and is another one than was `before`."""
-        key = self._newest(model, self.entity)
+        key = self.newest(model, self.entity)
         return (
             key not in (None, before) and getattr(model, python_name(self.entity.collection))[key].state in self.states
         )
 
     @staticmethod
-    def _newest(model: BaseModel, entity: kernel.Entity) -> str | None:
+    def newest(model: BaseModel, entity: kernel.Entity) -> str | None:
+        """Return the id of the record that came last; None where there is none."""
         return next(reversed(getattr(model, python_name(entity.collection))), None)
+
+
+def _stand_alike(entities: Sequence[kernel.Entity], one: BaseModel, other: BaseModel) -> bool:
+    """Return whether the records of some entities are in the same states by two models."""
+    records = [[getattr(model, python_name(entity.collection)) for entity in entities] for model in (one, other)]
+    before, after = ([{key: getattr(held, "state", "") for key, held in each.items()} for each in of] for of in records)
+    return before == after
+
+
+def _is_about_one_of(operation: kernel.Operation, entities: Collection[str]) -> bool:
+    """Return whether an operation is about a record of some entities, and creates none."""
+    creates = any(isinstance(each, kernel.Create) for each in kernel.walk(operation.effects))
+    return not creates and any(each.entity in entities for each in operation.parameters)
 
 
 def _done(model: BaseModel, name: str, arguments: dict[str, Any]) -> bool:

@@ -29,11 +29,17 @@ class Instants:
 
     def __init__(self, compiled: Compiled) -> None:
         self._durations = list(dict.fromkeys(_added(compiled.kernel)))
+        self._timers = any(each.timers for each in compiled.kernel.entities)
         known = {
             python_name(each.collection): [python_name(field.name) for field in each.fields if _is_time(field.type)]
             for each in compiled.kernel.entities
         }
         self._known = {collection: names for collection, names in known.items() if names}
+
+    @property
+    def are_there(self) -> bool:
+        """Whether anything changes as time passes."""
+        return bool(self._durations) or self._timers
 
     def coming(self, model: BaseModel) -> dict[int, Hashable]:
         """Return in how many milliseconds each instant comes, and what makes it one: a timer, or what is added."""

@@ -17,7 +17,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from conformance.search.gathering import GATHERED, gathered, gathered_by_others
+from conformance.search.gathering import GATHERED, gathered, gathered_by_others, lived
+from conformance.search.instants import instants_of
 from conformance.system import MOVED, UNLIMITED, Declaration
 from statemachines import kernel
 from statemachines.compile import Compiled
@@ -50,12 +51,15 @@ def prefills(compiled: Compiled, declaration: Declaration, most: int) -> list[Pr
     model = compiled.model(declaration.limits, declaration.policies)
     far = declaration.clock != "none" and not declaration.settles  # else so many calls take longer than a case may
     counted: set[str] = set()
+    instants = instants_of(compiled)
     for entity in compiled.kernel.entities:
         source = _asked(compiled.kernel, declaration)
         creation, ending = _creation(source, entity), _ending(source, entity)
         named = any(parameter.entity == entity.name for each in source.operations for parameter in each.parameters)
         if creation is not None and creation not in counted and named:
             counted.add(creation)
+            if declaration.clock in MOVED and instants.are_there:
+                found.append(lived(source, creation, instants))
             room = _room(compiled, creation, model.fork(), most)
             found += [_created(creation, count) for count in (room - 1, room) if count > 0] if room is not None else []
             others = [each.name for each in source.operations if each.effects]
@@ -65,8 +69,7 @@ def prefills(compiled: Compiled, declaration: Declaration, most: int) -> list[Pr
                 found.append(_repeated(creation, entity, _about(source, entity)))
             if ending is not None and entity.retain is None and far and most >= MANY_ENDED:
                 found.append(_ended(creation, ending, entity, MANY_ENDED))
-        if far and most >= max(GATHERED):
-            found += _gathered(source, entity, creation if named else None)
+        found += _gathered(source, entity, creation if named else None) if far and most >= max(GATHERED) else []
         limit = _retained(entity, model)
         if creation is None or ending is None or limit is None or most < limit < UNLIMITED:
             continue

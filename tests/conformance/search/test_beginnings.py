@@ -13,6 +13,7 @@ import pytest
 
 from conformance.budget import USUAL
 from conformance.references.job import Jobs
+from conformance.references.job_delivery import Reply as JobReply
 from conformance.references.thread_job import ACTIVE, Reply, ThreadJobs
 from conformance.refused import Refused
 from conformance.search import gathering, prefill, walks
@@ -25,6 +26,7 @@ from tests.checking import compile_text
 from tests.conformance.search.searching import searched
 from tests.conformance.systems import REFERENCE, adapted, thread_job
 from tests.faulty.job.delivering import QueueOfTwenty
+from tests.faulty.job.reuse import SecondTimerEvictsNewHolder
 
 
 def gathered(system: Any) -> Callable[[Any], None]:
@@ -112,6 +114,49 @@ def test_a_queue_that_holds_so_many_at_most_shows_when_they_come_out_of_it() -> 
             return False
 
         assert any(map(shows, range(4)))
+
+
+class LooksKeepJobs(Jobs):
+    """Whoever looks at an ended job keeps it for another while."""
+
+    def get(self, job: str) -> JobReply | None:
+        found = self._jobs.get(job)
+        if found is not None and found.status != "running":
+            self._retain(found)
+        return super().get(job)
+
+
+@pytest.mark.parametrize("system", [SecondTimerEvictsNewHolder, LooksKeepJobs])
+def test_what_is_put_off_or_comes_late_shows_when_a_record_grows_old(system: type[Jobs]) -> None:
+    job = load("job")
+    with adapted(system, job) as adapter:
+        ways = prefill.prefills(job, adapter.declaration, USUAL.prefilled)
+        begin = next(each for each in ways if "lived" in repr(each))
+
+        def shows(seed: int) -> bool:
+            driver = Driver(job, adapter, seed=seed)
+            try:
+                begin(driver)
+            except Diverged:
+                return True
+            return False
+
+        assert any(map(shows, range(16)))
+
+
+@pytest.mark.parametrize("system", [Jobs, REFERENCE])
+def test_a_right_record_may_grow_old(system: Any) -> None:
+    compiled = load("job") if system is Jobs else thread_job()
+    with adapted(system, compiled) as adapter:
+        ways = prefill.prefills(compiled, adapter.declaration, USUAL.prefilled)
+        lives = [each for each in ways if "lived" in repr(each)]
+        assert len(lives) == (2 if system is Jobs else 0), (
+            "where nothing changes as time passes there is nothing to wait for"
+        )
+        for begin, seed in itertools.product(lives, range(8)):
+            driver = Driver(compiled, adapter, seed=seed)
+            begin(driver)
+            assert driver.case.faults == []
 
 
 def test_what_nobody_follows_any_more_is_not_gone_on_with(monkeypatch: pytest.MonkeyPatch) -> None:
