@@ -176,8 +176,10 @@ class Driver:
             decision = self.case.judge.lockstep.decision(operation, {**first, name: value}, model)
             return decision.accept, decision.refuse
 
+        ids = {parameter.name for parameter, _ in self._choosers[operation] if parameter.entity}
+
         def apart(name: str, group: list[Any]) -> list[list[Any]]:
-            if len(group) < 2 or not all(isinstance(value, str) for value in group):
+            if name not in ids or len(group) < 2 or not all(isinstance(value, str) for value in group):
                 return [group]
             alike: dict[Hashable, list[Any]] = {}
             for value in group:

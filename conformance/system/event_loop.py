@@ -108,9 +108,12 @@ class VirtualLoop(asyncio.SelectorEventLoop):
         """Return what will be the outcome of a coroutine; the clock moves, at most so far, while every caller waits."""
         answer: Future[Outcome] = Future()
         with self.callers.change(waiting=1):
-            running = asyncio.run_coroutine_threadsafe(self._during(work, seconds, answer), self)
-        running.add_done_callback(lambda ended: answer.cancel() if ended.cancelled() else None)
+            self.call_soon_threadsafe(self._begin, work, seconds, answer)
         return answer
+
+    def _begin(self, work: Work, seconds: float, answer: Future[Outcome]) -> None:
+        running = self.create_task(self._during(work, seconds, answer))
+        running.add_done_callback(lambda ended: answer.cancel() if ended.cancelled() else None)
 
     def count(self, more: int) -> None:
         """Count those who make calls, from any thread."""
