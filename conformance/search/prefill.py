@@ -58,7 +58,7 @@ def prefills(compiled: Compiled, declaration: Declaration, most: int) -> list[Pr
         named = any(parameter.entity == entity.name for each in source.operations for parameter in each.parameters)
         if creation is not None and creation not in counted and named:
             counted.add(creation)
-            if declaration.clock in MOVED and instants.are_there:
+            if most >= max(GATHERED) and declaration.clock in MOVED and instants.are_there:
                 found.append(lived(source, creation, instants))
             room = _room(compiled, creation, model.fork(), most)
             found += [_created(creation, count) for count in (room - 1, room) if count > 0] if room is not None else []
