@@ -20,7 +20,7 @@ from conformance.verdict import Counterexample
 from statemachines.checks import holds
 from statemachines.rows import AtOnce, RowFailure, Trace, otherwise, without
 
-_CLAIMS: Final[tuple[Claim, ...]] = ("expected", "not as seen")
+_CLAIMS: Final[tuple[Claim, ...]] = ("in any order", "not as seen")
 
 
 class Fails(AssertionError):

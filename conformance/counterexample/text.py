@@ -27,14 +27,15 @@ class Written:
 
 
 _BESIDE = "Judged as it would be right where this is not followed either: {}."
-Claim = Literal["expected", "not as seen", "none"]
+Claim = Literal["expected", "in any order", "not as seen", "none"]
 
 
 def as_row(compiled: Compiled, played: Played, *, claim: Claim = "expected", runs_on: bool = False) -> Written:
     """Write what a trace shows as a row: its steps, what was expected, and what was seen.
 
-    claim  what it asserts: what was expected; only that it is not what was seen, where a right system may do several
-           things; or none: it makes the calls, leaves it to the model what may come of them, and says why
+    claim  what it asserts: what was expected; the same also after calls at once, where it is then seen to that it holds in any
+           order of them; only that it is not what was seen, where a right system may do several things; or none: it makes the
+           calls, leaves it to the model what may come of them, and says why
     runs_on  time passed while the calls were made
     """
     trace, finding = played.trace, played.finding
@@ -55,8 +56,13 @@ def as_row(compiled: Compiled, played: Played, *, claim: Claim = "expected", run
     expected, seen = _named(finding.expected, ids), _named(finding.seen, ids)
     known = any(within(clause.path, finding.clause) for clause in compiled.kernel.clauses)
     covers = finding.clause if known else f"operations.{trace.calls()[-1].operation}"
-    claims = {"expected": lambda: _assertion(finding, ids, played, names), "not as seen": lambda: _denial(finding)}
-    claimed = claims[claim]() if claim != "none" else "true"
+    match claim:
+        case "none":
+            claimed = "true"
+        case "not as seen":
+            claimed = _denial(finding)
+        case _:
+            claimed = _assertion(finding, ids, played, names, in_any_order=claim == "in any order")
     why = [f"# {_BESIDE.format(', '.join(played.given))}"] if played.given else []
     why += [f"# {_unsayable(finding, played, runs_on)}"] if claimed == "true" else []
     text = row_text(
@@ -99,9 +105,10 @@ def _named(text: str, ids: Mapping[str, str]) -> str:
     return text
 
 
-def _assertion(finding: Finding, ids: Mapping[str, str], played: Played, names: Names) -> str:
+def _assertion(finding: Finding, ids: Mapping[str, str], played: Played, names: Names, *, in_any_order: bool) -> str:
     """Write what should have been, as far as a row can say it."""
     trace = played.trace
+    at_once = [isinstance(step, AtOnce) for step in trace.steps]
     match finding.kind:
         case "accepted" if finding.value not in (None, "*"):
             return f"last.refused == {finding.value}"
@@ -109,7 +116,7 @@ def _assertion(finding: Finding, ids: Mapping[str, str], played: Played, names: 
             return "last.refused != null"
         case "refused":
             return f"last.refused == {finding.value or 'null'}"
-        case "signal" | "reply" if any(isinstance(step, AtOnce) for step in trace.steps):
+        case "signal" | "reply" if any(at_once) and not (in_any_order and finding.kind == "reply" and not at_once[-1]):
             return "true"  # another order of the calls at once, or of what they set going, may give something else
         case "signal" if _comes_often_enough(finding, played):
             return "true"

@@ -23,6 +23,7 @@ from conformance.judge.finding import Finding
 from conformance.search.stateful import Driver
 from conformance.system.adapter import Adapter
 from conformance.verdict import Counterexample
+from statemachines.checks import holds
 from statemachines.compile import Compiled, load
 from statemachines.lifecycle import Row
 from statemachines.model import Document
@@ -424,6 +425,21 @@ def test_after_calls_at_once_nothing_is_asserted_that_only_one_order_gives() -> 
     inspect = Call(4, "inspect_job", (("thread", "t1"), ("job", Given(1, "job_id"))))
     trace = Trace((start(1), AtOnce(((cancel,), (end(3, 1),))), inspect))
     assert written(trace, fault(value=0, path="cancel_requested_at")).splitlines()[-1] == "    - true"
+
+
+@pytest.mark.parametrize(("beside", "path", "value", "kept"), [
+    (Call(2, "report_progress", (("job", Given(1, "job_id")),)), "status", "completed", True),
+    (Call(2, "request_cancel", (("thread", "t1"), ("job", Given(1, "job_id")), ("actor", "user"))), "cancel_requested_at", 0, False),
+])  # fmt: skip
+def test_what_each_order_of_calls_at_once_gives_can_be_asserted(
+    beside: Call, path: str, value: Any, kept: bool
+) -> None:
+    inspect = Call(4, "inspect_job", (("thread", "t1"), ("job", Given(1, "job_id"))))
+    trace = Trace((start(1), AtOnce(((beside,), (end(3, 1),))), inspect))
+    text = as_row(thread_job(), Played(fault(value=value, path=path), trace), claim="in any order").text
+    assert text.splitlines()[-1] == f"    - last.{path} == {value}"
+    model = thread_job().model()
+    assert holds(thread_job(), text, vars(model.limits), vars(model.policies)) == kept
 
 
 def test_a_call_used_again_is_a_fresh_one_whatever_it_was_called() -> None:
