@@ -427,10 +427,18 @@ def test_after_calls_at_once_nothing_is_asserted_that_only_one_order_gives() -> 
     assert written(trace, fault(value=0, path="cancel_requested_at")).splitlines()[-1] == "    - true"
 
 
-@pytest.mark.parametrize(("beside", "path", "value", "kept"), [
-    (Call(2, "report_progress", (("job", Given(1, "job_id")),)), "status", "completed", True),
-    (Call(2, "request_cancel", (("thread", "t1"), ("job", Given(1, "job_id")), ("actor", "user"))), "cancel_requested_at", 0, False),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("beside", "path", "value", "kept"),
+    [
+        (Call(2, "report_progress", (("job", Given(1, "job_id")),)), "status", "completed", True),
+        (
+            Call(2, "request_cancel", (("thread", "t1"), ("job", Given(1, "job_id")), ("actor", "user"))),
+            "cancel_requested_at",
+            0,
+            False,
+        ),
+    ],
+)
 def test_what_each_order_of_calls_at_once_gives_can_be_asserted(
     beside: Call, path: str, value: Any, kept: bool
 ) -> None:
