@@ -57,7 +57,8 @@ def orders(calls: int, most: int) -> Iterator[tuple[int, ...]]:
 def watched(compiled: Compiled, bounds: Bounds) -> type[BaseModel]:
     """Return the model's class, whose instances can be eager, and rest at last.
 
-    descending  mints ids each of which comes before those of the records so far
+    ascending   mints ids each of which comes after those of the records so far, also where `job-10` comes before `job-2`
+    descending  mints ids each of which comes before them
     telling  operations whose replies may hold documents
     eager    takes every step of its own that it may take, each once between two calls
     could    there was one
@@ -80,6 +81,11 @@ def watched(compiled: Compiled, bounds: Bounds) -> type[BaseModel]:
             self.could = self.eager = self.fired = False
             self.taken = 0
             self.done: set[tuple[int, tuple[Any, ...]]] = set()
+
+        def ascending(self, entity: str, prefix: str = "", size: int | None = None) -> str:
+            """Mint an id that comes after those of the records so far."""
+            digits = DIGITS if size is None else size - len(prefix)
+            return ordinal_id(entity, prefix, size, 10 ** (digits - 1) + self.serials)
 
         def descending(self, entity: str, prefix: str = "", size: int | None = None) -> str:
             """Mint an id that comes before those of the records so far."""

@@ -35,6 +35,7 @@ from statemachines.surface import Reader
 from statemachines.surface import row as read_row
 from statemachines.yaml import read, tree
 
+ONE_DIGIT: Final = 9  # so many ids come one after the other as texts, too
 _FALSE: Final = "the row and the rules of the spec contradict each other: one of them is wrong"
 _ELSEWHERE: Final = "add to `needs` the condition under which the row holds: an implementation may declare this"
 _IDLE_THERE: Final = (
@@ -348,12 +349,15 @@ class _Trial:
         given = [f"{name} = {spoken(value)}" for name, value in chosen.items()]
         first = self._subject(())
         found = self._run(first, arguments, given)
-        fired, several = self.model.fired, self.model.serials > 1
+        fired, serials = self.model.fired, self.model.serials
         found = found or self._refusing(first, arguments, given)
         fired = fired or self.model.fired
-        if found is None and several:
+        if found is None and serials > 1:
             said = [*given, "each id comes before those that were given before it"]
             found = self._run(self._subject((), descending=True), arguments, said)
+        if found is None and serials > ONE_DIGIT:
+            said = [*given, "each id comes after those that were given before it"]
+            found = self._run(self._subject((), ascending=True), arguments, said)
         if found is None and eagerly and first.could:
             said = [*given, "the implementation does by itself all that it may"]
             found = self._run(self._subject((), eager=True), arguments, said)

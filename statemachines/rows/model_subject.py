@@ -26,7 +26,8 @@ class ModelSubject:
     prompt   a timer fires as soon as it may, else as late; so comes what a call ends with
     at_once  calls overlap that are made at once, so that one can wait for what another does; else they come one by one
     order    in this order calls run that are made at once
-    descending  each id that it mints comes before those of the records so far, else after them
+    descending  each id that it mints comes before those of the records so far
+    ascending   each comes after them, also where there are so many that `job-10` comes before `job-2`
     decided  what was decided on the next call before it, in place of what the model says by then; mostly None
     chose    there was something to be lenient about, `could`: to be eager about
     astray   a call was made of which the spec does not say what happens
@@ -45,10 +46,11 @@ class ModelSubject:
         eager: bool = False,
         prompt: bool = True,
         descending: bool = False,
+        ascending: bool = False,
         at_once: bool = True,
     ) -> None:
         self.model = model
-        model.mint = model.descending if descending else None
+        model.mint = model.descending if descending else model.ascending if ascending else None
         self.limits = model.limits
         self.policies = model.policies
         self.order = order
