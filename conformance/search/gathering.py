@@ -9,7 +9,7 @@ from __future__ import annotations
 import itertools
 import random
 from collections import deque
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
@@ -28,19 +28,19 @@ MOST_TRIED_SET = 100  # the same after each setting
 OF_ENDED = 2.0  # by which a state is put off in which a record has ended: the least that is drawn comes first
 TRIES_OF_EACH = 2  # times each call is tried from a state, each time with other arguments
 BETWEEN = (7, 1000)  # milliseconds before a call about a record that grows old
-HALVES = 0.6  # of those calls come half the way to an instant at which something may change
-QUIET = 0.5  # of the lives have no call that brings a record to another state
+HALVES = 0.6  # of those calls come half the way to the last instant at which something may change
 MOST_WAITS = 6  # until it has left
-TRIED_AGAIN = 8  # arguments with which it may come
+WAYS_TRIED = 8  # in which it may come
 DRAWN = 12  # arguments that are tried for a call, to find some with which it is accepted
 
 _Asked = tuple[str, dict[str, Any]]  # an operation, and what it is called with
 
 
-def gathered(source: kernel.Kernel, creation: str, entity: kernel.Entity) -> Callable[[Any], None]:
+def gathered(source: kernel.Kernel, creations: Sequence[str], entity: kernel.Entity) -> Callable[[Any], None]:
     """Return what makes calls on a driver that bring many records, one after the other, to a state but the first, then to others.
 
-    Which states these are of those that calls alone lead to, and how many records, the seed of the case says.
+    With one of the `creations` a way begins: that of such a record, or of one that it is about. Which states these are of those
+    that calls alone lead to, and how many records, the seed of the case says.
     """
 
     def begin(driver: Any) -> None:
@@ -51,7 +51,7 @@ def gathered(source: kernel.Kernel, creation: str, entity: kernel.Entity) -> Cal
         calls = 0
         for state in states:
             bringing = _Bringing(source, driver, chooser, entity, {state})
-            way = bringing.way(driver.case.judge.model.fork(), [creation]) if calls < ENOUGH_CALLS else []
+            way = bringing.way(driver.case.judge.model.fork(), creations) if calls < ENOUGH_CALLS else []
             calls += sum(bringing.brought(way) for _ in range(count if way else 0))
 
     return begin
@@ -60,7 +60,7 @@ def gathered(source: kernel.Kernel, creation: str, entity: kernel.Entity) -> Cal
 def gathered_by_others(
     source: kernel.Kernel, creations: Sequence[str], entity: kernel.Entity, settings: Sequence[str]
 ) -> Callable[[Any], None]:
-    """Return what makes calls on a driver that bring many records which no operation creates by itself: what is owed, say.
+    """Return what makes calls on a driver that bring many records which nobody asks about by themselves: what is owed, say.
 
     They come of what is done to others, with which a way begins, and are gathered in states but ended ones. If nothing leads
     there as things are, one of the `settings` is called before, operations that are about no record.
@@ -77,10 +77,12 @@ def gathered_by_others(
     return begin
 
 
-def lived(source: kernel.Kernel, creation: str, instants: Instants) -> Callable[[Any], None]:
+def grown_old(
+    source: kernel.Kernel, creations: Sequence[str], entity: kernel.Entity, instants: Instants
+) -> Callable[[Any], None]:
     """Return what has a record come and grow old: it is called about now and then, and looked at whenever something may change.
 
-    What is done on the way must not put off what time brings. Has it left at last, another one comes by the same call, under its
+    What is done on the way must not put off what time brings. Has it left at last, another one comes by the same calls, under its
     id if it may ask for one, and nothing that began in the life of the first one may come to it.
     """
     kinds = [each for each in source.entities if not each.fixed]
@@ -88,23 +90,21 @@ def lived(source: kernel.Kernel, creation: str, instants: Instants) -> Callable[
 
     def begin(driver: Any) -> None:
         chooser = random.Random(driver.case.seed)
-        bringing = _Bringing(source, driver, chooser, kinds[0], ())
-        drawn = [bringing.accepted(driver.case.judge.model, creation) or {} for _ in range(TRIED_AGAIN)]
-        given = max(drawn, key=lambda each: sum(map(bool, each.values())))  # that an id is asked for, if one may be
-        if not driver.made(creation, given):
+        bringing = _Bringing(source, driver, chooser, entity, {*entity.states})
+        ways = [bringing.way(driver.case.judge.model.fork(), creations, MOST_TRIED_SET) for _ in range(WAYS_TRIED)]
+        way = max(ways, key=_given)  # so that an id is asked for, if one may be
+        if not way or bringing.brought(way) < len(way):
             return
-        passed, first = 0, [(kind, bringing.newest(driver.case.judge.model, kind)) for kind in kinds]
+        first = {kind.name: bringing.newest(driver.case.judge.model, kind) for kind in kinds}
+        passed = 0
         names = chooser.sample(about, chooser.randint(min(1, len(about)), len(about)))
-        quiet = chooser.random() < QUIET
 
         def call(name: str) -> None:
-            model = driver.case.judge.model
-            wanted = partial(_stand_alike, kinds, model) if quiet else None
-            driver.made(name, bringing.accepted(model, name, wanted=wanted))
+            driver.made(name, bringing.accepted(driver.case.judge.model, name))
 
         for name in names:
-            halves = [ms // 2 for ms in instants.coming(driver.case.judge.model) if ms > 1]
-            ms = chooser.choice(halves if halves and chooser.random() < HALVES else BETWEEN)
+            half = max(instants.coming(driver.case.judge.model), default=0) // 2
+            ms = half if half and chooser.random() < HALVES else chooser.choice(BETWEEN)
             passed += ms if driver.made(WAIT, {"ms": ms}) else 0
             call(name)
         for _ in range(MOST_WAITS):
@@ -114,8 +114,9 @@ def lived(source: kernel.Kernel, creation: str, instants: Instants) -> Callable[
             driver.observe_all()
             for name in names:  # not all that tells of a record is a look
                 call(name)
-        left = any(bringing.newest(driver.case.judge.model, kind) != key for kind, key in first)
-        if left and driver.made(creation, given):
+        there = {kind.name: bringing.records(driver.case.judge.model, kind) for kind in kinds}
+        left = any(key is not None and key not in there[kind] for kind, key in first.items())
+        if left and bringing.brought(way) == len(way):
             driver.made(WAIT, {"ms": max(passed, 1)})
             driver.observe_all()
 
@@ -141,7 +142,7 @@ class _Bringing:
         drawn = [(name, given) for name, each in draws for given in itertools.islice(each, DRAWN) if given is not None]
         for before in [None, *self.chooser.sample(drawn, len(drawn))]:
             start = model.fork()
-            if before is None or _done(start, *before):
+            if before is None or (_is_accepted(start, *before) and _done(start, *before)):
                 way = self.way(start, creations, MOST_TRIED_SET)
                 if way:
                     yield before, way
@@ -198,8 +199,7 @@ class _Bringing:
             if drawn is None:
                 continue
             arguments = {**drawn, **about}
-            decision = model.decide(name, arguments)
-            if not decision.accept or decision.avoid:
+            if not _is_accepted(model, name, arguments):
                 continue
             after = model.fork()
             if wanted is None or (_done(after, name, arguments) and wanted(after)):
@@ -207,23 +207,32 @@ class _Bringing:
         return None
 
     def _is_there(self, model: BaseModel, before: str | None) -> bool:
-        """Return whether the newest record is in one of the states, and is another one than was `before`."""
+        """Return whether the newest record is in one of the states, if it has states, and is another one than was `before`."""
         key = self.newest(model, self.entity)
-        return (
-            key not in (None, before) and getattr(model, python_name(self.entity.collection))[key].state in self.states
-        )
+        if key in (None, before):
+            return False
+        return not self.states or self.records(model, self.entity)[key].state in self.states
 
     @staticmethod
-    def newest(model: BaseModel, entity: kernel.Entity) -> str | None:
+    def records(model: BaseModel, entity: kernel.Entity) -> dict[str, Any]:
+        """Return the records of an entity, by their ids, the oldest first."""
+        found: dict[str, Any] = getattr(model, python_name(entity.collection))
+        return found
+
+    def newest(self, model: BaseModel, entity: kernel.Entity) -> str | None:
         """Return the id of the record that came last; None where there is none."""
-        return next(reversed(getattr(model, python_name(entity.collection))), None)
+        return next(reversed(self.records(model, entity)), None)
 
 
-def _stand_alike(entities: Sequence[kernel.Entity], one: BaseModel, other: BaseModel) -> bool:
-    """Return whether the records of some entities are in the same states by two models."""
-    records = [[getattr(model, python_name(entity.collection)) for entity in entities] for model in (one, other)]
-    before, after = ([{key: getattr(held, "state", "") for key, held in each.items()} for each in of] for of in records)
-    return before == after
+def _given(way: Sequence[_Asked]) -> int:
+    """Return how many arguments of the last call of a way say something."""
+    return sum(map(bool, way[-1][1].values())) if way else -1
+
+
+def _is_accepted(model: BaseModel, name: str, arguments: Mapping[str, Any]) -> bool:
+    """Return whether a call is accepted, and the spec says what comes of it."""
+    decision = model.decide(name, arguments)
+    return decision.accept and not decision.avoid
 
 
 def _is_about_one_of(operation: kernel.Operation, entities: Collection[str]) -> bool:

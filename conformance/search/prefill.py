@@ -17,7 +17,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from conformance.search.gathering import GATHERED, gathered, gathered_by_others, lived
+from conformance.search.gathering import GATHERED, gathered, gathered_by_others, grown_old
 from conformance.search.instants import instants_of
 from conformance.system import MOVED, UNLIMITED, Declaration
 from statemachines import kernel
@@ -59,7 +59,7 @@ def prefills(compiled: Compiled, declaration: Declaration, most: int) -> list[Pr
         if creation is not None and creation not in counted and named:
             counted.add(creation)
             if most >= max(GATHERED) and declaration.clock in MOVED and instants.are_there:
-                found.append(lived(source, creation, instants))
+                found.append(grown_old(source, creations(source, entity), entity, instants))
             room = _room(compiled, creation, model.fork(), most)
             found += [_created(creation, count) for count in (room - 1, room) if count > 0] if room is not None else []
             others = [each.name for each in source.operations if each.effects]
@@ -69,7 +69,8 @@ def prefills(compiled: Compiled, declaration: Declaration, most: int) -> list[Pr
                 found.append(_repeated(creation, entity, _about(source, entity)))
             if ending is not None and entity.retain is None and far and most >= MANY_ENDED:
                 found.append(_ended(creation, ending, entity, MANY_ENDED))
-        found += _gathered(source, entity, creation if named else None) if far and most >= max(GATHERED) else []
+        asked_about = creation is not None and named
+        found += _gathered(source, entity, asked_about=asked_about) if far and most >= max(GATHERED) else []
         limit = _retained(entity, model)
         if creation is None or ending is None or limit is None or most < limit < UNLIMITED:
             continue
@@ -96,20 +97,19 @@ def prefills(compiled: Compiled, declaration: Declaration, most: int) -> list[Pr
     return found
 
 
-def _gathered(source: kernel.Kernel, entity: kernel.Entity, creation: str | None) -> list[Prefill]:
-    """Return how a case begins with many records of an entity, which an operation creates or none."""
-    if len(entity.states) < 2:
+def _gathered(source: kernel.Kernel, entity: kernel.Entity, *, asked_about: bool) -> list[Prefill]:
+    """Return how a case begins with many records of an entity, about which somebody may ask who creates them, or which come of others."""
+    if len(entity.states) < 2 or entity.fixed:
         return []
-    if creation is not None:
-        return [gathered(source, creation, entity)]
-    if _creation(source, entity) is not None or entity.fixed:
-        return []
-    return [gathered_by_others(source, creations(source), entity, about_no_record(source))]
+    if asked_about:
+        return [gathered(source, creations(source, entity), entity)]
+    return [gathered_by_others(source, creations(source, entity), entity, about_no_record(source))]
 
 
-def creations(source: kernel.Kernel) -> list[str]:
-    """List the operations that create records under an id of the system's own, one for each entity."""
-    return [*dict.fromkeys(filter(None, (_creation(source, entity) for entity in source.entities)))]
+def creations(source: kernel.Kernel, first: kernel.Entity | None = None) -> list[str]:
+    """List the operations that create records under an id of the system's own, one for each entity, that of the `first` one first."""
+    entities = [*([] if first is None else [first]), *source.entities]
+    return [*dict.fromkeys(filter(None, (_creation(source, entity) for entity in entities)))]
 
 
 def set_up(compiled: Compiled, declaration: Declaration) -> Prefill:

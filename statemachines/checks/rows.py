@@ -35,7 +35,7 @@ from statemachines.surface import Reader
 from statemachines.surface import row as read_row
 from statemachines.yaml import read, tree
 
-ONE_DIGIT: Final = 9  # so many ids come one after the other as texts, too
+_ONE_DIGIT: Final = 9  # so many ids come one after the other as texts, too
 _FALSE: Final = "the row and the rules of the spec contradict each other: one of them is wrong"
 _ELSEWHERE: Final = "add to `needs` the condition under which the row holds: an implementation may declare this"
 _IDLE_THERE: Final = (
@@ -355,7 +355,7 @@ class _Trial:
         if found is None and serials > 1:
             said = [*given, "each id comes before those that were given before it"]
             found = self._run(self._subject((), descending=True), arguments, said)
-        if found is None and serials > ONE_DIGIT:
+        if found is None and serials > _ONE_DIGIT:
             said = [*given, "each id comes after those that were given before it"]
             found = self._run(self._subject((), ascending=True), arguments, said)
         if found is None and eagerly and first.could:

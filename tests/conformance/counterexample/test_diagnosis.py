@@ -254,6 +254,12 @@ def test_of_calls_at_once_nothing_is_guessed() -> None:
     assert shown("thread-job", lie_of("thread-job", "ProgressOverwritesEnd")).diagnosis is None
 
 
+def test_what_a_race_breaks_in_every_order_is_asserted() -> None:
+    assert shown("thread-job", lie_of("thread-job", "ProgressOverwritesEnd")).row.endswith(
+        "- last.status == completed\n"
+    )
+
+
 LEASES = compile_text(
     """
     lifecycle: leases

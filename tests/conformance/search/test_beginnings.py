@@ -19,10 +19,12 @@ from conformance.refused import Refused
 from conformance.search import gathering, prefill, walks
 from conformance.search.faults import Diverged
 from conformance.search.stateful import Driver
+from conformance.stand_ins import model_system
 from conformance.system import Adapter
 from statemachines.compile import load
 from statemachines.expression import python_name
 from tests.checking import compile_text
+from tests.conformance.lifecycles import SUITES
 from tests.conformance.search.searching import searched
 from tests.conformance.systems import REFERENCE, adapted, thread_job
 from tests.faulty.job.delivering import QueueOfTwenty
@@ -126,22 +128,28 @@ class LooksKeepJobs(Jobs):
         return super().get(job)
 
 
-@pytest.mark.parametrize("system", [SecondTimerEvictsNewHolder, LooksKeepJobs])
-def test_what_is_put_off_or_comes_late_shows_when_a_record_grows_old(system: type[Jobs]) -> None:
-    job = load("job")
-    with adapted(system, job) as adapter:
-        ways = prefill.prefills(job, adapter.declaration, USUAL.prefilled)
-        begin = next(each for each in ways if "lived" in repr(each))
+TIMEOUT_TAKES_THE_UNSEEN = next(each for each in SUITES["cli-job"].faulty if each.__name__ == "TimeoutTakesTheUnseen")
+
+
+@pytest.mark.parametrize(
+    ("lifecycle", "system"),
+    [("job", SecondTimerEvictsNewHolder), ("job", LooksKeepJobs), ("cli-job", TIMEOUT_TAKES_THE_UNSEEN)],
+)
+def test_what_is_put_off_or_comes_late_shows_when_a_record_grows_old(lifecycle: str, system: Any) -> None:
+    compiled = load(lifecycle)
+    with adapted(system, compiled) as adapter:
+        ways = prefill.prefills(compiled, adapter.declaration, USUAL.prefilled)
+        begin = next(each for each in ways if "grown_old" in repr(each))
 
         def shows(seed: int) -> bool:
-            driver = Driver(job, adapter, seed=seed)
+            driver = Driver(compiled, adapter, seed=seed)
             try:
                 begin(driver)
             except Diverged:
                 return True
             return False
 
-        assert any(map(shows, range(16)))
+        assert any(map(shows, range(64)))
 
 
 @pytest.mark.parametrize("system", [Jobs, REFERENCE])
@@ -149,13 +157,107 @@ def test_a_right_record_may_grow_old(system: Any) -> None:
     compiled = load("job") if system is Jobs else thread_job()
     with adapted(system, compiled) as adapter:
         ways = prefill.prefills(compiled, adapter.declaration, USUAL.prefilled)
-        lives = [each for each in ways if "lived" in repr(each)]
+        lives = [each for each in ways if "grown_old" in repr(each)]
         assert len(lives) == (2 if system is Jobs else 0), (
             "where nothing changes as time passes there is nothing to wait for"
         )
         for begin, seed in itertools.product(lives, range(8)):
             driver = Driver(compiled, adapter, seed=seed)
             begin(driver)
+            assert driver.case.faults == []
+
+
+LEASES = compile_text(
+    """
+    lifecycle: leases
+    version: 1
+    about: A job is leased for a while.
+    entities:
+      Job:
+        id: minted
+        states: {active: [queued], terminal: [done]}
+      Lease:
+        id: minted
+        missing: unchanged
+        fields: {job: Job, since: time}
+        states: {active: [held], terminal: [over]}
+        after:
+          held: {in: 30, since: lease.since, move: over}
+    operations:
+      put:
+        create: {Job: {}}
+        gives: {job_id: job.id}
+      lease:
+        takes: {job: Job}
+        create: {Lease: {job: job, since: now}}
+        gives: {lease_id: lease.id}
+      release:
+        takes: {lease: Lease}
+        move: held -> over
+        otherwise: unchanged
+      look:
+        takes: {lease: Lease}
+        gives: {state: lease.state}
+    """,
+    "leases.yaml",
+)
+
+
+OUTBOX = compile_text(
+    """
+    lifecycle: outbox
+    version: 1
+    about: The end of a job is told in a letter, or waits as a letter while all are paused, for which there has to be a reason.
+    types:
+      Why: {one of: [none, repair]}
+    variables:
+      paused: {type: bool, default: false}
+    entities:
+      Job:
+        id: minted
+        states: {active: [running], terminal: [ended]}
+      Letter:
+        plural: letters
+        fields: {job: Job}
+        states: {active: [waiting], terminal: [sent]}
+    operations:
+      put:
+        create: {Job: {}}
+        gives: {job_id: job.id}
+      end:
+        takes: {job: Job}
+        move: running -> ended
+        create: {Letter: {job: job, state: if paused then waiting else sent}}
+      pause:
+        takes: {why: Why}
+        requires: {no_reason: why == repair}
+        set: {paused: true}
+    """,
+    "outbox.yaml",
+)
+
+
+def test_what_is_set_before_many_records_come_is_accepted() -> None:
+    with adapted(model_system(OUTBOX), OUTBOX) as adapter:
+        ways = prefill.prefills(OUTBOX, adapter.declaration, USUAL.prefilled)
+        (begin,) = (each for each in ways if "gathered_by_others" in repr(each))
+        for seed in range(8):
+            driver = Driver(OUTBOX, adapter, seed=seed)
+            begin(driver)
+            letters = getattr(driver.case.judge.model, python_name(OUTBOX.kernel.entity("Letter").collection)).values()
+            assert [each.state for each in letters] == ["waiting"] * max(gathering.GATHERED)
+
+
+@pytest.mark.parametrize("way", ["grown_old", "gathered"])
+def test_a_record_that_is_about_another_one_comes_after_that(way: str) -> None:
+    """No lease is created before there is a job."""
+    with adapted(model_system(LEASES), LEASES) as adapter:
+        ways = prefill.prefills(LEASES, adapter.declaration, USUAL.prefilled)
+        _, begin = (each for each in ways if way in repr(each))
+        for seed in range(8):
+            driver = Driver(LEASES, adapter, seed=seed)
+            begin(driver)
+            assert [call.operation for call in driver.case.calls][:2] == ["put", "lease"]
             assert driver.case.faults == []
 
 
