@@ -118,17 +118,21 @@ class Lockstep:
 
     @contextmanager
     def _beside(self) -> Iterator[None]:
-        """Look what might come, with a budget of its own: whether all was looked at, and what it cost, counts for no event."""
-        stepper = self.stepper
+        """Look what might come, with a budget of its own: whether all was looked at, and what it cost, counts for no event.
+
+        Nor does what it witnesses.
+        """
+        stepper, seen = self.stepper, bytes(self.seen)
         before = self.unsure, stepper.partial, stepper.unasked, stepper.passed
         stepper.unasked = stepper.passed = 0
         try:
             yield
         finally:
             self.unsure, stepper.partial, stepper.unasked, stepper.passed = before
+            self.seen[:] = seen
 
     def _forks(self) -> Iterator[Configuration]:
-        return (replace(each, model=each.model.fork()) for each in self.configurations)
+        return (each.at(each.model.fork()) for each in self.configurations)
 
     def decision(self, operation: str, arguments: Mapping[str, Any], model: BaseModel | None = None) -> Decision:
         """Return what a call may be answered now, by the first explanation or another; that it was asked witnesses nothing."""
@@ -149,7 +153,7 @@ class Lockstep:
             return [any(each.avoid or each.blocks for each in decisions)]
 
         with self._beside():
-            return any(any(self._by_choice(each, avoided)) for each in self._forks())
+            return any(any(self._by_choice(each, avoided)) for each in self.configurations)
 
     def blocks_for(self, operation: str, arguments: Mapping[str, Any]) -> int | None:
         """Return the milliseconds for which a call may block now, by the first explanation; None for one that may not."""
@@ -377,14 +381,14 @@ class Lockstep:
         noted: list[Any] | None = None,
     ) -> Iterator[Found]:
         """Work something out of a configuration with each choice that makes a difference to it (`with_each_choice`)."""
-        return with_each_choice(start.model, lambda model: work(replace(start, model=model)), noted)
+        return with_each_choice(start.model, lambda model: work(start.at(model)), noted)
 
     def _whenever(self, start: Configuration, work: Callable[[Configuration], Found]) -> Iterator[Found]:
         """Work something out of a configuration, whenever it was, within what is known of the instants."""
         frozen = start.model.freeze()
 
         def once() -> Found:
-            return work(replace(start, model=start.model.thawed(frozen)))
+            return work(start.at(start.model.thawed(frozen)))
 
         for found in each_answer(once, self.budget.answers):
             if found is None:
@@ -409,9 +413,9 @@ class Lockstep:
             if isinstance(standing, Finding):
                 reasons.append(standing)
             else:
-                explained = replace(after, standing=standing)
-                explained.note(noted(caused))
-                yield explained
+                after.standing = standing
+                after.note(noted(caused))
+                yield after
         self.unsure = self.unsure or self.stepper.partial
 
     def _ways(
@@ -423,7 +427,7 @@ class Lockstep:
             for then, outcome in self.stepper.ways(before, call, call.signals, reasons):
                 for rested, forced in settled(then):
                     for after, followed in self._shown_steps(rested, call):
-                        leads_to = replace(configuration, model=after, unordered=unordered)
+                        leads_to = configuration.at(after, unordered)
                         yield leads_to, [*outcome, *forced], [*taken, *followed]
 
     def _arrivals(

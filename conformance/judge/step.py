@@ -59,6 +59,10 @@ class Configuration:
     unordered: tuple[Unordered, ...] = ()
     noted: tuple[Finding, ...] = ()
 
+    def at(self, model: BaseModel, unordered: tuple[Unordered, ...] | None = None) -> Configuration:
+        """Return the same explanation with another model, and other stretches of any order where they are given."""
+        return Configuration(model, self.standing, self.unordered if unordered is None else unordered, self.noted)
+
     def note(self, findings: Iterable[Finding]) -> None:
         """Note what is forbidden about answers; of the same fault the first one."""
         for finding in findings:

@@ -70,13 +70,15 @@ class Ahead:
 
     def best(self, story: Story) -> list[Intended]:
         """Return the calls to go on with; none where none was found."""
-        ways = [self._tried(story.fork()) for _ in range(WAYS)]
+        here = self.driver.case.judge.model.fork()
+        frozen = here.freeze()
+        ways = [self._tried(here.thawed(frozen), story.fork()) for _ in range(WAYS)]
         best = max(ways, key=lambda way: way.worth)
         return best.calls[: best.until]
 
-    def _tried(self, story: Story) -> Descent:
-        """Go one way on the model, at random."""
-        model, way = self.driver.case.judge.model.fork(), Descent()
+    def _tried(self, model: BaseModel, story: Story) -> Descent:
+        """Go one way on a model, at random."""
+        way = Descent()
         for number in range(CALLS):
             name = self.named()
             arguments = self.arguments(model, name)

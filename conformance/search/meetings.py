@@ -80,8 +80,9 @@ class Meetings:
     def _worth(self, driver: Driver, calls: Calls) -> tuple[float, Hashable]:
         """Return how much a meeting is worth now, and what it is: the operations, what they come to, and the records' states."""
         model = driver.case.judge.model.fork()
-        changes = [_changes(model, each) for each in calls]
-        clashes = matters(model, calls, changes)
+        frozen = model.freeze()
+        changes = [_changes(model, frozen, each) for each in calls]
+        clashes = _clash(model, frozen, calls, changes)
         taken = all(changes) and self._may_take(driver, model, calls)
         standing = Counter(self._standing(model, *each, does) for each, does in zip(calls, changes, strict=True))
         what = (clashes, taken, frozenset(standing.items()))
@@ -105,20 +106,27 @@ class Meetings:
         return (operation, decision.accept, decision.refuse, frozenset(part for part, _ in does), *states)
 
 
-def matters(model: BaseModel, calls: Calls, changes: Sequence[Changes] | None = None) -> bool:
-    """Return whether it matters to one call which of them comes first, or both change one thing; `changes` is what each does."""
-    first, second = changes or [_changes(model, each) for each in calls]
-    return not first.isdisjoint(second) or _came(model, calls) != _came(model, calls[::-1])
+def matters(model: BaseModel, calls: Calls) -> bool:
+    """Return whether it matters to one call which of them comes first, or both change one thing."""
+    here = model.fork()
+    frozen = here.freeze()
+    return _clash(here, frozen, calls, [_changes(here, frozen, each) for each in calls])
 
 
-def _changes(model: BaseModel, call: Asked) -> Changes:
+def _clash(model: BaseModel, frozen: tuple[Any, ...], calls: Calls, changes: Sequence[Changes]) -> bool:
+    """Return whether calls from a frozen state change one thing, as `changes` tells, or come to something else in another order."""
+    first, second = changes
+    return not first.isdisjoint(second) or _came(model, frozen, calls) != _came(model, frozen, calls[::-1])
+
+
+def _changes(model: BaseModel, frozen: tuple[Any, ...], call: Asked) -> Changes:
     """Return what a call changes when it is made alone: the parts of a state, each with the number of what is changed in it."""
-    return _changed(model.freeze(), _came(model, [call])[1])
+    return _changed(frozen, _came(model, frozen, [call])[1])
 
 
-def _came(model: BaseModel, calls: Sequence[Asked]) -> tuple[Counter[str], tuple[Any, ...]]:
-    """Return what comes of calls one after the other on a model: of each of them, and the state at last."""
-    after, found = model.fork(), Counter[str]()
+def _came(model: BaseModel, frozen: tuple[Any, ...], calls: Sequence[Asked]) -> tuple[Counter[str], tuple[Any, ...]]:
+    """Return what comes of calls one after the other from a frozen state: of each of them, and the state at last."""
+    after, found = model.thawed(frozen), Counter[str]()
     for operation, arguments in calls:
         decision = after.decide(operation, arguments)
         reply = after.do(operation, arguments).value if decision.accept else None

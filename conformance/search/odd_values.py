@@ -50,11 +50,19 @@ def in_kinds(odd: Sequence[Any]) -> list[list[Any]]:
 
     What is only untidy comes twice, for it goes wrong most often.
     """
-    signs = [each for each in odd if any(text in SIGNS for text in _texts_in(each))]
-    words = [each for each in odd if each not in signs and any(text in WORDS for text in _texts_in(each))]
-    rest = [each for each in odd if each not in signs and each not in words]
+    signs, words, long, rest = list[Any](), list[Any](), list[Any](), list[Any]()
+    for each in odd:
+        texts = _texts_in(each)
+        if any(text in SIGNS for text in texts):
+            signs.append(each)
+        elif any(text in WORDS for text in texts):
+            words.append(each)
+        elif any(len(text) > NOT_SHORT for text in texts):
+            long.append(each)
+        else:
+            rest.append(each)
     often = [rest] if signs or words else []
-    return [each for each in (rest, *often, signs, words) if each]
+    return [each for each in (rest, *often, long, signs, words) if each]
 
 
 def _texts_in(value: Any) -> list[str]:
@@ -97,7 +105,8 @@ def _texts(compiled: Compiled, drawn: str, values: Sequence[Any]) -> Sequence[st
         case "short":
             return ODD
         case "around":
-            return (*ODD, *(each for each in map(_in_two_bytes, values) if each))
+            beside = (found for each in values for found in (_in_two_bytes(each), _one_less(each)) if found)
+            return (*ODD, *beside)
         case _:
             known = [each for each in values if isinstance(each, str)][1:]  # the first one is new
             plain = [
@@ -126,6 +135,14 @@ def _in_two_bytes(value: Any) -> str:
     """Return a text of about as many bytes in half as many characters; an empty one for what is short, or takes more bytes as it is."""
     is_long = isinstance(value, str) and len(value) > NOT_SHORT and value.isascii()
     return "é" * ((len(value) + 1) // 2) if is_long else ""
+
+
+def _one_less(value: Any) -> str:
+    """Return a long text without its first line, or its first character: one that is just above a limit is just within it then."""
+    if not isinstance(value, str) or len(value) <= NOT_SHORT:
+        return ""
+    _, _, rest = value.partition("\n")
+    return rest or value[1:]
 
 
 def _twins(name: str) -> Sequence[str]:

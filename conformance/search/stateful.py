@@ -37,6 +37,8 @@ from statemachines.types import Id, List, Ref, present
 # Numbers that stand for arguments: more than there are. Of a larger range Hypothesis prefers the small ones.
 NUMBERS = 2**24
 WAITS = (1, 7, 1000, 60_000, 86_400_000)  # milliseconds: time alone must not change what no rule changes
+NOTHING = 0.08  # of the draws have nothing in each argument that may hold nothing
+EMPTY: tuple[Any, ...] = (0, "", [])  # and what is false
 MANY_UNKNOWN = 5  # ids that nobody has, in one list
 EACH_END = 6  # records of an entity, of the oldest and of the newest ones, that are looked at last of all
 # States that steps of its own may lead to after a call: the judge follows each of them at every look.
@@ -98,14 +100,14 @@ class Driver:
             self.make(operation, arguments)
             self.observe(arguments)
 
-    def may(self, operation: str, arguments: dict[str, Any]) -> bool:
+    def may(self, operation: str, arguments: dict[str, Any], after: BaseModel | None = None) -> bool:
         """Return whether a call had better be made now: the spec says what comes of it, and it has broken no case.
 
         After it the system may not be in too many states by what it does of its own. A wait had better be made if not too many
         timers fire meanwhile; and no call of a system that says nothing of its clock that starts a timer which may fire before
-        the case is over, `soon`: nobody knows whether it has.
+        the case is over, `soon`: nobody knows whether it has. `after` is the model as the call would leave it, if that is known.
         """
-        after = self._after([(operation, arguments)])
+        after = self._after([(operation, arguments)]) if after is None else after
         if after is None or _sprawls(after):
             return False
         if self.soon and operation != "wait" and self._starts_short_timer(after):
@@ -203,7 +205,8 @@ class Driver:
         """Draw arguments for a call on some model, whatever comes of it, again and again; None where there are none."""
         choices = self._choices(operation, model)
         while True:
-            yield _chosen(choices, chooser.randrange(NUMBERS))
+            found = _chosen(choices, chooser.randrange(NUMBERS))
+            yield _nothing(choices, found) if found and chooser.random() < NOTHING else found
 
     def _alike(self, parameter: kernel.Parameter, values: Sequence[Any], model: BaseModel) -> list[list[Any]]:
         """Put the ids of records in one state together, so that each state is asked about as often as any other.
@@ -388,6 +391,12 @@ def _chosen(choices: list[tuple[str, list[list[Any]]]], number: int) -> dict[str
         if value is not ABSENT:
             found[name] = value
     return found
+
+
+def _nothing(choices: list[tuple[str, list[list[Any]]]], drawn: dict[str, Any]) -> dict[str, Any]:
+    """Return drawn arguments with 0, no text, no item or no in place of each that may be so: a system may take all of it for none."""
+    least = {name: value for name, groups in choices for group in groups for value in group if value in EMPTY}
+    return {name: least.get(name, value) for name, value in drawn.items()}
 
 
 @lru_cache(maxsize=8)

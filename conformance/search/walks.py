@@ -35,6 +35,7 @@ REPEATED = 0.3  # of those are the same as one shortly before
 FLOODS = 0.3  # of those are the last few calls, many times over
 MOST_FLOODED = 4  # calls that are the last few
 VARIED = 0.5  # of the floods of a walk that takes widely what is new: other values each time
+AFTER_FLOOD = 0.5  # of the floods are followed by the first of those calls as it was: what is forgotten by then shows
 FLOODED = (10, 60, 120)  # calls, more or less, of all those times
 OFTEN_LOOKS = 0.6  # how often a walk looks after a call: looks cost most of the time, and may mend what is wrong
 SELDOM_LOOKS = 0.3  # how often one does that takes widely what is new
@@ -168,6 +169,8 @@ class SteeredWalk:
         elif which < REPEATED + FLOODS:
             calls = self._made[-self._chooser.randint(1, MOST_FLOODED) :]
             self._flood(calls, self._chooser.choice(FLOODED) // len(calls))
+            if self._driver.is_followed and self._chooser.random() < AFTER_FLOOD:
+                self._make(calls[0].operation, calls[0].arguments)
         else:
             name = self._ahead.named()
             self._make(name, self._ahead.arguments(self._driver.case.judge.model, name))
@@ -177,8 +180,9 @@ class SteeredWalk:
         if arguments is None:
             return False
         story = self._story.fork()
-        found = self._ahead.thought(self._driver.case.judge.model.fork(), operation, arguments, story)
-        if found is None or not self._driver.may(operation, arguments):
+        after = self._driver.case.judge.model.fork()
+        found = self._ahead.thought(after, operation, arguments, story)
+        if found is None or not self._driver.may(operation, arguments, after):
             return False
         self._story = story
         new_here = any(what[0] in DEEP and not self._situations.met[what] for _, what in found)
@@ -222,11 +226,12 @@ class SteeredWalk:
                 again = self._anew(made, renamed)
                 if again is not None and varied:
                     again |= self._other_values(made)
-                if again is None or faults.late() or not self._driver.may(made.operation, again):
+                if again is None or faults.late() or len(judge.lockstep.configurations) > 1:
                     return
-                model = judge.model.fork()
-                open_ways = len(judge.lockstep.configurations) > 1
-                if open_ways or self._ahead.thought(model, made.operation, again, Story()) is None:
+                after = judge.model.fork()
+                if self._ahead.thought(after, made.operation, again, Story()) is None:
+                    return
+                if not self._driver.may(made.operation, again, after):
                     return
                 self._driver.make(made.operation, again)
 

@@ -32,6 +32,9 @@ from statemachines.diagnostics import did_you_mean
 from statemachines.lifecycle import Level, Row
 from statemachines.rows import RowCompiler
 
+# What came once and not again may have come late.
+TIGHT = "what calls cause may come later than the {} ms that your declaration says: try a larger `settles`"
+
 
 class Run:
     """One run of a lifecycle against an adapter.
@@ -191,11 +194,18 @@ class Run:
     def _tell(self, told: list[Watcher], row_id: str, work: Callable[[], Iterable[RowResult]]) -> None:
         for watcher in told:
             watcher.began(row_id)
-        for each in work():
+        for each in map(self._hinted, work()):
             result = self._measure.judged(self._baseline.judged(each, self.results))
             self.results.append(result)
             for watcher in told:
                 watcher.row(result)
+
+    def _hinted(self, result: RowResult) -> RowResult:
+        """Add to what did not show again that the system may only have been late, where it says that it may be."""
+        settles = self.adapter.declaration.settles
+        if result.verdict is not Verdict.FLAKY or not settles:
+            return result
+        return replace(result, reason=f"{result.reason}; {TIGHT.format(settles)}")
 
 
 def run_row(runner: RowRunner, row: Row) -> list[RowResult]:

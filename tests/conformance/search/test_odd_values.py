@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 from typing import Any
 
 import pytest
@@ -10,12 +11,14 @@ from conformance.references.job import Jobs
 from conformance.references.local_agent import LocalAgents
 from conformance.references.task_progress import TaskProgress
 from conformance.references.thread_job import Reply, ThreadJobs
-from conformance.search.odd_values import ODD, WORDS, odd_values
+from conformance.search import Diverged, Driver
+from conformance.search.odd_values import LONG, ODD, SIGNS, WORDS, in_kinds, odd_values
 from conformance.suite.machine import MACHINE
 from conformance.verdict import Verdict
 from statemachines.compile import load
 from statemachines.types import Enum, Int, List, Optional, RecordType, Ref, Text
-from tests.conformance.systems import explained, whole_run
+from tests.conformance.systems import adapted, explained, whole_run
+from tests.faulty.thread_job.payload import LinesExclusive
 
 
 class ResultIsStripped(Jobs):
@@ -91,6 +94,33 @@ def test_each_type_of_text_has_odd_values_of_its_own() -> None:
     assert odd_values(thread_job, Text("Payload"), ["x"]) == list(ODD)
     assert odd_values(load("background-tasks"), List(Text("Text")), []) == [list(ODD)]
     assert odd_values(job, Text(), ["x"]) == []
+
+
+def test_of_a_text_that_is_just_above_a_limit_there_is_one_just_within_it() -> None:
+    around = ["x", "x" * 25_601, "x\n" * 1000 + "x"]
+    beside = odd_values(load("thread-job"), Text("Payload"), around)[len(ODD) :]
+    within = ["é" * 12_801, "x" * 25_600, "é" * 1001, "x\n" * 999 + "x"]
+    assert beside == within
+
+
+def test_a_limit_that_is_taken_exclusively_shows_by_a_text_that_just_fits() -> None:
+    with adapted(LinesExclusive) as adapter:
+        driver = Driver(load("thread-job"), adapter)
+
+        def end(number: int) -> None:
+            driver.make("start", {"thread": "t1", "tool_call": f"c{number}", "tool": "bash"})
+            drawn = driver.drawn("finish", random.Random(number)) or {}
+            driver.take("finish", {**drawn, "outcome": "completed"})
+            driver.take("turn_boundary", {"thread": "t1"})
+
+        with pytest.raises(Diverged, match="file"):
+            [*map(end, range(100))]
+
+
+def test_long_texts_are_a_kind_of_their_own() -> None:
+    """A limit is come to by one of the many odd texts: among all others it was seldom drawn."""
+    kinds = in_kinds(["", "y" * 200, *SIGNS, *WORDS, LONG])
+    assert kinds == [[""], [""], ["y" * 200, LONG], [*SIGNS], [*WORDS]]
 
 
 def test_a_list_is_given_with_an_item_alone_twice_and_backwards() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import random
 from collections.abc import Iterable
 from dataclasses import replace
@@ -13,7 +14,7 @@ from conformance.budget import USUAL
 from conformance.judge import BrokenCalls
 from conformance.references.task_progress import DelegatedTask, TaskProgress
 from conformance.references.thread_job import Reply, ThreadJobs
-from conformance.search import ahead, walks
+from conformance.search import ahead, stateful, walks
 from conformance.search.ahead import Ahead
 from conformance.search.corpus import LONGEST_BEGINNING, Corpus
 from conformance.search.faults import Faults
@@ -27,6 +28,7 @@ from statemachines.rows import Observed
 from tests.conformance.lifecycles import SUITES
 from tests.conformance.search.searching import searched
 from tests.conformance.systems import REFERENCE, adapted, thread_job
+from tests.faulty.thread_job.derived import RemembersFiftyCalls
 
 FEW = replace(USUAL, walks=10)
 
@@ -347,3 +349,40 @@ def test_what_is_made_many_times_over_is_about_what_is_new_each_time_and_the_sam
         assert create.arguments["batch"] == status.arguments["batch"]
         assert start.arguments["task"] == create.given["task_id"]
     assert len({create.arguments["batch"] for create, _, _ in rounds}) == 3
+
+
+def test_after_the_same_many_times_over_the_first_call_comes_again_as_it_was(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name, chosen in {
+        "REPEATED": 0.0,
+        "FLOODS": 1.0,
+        "AFTER_FLOOD": 1.0,
+        "FLOODED": (10,),
+        "MOST_FLOODED": 1,
+    }.items():
+        monkeypatch.setattr(walks, name, chosen)
+    with adapted(REFERENCE) as adapter:
+        driver = Driver(thread_job(), adapter)
+        walk = walks.SteeredWalk(thread_job(), driver, Situations(thread_job()), random.Random(0))
+        first = {"thread": "t1", "tool_call": "c", "tool": "bash"}
+        assert walk._make("start", first)
+        walk._go_idly()
+    starts = [call.arguments["tool_call"] for call in driver.case.calls if call.operation == "start"]
+    assert starts[0] == starts[-1] == "c"
+    assert len(starts) == len({*starts}) + 1 == 12
+
+
+@pytest.mark.thorough
+def test_walks_find_what_shows_only_long_after() -> None:
+    found = [searched(walks.search, RemembersFiftyCalls, seed, USUAL)[0] for seed in range(3)]
+    assert sum(each is not None for each in found) >= 2
+
+
+def test_some_calls_are_made_with_nothing_in_all_that_may_hold_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    suite = SUITES["local-agent"]
+    with adapted(suite.reference, suite.compiled) as adapter:
+        driver = Driver(suite.compiled, adapter)
+        driver.make("start_background_session", {"messages": [], "description": "x"})
+        monkeypatch.setattr(stateful, "NOTHING", 1.0)
+        drawn = [*itertools.islice(driver.draws_for(driver.case.judge.model, "progress", random.Random(0)), 20)]
+        emptied = [{name: value for name, value in each.items() if name != "task"} for each in drawn if each]
+        assert emptied == [{"tool_uses": 0, "tokens": 0, "activities": []}] * 20

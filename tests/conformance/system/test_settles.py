@@ -23,7 +23,7 @@ from conformance.references.thread_job import ThreadJobs
 from conformance.refused import Refused
 from conformance.verdict import OTHER_ORDER, Verdict
 from tests.checking import compile_text
-from tests.conformance.systems import adapted, explained, row_result, thread_job
+from tests.conformance.systems import adapted, explained, row_result, thread_job, whole_run
 
 SPEC = """
 lifecycle: small
@@ -182,6 +182,20 @@ def test_a_flaky_row_says_how_late_came_what_it_missed(system: type[LateAtTimes]
     assert result.verdict is Verdict.FLAKY, explained(result)
     said = re.search("your declaration says at once; it came [0-9]+ ms later: declare settles", result.reason)
     assert (said is not None) is late, result.reason
+
+
+class LaterThanDeclared(LateAtTimes):
+    """It is late by chance, and later than it says."""
+
+    declares: ClassVar[dict[str, Any]] = {"clock": "none", "settles": 4}
+
+
+@pytest.mark.parametrize(("system", "told"), [(LaterThanDeclared, True), (LateAtTimes, False)])
+def test_what_is_flaky_may_be_late_where_a_system_says_that_it_may(system: type[LateAtTimes], told: bool) -> None:
+    system.cases = 0
+    _, (result,) = whole_run(system, SMALL, only=["N2"])
+    assert result.verdict is Verdict.FLAKY, explained(result)
+    assert ("later than the 4 ms that your declaration says: try a larger `settles`" in result.reason) is told
 
 
 class LateAtOnce(Late):
