@@ -1,7 +1,7 @@
 """How cases begin by calls that are found on the model: with many records in one state, or with one that has grown old.
 
 So there is a store of dead letters, say, that is fuller than somebody may have thought it would get. Or a look has put off when a
-record leaves; or what was begun for one that is gone comes to the next one that has its id.
+record leaves; or what was begun for one that is gone comes to the next one that has its id. One idea: records are brought somewhere.
 """
 
 from __future__ import annotations
@@ -29,6 +29,13 @@ OF_ENDED = 2.0  # by which a state is put off in which a record has ended: the l
 TRIES_OF_EACH = 2  # times each call is tried from a state, each time with other arguments
 BETWEEN = (7, 1000)  # milliseconds before a call about a record that grows old
 HALVES = 0.6  # of those calls come half the way to the last instant at which something may change
+LATER = 0.5  # of the lives begin in another state than the first
+LIVES = 6  # of one record after the other
+ALONE, AGAIN = (
+    0.2,
+    0.4,
+)  # of the lives: nothing is done; it is called about in one way again and again; in several ways in the others
+MOST_AGAIN = 2  # times before something may change
 MOST_WAITS = 6  # until it has left
 WAYS_TRIED = 8  # in which it may come
 DRAWN = 12  # arguments that are tried for a call, to find some with which it is accepted
@@ -80,47 +87,79 @@ def gathered_by_others(
 def grown_old(
     source: kernel.Kernel, creations: Sequence[str], entity: kernel.Entity, instants: Instants
 ) -> Callable[[Any], None]:
-    """Return what has a record come and grow old: it is called about now and then, and looked at whenever something may change.
+    """Return what has a record come and grow old, then others: it is called about now and then, and looked at whenever something may change.
 
     What is done on the way must not put off what time brings. Has it left at last, another one comes by the same calls, under its
     id if it may ask for one, and nothing that began in the life of the first one may come to it.
     """
-    kinds = [each for each in source.entities if not each.fixed]
-    about = [each.name for each in source.operations if _is_about_one_of(each, {kind.name for kind in kinds})]
+    about = _about_one_of(source)
+    creating = [each.name for each in source.operations if _creates(each, entity)]
+    letting_go = [each.name for each in source.operations if lets_go(each)]
 
     def begin(driver: Any) -> None:
         chooser = random.Random(driver.case.seed)
-        bringing = _Bringing(source, driver, chooser, entity, {*entity.states})
-        ways = [bringing.way(driver.case.judge.model.fork(), creations, MOST_TRIED_SET) for _ in range(WAYS_TRIED)]
-        way = max(ways, key=_given)  # so that an id is asked for, if one may be
-        if not way or bringing.brought(way) < len(way):
-            return
-        first = {kind.name: bringing.newest(driver.case.judge.model, kind) for kind in kinds}
-        passed = 0
-        names = chooser.sample(about, chooser.randint(min(1, len(about)), len(about)))
-
-        def call(name: str) -> None:
-            driver.made(name, bringing.accepted(driver.case.judge.model, name))
-
-        for name in names:
-            half = max(instants.coming(driver.case.judge.model), default=0) // 2
-            ms = half if half and chooser.random() < HALVES else chooser.choice(BETWEEN)
-            passed += ms if driver.made(WAIT, {"ms": ms}) else 0
-            call(name)
-        for _ in range(MOST_WAITS):
-            coming = [*instants.coming(driver.case.judge.model)]
-            if not coming or not driver.made(WAIT, {"ms": max(coming[0], 1)}):
-                break
-            driver.observe_all()
-            for name in names:  # not all that tells of a record is a look
-                call(name)
-        there = {kind.name: bringing.records(driver.case.judge.model, kind) for kind in kinds}
-        left = any(key is not None and key not in there[kind] for kind, key in first.items())
-        if left and bringing.brought(way) == len(way):
-            driver.made(WAIT, {"ms": max(passed, 1)})
-            driver.observe_all()
+        for _ in range(LIVES):
+            # Some begin where others come to late, if ever: what has ended leaves when its time is over.
+            later = entity.states[1:] and chooser.random() < LATER
+            states = {chooser.choice(entity.states[1:])} if later else {*entity.states}
+            by = [*chooser.sample(creating, min(1, len(creating))), *creations]
+            bringing = _Bringing(source, driver, chooser, entity, states)
+            _Life(bringing, instants, letting_go).go(by, _what_is_done(about, chooser))
 
     return begin
+
+
+@dataclass(slots=True)
+class _Life:
+    """The life of one record that grows old. `letting_go` is called whenever time has passed, of which so many milliseconds have."""
+
+    bringing: _Bringing
+    instants: Instants
+    letting_go: Sequence[str]
+    passed: int = 0
+
+    def go(self, creations: Sequence[str], names: Sequence[str]) -> None:
+        """Have the record come, and grow old while operations are called about it; then have the next one come, if it has left."""
+        bringing, driver = self.bringing, self.bringing.driver
+        ways = [bringing.way(driver.case.judge.model.fork(), creations, MOST_TRIED_SET) for _ in range(WAYS_TRIED)]
+        # So that an id is asked for, if one may be.
+        way = max(ways, key=lambda way: (_given(way), bringing.chooser.random()))
+        if not way or bringing.brought(way) < len(way):
+            return
+        kinds = [each for each in bringing.source.entities if not each.fixed]
+        newest = [(kind, bringing.newest(driver.case.judge.model, kind)) for kind in kinds]
+        self._grow_old(names)
+        model = driver.case.judge.model
+        left = any(key is not None and key not in bringing.records(model, kind) for kind, key in newest)
+        if left and bringing.brought(way) == len(way):
+            driver.made(WAIT, {"ms": max(self.passed, 1)})
+            driver.observe_all()
+
+    def _grow_old(self, names: Sequence[str]) -> None:
+        driver, chooser = self.bringing.driver, self.bringing.chooser
+        for name in names:
+            half = max(self.instants.coming(driver.case.judge.model), default=0) // 2
+            ms = half if half and chooser.random() < HALVES else chooser.choice(BETWEEN)
+            self.passed += ms if self._waited(ms) else 0
+            self._call(name)
+        for _ in range(MOST_WAITS):
+            coming = [*self.instants.coming(driver.case.judge.model)]
+            if not coming or not self._waited(max(coming[0], 1)):
+                break
+            driver.observe_all()
+            for name in dict.fromkeys(names):  # not all that tells of a record is a look
+                self._call(name)
+
+    def _waited(self, ms: int) -> bool:
+        driver = self.bringing.driver
+        done: bool = driver.made(WAIT, {"ms": ms})
+        for name in self.letting_go:
+            driver.made(name, {})
+        return done
+
+    def _call(self, name: str) -> None:
+        driver = self.bringing.driver
+        driver.made(name, self.bringing.accepted(driver.case.judge.model, name))
 
 
 @dataclass(slots=True)
@@ -224,9 +263,19 @@ class _Bringing:
         return next(reversed(self.records(model, entity)), None)
 
 
+def _what_is_done(about: Sequence[str], chooser: random.Random) -> list[str]:
+    """Choose the operations that are called about a record which grows old, in turn."""
+    which = chooser.random()
+    if not about or which < ALONE:
+        return []
+    if which < ALONE + AGAIN:
+        return [chooser.choice(about)] * MOST_AGAIN
+    return chooser.sample(about, chooser.randint(1, len(about)))
+
+
 def _given(way: Sequence[_Asked]) -> int:
-    """Return how many arguments of the last call of a way say something."""
-    return sum(map(bool, way[-1][1].values())) if way else -1
+    """Return how many arguments of the calls of a way say something."""
+    return sum(bool(value) for _, arguments in way for value in arguments.values()) if way else -1
 
 
 def _is_accepted(model: BaseModel, name: str, arguments: Mapping[str, Any]) -> bool:
@@ -235,10 +284,28 @@ def _is_accepted(model: BaseModel, name: str, arguments: Mapping[str, Any]) -> b
     return decision.accept and not decision.avoid
 
 
-def _is_about_one_of(operation: kernel.Operation, entities: Collection[str]) -> bool:
-    """Return whether an operation is about a record of some entities, and creates none."""
-    creates = any(isinstance(each, kernel.Create) for each in kernel.walk(operation.effects))
-    return not creates and any(each.entity in entities for each in operation.parameters)
+def _creates(operation: kernel.Operation, entity: kernel.Entity) -> bool:
+    return any(
+        isinstance(each, kernel.Create) and each.entity == entity.name for each in kernel.walk(operation.effects)
+    )
+
+
+def _about_one_of(source: kernel.Kernel) -> list[str]:
+    """List the operations that are about a record which comes and goes, and create none."""
+    kinds = {each.name for each in source.entities if not each.fixed}
+    about = [each for each in source.operations if any(one.entity in kinds for one in each.parameters)]
+    return [each.name for each in about if not any(isinstance(it, kernel.Create) for it in kernel.walk(each.effects))]
+
+
+def lets_go(operation: kernel.Operation) -> bool:
+    """Return whether an operation takes nothing, and does nothing but let go of what may go by now."""
+    effects = list(kernel.walk(operation.effects))
+    removes = any(isinstance(each, kernel.Remove) for each in effects)
+    return (
+        removes
+        and not operation.parameters
+        and all(isinstance(each, kernel.ForEach | kernel.Remove) for each in effects)
+    )
 
 
 def _done(model: BaseModel, name: str, arguments: dict[str, Any]) -> bool:

@@ -42,11 +42,16 @@ class Meetings:
         self._pairs, self._chooser = pairs, chooser
         self._met: Counter[Hashable] = Counter()
 
-    def best(self, driver: Driver, pair: Pair, waiting: dict[str, dict[str, Any]]) -> Calls | None:
-        """Return what two calls are made now: of this pair where one of them shall wait (`waiting`); None where there are none."""
+    def best(
+        self, driver: Driver, pair: Pair, waiting: dict[str, dict[str, Any]], *, only: bool = False
+    ) -> Calls | None:
+        """Return what two calls are made now; None where there are none.
+
+        They are of this pair where one of them shall wait (`waiting`), or where no other is wanted (`only`).
+        """
         if driver.case.judge.unsure:
             return None
-        tried = [pair, *self._chooser.choices(self._pairs, k=CANDIDATES - 1)] if not waiting else [pair]
+        tried = [pair] if waiting or only else [pair, *self._chooser.choices(self._pairs, k=CANDIDATES - 1)]
         worth: list[tuple[tuple[float, Hashable], Calls]] = []
         for each in (each for each in tried if waiting or not self._shunned(driver, each)):
             with contextlib.suppress(Impossible, Restless):  # the model may be one that lacks a sentence

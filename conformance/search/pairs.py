@@ -18,7 +18,7 @@ from conformance.budget import Budget
 from conformance.judge import CallFailed, case_seed, endless
 from conformance.search.faults import Diverged, Faults
 from conformance.search.meetings import Asked, Calls, Meetings, Pair
-from conformance.search.prefill import prefills
+from conformance.search.prefill import one_place_left, prefills
 from conformance.search.stateful import Driver
 from conformance.system import Adapter
 from statemachines import kernel
@@ -31,6 +31,7 @@ BOTH_CHANGE = 2  # as often as others pairs come that both change something
 LOOKED_BETWEEN = 0.5  # how often the observers look after a meeting that others follow
 LOOKED_BESIDE = 0.4  # how often one of two callers looks right after its call, beside the other one
 FULL = 0.15  # of the situations begin with as many records as there may be, or about as many
+LAST_PLACE = 0.06  # of the situations have one place left, and two come for it
 MOST_FULL = 24  # records that may be there at most, for such a situation to be made: each costs a call or more
 
 
@@ -50,6 +51,7 @@ def search(
     chooser.shuffle(pairs)
     meetings = Meetings(compiled, pairs, chooser)
     full = prefills(compiled, adapter.declaration, min(MOST_FULL, budget.prefilled))[1:]
+    last = one_place_left(compiled, adapter.declaration, min(MOST_FULL, budget.prefilled))
     for index, pair in zip(range(first, first + budget.pairs), itertools.cycle(pairs), strict=False):
         if faults.over:
             break
@@ -57,12 +59,18 @@ def search(
             continue
         driver = Driver(compiled, adapter, budget, seed=case_seed(number, index), faults=faults)
         try:
-            if full and chooser.random() < FULL:
-                chooser.choice(full)(driver)
-            waits = any(each.blocks for each in pair) and chooser.random() < WAITING
-            until = partial(_waiting, driver, pair, chooser) if waits else dict
-            _situation(compiled, driver, chooser, budget.calls_before, until)
-            if not _meet(driver, meetings, pair, until(), budget.meetings, chooser):
+            if last and chooser.random() < LAST_PLACE:
+                creation, begin = chooser.choice(last)
+                begin(driver)
+                met = _meet(driver, meetings, (creation, creation), {}, 1, chooser, only=True)
+            else:
+                if full and chooser.random() < FULL:
+                    chooser.choice(full)(driver)
+                waits = any(each.blocks for each in pair) and chooser.random() < WAITING
+                until = partial(_waiting, driver, pair, chooser) if waits else dict
+                _situation(compiled, driver, chooser, budget.calls_before, until)
+                met = _meet(driver, meetings, pair, until(), budget.meetings, chooser)
+            if not met:
                 continue
             _aftermath(compiled, driver, chooser, budget.calls_after)
             faults.stood(driver.case)
@@ -112,13 +120,15 @@ def _meet(
     waiting: dict[str, dict[str, Any]],
     most: int,
     chooser: random.Random,
+    *,
+    only: bool = False,
 ) -> int:
     """Let two calls meet, then others in what comes of it, so many times at most; return how many times.
 
-    The observers look at once or later, but always before anything else is done.
+    They are of this pair alone where `only` that is wanted. The observers look at once or later, but always before anything else is done.
     """
     met, unseen = 0, list[dict[str, Any]]()
-    while met < most and (calls := meetings.best(driver, pair, {} if met else waiting)) is not None:
+    while met < most and (calls := meetings.best(driver, pair, {} if met else waiting, only=only)) is not None:
         met += 1
         _at_once(driver, calls, _look_beside(driver, calls, chooser) if chooser.random() < LOOKED_BESIDE else None)
         unseen += [arguments for _, arguments in calls]

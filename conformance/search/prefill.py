@@ -39,6 +39,8 @@ SET = (1, 1, 2)  # operations that are called then
 ROOM_TRIES = 4  # arguments of an operation that are tried to make room for another record
 OF_IT = 4  # arguments of a call about one record that are tried, to find some with which it does something
 
+OFTEN_OLD = 3  # as often as with others cases begin with records that grow old: the calls are few, and time brings much
+
 Prefill = Callable[[Any], None]  # makes calls on a driver
 
 
@@ -59,7 +61,7 @@ def prefills(compiled: Compiled, declaration: Declaration, most: int) -> list[Pr
         if creation is not None and creation not in counted and named:
             counted.add(creation)
             if most >= max(GATHERED) and declaration.clock in MOVED and instants.are_there:
-                found.append(grown_old(source, creations(source, entity), entity, instants))
+                found += [grown_old(source, creations(source, entity), entity, instants)] * OFTEN_OLD
             room = _room(compiled, creation, model.fork(), most)
             found += [_created(creation, count) for count in (room - 1, room) if count > 0] if room is not None else []
             others = [each.name for each in source.operations if each.effects]
@@ -95,6 +97,17 @@ def prefills(compiled: Compiled, declaration: Declaration, most: int) -> list[Pr
             first, then = (_filled(creation, ending, entity, count, apart=False) for count in (limit, limit + 1))
             found.append(_afresh(first, then, removal, *retaking, entity))
     return found
+
+
+def one_place_left(compiled: Compiled, declaration: Declaration, most: int) -> list[tuple[kernel.Operation, Prefill]]:
+    """Return what brings a system to where one more record may be created, and no other; with the operation that creates it.
+
+    There is one for each limit to how many there are at once, of up to so many.
+    """
+    source, model = _asked(compiled.kernel, declaration), compiled.model(declaration.limits, declaration.policies)
+    created = dict.fromkeys(filter(None, (_creation(source, entity) for entity in source.entities)))
+    rooms = ((name, _room(compiled, name, model.fork(), most)) for name in created)
+    return [(source.operation(name), _created(name, room - 1)) for name, room in rooms if room]
 
 
 def _gathered(source: kernel.Kernel, entity: kernel.Entity, *, asked_about: bool) -> list[Prefill]:

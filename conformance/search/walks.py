@@ -19,6 +19,7 @@ from conformance.judge import CASES_OF_A_SEED, case_seed
 from conformance.search.ahead import Ahead, Intended
 from conformance.search.corpus import Corpus
 from conformance.search.faults import Diverged, Faults
+from conformance.search.gathering import lets_go
 from conformance.search.instants import instants_of
 from conformance.search.prefill import prefills, set_up
 from conformance.search.situations import Situations, takes_a_name
@@ -268,11 +269,11 @@ class SteeredWalk:
 def _usual(operation: kernel.Operation) -> float:
     """Return how often an operation is tried: seldom one that names no record, and ends what there is or changes a setting.
 
-    What whoever tests changes around the system is no setting of it.
+    What whoever tests changes around the system is no setting of it; and to let go of what may go ends nothing.
     """
     effects = list(kernel.walk(operation.effects))
     named = any(map(_names_records, operation.parameters))
-    if named or any(isinstance(each, kernel.Create) for each in effects):
+    if named or lets_go(operation) or any(isinstance(each, kernel.Create) for each in effects):
         return 1.0
     ends = any(isinstance(each, kernel.ForEach | kernel.Remove) for each in effects)
     sets = any(isinstance(each, kernel.Set) and each.record is None for each in effects)

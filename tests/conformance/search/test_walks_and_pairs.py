@@ -287,8 +287,8 @@ def test_most_calls_that_meet_matter_to_each_other_and_none_meets_again_and_agai
     met: list[tuple[bool, Hashable]] = []
     best = meetings.Meetings.best
 
-    def noting(self: Any, driver: Driver, *of: Any) -> Any:
-        calls = best(self, driver, *of)
+    def noting(self: Any, driver: Driver, *of: Any, **how: Any) -> Any:
+        calls = best(self, driver, *of, **how)
         if calls is not None:
             model = driver.case.judge.model
             met.append((meetings.matters(model, calls), self._worth(driver, calls)[1]))
