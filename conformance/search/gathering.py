@@ -29,7 +29,7 @@ OF_ENDED = 2.0  # by which a state is put off in which a record has ended: the l
 TRIES_OF_EACH = 2  # times each call is tried from a state, each time with other arguments
 BETWEEN = (7, 1000)  # milliseconds before a call about a record that grows old
 HALVES = 0.6  # of those calls come half the way to the last instant at which something may change
-LATER = 0.5  # of the lives begin in another state than the first
+PAST_FIRST = 0.5  # of the lives begin in another state than the first
 LIVES = 6  # of one record after the other
 ALONE, AGAIN = (
     0.2,
@@ -100,7 +100,7 @@ def grown_old(
         chooser = random.Random(driver.case.seed)
         for _ in range(LIVES):
             # Some begin where others come to late, if ever: what has ended leaves when its time is over.
-            later = entity.states[1:] and chooser.random() < LATER
+            later = entity.states[1:] and chooser.random() < PAST_FIRST
             states = {chooser.choice(entity.states[1:])} if later else {*entity.states}
             by = [*chooser.sample(creating, min(1, len(creating))), *creations]
             bringing = _Bringing(source, driver, chooser, entity, states)

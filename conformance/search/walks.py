@@ -3,7 +3,7 @@
 Every so often a call is made for no reason, or once more, or the last few are made many times over. Each walk prefers other
 operations, and leaves out other arguments that may be left out; and every other one begins with a registry that is nearly full, or too full.
 What counts as new is a narrow choice for half of the walks. The others take it widely, and count for themselves: where more is told apart,
-each of it is come to less often.
+each of it is come to less often. One idea: the walk.
 """
 
 from __future__ import annotations
