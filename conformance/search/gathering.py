@@ -30,12 +30,9 @@ TRIES_OF_EACH = 2  # times each call is tried from a state, each time with other
 BETWEEN = (7, 1000)  # milliseconds before a call about a record that grows old
 HALVES = 0.6  # of those calls come half the way to the last instant at which something may change
 PAST_FIRST = 0.5  # of the lives begin in another state than the first
-LIVES = 6  # of one record after the other
-ALONE, AGAIN = (
-    0.2,
-    0.4,
-)  # of the lives: nothing is done; it is called about in one way again and again; in several ways in the others
-MOST_AGAIN = 2  # times before something may change
+LEFT_ALONE = 0.2  # of the lives: nothing is done
+ONE_WAY = 0.4  # of them: it is called about in one way again and again; in the others in several ways
+TIMES_IN_A_ROW = 2  # times before something may change
 MOST_WAITS = 6  # until it has left
 WAYS_TRIED = 8  # in which it may come
 DRAWN = 12  # arguments that are tried for a call, to find some with which it is accepted
@@ -85,10 +82,11 @@ def gathered_by_others(
 
 
 def grown_old(
-    source: kernel.Kernel, creations: Sequence[str], entity: kernel.Entity, instants: Instants
+    source: kernel.Kernel, creations: Sequence[str], entity: kernel.Entity, instants: Instants, lives: int
 ) -> Callable[[Any], None]:
-    """Return what has a record come and grow old, then others: it is called about now and then, and looked at whenever something may change.
+    """Return what has so many records come and grow old, one after the other.
 
+    Each is called about now and then, and looked at whenever something may change.
     What is done on the way must not put off what time brings. Has it left at last, another one comes by the same calls, under its
     id if it may ask for one, and nothing that began in the life of the first one may come to it.
     """
@@ -98,7 +96,7 @@ def grown_old(
 
     def begin(driver: Any) -> None:
         chooser = random.Random(driver.case.seed)
-        for _ in range(LIVES):
+        for _ in range(lives):
             # Some begin where others come to late, if ever: what has ended leaves when its time is over.
             later = entity.states[1:] and chooser.random() < PAST_FIRST
             states = {chooser.choice(entity.states[1:])} if later else {*entity.states}
@@ -266,10 +264,10 @@ class _Bringing:
 def _what_is_done(about: Sequence[str], chooser: random.Random) -> list[str]:
     """Choose the operations that are called about a record which grows old, in turn."""
     which = chooser.random()
-    if not about or which < ALONE:
+    if not about or which < LEFT_ALONE:
         return []
-    if which < ALONE + AGAIN:
-        return [chooser.choice(about)] * MOST_AGAIN
+    if which < LEFT_ALONE + ONE_WAY:
+        return [chooser.choice(about)] * TIMES_IN_A_ROW
     return chooser.sample(about, chooser.randint(1, len(about)))
 
 

@@ -39,6 +39,7 @@ SET = (1, 1, 2)  # operations that are called then
 ROOM_TRIES = 4  # arguments of an operation that are tried to make room for another record
 OF_IT = 4  # arguments of a call about one record that are tried, to find some with which it does something
 
+LIVES = 6  # of records that grow old one after the other, where a call takes next to no time
 OFTEN_OLD = 3  # as often as with others cases begin with records that grow old: the calls are few, and time brings much
 
 Prefill = Callable[[Any], None]  # makes calls on a driver
@@ -61,7 +62,8 @@ def prefills(compiled: Compiled, declaration: Declaration, most: int) -> list[Pr
         if creation is not None and creation not in counted and named:
             counted.add(creation)
             if most >= max(GATHERED) and declaration.clock in MOVED and instants.are_there:
-                found += [grown_old(source, creations(source, entity), entity, instants)] * OFTEN_OLD
+                lives, often = (LIVES, OFTEN_OLD) if far else (1, 1)
+                found += [grown_old(source, creations(source, entity), entity, instants, lives)] * often
             room = _room(compiled, creation, model.fork(), most)
             found += [_created(creation, count) for count in (room - 1, room) if count > 0] if room is not None else []
             others = [each.name for each in source.operations if each.effects]

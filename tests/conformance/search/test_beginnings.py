@@ -174,6 +174,18 @@ def test_a_right_record_may_grow_old(system: Any) -> None:
             assert driver.case.faults == []
 
 
+def test_where_each_call_takes_its_time_one_record_grows_old_and_no_others() -> None:
+    job, calls = load("job"), list[int]()
+    with adapted(Jobs, job) as adapter:
+        for declared in (replace(adapter.declaration, settles=20), adapter.declaration):
+            ways = prefill.prefills(job, declared, USUAL.prefilled)
+            lives = [each for each in ways if "grown_old" in repr(each)]
+            driver = Driver(job, adapter)
+            lives[0](driver)
+            calls.append(len(driver.case.calls) * len(lives))
+    assert calls[0] < calls[1] / 6
+
+
 def test_a_record_that_is_to_grow_old_mostly_asks_for_an_id() -> None:
     """Only so may the next one have the same."""
     job, asked = load("job"), list[bool]()
