@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from conformance.budget import never
 from conformance.counterexample import shrunk
-from conformance.judge import NO_WAY, Case, Finding, Judge
+from conformance.judge import NO_WAY, Case, Finding, Judge, kernel_facts
 from conformance.report import named
 from conformance.suite.levels import as_told, fault_of, is_one_fault, only_derived, only_derived_race
 from conformance.suite.row_facts import lacking
@@ -258,7 +258,11 @@ def _leveled(runner: RowRunner, judged: Judged, finding: Finding, case: Case) ->
     """Return how binding it is what was found: what only rows ask that are derived is no must because it was seen by chance."""
     shown = judged.counterexample
     derived = only_derived(runner.shown, fault_of(shown), runner.held) if shown else runner.is_derived((finding, case))
-    if not derived and not (shown and only_derived_race(runner.compiled.lifecycle.rows.values(), shown.at_once)):
+    observes = kernel_facts.of(runner.compiled).observes
+    raced = (
+        [each for each in shown.at_once if not observes(each)] if shown else []
+    )  # who looks beside them races nobody
+    if not derived and not only_derived_race(runner.compiled.lifecycle.rows.values(), raced):
         return judged, "must"
     if shown is not None:
         judged = judged._replace(
