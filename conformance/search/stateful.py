@@ -394,7 +394,7 @@ def _chosen(choices: list[tuple[str, list[list[Any]]]], number: int) -> dict[str
 
 
 def _nothing(choices: list[tuple[str, list[list[Any]]]], drawn: dict[str, Any]) -> dict[str, Any]:
-    """Return drawn arguments with 0, no text, no item or no in place of each that may be so: a system may take all of it for none."""
+    """Return drawn arguments with 0, false, or nothing in it in place of each that may be so: a system may take all of it for none."""
     least = {name: value for name, groups in choices for group in groups for value in group if value in EMPTY}
     return {name: least.get(name, value) for name, value in drawn.items()}
 

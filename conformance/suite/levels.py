@@ -5,7 +5,8 @@ What only derived rows ask, no source states, and nobody breaks a must by it.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
+from collections import Counter
+from collections.abc import Callable, Collection, Iterable, Sequence
 from typing import NamedTuple
 
 from conformance.judge import NO_REPLY, PRESENCE
@@ -55,6 +56,17 @@ def only_derived_race(rows: Iterable[Row], at_once: Collection[str]) -> bool:
     """Return whether rows make some calls at once, and all that do are derived: no source states what comes of them."""
     raced = [row for row in rows if any(called.issuperset(at_once) for called in calls_at_once(row))]
     return bool(at_once) and bool(raced) and all(row.derived for row in raced)
+
+
+def racing(shown: Counterexample, observes: Callable[[str], bool]) -> frozenset[str]:
+    """Return the operations that a counterexample calls at once, but for those by which a caller `observes` what its own call did.
+
+    A caller who only looks races the others: what it sees may be half done.
+    """
+    steps = Counter(made.step for made in shown.played)
+    calls = [((made.step, made.caller), made.call.partition("(")[0]) for made in shown.played if steps[made.step] > 1]
+    changing = {caller for caller, operation in calls if not observes(operation)}
+    return frozenset(operation for caller, operation in calls if not (observes(operation) and caller in changing))
 
 
 def is_one_fault(one: Counterexample, other: Counterexample) -> bool:

@@ -17,7 +17,7 @@ from conformance.budget import never
 from conformance.counterexample import shrunk
 from conformance.judge import NO_WAY, Case, Finding, Judge, kernel_facts
 from conformance.report import named
-from conformance.suite.levels import as_told, fault_of, is_one_fault, only_derived, only_derived_race
+from conformance.suite.levels import as_told, fault_of, is_one_fault, only_derived, only_derived_race, racing
 from conformance.suite.row_facts import lacking
 from conformance.suite.rows import RowRunner
 from conformance.system import Adapter, HarnessError
@@ -258,11 +258,8 @@ def _leveled(runner: RowRunner, judged: Judged, finding: Finding, case: Case) ->
     """Return how binding it is what was found: what only rows ask that are derived is no must because it was seen by chance."""
     shown = judged.counterexample
     derived = only_derived(runner.shown, fault_of(shown), runner.held) if shown else runner.is_derived((finding, case))
-    observes = kernel_facts.of(runner.compiled).observes
-    raced = (
-        [each for each in shown.at_once if not observes(each)] if shown else []
-    )  # who looks beside them races nobody
-    if not derived and not only_derived_race(runner.compiled.lifecycle.rows.values(), raced):
+    rows, observes = runner.compiled.lifecycle.rows.values(), kernel_facts.of(runner.compiled).observes
+    if not derived and not (shown and only_derived_race(rows, racing(shown, observes))):
         return judged, "must"
     if shown is not None:
         judged = judged._replace(

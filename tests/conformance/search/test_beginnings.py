@@ -30,6 +30,7 @@ from tests.checking import compile_text
 from tests.conformance.lifecycles import SUITES
 from tests.conformance.search.searching import searched
 from tests.conformance.systems import REFERENCE, adapted, thread_job
+from tests.faulty.job.concurrency import SlotIsCheckedTooEarly
 from tests.faulty.job.delivering import QueueOfTwenty
 from tests.faulty.job.reuse import SecondTimerEvictsNewHolder
 from tests.faulty.local_agent.evicting import GraceIsLong
@@ -230,6 +231,14 @@ def test_two_come_for_the_last_place(monkeypatch: pytest.MonkeyPatch) -> None:
         few, faults = replace(USUAL, pairs=4), Faults(BrokenCalls(adapter))
         pairs.search(job, adapter, 0, few, after=lambda driver: met.append(first_at_once(driver.case)), faults=faults)
     assert met == [["register"] * 2] * 4
+
+
+def test_who_lets_both_have_the_last_place_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(pairs, "LAST_PLACE", 1.0)
+    with adapted(SlotIsCheckedTooEarly, load("job")) as adapter:
+        few, faults = replace(USUAL, pairs=8), Faults(BrokenCalls(adapter))
+        pairs.search(load("job"), adapter, 0, few, after=lambda driver: None, faults=faults)
+    assert faults.found
 
 
 def first_at_once(case: Case) -> list[str]:

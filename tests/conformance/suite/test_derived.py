@@ -9,14 +9,14 @@ from typing import Any, ClassVar
 import pytest
 
 from conformance.budget import never
-from conformance.judge import PRESENCE
+from conformance.judge import PRESENCE, kernel_facts
 from conformance.references.background_tasks import BackgroundTasks
 from conformance.references.task_progress import TaskProgress
 from conformance.refused import Refused
-from conformance.suite.levels import SeenFault, only_derived, only_derived_race
+from conformance.suite.levels import SeenFault, only_derived, only_derived_race, racing
 from conformance.suite.machine import MACHINE
 from conformance.suite.rows import RowRunner
-from conformance.verdict import EXIT_CONFORMS, EXIT_VIOLATES, Counterexample, Verdict
+from conformance.verdict import EXIT_CONFORMS, EXIT_VIOLATES, Counterexample, Made, Verdict
 from statemachines.compile import load
 from statemachines.rows import RowCompiler
 from statemachines.surface.spec import read_lifecycle
@@ -62,6 +62,20 @@ def test_calls_that_another_row_makes_at_once_as_well_are_stated() -> None:
     assert not only_derived_race(rows.values(), {"complete"})  # B12 and B13 do so beside others
     assert not only_derived_race(rows.values(), {"queue_message", "complete"})  # no row does
     assert not only_derived_race([rows["B19"]], ())
+
+
+@pytest.mark.parametrize(
+    ("callers", "raced"),
+    [
+        ([["queue_message"], ["drain_messages", "get"]], {"queue_message", "drain_messages"}),
+        ([["queue_message"], ["get"]], {"queue_message", "get"}),  # what it sees may be half done
+        ([["queue_message", "get"], ["get"]], {"queue_message", "get"}),
+    ],
+)
+def test_who_looks_after_a_call_of_its_own_races_nobody_by_that(callers: list[list[str]], raced: set[str]) -> None:
+    made = [Made(2, f"{name}(task)", caller=number) for number, names in enumerate(callers) for name in names]
+    shown = Counterexample("", 0, "", "", "", played=(Made(1, "list(task)"), *made))
+    assert racing(shown, kernel_facts.of(load("local-agent")).observes) == raced
 
 
 @pytest.mark.parametrize(
