@@ -94,15 +94,15 @@ class FirstTwoOfBatch(TaskProgress):
 @pytest.mark.thorough
 @pytest.mark.parametrize("system", [SameSummaryIsSilent, FirstTwoOfBatch])
 def test_what_takes_the_same_value_again_or_a_third_of_a_group_is_found_as_often_as_not(system: type) -> None:
-    task_progress, long = load("task-progress"), replace(USUAL, walks=60)
+    task_progress, forty = load("task-progress"), replace(USUAL, walks=40)
 
     def found(number: int) -> bool:
         with adapted(system, task_progress) as adapter:
             faults = Faults(BrokenCalls(adapter))
-            walks.search(task_progress, adapter, number, long, after=lambda driver: None, faults=faults)
+            walks.search(task_progress, adapter, number, forty, after=lambda driver: None, faults=faults)
             return bool(faults.found)
 
-    assert sum(map(found, range(8))) >= 4
+    assert sum(map(found, range(16))) >= 8
 
 
 class OddIds(ThreadJobs):
