@@ -21,6 +21,7 @@ from typing import Any
 from benchmarks.baselines import BASELINES, search_as
 from conformance.budget import USUAL, never
 from conformance.judge import BrokenCalls
+from conformance.proving.search_alone import NotingTally
 from conformance.search import Faults
 from conformance.suite.machine import GOES_ON, SEARCHES, SearchTally, search, searches_of
 from conformance.suite.rows import RowRunner
@@ -113,19 +114,6 @@ def _systems(name: str, kind: str) -> list[Any]:
     return alone if kind == "one caller" else [lie for lie in suite.faulty if lie not in alone]
 
 
-class RecommendedTally(SearchTally):
-    """Takes note of what is only recommended, too."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.recommended: list[str] = []
-
-    def count_alone(self, driver: Any) -> bool:
-        """Take note of the clauses of level SHOULD that a case showed to be broken."""
-        self.recommended.extend(each.clause for each in driver.case.judge.findings)
-        return super().count_alone(driver)
-
-
 def _is_over(end: float) -> bool:
     return time.monotonic() > end
 
@@ -153,11 +141,13 @@ def tried(trial: Trial) -> Outcome:
         runner = RowRunner(compiled, RowCompiler(compiled.lifecycle), adapter, number=trial.seed, budget=USUAL)
         late = never if trial.seconds is None else partial(_is_over, began + trial.seconds)
         faults = Faults(BrokenCalls(adapter), late=late)
-        tally = RecommendedTally()
+        tally = NotingTally()
         for name, work in _searched(trial, runner, faults, tally):
             with suppress(HarnessError):  # some wrong systems do not even come back from `close`
                 work()
-            seen = faults.found[0].finding.clause if faults.found else next(iter(tally.recommended), "")
+            cases = [each.case for each in tally.recommended]
+            recommended = [finding.clause for case in cases for finding in case.judge.findings]
+            seen = faults.found[0].finding.clause if faults.found else next(iter(recommended), "")
             if seen:
                 return Outcome(system.__name__, name, time.monotonic() - began, seen)
             if late():

@@ -7,8 +7,8 @@ order in which they happen. One idea: the verbs make sense only together.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
-from typing import Literal
+from dataclasses import dataclass, fields, is_dataclass
+from typing import Any, Literal
 
 from statemachines.diagnostics import Where
 from statemachines.expression import Const, Minted, Operate, Typed, every_part, parts
@@ -445,3 +445,12 @@ def walk(effects: tuple[Effect, ...]) -> Iterator[Effect]:
         yield effect
         if isinstance(effect, ForEach):
             yield from walk(effect.effects)
+
+
+def everything(value: Any) -> Iterator[Any]:
+    """Walk the values of which something is made, itself first: rules, effects and expressions, each before its parts."""
+    if is_dataclass(value):
+        yield value
+        yield from (part for field in fields(value) for part in everything(getattr(value, field.name)))
+    elif isinstance(value, tuple):
+        yield from (part for each in value for part in everything(each))

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from functools import lru_cache, partial
-from typing import Any, Final
+from typing import Any
 
 from conformance.errors import UsageError
 from conformance.proving.trial import CALL_SECONDS, GLANCE, MutantResult, Outcome, Prover
@@ -21,16 +21,13 @@ from statemachines.diagnostics import SpecError
 from statemachines.kernel import within
 from statemachines.lifecycle import Level
 
-MISTAKES_OF_A_ROW: Final = 60
-"""Mistakes that a row is tried on that found none of those that others find first."""
-
 
 @dataclass(frozen=True, slots=True)
 class Proof:
     """What came of all the mistakes.
 
     configurations  in how many a mistake is compared that no row finds; `whole`: these are all of the small scope
-    idle            the rows that found no mistake that they were tried on, with their levels
+    idle            the rows that find no mistake, with their levels
     unasked         the rows that apply to no model by any choice of a policy, each with why
     alive           of each system that answers nothing of use, the MUST rows that it does not fail
     partly          only some clauses were asked for, so that nothing is said of rows
@@ -136,7 +133,7 @@ def _idle(
     """List the rows that find none of the mistakes that other rows find first, `but` for some of which more is known."""
     found = [number for number, trial in zip(numbers, trials, strict=True) if trial.outcome == "found"]
     rows = [row for row in prover.compiled.lifecycle.rows.values() if row.id.text not in but]
-    tries = [(row.id.text, tuple(prover.likely(row, found)[:MISTAKES_OF_A_ROW])) for row in rows]
+    tries = [(row.id.text, tuple(prover.likely(row, found))) for row in rows]
     return [(row.id.text, row.level) for row, finds in zip(rows, ask(_finds, tries), strict=True) if not finds]
 
 

@@ -1,12 +1,16 @@
-"""What the search finds where no row is run: of a mistake in the model, and of one about locks."""
+"""What the search finds where no row is run: of a mistake in the model, and of one about locks. What is only recommended counts, too."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 from conformance.counterexample import Shown, shown_as_played, shrunk
 from conformance.suite import RowRunner, SearchTally, search
 from conformance.verdict import Counterexample
+
+if TYPE_CHECKING:
+    from conformance.search import Driver  # Hypothesis is slow to import
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,14 +32,32 @@ class Searched:
     seen: Counterexample | Shown | None = None
 
 
+@dataclass
+class NotingTally(SearchTally):
+    """Takes note of the cases that break what is only recommended, too: a run leaves that to rows."""
+
+    recommended: list[Driver] = field(default_factory=list)
+
+    def count_alone(self, driver: Driver) -> bool:
+        """Take note of a case that came to its end; return whether it was judged."""
+        if driver.case.judge.findings:
+            self.recommended.append(driver)
+        return super().count_alone(driver)
+
+
 def searched(runner: RowRunner, name: str, *, shortest: int = 0) -> Searched:
     """Make a search with a runner, until it finds something; that is shown in its `shortest` calls under so many schedules."""
     from conformance.search import Faults  # Hypothesis is slow to import
 
-    faults, tally = Faults(runner.broken_calls, 1), SearchTally(runner.witnessed)
+    tally = NotingTally(runner.witnessed)
+    faults = Faults(runner.broken_calls, 1, late=lambda: bool(tally.recommended))
     search(runner, name, faults, tally)
-    if faults.first is None:
+    if faults.first is not None:
+        case, finding = faults.first.case, faults.first.finding
+    elif tally.recommended:
+        case = tally.recommended[0].case
+        finding = case.judge.findings[0]
+    else:
         return Searched(tally.judged)
-    case, finding = faults.first.case, faults.first.finding
     shown = (shrunk(case, rounds=shortest) if shortest else None) or shown_as_played(case, finding)
     return Searched(tally.judged, len(case.calls), shown)

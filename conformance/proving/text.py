@@ -89,7 +89,7 @@ def _of_rows(proof: Proof) -> Iterator[str]:
     yield f"Rows that find most, each mistake counted once: {most}." if most else "No row finds anything."
     if proof.idle:
         rows = ", ".join(f"{row} ({level})" for row, level in proof.idle)
-        yield f"Rows that find none of the mistakes nearest to them that others find: {rows}."
+        yield f"Rows that find none of these mistakes: {rows}."
     else:
         yield f"Every row{' that applies to a model' if proof.unasked else ''} finds one."
     for why, unasked in itertools.groupby(sorted(proof.unasked, key=itemgetter(1)), key=itemgetter(1)):

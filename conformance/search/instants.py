@@ -7,10 +7,10 @@ then, and a millisecond beside it, is worth a try.
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterator
-from dataclasses import fields, is_dataclass
 from functools import lru_cache
 from typing import Any
 
+from statemachines import kernel
 from statemachines.compile import Compiled
 from statemachines.expression import Const, Operate, Typed, Var, python_name
 from statemachines.model import BaseModel
@@ -73,18 +73,13 @@ def instants_of(compiled: Compiled) -> Instants:
     return Instants(compiled)
 
 
-def _added(value: Any) -> Iterator[Duration]:
+def _added(source: kernel.Kernel) -> Iterator[Duration]:
     """Walk what the rules add to an instant, anywhere, and what they compare the time between two instants with."""
-    if isinstance(value, tuple):
-        for each in value:
-            yield from _added(each)
-    elif is_dataclass(value):
-        if isinstance(value, Operate) and _is_time(value.type) and (duration := _duration(value)):
+    for part in kernel.everything(source):
+        if isinstance(part, Operate) and _is_time(part.type) and (duration := _duration(part)):
             yield duration
-        if isinstance(value, Operate) and (between := _between(value)):
+        if isinstance(part, Operate) and (between := _between(part)):
             yield between
-        for field in fields(value):
-            yield from _added(getattr(value, field.name))
 
 
 def _duration(value: Typed) -> Duration | None:

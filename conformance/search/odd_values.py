@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from functools import lru_cache
 from typing import Any
 
+from statemachines import kernel
 from statemachines.compile import Compiled
-from statemachines.types import Id, List, Optional, RecordType, Text, Type, present
+from statemachines.explore import bounds_of
+from statemachines.expression import Const
+from statemachines.types import Id, Int, List, Optional, RecordType, Text, Type, present
 
 PIECES = ("x", "é", "😀")
 LONG = "ä€😀 " * 7000  # more than whoever cuts texts leaves of one, and more than a pipe holds: 64 KiB
@@ -15,6 +19,7 @@ NOT_SHORT = 100  # characters of a text beyond which it is not short
 LONG_END = "x" * 200  # of a name: more than a column or a key may hold
 UNTIDY = ("", " x ", "one\n\n two", "é😀", "<b>&amp; %s {x}</b>", '{"b":1, "a":2}', LONG)
 SIGNS = ("\n x", "a\r\nb", "a\0b", "e\u0301", "\ufeffx", "\x1b[1mx")
+SOME_NUMBERS = (2, 9, 10, 1000)  # of one digit and of more: as texts they have another order
 # What is taken for a number, for nothing, or for what every object has.
 WORDS = ("007", "1.0", "None", "null", "undefined", "true", "__proto__")
 ODD = (*UNTIDY, *SIGNS, *WORDS)
@@ -43,6 +48,30 @@ def odd_values(compiled: Compiled, kind: Type, values: Sequence[Any]) -> list[An
             return [*_mixed(fields, ends), *(_with_odd_texts(compiled, fields, ends[0]) if ends else [])]
         case _:
             return []
+
+
+@lru_cache(maxsize=8)
+def odd_numbers(compiled: Compiled) -> dict[tuple[str, str], list[int]]:
+    """List whole numbers beside the usual ones, for each operation and parameter that takes any: those that the rules say, and a few.
+
+    Of a type with bounds the bounds are enough: what lies between them may be more than whoever wrote them had in mind.
+    """
+    numbers = sorted({*SOME_NUMBERS, *_said(compiled)})
+    return {
+        (name, parameter): numbers
+        for name, operation in compiled.lifecycle.operations.items()
+        for parameter, use in operation.takes.items()
+        if isinstance(present(compiled.words.types.resolve(use)), Int) and bounds_of(compiled, use) is None
+    }
+
+
+def _said(compiled: Compiled) -> Iterator[int]:
+    """Walk the whole numbers above 1 that the rules say, and the limits by default."""
+    numbers = (part.value for part in kernel.everything(compiled.kernel) if isinstance(part, Const))
+    limits = (limit.default for limit in compiled.lifecycle.limits.values())
+    for each in (*numbers, *limits):
+        if isinstance(each, int) and each > 1:
+            yield each
 
 
 def in_kinds(odd: Sequence[Any]) -> list[list[Any]]:

@@ -142,11 +142,22 @@ def set_up(compiled: Compiled, declaration: Declaration) -> Prefill:
         if declaration.clock in MOVED:
             driver.made(WAIT, {"ms": chooser.choice(EARLIER)})
         for name in chooser.sample(operations, min(len(operations), chooser.choice(SET))):
-            given = driver.drawn(name, chooser)
+            given = _some(source.operation(name), driver.drawn(name, chooser), chooser)
             if given is not None and not _takes_away(driver, name, given, creating):
                 driver.made(name, given)
 
     return begin
+
+
+def _some(
+    operation: kernel.Operation, drawn: Mapping[str, Any] | None, chooser: random.Random
+) -> Mapping[str, Any] | None:
+    """Leave out some arguments that may be left out: with all settings changed at once little goes on as usual."""
+    if drawn is None:
+        return None
+    optional = {each.name for each in operation.parameters if each.default is not None and each.name in drawn}
+    kept = set(chooser.sample(sorted(optional), chooser.randint(1, len(optional)))) if optional else set()
+    return {name: value for name, value in drawn.items() if name not in optional or name in kept}
 
 
 def about_no_record(source: kernel.Kernel) -> list[str]:

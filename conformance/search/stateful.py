@@ -22,7 +22,7 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, rule, run_sta
 from conformance.budget import USUAL, Budget
 from conformance.judge import BrokenCalls, CallFailed, Case, Finding, kernel_facts
 from conformance.search.faults import Diverged, Faults
-from conformance.search.odd_values import in_kinds, odd_values
+from conformance.search.odd_values import in_kinds, odd_numbers, odd_values
 from conformance.search.prefill import prefills
 from conformance.search.strategies import settings_of
 from conformance.system import MOVED, Adapter
@@ -160,6 +160,7 @@ class Driver:
         for parameter, chooser in self._choosers[operation]:
             values = worth_trying(parameter, chooser, model, self.gone)
             odd = odd_values(self._compiled, parameter.wire, values)
+            odd += odd_numbers(self._compiled).get((operation, parameter.name), [])
             found.append((parameter.name, [*self._alike(parameter, values, model), *in_kinds(odd)]))
         return self._answered_alike(operation, found, model)
 

@@ -75,9 +75,7 @@ def _part(compiled: Compiled, use: TypeUse, scope: Mapping[str, int]) -> Chooser
 
 def _single(compiled: Compiled, use: TypeUse, scope: Mapping[str, int]) -> Chooser:
     """Return what lists the values of a type that is neither a list nor a record."""
-    declared = compiled.lifecycle.types.get(use.name.text)
-    bounds = use.bounds or (declared.bounds if declared and declared.kind == "range" else None)
-    if bounds is not None:
+    if (bounds := bounds_of(compiled, use)) is not None:
         return _always(list(dict.fromkeys(bounds)))
     kind = present(compiled.words.types.resolve(use))
     match kind:
@@ -93,6 +91,12 @@ def _single(compiled: Compiled, use: TypeUse, scope: Mapping[str, int]) -> Choos
             return _texts(compiled, name)
         case _:
             return _SIMPLE.get(kind, _always([None]))
+
+
+def bounds_of(compiled: Compiled, use: TypeUse) -> tuple[int, int] | None:
+    """Return from where to where the whole numbers of a type go, where it says so."""
+    declared = compiled.lifecycle.types.get(use.name.text)
+    return use.bounds or (declared.bounds if declared and declared.kind == "range" else None)
 
 
 def _always(values: list[Any]) -> Chooser:

@@ -8,8 +8,7 @@ expressions, and steps that an implementation takes on its own.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import fields, is_dataclass, replace
-from typing import Any
+from dataclasses import replace
 
 from statemachines import kernel
 from statemachines.diagnostics import SpecError
@@ -95,21 +94,12 @@ def _ranked(source: kernel.Kernel) -> kernel.Kernel:
     """Say of each entity whether anything goes by the order in which its records have ended, as every ordering policy does."""
     read = {
         each.of.type.entity
-        for each in _parts(source)
+        for each in kernel.everything(source)
         if isinstance(each, Attribute) and each.name == "completion" and isinstance(each.of.type, Ref)
     }
     ordered = {order.entity for order in source.orders}
     entities = (replace(each, ranked=bool({each.name, ""} & ordered) or each.name in read) for each in source.entities)
     return replace(source, entities=tuple(entities))
-
-
-def _parts(value: Any) -> Iterator[Any]:
-    """Walk what dataclasses and tuples are made of."""
-    if is_dataclass(value):
-        yield value
-        yield from (part for field in fields(value) for part in _parts(getattr(value, field.name)))
-    elif isinstance(value, tuple):
-        yield from (part for each in value for part in _parts(each))
 
 
 def _order_policy(low: Lowering, policy: Policy) -> kernel.OrderPolicy:

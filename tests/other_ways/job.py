@@ -146,6 +146,15 @@ class LeavesWhenAnotherComes(Jobs):
         return super()._admit(*registered)
 
 
+class EarlyAbortWaits(Jobs):
+    """policy early_abort: a poll whose caller gave up before it was made "waits as any other"."""
+
+    declares: ClassVar[dict[str, Any]] = declaring(policies={"early_abort": "waits"})
+
+    async def aborted_tool(self, poll: Sequence[str] | None) -> Reply:
+        return await self.tool(poll)
+
+
 class TextOnce(Jobs):
     """policy text_once: "a result text that a reply gave" is given "only in the first", and errors as well."""
 

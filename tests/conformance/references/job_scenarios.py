@@ -176,6 +176,8 @@ SCENARIOS: dict[type[Lie], str] = {
     ),
     replies.DisabledIsRefused: "tool(manager='none')",
     replies.DisabledInOtherWords: "a = tool(manager='none'); tool_result(a)",
+    replies.CancelsWithoutManager: "a = register('bash', 'x'); tool(cancel=[a], manager='none')",
+    replies.ListsWithoutManager: "a = register('bash', 'x'); b = tool([a], manager='none'); tool_result(b)",
     replies.NothingIsSaid: "a = tool(poll=['nope', 'nada']); tool_result(a)",
     replies.EmptyTextsAreShown: ("a = register('bash', 'x'); settle(a, 'ok', ''); b = tool(poll=[a]); tool_result(b)"),
     replies.ListAcknowledges: (
@@ -411,6 +413,10 @@ SCENARIOS: dict[type[Lie], str] = {
         "a = register('bash', 'x'); b = register('bash', 'y'); c = register('bash', 'z'); sink('refuse'); "
         "settle(a, 'ok', 'x'); sink('accept'); tool(poll=[a, b]); wait(1_000); settle(c, 'ok', 'z')"
     ),
+    delivering.LoopEndsWithThePolled: (
+        "a = register('bash', 'x'); b = register('bash', 'y'); sink('refuse'); settle(a, 'ok', 'x'); "
+        "settle(b, 'error', 'y'); sink('accept'); tool([a]); wait(1_400)"
+    ),
     delivering.LoopEndsWithTheAcknowledged: (
         "a = register('bash', 'x'); b = register('bash', 'y'); sink('refuse'); settle(a, 'ok', 'x'); "
         "settle(b, 'error', 'y'); sink('accept'); acknowledge([a]); wait(1_400)"
@@ -520,6 +526,7 @@ SCENARIOS: dict[type[Lie], str] = {
         "a = register('bash', 'x'); b = register('bash', 'y'); settle(a, 'ok', 'x'); settle(b, 'ok', 'y'); "
         "t = tool(poll=[a]); get(b)"
     ),
+    ways.EarlyAbortWaitsForNothing: "a = aborted_tool(['nope']); tool_result(a)",
     ways.HeldIsToldTwice: "a = register('bash', 'x'); watch([a]); settle(a, 'ok', 'x'); tool(cancel=[a])",
     ways.OwedStays: (
         "sink('refuse'); a = register('bash', 'x'); settle(a, 'ok', 'x'); tool(cancel=[a]); get(a); wait(60_000)"

@@ -186,6 +186,7 @@ SCRIPTS: dict[str, Sequence[Step]] = {
     "NeverRunsIsToldTwice": [ALL, SPAWN, DRAIN],
     "BornCanceledAndRaisedIsToldTwice": [ALL, RAISES, DRAIN],
     "ObligingBodyWakesNobody": [OBLIGES, [WAIT, ALL]],
+    "HistoryKeepsBody": [OBLIGES, ATTACH, CANCEL, COUNT],
     "HistoryKeepsThirty": [SPAWN, ATTACH, BLOCKS, peek(110)],
 }
 OTHERWISE = {

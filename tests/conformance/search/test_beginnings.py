@@ -354,16 +354,19 @@ def test_what_nobody_follows_any_more_is_not_gone_on_with(monkeypatch: pytest.Mo
 
 
 def test_before_a_case_begins_time_passes_and_something_is_called_but_nothing_that_ends_everything() -> None:
-    job, called = load("job"), Counter[str]()
+    job, called, changed = load("job"), Counter[str](), Counter[int]()
     with adapted(Jobs, job) as adapter:
         begin = prefill.set_up(job, adapter.declaration)
-        for seed in range(20):
+        for seed in range(40):
             driver = Driver(job, adapter, seed=seed)
             begin(driver)
             first, *others = driver.case.calls
             assert first.operation == "wait"
             called.update(each.operation for each in others)
+            changed.update(len(each.arguments) for each in others if each.operation == "configure")
     assert called.keys() == {"configure", "sink"}
+    assert changed.keys() >= {1, 2, 3}  # with all three settings changed little goes on as usual
+    assert changed[1] > changed[3]
 
 
 def test_walks_begin_so_now_and_then(monkeypatch: pytest.MonkeyPatch) -> None:

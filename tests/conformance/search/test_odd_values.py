@@ -12,7 +12,7 @@ from conformance.references.local_agent import LocalAgents
 from conformance.references.task_progress import TaskProgress
 from conformance.references.thread_job import Reply, ThreadJobs
 from conformance.search import Diverged, Driver
-from conformance.search.odd_values import LONG, ODD, SIGNS, WORDS, in_kinds, odd_values
+from conformance.search.odd_values import LONG, ODD, SIGNS, WORDS, in_kinds, odd_numbers, odd_values
 from conformance.suite.machine import MACHINE
 from conformance.verdict import Verdict
 from statemachines.compile import load
@@ -148,3 +148,17 @@ def test_records_are_mixed_field_by_field() -> None:
         {"a": 3, "b": None},
     ]
     assert odd_values(load("job"), kind, [{"a": 0, "b": 0}]) == [{"a": 0, "b": None}]
+
+
+def test_a_number_that_may_be_any_is_also_one_that_the_rules_say_or_has_more_digits() -> None:
+    numbers = odd_numbers(load("job"))
+    assert set(numbers) == {("configure", name) for name in ("max_running", "retention_ms", "poll_wait")}
+    assert {9, 10, 15, 5000, 30_000} <= {*numbers["configure", "poll_wait"]}
+    assert not odd_numbers(load("task-progress"))  # its counts have bounds, and these are enough
+
+
+def test_such_a_number_is_drawn() -> None:
+    job = load("job")
+    with adapted(Jobs, job) as adapter:
+        drawn = [Driver(job, adapter).drawn("configure", random.Random(seed)) or {} for seed in range(40)]
+    assert any(each.get("poll_wait", 0) > 1 for each in drawn)

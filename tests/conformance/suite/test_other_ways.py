@@ -116,6 +116,7 @@ MORE: dict[str, dict[type, tuple[str, ...]]] = {
         job.ReturnedLeaves: ("E72", "B10"),
         job.LeavesWhenAnotherComes: ("E72", MACHINE),
         job.TextOnce: ("E71",),
+        job.EarlyAbortWaits: ("E91",),
         cancelling.ListsTextsOnce: ("E71", MACHINE),
         cancelling.ListedLeaves: ("E72", MACHINE),
         cancelling.LeavesAsReturned: ("E72", "E85", "B28", MACHINE),

@@ -310,6 +310,15 @@ class LateCancelIsNotSeen(Lie):
         return {"task_id": row.task_id}
 
 
+class HistoryKeepsBody(Lie):
+    """A body whose task keeps a history is not told of a cancel."""
+
+    row, calls = "E26", 4
+
+    def _cancel(self, row: TaskRow) -> bool:
+        return row.status == "running" if row.history is not None else super()._cancel(row)
+
+
 class OneIsAskedAtATime(Lie):
     """There is one place for a cancel that is not obeyed yet: while it is taken, the next one says true and is forgotten."""
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
 from dataclasses import replace
 
 from conformance.references.job_delivery import Completion
@@ -333,6 +333,19 @@ class LoopEndsWithTheAcknowledged(Lie):
     def _acknowledge(self, completion: Completion) -> None:
         waits = completion.place == "queued" and completion.failures > 0
         super()._acknowledge(completion)
+        if waits and self._delivering is not None:
+            self._delivering.cancel()
+
+
+class LoopEndsWithThePolled(Lie):
+    """The same when a poll returns that one; who acknowledges it does no harm."""
+
+    row, calls = "E92", 8
+
+    def _acknowledge_ended(self, jobs: Iterable[JobRecord]) -> None:
+        jobs = [*jobs]
+        waits = any(job.completion.failures > 0 for job in jobs)
+        super()._acknowledge_ended(jobs)
         if waits and self._delivering is not None:
             self._delivering.cancel()
 

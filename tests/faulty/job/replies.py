@@ -164,6 +164,47 @@ class DisabledInOtherWords(Lie):
         return super()._disabled() | {"text": "No background jobs are available."}
 
 
+class CancelsWithoutManager(Lie):
+    """Without a manager the tool says so, and has cancelled what the call names."""
+
+    row, calls = "E93", 2
+
+    async def tool(
+        self,
+        poll: Sequence[str] | None = None,
+        cancel: Sequence[str] | None = None,
+        list: bool = False,
+        owner: str | None = None,
+        listen: bool = False,
+        manager: str = "there",
+    ) -> Reply:
+        if manager == "none":
+            for each in cancel or ():
+                self._cancel_one(each, owner)
+        return await super().tool(poll, cancel, list, owner, listen, manager)
+
+
+class ListsWithoutManager(Lie):
+    """Without a manager the tool says so, and shows the jobs that the call names."""
+
+    row, calls = "E93", 3
+
+    async def tool(
+        self,
+        poll: Sequence[str] | None = None,
+        cancel: Sequence[str] | None = None,
+        list: bool = False,
+        owner: str | None = None,
+        listen: bool = False,
+        manager: str = "there",
+    ) -> Reply:
+        token = await super().tool(poll, cancel, list, owner, listen, manager)
+        reply = self._calls[token["token"]].reply
+        if manager == "none" and poll and reply is not None:
+            reply["jobs"] = [self._detail(job) for job in self._select(poll, owner)]
+        return token
+
+
 class NothingIsSaid(Lie):
     """A poll of unknown ids, or while nothing runs, says nothing."""
 

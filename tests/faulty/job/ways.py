@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any
 
+from conformance.references.job_delivery import Reply
 from conformance.references.job_records import JobRecord
 from tests.faulty.job.lie import Lie
 from tests.other_ways.cancelling import LeavesAsReturned, OwedLeavesAsReturned
-from tests.other_ways.job import AtLeastOne, OwedLeaves, ReturnedLeaves, TextOnce
+from tests.other_ways.job import AtLeastOne, EarlyAbortWaits, OwedLeaves, ReturnedLeaves, TextOnce
 
 
 class NoLimitAtNothing(Lie):
@@ -57,6 +58,18 @@ class AllEndedLeave(ReturnedLeaves, Lie):
         super()._acknowledge_ended(jobs)
         for job in [each for each in self._jobs.values() if each.status != "running"]:
             self._evict(job)
+
+
+class EarlyAbortWaitsForNothing(EarlyAbortWaits, Lie):
+    """A poll whose caller gave up before waits as any other, and also where nothing that it names runs."""
+
+    row, calls = "E91", 2
+    right = EarlyAbortWaits
+
+    async def aborted_tool(self, poll: Sequence[str] | None) -> Reply:
+        reply = await super().aborted_tool(poll)
+        self._calls[reply["token"]].reply = None
+        return reply
 
 
 class HeldIsToldTwice(LeavesAsReturned, Lie):
