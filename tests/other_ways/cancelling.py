@@ -79,10 +79,8 @@ class UpdatesHaveTexts(TextOnce):
             self._signal("progress", token=call.token, jobs=[Jobs._detail(self, job) for job in call.watched])
 
 
-class WithoutManager(Jobs):
-    """Not said: what becomes of ids that are to be cancelled where there is no manager. Here there are no outcomes."""
-
-    status: ClassVar[str] = ""
+class AlsoWithoutManager(Jobs):
+    """Where there is no manager, something is done all the same about what a call names, when it has its reply."""
 
     async def tool(
         self,
@@ -95,9 +93,22 @@ class WithoutManager(Jobs):
     ) -> Reply:
         token = await super().tool(poll, cancel, list, owner, listen, manager)
         reply = self._calls[token["token"]].reply
-        if manager == "none" and cancel and reply is not None:
-            reply["cancelled"] = [{"id": each, "status": self.status} for each in cancel if self.status]
+        if manager == "none" and reply is not None:
+            self._without_manager(reply, poll or (), cancel or ())
         return token
+
+    def _without_manager(self, reply: Reply, poll: Sequence[str], cancel: Sequence[str]) -> None:
+        """Do something to the reply, or to the jobs."""
+
+
+class WithoutManager(AlsoWithoutManager):
+    """Not said: what becomes of ids that are to be cancelled where there is no manager. Here there are no outcomes."""
+
+    status: ClassVar[str] = ""
+
+    def _without_manager(self, reply: Reply, poll: Sequence[str], cancel: Sequence[str]) -> None:
+        if cancel:
+            reply["cancelled"] = [{"id": each, "status": self.status} for each in cancel if self.status]
 
 
 class NothingIsFoundWithoutManager(WithoutManager):

@@ -10,6 +10,7 @@ from conformance.references.job_delivery import Reply, call_at, now
 from conformance.references.job_records import JobRecord, Replies
 from conformance.refused import Refused
 from tests.faulty.job.lie import Lie
+from tests.other_ways.cancelling import AlsoWithoutManager
 
 
 class EmptyListIsRefused(Lie):
@@ -164,45 +165,23 @@ class DisabledInOtherWords(Lie):
         return super()._disabled() | {"text": "No background jobs are available."}
 
 
-class CancelsWithoutManager(Lie):
+class CancelsWithoutManager(AlsoWithoutManager, Lie):
     """Without a manager the tool says so, and has cancelled what the call names."""
 
     row, calls = "E93", 2
 
-    async def tool(
-        self,
-        poll: Sequence[str] | None = None,
-        cancel: Sequence[str] | None = None,
-        list: bool = False,
-        owner: str | None = None,
-        listen: bool = False,
-        manager: str = "there",
-    ) -> Reply:
-        if manager == "none":
-            for each in cancel or ():
-                self._cancel_one(each, owner)
-        return await super().tool(poll, cancel, list, owner, listen, manager)
+    def _without_manager(self, reply: Reply, poll: Sequence[str], cancel: Sequence[str]) -> None:
+        for each in cancel:
+            self._cancel_one(each, None)
 
 
-class ListsWithoutManager(Lie):
+class ListsWithoutManager(AlsoWithoutManager, Lie):
     """Without a manager the tool says so, and shows the jobs that the call names."""
 
     row, calls = "E93", 3
 
-    async def tool(
-        self,
-        poll: Sequence[str] | None = None,
-        cancel: Sequence[str] | None = None,
-        list: bool = False,
-        owner: str | None = None,
-        listen: bool = False,
-        manager: str = "there",
-    ) -> Reply:
-        token = await super().tool(poll, cancel, list, owner, listen, manager)
-        reply = self._calls[token["token"]].reply
-        if manager == "none" and poll and reply is not None:
-            reply["jobs"] = [self._detail(job) for job in self._select(poll, owner)]
-        return token
+    def _without_manager(self, reply: Reply, poll: Sequence[str], cancel: Sequence[str]) -> None:
+        reply["jobs"] = [self._detail(job) for job in self._select(poll, None)]
 
 
 class NothingIsSaid(Lie):
