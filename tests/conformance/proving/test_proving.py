@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from conformance.command.cli import main
 from conformance.errors import UsageError
 from conformance.proving import Proof, as_page, as_plain, proved, trial
-from conformance.proving.proof import _prover
+from conformance.proving.proof import _idle, _prover
 from conformance.proving.search_alone import Searched, searched
 from conformance.proving.trial import Prover
 from conformance.suite import RowRunner
@@ -292,3 +293,24 @@ def test_the_search_alone_counts_what_is_only_recommended() -> None:
     found = proved(load("thread-job"), clause="messages.Ended.outlives", searched=True)
     assert found.trials
     assert all(each.search is not None and each.search.found for each in found.trials if each.outcome == "found")
+
+
+def test_a_row_is_tried_on_every_mistake_before_it_is_said_that_it_finds_none(
+    proof: Proof, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    prover = Prover(load(spec(tmp_path, FURTHER)))
+    numbers = [*range(len(proof.trials))] * 20
+    trials = [proof.trials[number] for number in numbers]
+    many: int = sum(each.outcome == "found" for each in trials)
+    tried: list[int] = []
+
+    def finds_the_last(_: object, number: int) -> bool:
+        tried.append(number)
+        return len(tried) % many == 0
+
+    def ask(what: Any, given: Any) -> Any:
+        return (what(prover, *each) for each in given)
+
+    monkeypatch.setattr(prover, "finds", finds_the_last)
+    assert many > 60
+    assert _idle(prover, numbers, trials, set(), ask) == [], "a row was not tried on the last mistake"

@@ -161,4 +161,4 @@ def test_such_a_number_is_drawn() -> None:
     job = load("job")
     with adapted(Jobs, job) as adapter:
         drawn = [Driver(job, adapter).drawn("configure", random.Random(seed)) or {} for seed in range(40)]
-    assert any(each.get("poll_wait", 0) > 1 for each in drawn)
+    assert any(each.get("poll_wait", 0) > 1 for each in drawn), "nobody ever gave a number beside 0 and 1"
