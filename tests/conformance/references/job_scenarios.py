@@ -417,6 +417,10 @@ SCENARIOS: dict[type[Lie], str] = {
         "a = register('bash', 'x'); b = register('bash', 'y'); sink('refuse'); settle(a, 'ok', 'x'); "
         "settle(b, 'error', 'y'); sink('accept'); tool([a]); wait(1_400)"
     ),
+    delivering.LeavesItsWatchBehind: (
+        "configure(retention_ms=1_000); a = register('bash', 'x'); settle(a, 'ok', 'x'); watch([a]); wait(1_000); "
+        "b = register('bash', 'y'); settle(b, 'ok', 'y')"
+    ),
     delivering.LoopEndsWithTheAcknowledged: (
         "a = register('bash', 'x'); b = register('bash', 'y'); sink('refuse'); settle(a, 'ok', 'x'); "
         "settle(b, 'error', 'y'); sink('accept'); acknowledge([a]); wait(1_400)"

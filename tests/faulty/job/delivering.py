@@ -350,6 +350,21 @@ class LoopEndsWithThePolled(Lie):
             self._delivering.cancel()
 
 
+class LeavesItsWatchBehind(Lie):
+    """A job that leaves while it is watched stays watched: what settles later waits for its turn, though it was delivered."""
+
+    row, calls = "E94", 7
+    _left = False
+
+    def _evict(self, job: JobRecord) -> None:
+        self._left = self._left or job.completion.watchers > 0
+        super()._evict(job)
+
+    def _deliver(self) -> None:
+        if not self._left:
+            super()._deliver()
+
+
 class DeliveredComesBack(Lie):
     """What was delivered at its second attempt is queued again when a watch of it ends."""
 
