@@ -49,12 +49,13 @@ class Trial:
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """Which search found something, after how many seconds, and what; no name where none did."""
+    """Which search found something, in which round, after how many seconds, and what; no name where none did."""
 
     name: str
     by: str
     seconds: float
     seen: str
+    round: int = 0
 
 
 def main() -> int:
@@ -68,7 +69,11 @@ def main() -> int:
     parser.add_argument(
         "--by", nargs="+", choices=(*SEARCHES, *BASELINES), default=SEARCHES, help="the searches; all by default"
     )
-    parser.add_argument("--seconds", type=float, help="go on for so long with each system (default: one round)")
+    parser.add_argument(
+        "--seconds",
+        type=float,
+        help="go on for so long with each system, and tell what one round finds as well (default: one round)",
+    )
     parser.add_argument("--workers", type=int, default=2, help="processes (default: 2)")
     parser.add_argument("--missed", action="store_true", help="name what was not found")
     options = parser.parse_args()
@@ -80,20 +85,26 @@ def main() -> int:
             if options.missed and bool(outcome.by) == (trial.kind == "right"):
                 print(f"  {trial.lifecycle} {outcome.name} seed {trial.seed} {outcome.by} {outcome.seen}", flush=True)
     for (lifecycle, kind), outcomes in found.items():
-        print(f"{lifecycle:16} {kind:10} {_told(outcomes)}")
+        print(f"{lifecycle:16} {kind:10} {_told(outcomes, options.seconds)}")
     for kind in options.of:
         every = [each for (_, known), outcomes in found.items() if known == kind for each in outcomes]
         if every:
-            print(f"{'all':16} {kind:10} {_told(every)}")
+            print(f"{'all':16} {kind:10} {_told(every, options.seconds)}")
     return 0
 
 
-def _told(outcomes: list[Outcome]) -> str:
+def _told(outcomes: list[Outcome], limit: float | None) -> str:
     hits = [each for each in outcomes if each.by]
+    at_first = [each for each in hits if not each.round]
+    first = "" if limit is None else f"{_share(at_first, outcomes)}, in {limit:g} s "
     seconds = f"{statistics.median(each.seconds for each in outcomes):6.2f} s in the middle"
     counts = ((name, sum(each.by == name for each in hits)) for name in (*SEARCHES, *BASELINES))
     by = ", ".join(f"{name} {count}" for name, count in counts if count)
-    return f"{len(hits):4} of {len(outcomes):4} ({100 * len(hits) // len(outcomes):3} %) {seconds}; {by}"
+    return f"{first}{_share(hits, outcomes)} {seconds}; {by}"
+
+
+def _share(hits: list[Outcome], of: list[Outcome]) -> str:
+    return f"{len(hits):4} of {len(of):4} ({100 * len(hits) // len(of):3} %)"
 
 
 def _trials(name: str, options: argparse.Namespace) -> Iterator[Trial]:
@@ -120,14 +131,14 @@ def _is_over(end: float) -> bool:
 
 def _searched(
     trial: Trial, runner: RowRunner, faults: Faults, tally: SearchTally
-) -> Iterator[tuple[str, Callable[[], None]]]:
+) -> Iterator[tuple[str, int, Callable[[], None]]]:
     """Walk the searches that a trial asks for, then the baselines: once, or in ever more rounds where it has a time."""
     names = [name for name in searches_of(runner.adapter) if name in trial.searches]
     baselines = [name for name in BASELINES if name in trial.searches]
     for round_ in itertools.count() if trial.seconds is not None else range(1):
         again = [name for name in names if not round_ or name in GOES_ON]
-        yield from ((name, partial(search, runner, name, faults, tally, round_)) for name in again)
-        yield from ((name, partial(search_as, name, runner, faults, tally.count, round_)) for name in baselines)
+        yield from ((name, round_, partial(search, runner, name, faults, tally, round_)) for name in again)
+        yield from ((name, round_, partial(search_as, name, runner, faults, tally.count, round_)) for name in baselines)
         if not (again or baselines):
             return
 
@@ -142,14 +153,14 @@ def tried(trial: Trial) -> Outcome:
         late = never if trial.seconds is None else partial(_is_over, began + trial.seconds)
         faults = Faults(BrokenCalls(adapter), late=late)
         tally = NotingTally()
-        for name, work in _searched(trial, runner, faults, tally):
+        for name, round_, work in _searched(trial, runner, faults, tally):
             with suppress(HarnessError):  # some wrong systems do not even come back from `close`
                 work()
             cases = [each.case for each in tally.recommended]
             recommended = [finding.clause for case in cases for finding in case.judge.findings]
             seen = faults.found[0].finding.clause if faults.found else next(iter(recommended), "")
             if seen:
-                return Outcome(system.__name__, name, time.monotonic() - began, seen)
+                return Outcome(system.__name__, name, time.monotonic() - began, seen, round_)
             if late():
                 break
     return Outcome(getattr(system, "__name__", str(system)), "", time.monotonic() - began, "")
