@@ -21,8 +21,8 @@ from statemachines.expression import python_name
 from statemachines.model import BaseModel, Impossible, Restless
 from statemachines.types import List, Ref, present
 
-CLASHING = 8.0  # as much as others those are worth in which one call makes a difference to the other, or both change one record
-TAKING = 16.0  # the same where one asks for the id that the other may be given
+CLASHING = 24.0  # as much as others those are worth in which one call makes a difference to the other, or both change one record
+TAKING = 32.0  # the same where one asks for the id that the other may be given
 ALIKE = 0.8  # of the pairs are about one record, if they can be
 FORESEEN = 0.5  # of those of which one may choose an id while the other is given one: it chooses the one that looks as if it came next
 CANDIDATES = 10  # meetings that are tried on the model in a situation, of which one is made
