@@ -21,6 +21,7 @@ from benchmarks.against_transitions import PlainMoves, Walk
 from benchmarks.checking import Checking
 from benchmarks.compiling import Compiling
 from benchmarks.emitting import Emitting
+from benchmarks.exploring import Exploring
 from benchmarks.hypothesis_step import HypothesisStep
 from benchmarks.measure import Benchmark, Finding
 from benchmarks.remote import Remote
@@ -33,6 +34,7 @@ BENCHMARKS: Mapping[str, Callable[[Compiled], Benchmark]] = {
     "walk": Walk,
     "hypothesis": HypothesisStep,
     "emitting": Emitting,
+    "explore": Exploring,
     "check": lambda compiled: Checking(),
     "run": lambda compiled: Running(),
     "shrink": Shrinking,
