@@ -49,13 +49,17 @@ class Trial:
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """Which search found something, in which round, after how many seconds, and what; no name where none did."""
+    """Which search found something, in which round, after how many seconds, and what; no name where none did.
+
+    `broken` are the searches that could not be made.
+    """
 
     name: str
     by: str
     seconds: float
     seen: str
     round: int = 0
+    broken: int = 0
 
 
 def main() -> int:
@@ -100,7 +104,8 @@ def _told(outcomes: list[Outcome], limit: float | None) -> str:
     seconds = f"{statistics.median(each.seconds for each in outcomes):6.2f} s in the middle"
     counts = ((name, sum(each.by == name for each in hits)) for name in (*SEARCHES, *BASELINES))
     by = ", ".join(f"{name} {count}" for name, count in counts if count)
-    return f"{first}{_share(hits, outcomes)} {seconds}; {by}"
+    broken = sum(bool(each.broken) for each in outcomes)
+    return f"{first}{_share(hits, outcomes)} {seconds}; {by}{f'; {broken} could not be asked everything' if broken else ''}"
 
 
 def _share(hits: list[Outcome], of: list[Outcome]) -> str:
@@ -147,23 +152,25 @@ def tried(trial: Trial) -> Outcome:
     """Ask one system until something is found."""
     compiled = SUITES[trial.lifecycle].compiled
     system, began = _systems(trial.lifecycle, trial.kind)[trial.index], time.monotonic()
+    by, seen, round_, broken = "", "", 0, 0
     with suppress(HarnessError), closing(open_system(compiled, system)) as adapter:
         adapter.limit = LIMIT
         runner = RowRunner(compiled, RowCompiler(compiled.lifecycle), adapter, number=trial.seed, budget=USUAL)
         late = never if trial.seconds is None else partial(_is_over, began + trial.seconds)
         faults = Faults(BrokenCalls(adapter), late=late)
         tally = NotingTally()
-        for name, round_, work in _searched(trial, runner, faults, tally):
-            with suppress(HarnessError):  # some wrong systems do not even come back from `close`
+        for name, number, work in _searched(trial, runner, faults, tally):
+            try:
                 work()
+            except HarnessError:  # some wrong systems do not even come back from `close`
+                broken += 1
             cases = [each.case for each in tally.recommended]
             recommended = [finding.clause for case in cases for finding in case.judge.findings]
             seen = faults.found[0].finding.clause if faults.found else next(iter(recommended), "")
-            if seen:
-                return Outcome(system.__name__, name, time.monotonic() - began, seen, round_)
-            if late():
+            by, round_ = name if seen else "", number
+            if seen or late():
                 break
-    return Outcome(getattr(system, "__name__", str(system)), "", time.monotonic() - began, "")
+    return Outcome(getattr(system, "__name__", str(system)), by, time.monotonic() - began, seen, round_, broken)
 
 
 if __name__ == "__main__":

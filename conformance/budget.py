@@ -67,6 +67,18 @@ class Budget:
     more_replays: int = 4  # times as many while it has not failed; without calls at once, times what it took before
     replay_seconds: float = 3.0  # after which only as many are run as have to be: calls that hang take long
 
+    of_a_system: bool = False  # it is cut down to what one system takes
+
+    def for_system(self, settles: int, *, costly: bool) -> Budget:
+        """Return the budget for a system that settles so many milliseconds after a call, and whose calls may take long.
+
+        One that is for a system is not cut down again, however often it is handed on.
+        """
+        if self.of_a_system:
+            return self
+        fewer = self.costly() if costly else self
+        return replace(fewer.settling(settles), of_a_system=True)
+
     def quick(self) -> Budget:
         """Return the budget of a quick look: a quarter of the schedules and searches, and no drawn values; all that rows name."""
         return replace(
@@ -125,7 +137,7 @@ def _quarter(count: int) -> int:
 
 
 def _share(count: int, share: float) -> int:
-    return max(int(count * share), 1)
+    return min(count, max(int(count * share), 1))
 
 
 USUAL = Budget()

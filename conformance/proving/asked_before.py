@@ -102,7 +102,7 @@ class AskedOfRight:
 def answers_alike(
     kernel: Compiled, case: NotedCase, policies: Mapping[str, str], seconds: float, *, descending: bool = False
 ) -> bool:
-    """Return whether a model answers a case as it was answered when it was noted, in so many seconds for each call.
+    """Return whether a model answers a case as it was answered when it was noted, in so many seconds of the processor for each call.
 
     Nothing is alike that one of them leaves open and the other tells, and who waits has to wait until the call that was noted next.
     """
@@ -111,9 +111,9 @@ def answers_alike(
     for each in case:
         if each.came is not None:
             waiting = _without(waiting, each)
-        began = time.monotonic()
+        began = time.thread_time()
         wait_on = all(_came_of(subject, other) is None for other in waiting)
-        if not wait_on or not _alike(_came_of(subject, each), each.came) or time.monotonic() - began > seconds:
+        if not wait_on or not _alike(_came_of(subject, each), each.came) or time.thread_time() - began > seconds:
             return False
         if each.came is None:
             waiting.append(each)

@@ -71,7 +71,7 @@ def _of_races(proof: Proof) -> Iterator[str]:
         return
     yield ""
     if not proof.races:
-        yield "No mistakes about locks: the model of a spec with calls that wait for others lets nobody in between."
+        yield "No mistakes about locks: no operation asked for changes anything or tells files, or the spec has calls that wait for others."
         return
     yield f"{len(proof.races)} mistakes about locks, each in one operation of the model:"
     counts = Counter(each.outcome for each in proof.races)

@@ -108,12 +108,19 @@ class Prover:
         return None
 
     def finds(self, row: Row, number: int) -> bool:
-        """Return whether a row finds the mistake of a number, with the first policies by which the row applies."""
+        """Return whether a row finds the mistake of a number, with the first policies by which the row applies, or likely ones."""
         kernel = self.model_of(self.mutants[number])
         policies, why = self.asked_with(row)
-        if why or not self.asked.differs(kernel, row.id.text, policies):
+        settings = [policies, *(each for each in self._likely_settings(kernel) if each != policies)]
+        return not why and any(
+            self._finds(row, kernel, each, descending=descending)
+            for each, descending in itertools.product(settings, (False, True))
+        )
+
+    def _finds(self, row: Row, kernel: Compiled, policies: Policies, *, descending: bool) -> bool:
+        if not self.asked.differs(kernel, row.id.text, policies, descending=descending):
             return False
-        with closing(self._system(kernel, policies)) as adapter:
+        with closing(self._system(kernel, policies, descending=descending)) as adapter:
             return self._fails(self._runner(adapter), row) is not None
 
     def asked_with(self, row: Row) -> tuple[Policies, str]:

@@ -179,7 +179,7 @@ class _Bringing:
         drawn = [(name, given) for name, each in draws for given in itertools.islice(each, DRAWN) if given is not None]
         for before in [None, *self.chooser.sample(drawn, len(drawn))]:
             start = model.fork()
-            if before is None or (_is_accepted(start, *before) and _done(start, *before)):
+            if before is None or (is_accepted(start, *before) and carried_out(start, *before)):
                 way = self.way(start, creations, MOST_TRIED_SET)
                 if way:
                     yield before, way
@@ -195,7 +195,7 @@ class _Bringing:
                 tries += 1
                 model = start.thawed(frozen)
                 arguments = self.accepted(model, name)
-                if arguments is None or not _done(model, name, arguments):
+                if arguments is None or not carried_out(model, name, arguments):
                     continue
                 longer, then = [*way, (name, arguments)], model.freeze()
                 if self._is_there(model, before):
@@ -236,10 +236,10 @@ class _Bringing:
             if drawn is None:
                 continue
             arguments = {**drawn, **about}
-            if not _is_accepted(model, name, arguments):
+            if not is_accepted(model, name, arguments):
                 continue
             after = model.fork()
-            if wanted is None or (_done(after, name, arguments) and wanted(after)):
+            if wanted is None or (carried_out(after, name, arguments) and wanted(after)):
                 return arguments
         return None
 
@@ -276,7 +276,7 @@ def _given(way: Sequence[_Asked]) -> int:
     return sum(bool(value) for _, arguments in way for value in arguments.values()) if way else -1
 
 
-def _is_accepted(model: BaseModel, name: str, arguments: Mapping[str, Any]) -> bool:
+def is_accepted(model: BaseModel, name: str, arguments: Mapping[str, Any]) -> bool:
     """Return whether a call is accepted, and the spec says what comes of it."""
     decision = model.decide(name, arguments)
     return decision.accept and not decision.avoid
@@ -306,10 +306,11 @@ def lets_go(operation: kernel.Operation) -> bool:
     )
 
 
-def _done(model: BaseModel, name: str, arguments: dict[str, Any]) -> bool:
-    """Carry a call out on a model; return whether it can."""
+def carried_out(model: BaseModel, name: str, arguments: Mapping[str, Any]) -> bool:
+    """Make a call on a model; return whether it is accepted, and can be followed."""
     with suppress(Impossible, Restless):  # the model may be one that lacks a sentence
-        model.do(name, arguments)
-        model.settle()
-        return True
+        if model.decide(name, arguments).accept:
+            model.do(name, arguments)
+            model.settle()
+            return True
     return False

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
 from typing import Any
 
@@ -54,24 +54,30 @@ def odd_values(compiled: Compiled, kind: Type, values: Sequence[Any]) -> list[An
 def odd_numbers(compiled: Compiled) -> dict[tuple[str, str], list[int]]:
     """List whole numbers beside the usual ones, for each operation and parameter that takes any: those that the rules say, and a few.
 
-    Of a type with bounds the bounds are enough: what lies between them may be more than whoever wrote them had in mind.
+    Of those that the rules of the operation itself say there is one less and one more as well: whoever writes `<` for `<=` errs on
+    the one side of a bound, and whoever writes another bound on the other. Of a type with bounds the bounds are enough: what lies
+    between them may be more than whoever wrote them had in mind.
     """
-    numbers = sorted({*SOME_NUMBERS, *_said(compiled)})
+    limits = (limit.default for limit in compiled.lifecycle.limits.values())
+    numbers = {*SOME_NUMBERS, *_whole(limits), *_said(compiled.kernel)}
+    beside = {
+        each.name: {number + more for number in _said(each) for more in (-1, 1)} for each in compiled.kernel.operations
+    }
     return {
-        (name, parameter): numbers
+        (name, parameter): sorted(numbers | beside[name])
         for name, operation in compiled.lifecycle.operations.items()
         for parameter, use in operation.takes.items()
         if isinstance(present(compiled.words.types.resolve(use)), Int) and bounds_of(compiled, use) is None
     }
 
 
-def _said(compiled: Compiled) -> Iterator[int]:
-    """Walk the whole numbers above 1 that the rules say, and the limits by default."""
-    numbers = (part.value for part in kernel.everything(compiled.kernel) if isinstance(part, Const))
-    limits = (limit.default for limit in compiled.lifecycle.limits.values())
-    for each in (*numbers, *limits):
-        if isinstance(each, int) and each > 1:
-            yield each
+def _said(rules: Any) -> Iterator[int]:
+    """Walk the whole numbers above 1 that a kernel, or a part of one, says."""
+    return _whole(part.value for part in kernel.everything(rules) if isinstance(part, Const))
+
+
+def _whole(values: Iterable[Any]) -> Iterator[int]:
+    return (each for each in values if isinstance(each, int) and each > 1)
 
 
 def in_kinds(odd: Sequence[Any]) -> list[list[Any]]:

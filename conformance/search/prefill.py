@@ -10,21 +10,27 @@ One idea: how a case begins.
 
 from __future__ import annotations
 
-import contextlib
 import itertools
 import random
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from conformance.search.gathering import GATHERED, gathered, gathered_by_others, grown_old
+from conformance.search.gathering import (
+    GATHERED,
+    carried_out,
+    gathered,
+    gathered_by_others,
+    grown_old,
+    is_accepted,
+)
 from conformance.search.instants import instants_of
 from conformance.system import MOVED, UNLIMITED, Declaration
 from statemachines import kernel
 from statemachines.compile import Compiled
 from statemachines.explore import choosers
-from statemachines.expression import Const, Var
-from statemachines.model import ABSENT, BaseModel, Impossible, Restless
+from statemachines.expression import Const, Var, python_name
+from statemachines.model import ABSENT, BaseModel
 from statemachines.rows import WAIT
 
 # Records far beyond what somebody may have thought enough: mostly so many, seldom more.
@@ -176,20 +182,8 @@ def _takes_away(driver: Any, name: str, given: Mapping[str, Any], creating: Sequ
     """Return whether after a call a record cannot be created any more that could be before it."""
     model = driver.case.judge.model.fork()
     asked = [(each, arguments) for each in creating if (arguments := driver.arguments(each, 0)) is not None]
-    before = [each for each in asked if _creates(model, *each)]
-    try:
-        if not model.decide(name, given).accept:
-            return True
-        model.do(name, given)
-        model.settle()
-    except (Impossible, Restless):  # the model may be one that lacks a sentence
-        return True
-    return not all(_creates(model, *each) for each in before)
-
-
-def _creates(model: BaseModel, creation: str, arguments: Mapping[str, Any]) -> bool:
-    decision = model.decide(creation, arguments)
-    return decision.accept and not decision.avoid
+    before = [each for each in asked if is_accepted(model, *each)]
+    return not (carried_out(model, name, given) and all(is_accepted(model, *each) for each in before))
 
 
 def _room(compiled: Compiled, creation: str, model: BaseModel, most: int) -> int | None:
@@ -237,13 +231,9 @@ def _room_made(driver: Any, creation: str, wanted: Mapping[str, Any], others: Se
         if arguments is None:
             continue
         model.thaw(frozen)
-        with contextlib.suppress(Impossible, Restless):  # the model may be one that lacks a sentence
-            if not model.decide(operation, arguments).accept:
-                continue
-            model.do(operation, arguments)
-            model.settle()
-            if model.decide(creation, wanted).accept and driver.made(operation, arguments):
-                return True
+        makes_room = carried_out(model, operation, arguments) and model.decide(creation, wanted).accept
+        if makes_room and driver.made(operation, arguments):
+            return True
     return False
 
 
@@ -386,10 +376,8 @@ def _repeated(creation: str, entity: kernel.Entity, about: list[tuple[str, str]]
             model, found = driver.case.judge.model.fork(), [_state(driver.case.judge.model, entity, key)]
             for given in (drawn(*each) for _ in range(calls)):
                 frozen = model.freeze()
-                if given is None or not model.decide(each[0], given).accept:
+                if given is None or not carried_out(model, each[0], given):
                     break
-                model.do(each[0], given)
-                model.settle()
                 state = _state(model, entity, key)
                 if model.freeze() == frozen or state in (None, *entity.terminal):
                     break
@@ -410,7 +398,7 @@ def _repeated(creation: str, entity: kernel.Entity, about: list[tuple[str, str]]
 
 def _state(model: BaseModel, entity: kernel.Entity, key: str) -> Any:
     """Return the state of a record, an empty text where it has none; None where it is gone."""
-    record = getattr(model, entity.collection).get(key)
+    record = getattr(model, python_name(entity.collection)).get(key)
     return None if record is None else getattr(record, "state", "")
 
 
@@ -490,4 +478,4 @@ def _afresh(
 
 
 def _keys(driver: Any, entity: kernel.Entity) -> list[str]:
-    return list(getattr(driver.case.judge.model, entity.collection))
+    return list(getattr(driver.case.judge.model, python_name(entity.collection)))

@@ -20,7 +20,7 @@ from hypothesis.errors import Flaky
 from hypothesis.stateful import RuleBasedStateMachine, initialize, rule, run_state_machine_as_test
 
 from conformance.budget import USUAL, Budget
-from conformance.judge import BrokenCalls, CallFailed, Case, Finding, kernel_facts
+from conformance.judge import CASES_OF_A_SEED, BrokenCalls, CallFailed, Case, Finding, case_seed, kernel_facts
 from conformance.search.faults import Diverged, Faults
 from conformance.search.odd_values import in_kinds, odd_numbers, odd_values
 from conformance.search.prefill import prefills
@@ -370,13 +370,16 @@ def _sprawls(model: BaseModel) -> bool:
 
 
 def _goes_astray(model: BaseModel, calls: Sequence[tuple[str, dict[str, Any]]]) -> bool:
-    for operation, arguments in calls:
-        decision = model.decide(operation, arguments)
-        if decision.avoid:
-            return True
-        if decision.accept:
-            model.do(operation, arguments)
-            model.settle()
+    try:
+        for operation, arguments in calls:
+            decision = model.decide(operation, arguments)
+            if decision.avoid:
+                return True
+            if decision.accept:
+                model.do(operation, arguments)
+                model.settle()
+    except (Impossible, Restless):  # the model may be one that lacks a sentence
+        return True
     return False
 
 
@@ -415,21 +418,26 @@ def machine(
     *,
     after: Callable[[Driver], None],
     faults: Faults,
+    number: int = 0,
 ) -> type[RuleBasedStateMachine]:
-    """Make the machine of a lifecycle for an adapter.
+    """Make the machine of a lifecycle for an adapter; the seeds of its cases are among those of `number`.
 
     `after` is told every case that ended. A case that diverges is at its end; the machine is when enough was found.
     """
     ways = prefills(compiled, adapter.declaration, budget.prefilled)
 
-    def begin(self: Any, number: int) -> None:
-        if self.driver is not None:
-            with _until_it_diverges(self.driver):
-                ways[number % len(ways)](self.driver)
-
     def create(self: Any) -> None:
         RuleBasedStateMachine.__init__(self)
-        self.driver = None if faults.late() else Driver(compiled, adapter, budget, faults=faults)
+        self.driver = None
+
+    def begin(self: Any, drawn: int) -> None:
+        if faults.over:  # when enough is found Hypothesis makes the case again that found it
+            return
+        case, way = divmod(drawn, len(ways))
+        of_case = case_seed(number, case % CASES_OF_A_SEED)
+        self.driver = Driver(compiled, adapter, budget, seed=of_case, faults=faults)
+        with _until_it_diverges(self.driver):
+            ways[way](self.driver)
 
     def teardown(self: Any) -> None:
         if self.driver is None:
@@ -443,7 +451,7 @@ def machine(
     body: dict[str, Any] = {
         "__init__": create,
         "teardown": teardown,
-        "prefill": initialize(number=st.integers(0, NUMBERS - 1))(begin),
+        "prefill": initialize(drawn=st.integers(0, NUMBERS - 1))(begin),
     }
     names = [operation.name for operation in compiled.kernel.operations if adapter.offers(operation.name)]
     for name in [*names, *(["wait"] if adapter.declaration.clock in MOVED else [])]:
@@ -481,7 +489,7 @@ def search(
     faults: Faults,
 ) -> None:
     """Run the machine until enough is found; a fault is kept as it was found, for our own shrinker."""
-    seeded = seed(number)(machine(compiled, adapter, budget, after=after, faults=faults))
+    seeded = seed(number)(machine(compiled, adapter, budget, after=after, faults=faults, number=number))
     settings = settings_of(budget.stateful_tests, stateful_step_count=budget.stateful_steps, phases=(Phase.generate,))
     try:
         run_state_machine_as_test(seeded, settings=settings)

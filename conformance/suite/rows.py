@@ -96,9 +96,7 @@ class RowRunner:
 
     def __post_init__(self) -> None:
         self.broken_calls = BrokenCalls(self.adapter)
-        self.budget = self.budget.settling(self.adapter.declaration.settles)
-        if self.adapter.costly:
-            self.budget = self.budget.costly()
+        self.budget = self.budget.for_system(self.adapter.declaration.settles, costly=self.adapter.costly)
 
     def run(self, row: Row) -> RowResult:
         """Return the verdict of one row."""
