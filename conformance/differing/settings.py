@@ -29,7 +29,7 @@ class DeclaredPair:
 def settings(old: Compiled, new: Compiled) -> list[DeclaredPair]:
     """List what systems may declare: first nothing, then each choice that one of both revisions offers."""
     first = _first(old, new)
-    return [first, *_of_policies(old, new, first), *_of_limits(old, new, first)]
+    return [first, *_of_policies(old, new, first), *_of_limits(old, new, first), *_of_small_limits(old, new, first)]
 
 
 def _first(old: Compiled, new: Compiled) -> DeclaredPair:
@@ -69,6 +69,16 @@ def _of_limits(old: Compiled, new: Compiled, first: DeclaredPair) -> Iterator[De
             else:
                 other = replace(other, limits={**other.limits, name: size})
             yield DeclaredPair(f"{name} is {size}", one, other, LESS if name in ours else MORE)
+
+
+def _of_small_limits(old: Compiled, new: Compiled, first: DeclaredPair) -> Iterator[DeclaredPair]:
+    """Make each limit of both small that is larger than a small scope comes to: what is counted is as many as that only then."""
+    ours, theirs = (dict(side.kernel.limits) for side in (old, new))
+    small = {*first.old.limits, *first.new.limits, *(name for side in (old, new) for name in scopes(side)[0].limits)}
+    for name, size in theirs.items():
+        if name in ours and name not in small and ours[name] == size and (size is None or size > 1):
+            one, other = (replace(each, limits={**each.limits, name: 1}) for each in (first.old, first.new))
+            yield DeclaredPair("; ".join(filter(None, (first.words, f"{name} is 1"))), one, other)
 
 
 def _stand_ins(one: int | None, other: int | None) -> tuple[int | None, int | None]:

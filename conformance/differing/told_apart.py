@@ -9,18 +9,23 @@ from contextlib import closing
 from dataclasses import dataclass, field, replace
 from typing import Final
 
-from conformance.counterexample import shown_as_row
+from conformance.budget import USUAL as USUAL_BUDGET
+from conformance.counterexample import Shown, shown_as_played, shown_as_row, shrunk
 from conformance.differing.facts import BOTH, Direction
 from conformance.differing.settings import DeclaredPair, declares_of, settings, small
 from conformance.stand_ins import model_system
+from conformance.suite import RowRunner, makes_calls_at_once
+from conformance.suite.row_facts import operations
+from conformance.system import Adapter
 from conformance.targets import open_system
 from statemachines.bounds import USUAL, Bounds
-from statemachines.compare import UNSAID, WAITS, Declared, Parting, RevisionComparison, Way
+from statemachines.compare import UNSAID, WAITS, Declared, Parting, RevisionComparison, Way, alike
 from statemachines.compile import Compiled
 from statemachines.kernel import within
-from statemachines.lifecycle import Level
+from statemachines.lifecycle import Level, Row
 from statemachines.mutants import mutants
-from statemachines.rows import Trace
+from statemachines.requirements import row_hash
+from statemachines.rows import RowCompiler, Trace
 
 STAND_IN_SECONDS: Final = 10.0  # for one call of a stand-in, which takes no time
 WAIT_SECONDS: Final = 0.5  # for one call of one that is known to wait
@@ -96,6 +101,8 @@ class Revisions:
 
     def __init__(self, old: Compiled, new: Compiled) -> None:
         self.old, self.new = old, new
+        others = {each.name: each for each in new.kernel.operations}
+        self.common = {each.name for each in old.kernel.operations if alike(each, others.get(each.name))}
 
     def told_apart(self) -> ToldApart:
         """Look for the shortest calls in each direction."""
@@ -109,6 +116,9 @@ class Revisions:
                 self._compare(found, each, ELSEWHERE, WAYS[:1])
         if not found.witnesses:
             self._compare(found, first, BOUNDS, WAYS[:1], counted=True, wide=True)
+        for direction in BOTH:
+            if not found.has(direction):
+                found.note(self._by_rows(direction, first))
         return found
 
     def _compare(
@@ -178,12 +188,9 @@ class Revisions:
         """Play calls on a system by one revision, judged by the other; None where nothing is wrong about it."""
         acting, judging = (self.old, self.new) if direction == "less" else (self.new, self.old)
         does, says = (setting.old, setting.new) if direction == "less" else (setting.new, setting.old)
-        known = {each.name for each in judging.kernel.operations} | {"wait"}
-        if any(call.operation not in known for call in trace.calls()):
+        if any(call.operation not in {*self.common, "wait"} for call in trace.calls()):
             return None
-        system = model_system(acting, declares_of(acting, does, limits), **way)
-        declares = {**system.declares, **declares_of(judging, says, limits)}
-        with closing(open_system(judging, type(system.__name__, (system,), {"declares": declares}))) as adapter:
+        with closing(self._opened(acting, judging, does, says, limits, way)) as adapter:
             adapter.limit = seconds
             shown = shown_as_row(judging, adapter, trace, 0)
         if shown is None:
@@ -192,6 +199,39 @@ class Revisions:
         level: Level = "should" if shown.should else "must"
         asked = (setting, way, limits, trace)
         return Witness(direction, shown.row, shown.calls, shown.expected, shown.seen, words, level, asked)
+
+    def _opened(
+        self,
+        acting: Compiled,
+        judging: Compiled,
+        does: Declared,
+        says: Declared,
+        limits: Mapping[str, int | None],
+        way: Way,
+    ) -> Adapter:
+        """Open a system by the one revision for a judge by the other."""
+        system = model_system(acting, declares_of(acting, does, limits), **way)
+        declares = {**system.declares, **declares_of(judging, says, limits)}
+        return open_system(judging, type(system.__name__, (system,), {"declares": declares}))
+
+    def _by_rows(self, direction: Direction, setting: DeclaredPair) -> Witness | None:
+        """Return what a row of the one revision shows of a system by the other: it may lead further than a small scope.
+
+        Those that the other revision does not have come first.
+        """
+        acting, judging = (self.old, self.new) if direction == "less" else (self.new, self.old)
+        does, says = (setting.old, setting.new) if direction == "less" else (setting.new, setting.old)
+        theirs = {row_hash(row) for row in acting.lifecycle.rows.values()}
+        rows = [row for row in judging.lifecycle.rows.values() if {*operations(row, judging)} <= self.common]
+        with closing(self._opened(acting, judging, does, says, {}, {})) as adapter:
+            adapter.limit = STAND_IN_SECONDS
+            runner = RowRunner(judging, RowCompiler(judging.lifecycle).checked(), adapter, budget=USUAL_BUDGET.quick())
+            for row in sorted(rows, key=lambda each: row_hash(each) in theirs):
+                shown = None if makes_calls_at_once(row) else _shown_by(runner, row)
+                if shown is not None:
+                    level: Level = "should" if shown.should else "must"
+                    return Witness(direction, shown.row, shown.calls, shown.expected, shown.seen, setting.words, level)
+        return None
 
     # ── Levels ──
 
@@ -207,6 +247,17 @@ class Revisions:
                 if found is not None:
                     return replace(found, direction=direction)
         return None
+
+
+def _shown_by(runner: RowRunner, row: Row) -> Shown | None:
+    """Return what a row, or the judge beside it, shows of a system; None where that is nothing."""
+    found, should = runner.run(row).counterexample, row.level != "must"
+    if found is None and runner.strays:
+        finding, case = runner.strays[0]
+        found, should = shrunk(case, rounds=1), finding.should
+        if found is None:
+            return shown_as_played(case, finding)
+    return None if found is None else Shown(found.row, found.calls, found.expected, found.seen, should)
 
 
 def _excused(strict: Compiled, lax: Compiled, acting: Compiled) -> Witness | None:

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Sequence
 from functools import lru_cache
 from typing import Any
 
-from statemachines import kernel
 from statemachines.compile import Compiled
-from statemachines.explore import bounds_of
-from statemachines.expression import Const
-from statemachines.types import Id, Int, List, Optional, RecordType, Text, Type, present
+from statemachines.explore import numbers_beside, numbers_said
+from statemachines.types import Id, List, Optional, RecordType, Text, Type, present
 
 PIECES = ("x", "é", "😀")
 LONG = "ä€😀 " * 7000  # more than whoever cuts texts leaves of one, and more than a pipe holds: 64 KiB
@@ -54,30 +52,12 @@ def odd_values(compiled: Compiled, kind: Type, values: Sequence[Any]) -> list[An
 def odd_numbers(compiled: Compiled) -> dict[tuple[str, str], list[int]]:
     """List whole numbers beside the usual ones, for each operation and parameter that takes any: those that the rules say, and a few.
 
-    Of those that the rules of the operation itself say there is one less and one more as well: whoever writes `<` for `<=` errs on
-    the one side of a bound, and whoever writes another bound on the other. Of a type with bounds the bounds are enough: what lies
-    between them may be more than whoever wrote them had in mind.
+    Of those that the rules of the operation itself say there is one less and one more as well. Of a type with bounds the bounds are
+    enough: what lies between them may be more than whoever wrote them had in mind.
     """
     limits = (limit.default for limit in compiled.lifecycle.limits.values())
-    numbers = {*SOME_NUMBERS, *_whole(limits), *_said(compiled.kernel)}
-    beside = {
-        each.name: {number + more for number in _said(each) for more in (-1, 1)} for each in compiled.kernel.operations
-    }
-    return {
-        (name, parameter): sorted(numbers | beside[name])
-        for name, operation in compiled.lifecycle.operations.items()
-        for parameter, use in operation.takes.items()
-        if isinstance(present(compiled.words.types.resolve(use)), Int) and bounds_of(compiled, use) is None
-    }
-
-
-def _said(rules: Any) -> Iterator[int]:
-    """Walk the whole numbers above 1 that a kernel, or a part of one, says."""
-    return _whole(part.value for part in kernel.everything(rules) if isinstance(part, Const))
-
-
-def _whole(values: Iterable[Any]) -> Iterator[int]:
-    return (each for each in values if isinstance(each, int) and each > 1)
+    numbers = {*SOME_NUMBERS, *(each for each in limits if each and each > 1), *numbers_said(compiled.kernel)}
+    return {asked: sorted(numbers | beside) for asked, beside in numbers_beside(compiled).items()}
 
 
 def in_kinds(odd: Sequence[Any]) -> list[list[Any]]:

@@ -158,7 +158,8 @@ class _SideBySide(Sides):
     ) -> None:
         one, other = comparison.one, comparison.other
         subjects = comparison.subjects(scope, way)
-        super().__init__(one.kernel, scope, subjects, calls_to_try(one, scope, comparison.common), pairs, calls_left)
+        tried = calls_to_try(one, scope, comparison.common, other=other)
+        super().__init__(one.kernel, scope, subjects, tried, pairs, calls_left)
         self.touched = comparison.touched
         self.every = True  # argument of what may be done otherwise
         influence, model = comparison.influence, subjects[0].model

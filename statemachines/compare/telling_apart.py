@@ -17,7 +17,17 @@ from statemachines.bounds import USUAL, Bounds
 from statemachines.checks import watched
 from statemachines.compare.touched_code import touched
 from statemachines.compile import Compiled
-from statemachines.explore import Chooser, Exploration, Influence, Reached, SmallScope, choosers, explore, leave_out
+from statemachines.explore import (
+    Chooser,
+    Exploration,
+    Influence,
+    Reached,
+    SmallScope,
+    choosers,
+    explore,
+    leave_out,
+    numbers_beside,
+)
 from statemachines.kernel import Kernel, Operation, Parameter
 from statemachines.model import ABSENT, CHOSEN, NO_ANSWER, Document, Impossible, Restless
 from statemachines.rows import Call, ModelSubject, Observed, RowFailure, RowTooLong, Trace, symbolic
@@ -110,8 +120,8 @@ class Pair:
     calls: tuple[Call, ...] = ()
 
 
-CallsToTry = Sequence[tuple[str, Sequence[str], Sequence[Chooser]]]
-"""Operations with the names of their arguments, and what lists the values of each."""
+CallsToTry = Sequence[tuple[str, Mapping[str, Chooser], Mapping[str, Collection[int]]]]
+"""Operations with what lists the values of each argument, and the numbers that are tried for one while the others are the first."""
 
 
 def calls_to_try(
@@ -119,9 +129,14 @@ def calls_to_try(
     scope: SmallScope,
     names: Collection[str],
     lead_on: Callable[[Operation, Parameter, Chooser], Chooser] | None = None,
+    other: Compiled | None = None,
 ) -> CallsToTry:
-    """Return some operations with the arguments that are worth a try in a scope; `lead_on` leaves some of these out."""
+    """Return some operations with the arguments that are worth a try in a scope; `lead_on` leaves some of these out.
+
+    Numbers are also those that the rules of the operation say, or those of `other` ones, and what is one less and one more.
+    """
     found = []
+    sides = [numbers_beside(each) for each in (compiled, other) if each is not None]
     for each in compiled.kernel.operations:
         if each.name in names:
             every = zip(each.parameters, choosers(compiled, each, scope.records), strict=True)
@@ -129,7 +144,9 @@ def calls_to_try(
                 _with_numbered(parameter.wire, chosen) if lead_on is None else lead_on(each, parameter, chosen)
                 for parameter, chosen in every
             ]
-            found.append((each.name, [parameter.name for parameter in each.parameters], lists))
+            known = [parameter.name for parameter in each.parameters]
+            beside = {name: set().union(*(side.get((each.name, name), ()) for side in sides)) for name in known}
+            found.append((each.name, dict(zip(known, lists, strict=True)), beside))
     return found
 
 
@@ -218,10 +235,12 @@ class Sides:
 
     def of_operations(self, tried: CallsToTry) -> Iterator[tuple[str, dict[str, Any]]]:
         """Walk the calls of some operations, with the arguments that are worth a try from where the first model is."""
-        for name, parameters, lists in tried:
-            for values in itertools.product(*[values(self.one.model) for values in lists]):
-                pairs = zip(parameters, values, strict=True)
-                yield name, {key: value for key, value in pairs if value is not ABSENT}
+        for name, choosers_of, beside in tried:
+            lists = {key: values(self.one.model) for key, values in choosers_of.items()}
+            every = [dict(zip(lists, values, strict=True)) for values in itertools.product(*lists.values())]
+            every += [{**every[0], key: number} for key in beside if every for number in sorted(beside[key])]
+            for given in every:
+                yield name, {key: value for key, value in given.items() if value is not ABSENT}
 
     def waits(self) -> Iterator[tuple[str, dict[str, Any]]]:
         """Walk how long to wait: to each deadline, and one millisecond less and more."""

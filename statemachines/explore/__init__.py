@@ -5,7 +5,17 @@
 
 from __future__ import annotations
 
-from statemachines.explore.candidates import Chooser, Gone, bounds_of, choosers, fewer, may_name, worth_trying
+from statemachines.explore.candidates import (
+    Chooser,
+    Gone,
+    bounds_of,
+    choosers,
+    fewer,
+    may_name,
+    numbers_beside,
+    numbers_said,
+    worth_trying,
+)
 from statemachines.explore.explorer import Exploration, Violation, explore
 from statemachines.explore.guards import Guard
 from statemachines.explore.influence import Influence

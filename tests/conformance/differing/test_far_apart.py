@@ -1,0 +1,86 @@
+"""Edits that only numbers, small limits or long rows show, and operations that only one revision has."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from conformance.differing import SpecDiff
+from tests.conformance.differing.test_difference import difference
+
+POST = """
+lifecycle: post-office
+version: 1
+about: A post office takes letters, and sends them.
+limits:
+  waiting: {default: 30}
+entities:
+  Letter:
+    id: minted
+    fields:
+      grams: int
+      tries: {type: int, default: 0}
+    states: {active: [taken, tried], terminal: [sent]}
+operations:
+  post:
+    takes: {grams: int}
+    requires: {too_many: "letters.filter(l, l.state == taken).size() < limits.waiting"}
+    create: {Letter: {grams: grams}}
+    gives: {id: letter.id}
+  attempt:
+    takes: {letter: Letter}
+    requires: {over: letter.active}
+    move: {taken: tried, tried: "if letter.tries > 6 then sent else tried"}
+    set: {letter.tries: letter.tries + 1}
+  look:
+    takes: {letter: Letter}
+    gives: {state: letter.state}
+matrix:
+  N1:
+    about: A letter is sent when it was tried long enough.
+    level: must
+    source: the handbook
+    covers: [operations.attempt.move]
+    act:
+      - one = post(1)
+      - repeat(9, attempt(one.id))
+    assert: look(one.id).state == sent
+"""
+
+
+def ways(found: SpecDiff) -> list[str]:
+    return sorted(each.direction for each in found.whole.witnesses)
+
+
+@pytest.mark.parametrize(("before", "after"), [("<= 500", "<= 501"), ("<= 500", "< 500"), ("<= 500", "<= 900")])
+def test_a_bound_that_is_another_number_is_no_small_difference(tmp_path: Path, before: str, after: str) -> None:
+    old = POST.replace("requires: {too_many", f"requires: {{too_heavy: grams {before}, too_many")
+    found = difference(tmp_path, (before, after), old=old)
+    assert (found.grade, ways(found)) == ("breaking", ["less", "more"])
+
+
+def test_a_limit_that_no_small_scope_comes_to_is_small_where_what_counts_towards_it_is_another_thing(
+    tmp_path: Path,
+) -> None:
+    found = difference(tmp_path, ("l.state == taken", "l.active"), old=POST)
+    assert (found.grade, ways(found)) == ("breaking", ["less", "more"])
+    assert {each.words for each in found.whole.witnesses} == {"waiting is 1"}
+
+
+def test_what_only_comes_after_many_calls_is_seen_in_the_rows_of_either(tmp_path: Path) -> None:
+    found = difference(tmp_path, ("letter.tries > 6", "letter.tries > 20"), old=POST)
+    assert found.grade == "breaking"
+    assert "less" in ways(found)
+
+
+def test_a_creation_that_has_another_name_leaves_what_else_changed_to_be_seen(tmp_path: Path) -> None:
+    edits = [
+        ("  post:\n", "  mail:\n"),
+        ("one = post(1)", "one = mail(1)"),
+        ("{over: letter.active}", "{late: letter.active}"),
+    ]
+    found = difference(tmp_path, *edits, old=POST.replace("tries > 6", "tries > 0"))
+    assert found.grade == "breaking"
+    of_attempt = next(each for each in found.parts if "attempt" in each.changes[0].path)
+    assert {each.direction for each in of_attempt.witnesses} == {"less", "more"}
