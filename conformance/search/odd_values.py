@@ -9,18 +9,22 @@ from typing import Any
 
 from statemachines.compile import Compiled
 from statemachines.explore import numbers_beside, numbers_said
-from statemachines.types import Id, List, Optional, RecordType, Text, Type, present
+from statemachines.types import Enum, Id, List, Optional, RecordType, Text, Type, present
 
 PIECES = ("x", "é", "😀")
 LONG = "ä€😀 " * 7000  # more than whoever cuts texts leaves of one, and more than a pipe holds: 64 KiB
 NOT_SHORT = 100  # characters of a text beyond which it is not short
 LONG_END = "x" * 200  # of a name: more than a column or a key may hold
 UNTIDY = ("", " x ", "one\n\n two", "é😀", "<b>&amp; %s {x}</b>", '{"b":1, "a":2}', LONG)
-SIGNS = ("\n x", "a\r\nb", "a\0b", "e\u0301", "\ufeffx", "\x1b[1mx")
+# What quotes, paths, patterns and templates read as theirs, and what ends a line, or is a blank, only for some.
+READ_AS_THEIRS = "it's \\d\t+ $x ../`y`//z* ß\u2028\u0085\u00a0a"
+SIGNS = ("\n x", "a\r\nb", "a\0b", "e\u0301", "\ufeffx", "\x1b[1mx", READ_AS_THEIRS)
+MOST_ITEMS = 20  # of a list that is longer than a limit
 SOME_NUMBERS = (2, 9, 10, 1000)  # of one digit and of more: as texts they have another order
 # What is taken for a number, for nothing, or for what every object has.
 WORDS = ("007", "1.0", "None", "null", "undefined", "true", "__proto__")
 ODD = (*UNTIDY, *SIGNS, *WORDS)
+CARRIED = (*ODD, "  ", "x\n")  # where nobody counts lines, and a text is no name: it is only carried about
 
 
 def odd_values(compiled: Compiled, kind: Type, values: Sequence[Any]) -> list[Any]:
@@ -33,14 +37,15 @@ def odd_values(compiled: Compiled, kind: Type, values: Sequence[Any]) -> list[An
         case Text(name=name) if name in compiled.lifecycle.types:
             drawn = compiled.lifecycle.types[name].text
             may_count_as_none = drawn == "short" and isinstance(kind, Optional)
-            return [each for each in _texts(compiled, drawn, values) if each or not may_count_as_none]
+            return [each for each in _texts(compiled, drawn, values) if each.strip() or not may_count_as_none]
         case List(item=Id()):
             return []
         case List(item=item):
             whole = values[-1] if values and isinstance(values[-1], list) else []
             found = odd_values(compiled, item, whole) if isinstance(item, Text | RecordType) else []
             several = [found] if isinstance(item, Text) and found else [[each] for each in found]
-            return [*_selections(whole), *several]
+            longer = _longer(compiled, whole) if isinstance(item, Text | RecordType | Enum) else []
+            return [*_selections(whole), *longer, *several]
         case RecordType(fields=fields):
             ends = [each for each in (*values[:1], *values[-1:]) if isinstance(each, dict)]
             return [*_mixed(fields, ends), *(_with_odd_texts(compiled, fields, ends[0]) if ends else [])]
@@ -92,6 +97,20 @@ def _selections(whole: list[Any]) -> list[list[Any]]:
     return [*alone, *([each, each] for each in whole[-1:]), *([whole[::-1]] if len(whole) > 1 else [])]
 
 
+def _longer(compiled: Compiled, whole: list[Any]) -> list[list[Any]]:
+    """Return lists of one item more than a limit allows for, in which each kind of item comes and another one is the last.
+
+    What does not count is among them, so that whoever cuts a list before counting is seen.
+    """
+    sizes = {each.default for each in compiled.lifecycle.limits.values() if each.default and each.default < MOST_ITEMS}
+    kinds = len(whole) if len(whole) > 1 else 0
+    return [
+        list(itertools.islice(itertools.cycle([*whole[turn:], *whole[:turn]]), size + 1))
+        for size in sorted(sizes)
+        for turn in range(kinds)
+    ]
+
+
 def _mixed(fields: Sequence[tuple[str, Type]], ends: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
     """Return records of which one field is not as the others are: from another record, or nothing where there may be nothing."""
     found: list[dict[str, Any]] = []
@@ -118,7 +137,7 @@ def _with_odd_texts(
 def _texts(compiled: Compiled, drawn: str, values: Sequence[Any]) -> Sequence[str]:
     match drawn:
         case "short":
-            return ODD
+            return CARRIED
         case "around":
             beside = (found for each in values for found in (_in_two_bytes(each), _one_less(each)) if found)
             return (*ODD, *beside)
@@ -161,7 +180,7 @@ def _one_less(value: Any) -> str:
 
 
 def _twins(name: str) -> Sequence[str]:
-    """Return names that a system may take for another: longer, counted, shorter, in other letters, with blanks, beyond a NUL."""
+    """Return names that a system may take for another: longer, counted, shorter, in other letters, with blanks, beyond a NUL, a pattern."""
     return (
         f"{name}x",
         f"{name}-2",
@@ -171,4 +190,6 @@ def _twins(name: str) -> Sequence[str]:
         name.swapcase(),
         f" {name} ",
         f"{name}\0x",
+        f"{name[:-1]}*",
+        f"{name[:-1]}%",
     )

@@ -35,7 +35,11 @@ from statemachines.rows import WAIT
 
 # Records far beyond what somebody may have thought enough: mostly so many, seldom more.
 MANY_CREATED = (60, 60, 60, 130)
-MANY_ENDED = 30  # of them that have ended, where all of those stay
+MANY_ENDED = (
+    30,
+    30,
+    66,
+)  # of them that have ended, where all of those stay: some keep what is asked in the bits of a number
 MANY_CALLS = (60, 60, 130)  # of one operation about one record: mostly so many, seldom more
 TWICE = 2  # calls of it change something before it is called so often
 FAR = 3  # times a retention limit, the same
@@ -77,8 +81,8 @@ def prefills(compiled: Compiled, declaration: Declaration, most: int) -> list[Pr
             found += [_crowd(creation, many, others)] if far and many else []
             if far and most >= MANY_CALLS[0] and _about(source, entity):
                 found.append(_repeated(creation, entity, _about(source, entity)))
-            if ending is not None and entity.retain is None and far and most >= MANY_ENDED:
-                found.append(_ended(creation, ending, entity, MANY_ENDED))
+            if ending is not None and entity.retain is None and far and most >= max(MANY_ENDED):
+                found.append(_ended(creation, ending, entity))
         asked_about = creation is not None and named
         found += _gathered(source, entity, asked_about=asked_about) if far and most >= max(GATHERED) else []
         limit = _retained(entity, model)
@@ -201,12 +205,15 @@ def _room(compiled: Compiled, creation: str, model: BaseModel, most: int) -> int
     return None
 
 
-def _created(creation: str, count: int, others: Sequence[str] = ()) -> Prefill:
-    """Create so many records; where one is refused, some call of the other operations may make room for it."""
+def _created(creation: str, count: int, others: Sequence[str] = (), alike: Mapping[str, Any] | None = None) -> Prefill:
+    """Create so many records, with `alike` arguments if there are any.
+
+    Where one is refused, some call of the other operations may make room for it.
+    """
 
     def begin(driver: Any) -> None:
         for _ in range(count):
-            arguments = driver.arguments(creation, 0)
+            arguments = driver.arguments(creation, 0) if alike is None else alike
             if arguments is None or not (
                 driver.enabled(creation, arguments) or _room_made(driver, creation, arguments, others)
             ):
@@ -218,8 +225,20 @@ def _created(creation: str, count: int, others: Sequence[str] = ()) -> Prefill:
 
 
 def _crowd(creation: str, many: Sequence[int], others: Sequence[str]) -> Prefill:
-    """Create many records: how many of those counts, the seed of the case says."""
-    return lambda driver: _created(creation, random.Random(driver.case.seed).choice(many), others)(driver)
+    """Create many records: how many of those counts, and whether all in one way, as those of one batch or parent, the seed of the case says."""
+
+    def begin(driver: Any) -> None:
+        chooser = random.Random(driver.case.seed)
+        count, alike = chooser.choice(many), _one_way(driver, creation, chooser)
+        _created(creation, count, others, alike)(driver)
+
+    return begin
+
+
+def _one_way(driver: Any, operation: str, chooser: random.Random) -> Mapping[str, Any] | None:
+    """Return arguments with which an operation is called for all records of a case; None where each has others, by the chooser."""
+    given: Mapping[str, Any] | None = driver.drawn(operation, chooser) if chooser.random() < HALF else None
+    return given if given is not None and driver.enabled(operation, given) else None
 
 
 def _room_made(driver: Any, creation: str, wanted: Mapping[str, Any], others: Sequence[str]) -> bool:
@@ -307,20 +326,22 @@ def _filled(
 ) -> Prefill:
     """Create records, then end them one after the other, last created first, at one instant or apart.
 
-    `varied`: each with other arguments than the one before.
+    `varied`: each with other arguments than the one before; else by the seed of the case all with the first, or with some others.
     """
     name = _parameter(ending, entity)
 
     def begin(driver: Any) -> None:
         before = _keys(driver, entity)
+        chooser = random.Random(f"{driver.case.seed}/{count}")
         for _ in range(count):
             if not driver.made(creation, driver.arguments(creation, 0)):
                 return
             if apart:
                 driver.made(WAIT, {"ms": 1})
         new = [each for each in reversed(_keys(driver, entity)) if each not in before]
+        alike = None if varied else _one_way(driver, ending.name, chooser)
         for number, key in enumerate(new):
-            arguments = driver.arguments(ending.name, number if varied else 0)
+            arguments = driver.arguments(ending.name, number if varied else 0) if alike is None else alike
             if not driver.made(ending.name, {**arguments, name: key}):
                 return
             if apart:
@@ -329,8 +350,8 @@ def _filled(
     return begin
 
 
-def _ended(creation: str, ending: kernel.Operation, entity: kernel.Entity, count: int) -> Prefill:
-    """Create records, and end each before the next one comes; by the seed of the case the first one stays as it is.
+def _ended(creation: str, ending: kernel.Operation, entity: kernel.Entity) -> Prefill:
+    """Create many records, and end each before the next one comes; by the seed of the case the first or the last one stays as it is.
 
     By the seed, too, they are made in one way, as those of one batch are.
     """
@@ -338,15 +359,15 @@ def _ended(creation: str, ending: kernel.Operation, entity: kernel.Entity, count
 
     def begin(driver: Any) -> None:
         chooser = random.Random(driver.case.seed)
-        alike = driver.drawn(creation, chooser) if chooser.random() < HALF else None
-        stays = chooser.random() < HALF
+        alike, count = _one_way(driver, creation, chooser), chooser.choice(MANY_ENDED)
+        stays = chooser.choice((None, 0, count - 1))
         for number in range(count):
             before = _keys(driver, entity)
             given = alike if alike is not None and driver.enabled(creation, alike) else None
             if not driver.made(creation, driver.arguments(creation, number) if given is None else given):
                 return
             new = [each for each in _keys(driver, entity) if each not in before]
-            for key in () if stays and not number else new:
+            for key in () if number == stays else new:
                 arguments = driver.arguments(ending.name, number)
                 driver.made(ending.name, {**arguments, name: key} if arguments is not None else None)
 

@@ -12,7 +12,7 @@ from conformance.references.local_agent import LocalAgents
 from conformance.references.task_progress import TaskProgress
 from conformance.references.thread_job import Reply, ThreadJobs
 from conformance.search import Diverged, Driver
-from conformance.search.odd_values import LONG, ODD, SIGNS, WORDS, in_kinds, odd_numbers, odd_values
+from conformance.search.odd_values import CARRIED, LONG, ODD, SIGNS, WORDS, in_kinds, odd_numbers, odd_values
 from conformance.suite.machine import MACHINE
 from conformance.verdict import Verdict
 from statemachines.compile import load
@@ -84,15 +84,26 @@ def test_the_machine_finds_texts_that_are_not_what_was_given(lifecycle: str, sys
 
 def test_each_type_of_text_has_odd_values_of_its_own() -> None:
     job, thread_job = load("job"), load("thread-job")
-    assert odd_values(job, Text("Text"), ["x"]) == list(ODD)
-    assert odd_values(job, Optional(Text("Text")), [None, "x"]) == [each for each in ODD if each]
-    twins = ["alicex", "alice-2", "alice-x", f"alice{'x' * 200}", "alic", "ALICE", " alice ", "alice\0x"]
+    assert odd_values(job, Text("Text"), ["x"]) == list(CARRIED)
+    assert odd_values(job, Optional(Text("Text")), [None, "x"]) == [each for each in CARRIED if each.strip()]
+    twins = [
+        "alicex",
+        "alice-2",
+        "alice-x",
+        f"alice{'x' * 200}",
+        "alic",
+        "ALICE",
+        " alice ",
+        "alice\0x",
+        "alic*",
+        "alic%",
+    ]
     assert odd_values(job, Optional(Text("Owner")), [None, "new", "alice"]) == ["", *WORDS, *twins]
     assert odd_values(job, Optional(Text("Owner")), ["new", "", *WORDS, *twins, "alice"]) == []
     assert odd_values(job, Optional(Text("Owner")), ["new"]) == ["", *WORDS]
     assert "0c1" in odd_values(thread_job, Text("ToolCall"), ["new", "c1"])  # t1 and 0c1 read like t10 and c1
     assert odd_values(thread_job, Text("Payload"), ["x"]) == list(ODD)
-    assert odd_values(load("background-tasks"), List(Text("Text")), []) == [list(ODD)]
+    assert odd_values(load("background-tasks"), List(Text("Text")), []) == [list(CARRIED)]
     assert odd_values(job, Text(), ["x"]) == []
 
 
@@ -130,11 +141,19 @@ def test_a_list_is_given_with_an_item_alone_twice_and_backwards() -> None:
     assert odd_values(load("job"), jobs, [[]]) == []
 
 
+def test_a_list_of_what_has_kinds_is_also_longer_than_a_limit_with_each_kind_in_it_and_each_the_last() -> None:
+    task_progress, whole = load("task-progress"), [{"name": name, "input": "x"} for name in ("bash", "grep")]
+    use = RecordType((("name", Enum("ToolName", ("bash", "grep"))), ("input", Text("Text"))))
+    longer = [each for each in odd_values(task_progress, List(use), [[], whole]) if len(each) > 2]
+    assert [len(each) for each in longer] == [6, 6], "one more than the five activities that are kept"
+    assert [each[-1] for each in longer] == whole[::-1]
+
+
 def test_the_texts_of_records_are_odd_too_one_record_in_a_list() -> None:
     task_progress = load("task-progress")
     use = RecordType((("name", Enum("ToolName", ("bash",))), ("input", Text("Text"))))
     usual = {"name": "bash", "input": "x"}
-    odd = [{"name": "bash", "input": each} for each in ODD]
+    odd = [{"name": "bash", "input": each} for each in CARRIED]
     assert odd_values(task_progress, use, [usual]) == odd
     assert odd_values(task_progress, List(use), [[], [usual]]) == [[usual, usual], *([each] for each in odd)]
 

