@@ -23,6 +23,7 @@ CALLS = 3  # of each of them
 TRIES = 4  # of arguments, to find some with which a call does something
 UNTIL = 0.7  # of the waits end at an instant at which something may change, or beside it, where there is one
 LEFT_OUT = 0.85  # of the arguments are left out that a walk seldom gives
+AGAIN = 0.15  # of the calls say what the last one of their operation said: who compares with what was there takes it for no news
 ANYHOW = 0.15  # of the calls are taken that do nothing, though another might
 LATER = 0.8  # what a call is worth less for each one before it
 NEW = 1.0  # a call that is worth as much comes to something new
@@ -53,7 +54,8 @@ class Descent:
 class Ahead:
     """Looks ahead of one case. `names` are the operations that may be tried, with how much each of them is liked.
 
-    `seldom` are the arguments that may be left out, and mostly are, each with the operation that takes it.
+    `seldom` are the arguments that may be left out, and mostly are, each with the operation that takes it; `said` is by operation
+    what the last call of it said, but for ids and names.
     """
 
     driver: Driver
@@ -63,6 +65,7 @@ class Ahead:
     names: Sequence[str]
     weights: Sequence[float]
     seldom: Collection[tuple[str, str]] = ()
+    said: dict[str, dict[str, Any]] = field(default_factory=dict)
 
     def named(self) -> str:
         """Choose an operation."""
@@ -84,6 +87,8 @@ class Ahead:
             arguments = self.arguments(model, name)
             if arguments is None:
                 continue
+            if self.chooser.random() < AGAIN:
+                arguments = {**arguments, **self.said.get(name, {})}
             before = self.situations.ids(model)
             found = self.thought(model, name, arguments, story)
             if found is None:

@@ -113,6 +113,10 @@ class SteeredWalk:
         self._compiled = compiled
         self.until_new = 0
         self._operations = {each.name: each for each in compiled.kernel.operations if driver.offers(each.name)}
+        self._saying = {
+            name: {part.name for part in each.parameters if not (_names_records(part) or takes_a_name(compiled, part))}
+            for name, each in self._operations.items()
+        } | {"wait": set()}
         weights = {name: chooser.choice(LIKED) * _usual(each) for name, each in self._operations.items()}
         if driver.case.adapter.declaration.clock in MOVED:
             weights["wait"] = chooser.choice(LIKED) * WAITED
@@ -191,6 +195,9 @@ class SteeredWalk:
         new = {value for value in arguments.values() if isinstance(value, str)} - self._known
         self._made.append(_CallMade(operation, arguments, frozenset(new)))
         self._known |= new
+        self._ahead.said[operation] = {
+            name: value for name, value in arguments.items() if name in self._saying[operation]
+        }
         self._driver.make(operation, arguments)
         self.until_new = len(self._driver.case.trace) if new_here else self.until_new
         self._unseen.append(arguments)
