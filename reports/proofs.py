@@ -10,7 +10,6 @@ import hashlib
 import json
 import subprocess
 import sys
-from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
@@ -42,7 +41,7 @@ def asked_of(lifecycle: str) -> str:
 
 def figures_of(proof: Mapping[str, Any], asked: str) -> Figures:
     """Return what is kept of a proof, as `conformance prove --json` writes it, with the digest of what it asked."""
-    mistakes, races = proof["mistakes"], proof["races"]
+    mistakes = proof["mistakes"]
     searched = [each["search"] for each in mistakes if each["search"] is not None]
     return {
         "lifecycle": proof["lifecycle"],
@@ -52,7 +51,6 @@ def figures_of(proof: Mapping[str, Any], asked: str) -> Figures:
         **{outcome: sum(each["outcome"] == outcome for each in mistakes) for outcome in OUTCOMES},
         "searched": len(searched),
         "found by the search": sum(each["found"] for each in searched),
-        "races": None if races is None else dict(sorted(Counter(each["outcome"] for each in races).items())),
         "survivors": [f"{each['clause']}: {each['does']}" for each in mistakes if each["outcome"] == "survives"],
         "rows that find nothing": proof["rows_that_find_nothing"],
         "dead systems that pass": proof["dead_systems_that_pass"],

@@ -1,8 +1,7 @@
-"""The Hypothesis machine: one rule for each operation of a lifecycle, judged against the model step by step.
+"""What drives a case, and the Hypothesis machine that does: one rule for each operation, judged against the model step by step.
 
-A rule draws one number, which is mapped onto the arguments that are worth trying where the model is.
-A case begins with a prefill, so that what happens beyond a retention limit is reached at all. After
-every step the observers are asked, so a wrong state shows at once. One idea: a case as Hypothesis drives it.
+A number is mapped onto the arguments that are worth trying where the model is, so that Hypothesis, walks and pairs draw in one way.
+After a call the observers are asked. One idea: the driver of a case, which all searches share.
 """
 
 from __future__ import annotations

@@ -29,7 +29,10 @@ class Falsified(Exception):
 
 
 def settings_of(examples: int, **more: Any) -> settings:
-    """Return settings without deadline and database, so that a seed alone decides what is drawn."""
+    """Return settings without deadline and database: nothing decides what is drawn but the seed, and the constants of loaded modules.
+
+    Hypothesis mixes these in, those of the system under test included.
+    """
     return settings(
         max_examples=examples,
         deadline=None,

@@ -1,7 +1,7 @@
 """Walks that the model steers: long cases, each call chosen for what no case has come to yet.
 
 Every so often a call is made for no reason, or once more, or the last few are made many times over. Each walk prefers other
-operations, and leaves out other arguments that may be left out; and every other one begins with a registry that is nearly full, or too full.
+operations, and leaves out other arguments that may be left out; three of ten begin with a registry that is nearly full, or too full, or crowded.
 What counts as new is a narrow choice for half of the walks. The others take it widely, and count for themselves: where more is told apart,
 each of it is come to less often. One idea: the walk.
 """

@@ -99,11 +99,9 @@ class _Mistakes:
                 yield from self._of_others("kept", part, "counts those that are {} as well")
             case Reply(fields=fields) if fields is not None:
                 yield from _said_otherwise(part, fields)
-            case Message(order=order) if order:
-                if len(order) > 1:
-                    yield Other("order", "breaks no ties", replace(part, order=order[:-1]), part.order_clause)
-                told = "tells them in the order in which they became due"
-                yield Other("order", told, replace(part, order=()), part.order_clause)
+            case Message():
+                yield from _told_in_another_order(part)
+                yield from self._told_of_others(part)
             case Timer(deadline=deadline):
                 yield from self._of_others("other state", part, "comes to those that are {} as well")
                 for sign, told in (("+", "late"), ("-", "early")):
@@ -120,6 +118,26 @@ class _Mistakes:
         for state in entity.states:
             if state not in rule.states:
                 yield Other(operator, told.format(state), replace(rule, states=(*rule.states, state)))
+
+    def _told_of_others(self, message: Message) -> Iterator[Other]:
+        """Tell of records in other states, tell others, and tell it again."""
+        for state in self.source.entity(message.entity).states:
+            kept = tuple(each for each in message.states if each != state)
+            if state not in message.states:
+                added = replace(message, states=(*message.states, state))
+                yield Other("other state", f"tells of those that are {state} as well", added, message.due)
+            elif kept:
+                yield Other(
+                    "other state",
+                    f"does not tell of those that are {state}",
+                    replace(message, states=kept),
+                    message.due,
+                )
+        if message.to is not None:
+            told = f"tells whoever asks, not `{written(message.to)}` alone"
+            yield Other("unfiltered", told, replace(message, to=None), message.to_clause)
+        if message.once_clause:
+            yield Other("doubled", "tells it again", replace(message, once_clause=""), message.once_clause)
 
     def _moved(self, move: Move) -> Iterator[Other]:
         """Move the record to another state."""
@@ -164,6 +182,14 @@ def _said_otherwise(reply: Reply, fields: tuple[tuple[str, Typed], ...]) -> Iter
             other = (name, replace(value, value=not value.value))
             told = f"says {written(other[1])} for `{name}`"
             yield Other("opposite", told, replace(reply, fields=(*fields[:index], other, *fields[index + 1 :])))
+
+
+def _told_in_another_order(message: Message) -> Iterator[Other]:
+    if len(message.order) > 1:
+        yield Other("order", "breaks no ties", replace(message, order=message.order[:-1]), message.order_clause)
+    if message.order:
+        told = "tells them in the order in which they became due"
+        yield Other("order", told, replace(message, order=()), message.order_clause)
 
 
 def _instead(operator: str, value: Typed, other: Typed) -> Other:
