@@ -14,8 +14,7 @@ from conformance.counterexample import Shown, shown_as_played, shown_as_row, shr
 from conformance.differing.facts import BOTH, Direction
 from conformance.differing.settings import DeclaredPair, declares_of, settings, small
 from conformance.stand_ins import model_system
-from conformance.suite import RowRunner, makes_calls_at_once
-from conformance.suite.row_facts import operations
+from conformance.suite import RowRunner, makes_calls_at_once, operations
 from conformance.system import Adapter
 from conformance.targets import open_system
 from statemachines.bounds import USUAL, Bounds

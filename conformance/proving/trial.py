@@ -1,4 +1,7 @@
-"""One mistake tried: which row finds it, whether the search alone does, or that nothing tells it from what is right."""
+"""One mistake tried: which row finds it, whether the search alone does, or that nothing tells it from what is right.
+
+One idea: what becomes of one mistake.
+"""
 
 from __future__ import annotations
 

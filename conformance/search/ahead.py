@@ -23,7 +23,7 @@ CALLS = 3  # of each of them
 TRIES = 4  # of arguments, to find some with which a call does something
 UNTIL = 0.7  # of the waits end at an instant at which something may change, or beside it, where there is one
 LEFT_OUT = 0.85  # of the arguments are left out that a walk seldom gives
-AGAIN = 0.15  # of the calls say what the last one of their operation said: who compares with what was there takes it for no news
+SAID_AGAIN = 0.15  # of the calls say what the last one of their operation said: who compares with what was there takes it for no news
 ANYHOW = 0.15  # of the calls are taken that do nothing, though another might
 LATER = 0.8  # what a call is worth less for each one before it
 NEW = 1.0  # a call that is worth as much comes to something new
@@ -87,7 +87,7 @@ class Ahead:
             arguments = self.arguments(model, name)
             if arguments is None:
                 continue
-            if self.chooser.random() < AGAIN:
+            if self.chooser.random() < SAID_AGAIN:
                 arguments = {**arguments, **self.said.get(name, {})}
             before = self.situations.ids(model)
             found = self.thought(model, name, arguments, story)

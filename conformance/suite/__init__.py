@@ -19,7 +19,7 @@ from conformance.suite.machine import (
 )
 from conformance.suite.pace import Pace
 from conformance.suite.replays import Replay, Replayed, replay
-from conformance.suite.row_facts import inapplicable, makes_calls_at_once, tried_alone
+from conformance.suite.row_facts import inapplicable, makes_calls_at_once, operations, tried_alone
 from conformance.suite.rows import RowRunner
 from conformance.suite.run import Run, run_row, selected
 from conformance.suite.trace_file import Saver, read, save

@@ -2,6 +2,7 @@
 
 Both are systems that do what they must and nothing beside it (`ModelSubject`). They take the same calls from each
 configuration that the first one reaches. Where these leave other configurations behind, both go on from there side by side.
+One idea: two models side by side.
 """
 
 from __future__ import annotations

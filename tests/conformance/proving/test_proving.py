@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -163,6 +164,20 @@ def test_a_mistake_that_shows_only_by_another_choice_of_a_policy_is_tried_with_t
 def test_a_row_that_finds_nothing_is_named(proof: Proof) -> None:
     assert proof.idle == [("N2", "must")]
     assert proof.exit == 1
+
+
+def test_each_reason_alone_makes_a_proof_fail_and_what_is_only_recommended_none() -> None:
+    survivor = trial.MutantResult("weaker", "operations.finish", "does not ask", "survives")
+    right = Proof("errands", 1, [replace(survivor, outcome="found")], 0, True, [], [], [])
+    assert right.exit == 0
+    assert replace(right, idle=[("N2", "should")]).exit == 0
+    for wrong in (
+        replace(right, trials=[survivor]),
+        replace(right, races=[survivor]),
+        replace(right, idle=[("N2", "must")]),
+        replace(right, alive=[("constant", ["N1"])]),
+    ):
+        assert wrong.exit == 1
 
 
 def test_the_search_finds_without_rows_what_they_do_not_ask_for(proof: Proof) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from statemachines.compile import Compiled, load
 from statemachines.mutants import mutants
+from statemachines.specs import shipped
 
 MISTAKES = {
     "left out": "messages.Ended.outlives | does not do it",
@@ -30,6 +31,22 @@ def test_mutants_make_each_kind_of_mistake_say_so_in_words_and_are_models() -> N
     assert compiled.kernel not in [each.kernel for each in found]
     for each in found[::10]:
         Compiled(compiled.lifecycle, each.kernel, compiled.words).model()
+
+
+def test_each_kind_of_mistake_is_made_in_some_shipped_spec_and_no_other() -> None:
+    """A kind that is lost is missed here, and not only where somebody proves a spec again."""
+    found = {each.operator for name in shipped() for each in mutants(load(name).kernel)}
+    assert found == MISTAKES.keys() | {"boundary", "stronger", "one way"}
+
+
+def test_a_message_goes_to_others_of_other_states_or_comes_again() -> None:
+    said = {each.does for each in mutants(load("thread-job").kernel) if each.clause.startswith("messages.Ended")}
+    assert said >= {
+        "tells of those that are running as well",
+        "does not tell of those that are failed",
+        "tells whoever asks, not `job.thread` alone",
+        "tells it again",
+    }
 
 
 def test_a_timer_is_a_millisecond_late_or_early() -> None:
