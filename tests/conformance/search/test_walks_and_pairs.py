@@ -24,7 +24,7 @@ from conformance.judge.history import History
 from conformance.references.job import Jobs
 from conformance.references.local_agent import LocalAgents
 from conformance.references.thread_job import TERMINAL, Reply, ThreadJob, ThreadJobs
-from conformance.search import meetings, pairs, stateful, walks
+from conformance.search import ahead, meetings, pairs, stateful, walks
 from conformance.search.faults import Diverged, Faults
 from conformance.search.stateful import Driver
 from statemachines.compile import load
@@ -411,3 +411,70 @@ def test_who_may_choose_an_id_chooses_the_one_that_another_is_about_to_be_given(
             faults = Faults(BrokenCalls(adapter), 1)
             pairs.search(job, adapter, seed, USUAL, after=lambda driver: None, faults=faults)
         assert faults.first is not None
+
+
+def groups(cases: list[Case]) -> list[History]:
+    return [event for case in cases for event in case.trace if isinstance(event, History)]
+
+
+def pairs_with(monkeypatch: pytest.MonkeyPatch, name: str, value: float) -> list[Case]:
+    monkeypatch.setattr(pairs, name, value)
+    return searched(pairs.search, REFERENCE, 1, replace(USUAL, pairs=14))[1]
+
+
+def test_one_of_two_callers_looks_beside_the_other_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    def callers(share: float) -> set[int]:
+        return {
+            len(calls) for group in groups(pairs_with(monkeypatch, "LOOKED_BESIDE", share)) for calls in group.callers
+        }
+
+    assert callers(1.0) == {1, 2}
+    assert callers(0.0) == {1}
+
+
+def test_two_calls_meet_where_there_are_as_many_records_as_there_may_be(monkeypatch: pytest.MonkeyPatch) -> None:
+    def before(share: float) -> int:
+        cases = pairs_with(monkeypatch, "FULL", share)
+        first = (
+            next((at for at, each in enumerate(case.without_looks) if isinstance(each, History)), 0) for case in cases
+        )
+        return max(first)
+
+    assert before(0.0) <= USUAL.calls_before[1] < before(1.0)
+
+
+def test_some_walks_begin_as_another_one_did_that_came_to_something_new(monkeypatch: pytest.MonkeyPatch) -> None:
+    def begun_alike(share: float) -> int:
+        monkeypatch.setattr(walks, "CONTINUED", share)
+        begun = [trace.calls()[:4] for trace in traces(walked(REFERENCE, 1, 8)[1])]
+        return sum(one == other for one, other in itertools.combinations(begun, 2))
+
+    assert begun_alike(0.0) < begun_alike(1.0)
+
+
+def test_walks_that_take_more_for_new_look_less_often() -> None:
+    def looks(cases: list[Case]) -> float:
+        calls = sum(len(case.without_looks) for case in cases)
+        return sum(len(case.trace) for case in cases) / calls
+
+    _, cases = walked(REFERENCE, 0, 8)  # the two kinds take turns
+    assert looks(cases[::2]) > looks(cases[1::2])
+
+
+def test_each_case_of_hypothesis_has_a_seed_of_its_own_and_under_each_seed_another() -> None:
+    seeds = [[case.seed for case in searched(stateful.search, REFERENCE, number, USUAL)[1]] for number in (0, 1)]
+    assert all(len({*each}) > 1 for each in seeds)
+    assert not {*seeds[0]} & {*seeds[1]}
+
+
+def test_what_the_last_call_of_an_operation_said_is_said_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    def again(share: float) -> int:
+        monkeypatch.setattr(ahead, "SAID_AGAIN", share)
+        said = [
+            [call.arguments for call in trace.calls() if call.operation == "finish"]
+            for trace in traces(walked(REFERENCE, 0, 6)[1])
+        ]
+        payloads = [[dict(given).get("payload") for given in each] for each in said]
+        return sum(one == other for each in payloads for one, other in itertools.pairwise(each))
+
+    assert again(0.0) < again(1.0)
