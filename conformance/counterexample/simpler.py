@@ -1,4 +1,4 @@
-"""Traces with simpler values: that by default or the first of its type, a shorter text, a short time, nothing where that means the same."""
+"""Traces with simpler values: that by default, or the first of its type, a shorter text, a short time, a small number, or nothing."""
 
 from __future__ import annotations
 
@@ -9,9 +9,10 @@ from functools import partial
 
 from conformance.judge import kernel_facts
 from statemachines.compile import Compiled
+from statemachines.explore import bounds_of
 from statemachines.lifecycle import TypeUse
 from statemachines.rows import Call, Given, Trace, is_plain, values, with_argument, without_last_argument
-from statemachines.types import Bool, Enum, List, Optional, Ref, Text, Type
+from statemachines.types import Bool, Enum, Int, List, Optional, Ref, Text, Type
 from statemachines.words import Words
 
 
@@ -19,12 +20,12 @@ class Simpler:
     """Walks traces with simpler values of one life cycle."""
 
     def __init__(self, compiled: Compiled) -> None:
-        self._lifecycle = compiled.lifecycle
+        self._compiled, self._lifecycle = compiled, compiled.lifecycle
         self._facts = kernel_facts.of(compiled)
         self._words = Words(compiled.lifecycle)
 
     def values(self, trace: Trace) -> Iterator[Trace]:
-        """Walk the traces with one simpler value: the first of its type, a shorter text, a short time."""
+        """Walk the traces with one simpler value: the first of its type, a shorter text, a short time, one of the two least numbers."""
         for call in trace.calls():
             operation = self._lifecycle.operations.get(call.operation)
             for name, value in call.arguments:
@@ -98,6 +99,10 @@ class Simpler:
                 usual = [each for each in known if use.default is not None and _as_written(each) == use.default.text]
                 known = [*usual, *(each for each in known if each not in usual)]
                 yield from known[: known.index(value)] if value in known else []
+            case Int() if isinstance(value, int):
+                least = bounds_of(self._compiled, use)
+                first = least[0] if least is not None else 0
+                yield from (each for each in (first, first + 1) if each < value)
             case List() if isinstance(value, tuple):
                 yield from ((each,) for each in value if len(value) > 2)
                 yield from (value[:index] + value[index + 1 :] for index in range(len(value)))

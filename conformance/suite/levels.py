@@ -5,15 +5,17 @@ What only derived rows ask, no source states, and nobody breaks a must by it.
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Sequence
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 from conformance.judge import NO_REPLY, PRESENCE
 from conformance.suite.row_facts import calls_at_once, covers
 from conformance.verdict import Counterexample
 from statemachines.lifecycle import Row
 
+_OF_IDS: Final = re.compile(r"entities\.\w+\.id")
 Shown = Sequence[tuple[Row, Counterexample]]
 """The rows that failed, each with its counterexample."""
 
@@ -75,8 +77,10 @@ def is_one_fault(one: Counterexample, other: Counterexample) -> bool:
     Where nobody knows the cause of either, the calls of one that change something are calls of the other, in their order,
     or in any order where both show the same, or break one clause that is about nothing else, and whatever yes or no they say where
     one clause tells both; where somebody knows that of one, they are just those of the other. Where nothing has to change, both
-    show the same.
+    show the same. An id that was given before is one fault, whichever calls lead to it.
     """
+    if one.clause == other.clause and _OF_IDS.fullmatch(one.clause):
+        return True
     if one.cause and other.cause:
         return one.cause == other.cause
     if one.cause or other.cause:

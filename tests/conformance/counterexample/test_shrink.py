@@ -277,6 +277,16 @@ def test_a_call_leaves_out_its_last_argument_where_that_means_the_same() -> None
     assert list(simpler.left_out(Trace((start(1),)))) == []
 
 
+def test_a_number_becomes_one_of_the_two_least_that_its_type_has() -> None:
+    def tried(lifecycle: str, operation: str, name: str, number: int) -> list[object]:
+        traces = Simpler(load(lifecycle)).values(Trace((Call(1, operation, ((name, number),)),)))
+        return [dict(each.calls()[0].arguments)[name] for each in traces]
+
+    assert tried("job", "configure", "retention_ms", 1000) == [0, 1]
+    assert tried("job", "configure", "retention_ms", 1) == [0]
+    assert tried("thread-job", "llm_error", "http_status", 503) == [429, 430]
+
+
 def test_a_value_is_made_simpler_wherever_it_stands() -> None:
     """In one call alone it would be another thread, and another name; odd names and longer ones become plain, plain ones stay."""
     long = "x" * 200

@@ -171,6 +171,9 @@ def test_two_faults_that_take_no_call_that_changes_anything_are_two() -> None:
     assert not is_one_fault(replace(one, cause=""), other)
     assert is_one_fault(replace(one, changing=("start",)), replace(other, changing=("start",)))
     assert is_one_fault(replace(one, cause=""), replace(one, cause="", row="another row"))
+    ids = [replace(each, cause="", clause="entities.Job.id") for each in (one, other)]
+    assert is_one_fault(*ids), "an id came again, by other calls"
+    assert not is_one_fault(ids[0], replace(ids[1], clause="entities.Thread.id"))
 
 
 @pytest.mark.parametrize(("clause", "once"), [("messages.Ended.order", True), ("operations.messages.gives", False)])
