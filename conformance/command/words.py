@@ -9,16 +9,30 @@ import argparse
 import re
 from collections.abc import Callable
 from pathlib import Path
+from typing import NoReturn
 
 from conformance.__about__ import __version__
 from conformance.defaults import CALL_LIMIT, CHECKED, FAILURES, LANGUAGES, STEPS_EXPLORED
+from conformance.verdict import EXIT_USAGE
+from statemachines.diagnostics import did_you_mean
 
 _SPEC = "a file, a folder with rules.yaml, or the name of a shipped lifecycle"
 
 
+class _Parser(argparse.ArgumentParser):
+    """Says in a line what is wrong with the words of a command, and what may be meant."""
+
+    def error(self, message: str) -> NoReturn:
+        said = re.search(r"(invalid choice: '(.*)') \(choose from (.*)\)", message)
+        hint = did_you_mean(said[2], re.findall(r"[\w-]+", said[3])) if said else ""
+        if said and hint:
+            message = message[: said.end(1)]
+        self.exit(EXIT_USAGE, f"{self.prog}: error: {message}; {hint or f'`{self.prog} --help` tells more'}\n")
+
+
 def parser() -> argparse.ArgumentParser:
     """Return the parser of the whole command; what it finds has `command`, the name of the function that carries it out."""
-    whole = argparse.ArgumentParser(
+    whole = _Parser(
         prog="conformance",
         description="Checks implementations of background job life cycles against their specs.",
         allow_abbrev=False,

@@ -59,6 +59,13 @@ def _of_searches(proof: Proof) -> Iterator[str]:
     yield from (f"    missed     {_said(each)}" for each in missed)
 
 
+_DEAD: Final = {
+    "silent": "gives null for every call",
+    "constant": "gives the same for every call",
+    "echo": "gives back what it is called with",
+    "accepts_everything": "accepts every call, and does nothing",
+    "refuses_everything": "refuses every call",
+}
 _ABOUT_RACES: Final[Mapping[Outcome, str]] = {
     "found": "a row that makes calls at once finds it",
     "survives": "wrong, and only the search for two calls at once finds it",
@@ -95,7 +102,7 @@ def _of_rows(proof: Proof) -> Iterator[str]:
     for why, unasked in itertools.groupby(sorted(proof.unasked, key=itemgetter(1)), key=itemgetter(1)):
         yield f"No model is asked {', '.join(row for row, _ in unasked)}: {why}."
     for name, passed in proof.alive:
-        yield f"A system that answers nothing of use ({name.replace('_', ' ')}) passes {', '.join(passed)}."
+        yield f"A system that {_DEAD[name]} passes {', '.join(passed)}: say what must have come of the calls before, and not only what must not."
     if not proof.alive:
         yield "Every MUST row that applies fails against each system that answers nothing of use."
 

@@ -145,7 +145,8 @@ class RowWords:
         least = sum(1 for _, use in takes if use.default is None)
         if not least <= len(node.arguments) <= len(takes):
             wanted = ", ".join(name for name, _ in takes)
-            message = f"{node.name} takes ({wanted}), and {len(node.arguments)} arguments are given"
+            given = "1 argument is" if len(node.arguments) == 1 else f"{len(node.arguments)} arguments are"
+            message = f"{node.name} takes ({wanted}), and {given} given"
             raise ExpressionError("expression-type", node.at, message, "arguments stand in the order of `takes`")
         arguments = tuple(
             (name, checker.expect(part, scope, self._model.types.passed(use)))

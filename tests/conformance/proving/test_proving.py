@@ -15,6 +15,7 @@ from conformance.proving import Proof, as_page, as_plain, proved, trial
 from conformance.proving.proof import _idle, _prover
 from conformance.proving.search_alone import Searched, searched
 from conformance.proving.trial import Prover
+from conformance.stand_ins import dead_systems
 from conformance.suite import RowRunner
 from conformance.workers import spec_file
 from statemachines.compile import load
@@ -223,9 +224,14 @@ def test_a_page_says_what_came_of_it(proof: Proof) -> None:
     assert "--- survives: operations.drop.move" in text
     assert "Rows that find none of these mistakes: N2 (must)." in text
     assert "The search alone, without any row, finds" in text
-    assert (
-        "Every MUST row that applies fails against each system that answers nothing of use" not in text
-    )  # N2 claims hardly anything
+    assert "Every MUST row that applies fails against each system that answers nothing of use" not in text
+    assert "A system that gives the same for every call passes N2" in text  # it claims hardly anything
+
+
+def test_of_each_system_that_answers_nothing_of_use_a_page_says_what_it_does(proof: Proof) -> None:
+    names = dead_systems(load("thread-job"))
+    text = as_page(replace(proof, alive=[(name, ["N1"]) for name in names]))
+    assert sum("A system that " in line and "passes N1" in line for line in text) == len(names)
 
 
 def test_the_command_ends_as_the_proof_does_and_writes_json(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -202,7 +202,7 @@ def test_timers_that_run_are_shown_and_the_wait_for_each_is_offered() -> None:
         ("9999", "There is no step 9999"),
         ("1" * 5000, "There is no step 111"),
         ("begn(b1, 'x')", "did you mean 'begin'?"),
-        ("begin(b1)", "begin takes (boy, label, note), and 1 arguments are given"),
+        ("begin(b1)", "begin takes (boy, label, note), and 1 argument is given"),
         ("end(errand-1)", "An id stands in quotes: 'errand-1'."),
         ("begin(", "Not done: "),
         ("foo", "`help` lists what can be typed"),
