@@ -36,10 +36,9 @@ def test_what_is_kept_of_a_proof_is_counted_from_its_mistakes() -> None:
 
     mistakes = [mistake("found", by_the_search=True), mistake("survives", by_the_search=False), mistake("alike")]
     idle = [{"row": "N1", "level": "must"}, {"row": "N2", "level": "should"}]
-    proof = {"lifecycle": "one", "revision": 3, "mistakes": mistakes, "races": [{"outcome": "found"}]}
+    proof = {"lifecycle": "one", "revision": 3, "mistakes": mistakes}
     found = figures_of({**proof, "rows_that_find_nothing": idle, "dead_systems_that_pass": []}, "a1")
     assert found["asked"] == "a1"
-    assert found["races"] == {"found": 1}
     table = page_with(page_with("above <!-- figures: made by `python -m reports.proofs` -->\n", []), [found])
     assert table.startswith("above ")
     assert "| one 3 | 3 | 1 | 1 | 0 | 1 | 1 of 2 | N1 |" in table
