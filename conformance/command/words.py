@@ -19,7 +19,7 @@ from statemachines.diagnostics import did_you_mean
 _SPEC = "a file, a folder with rules.yaml, or the name of a shipped lifecycle"
 
 
-class _Parser(argparse.ArgumentParser):
+class _CommandParser(argparse.ArgumentParser):
     """Says in a line what is wrong with the words of a command, and what may be meant."""
 
     def error(self, message: str) -> NoReturn:
@@ -32,7 +32,7 @@ class _Parser(argparse.ArgumentParser):
 
 def parser() -> argparse.ArgumentParser:
     """Return the parser of the whole command; what it finds has `command`, the name of the function that carries it out."""
-    whole = _Parser(
+    whole = _CommandParser(
         prog="conformance",
         description="Checks implementations of background job life cycles against their specs.",
         allow_abbrev=False,

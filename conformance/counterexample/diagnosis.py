@@ -7,7 +7,7 @@ of every look, tells in words what the system does; or else the sentence is name
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import replace
 from functools import lru_cache
@@ -16,6 +16,7 @@ from typing import NamedTuple
 from conformance.counterexample.blame import Turn, blamed, is_about
 from conformance.counterexample.looks import every_look
 from conformance.counterexample.play import Played, Player, play
+from conformance.counterexample.text import named
 from conformance.judge import CallFailed, Case, Event, Lockstep, calls_of, kernel_facts, short
 from conformance.stand_ins import model_system
 from conformance.targets import open_system
@@ -41,8 +42,16 @@ class _Taken(NamedTuple):
     looks: tuple[Observed, ...]
 
 
-def diagnosed(case: Case, best: Played) -> Diagnosis | None:
-    """Return what a system seems to do that shows the finding of the shortest calls; None where the finding says all that is known."""
+def diagnosed(case: Case, best: Played, ids: Mapping[str, str]) -> Diagnosis | None:
+    """Return what a system seems to do that shows the finding of the shortest calls; None where the finding says all that is known.
+
+    `ids` are those of the calls by the names that the row has for them.
+    """
+    found = _diagnosed(case, best)
+    return found and replace(found, words=named(found.words, {value: name for name, value in ids.items()}))
+
+
+def _diagnosed(case: Case, best: Played) -> Diagnosis | None:
     finding = best.finding
     if finding is None or finding.kind not in _SHOWN or any(isinstance(step, AtOnce) for step in best.trace.steps):
         return None

@@ -281,7 +281,7 @@ def _shrunk(again: _Again, fits: Callable[[str, str], bool]) -> Counterexample |
         transcript=best.transcript,
         played=as_played(best.made, finding, order),
         ids=written.ids,
-        diagnosis=None if again.rounds > 1 or again.hangs or choice else diagnosed(case, best),
+        diagnosis=None if again.rounds > 1 or again.hangs or choice else diagnosed(case, best, written.ids),
     )
 
 

@@ -53,7 +53,7 @@ def as_row(compiled: Compiled, played: Played, *, claim: Claim = "expected", run
         for value, given in played.origins
         if given.step in names.reach and value not in names.plain
     }
-    expected, seen = _named(finding.expected, ids), _named(finding.seen, ids)
+    expected, seen = named(finding.expected, ids), named(finding.seen, ids)
     known = any(within(clause.path, finding.clause) for clause in compiled.kernel.clauses)
     covers = finding.clause if known else f"operations.{trace.calls()[-1].operation}"
     match claim:
@@ -98,7 +98,7 @@ def _alone(trace: Trace, value: str) -> bool:
     return any(value in dict(step.arguments).values() for step in trace.steps if isinstance(step, Call))
 
 
-def _named(text: str, ids: Mapping[str, str]) -> str:
+def named(text: str, ids: Mapping[str, str]) -> str:
     """Write the ids of one run as the replies that they came from, which every run has."""
     for value, reach in ids.items():
         text = text.replace(repr(value), reach)

@@ -56,13 +56,13 @@ TOLD: dict[str, tuple[str, str, str, str]] = {
         "thread-job",
         "LateCancelStamps",
         "operations.request_cancel.otherwise",
-        "all was right until `request_cancel('t1', 'job-1', 'user')` was called",
+        "all was right until `request_cancel('t1', job.job_id, 'user')` was called",
     ),
     "what is to be left alone": (
         "task-progress",
         "MessageWipesSummary",
         "operations.message",
-        "all was right until `message('task-1', 'assistant', {input: 20, output: 5}, [])` was called",
+        "all was right until `message(task.task_id, 'assistant', {input: 20, output: 5}, [])` was called",
     ),
 }
 
@@ -198,7 +198,7 @@ def test_it_says_since_when_only_as_far_as_somebody_looked() -> None:
         case.call("progress", {"task": first})
         (finding,) = case.faults
         best = play(compiled, adapter, symbolic(compiled, case.trace), wanted=[finding])
-        told = diagnosis.diagnosed(case, best)
+        told = diagnosis.diagnosed(case, best, {})
         assert told is not None
         assert told.words.startswith("wrong since `message(")
         assert told.words.endswith("or before")
