@@ -221,10 +221,12 @@ class Revisions:
         acting, judging = (self.old, self.new) if direction == "less" else (self.new, self.old)
         does, says = (setting.old, setting.new) if direction == "less" else (setting.new, setting.old)
         theirs = {row_hash(row) for row in acting.lifecycle.rows.values()}
-        rows = [row for row in judging.lifecycle.rows.values() if {*operations(row, judging)} <= self.common]
+        programs = RowCompiler(judging.lifecycle)
+        common = (row for row in judging.lifecycle.rows.values() if {*operations(row, judging)} <= self.common)
+        rows = [row for row in common if _is_typed(programs, row)]
         with closing(self._opened(acting, judging, does, says, {}, {})) as adapter:
             adapter.limit = STAND_IN_SECONDS
-            runner = RowRunner(judging, RowCompiler(judging.lifecycle).checked(), adapter, budget=USUAL_BUDGET.quick())
+            runner = RowRunner(judging, programs, adapter, budget=USUAL_BUDGET.quick())
             for row in sorted(rows, key=lambda each: row_hash(each) in theirs):
                 shown = None if makes_calls_at_once(row) else _shown_by(runner, row)
                 if shown is not None:
@@ -246,6 +248,13 @@ class Revisions:
                 if found is not None:
                     return replace(found, direction=direction)
         return None
+
+
+def _is_typed(programs: RowCompiler, row: Row) -> bool:
+    """Return whether a row has no faults: it may be about another change than the one that is made alone."""
+    before = len(programs.faults)
+    programs.program(row)
+    return len(programs.faults) == before
 
 
 def _shown_by(runner: RowRunner, row: Row) -> Shown | None:
