@@ -530,6 +530,15 @@ SCENARIOS: dict[type[Lie], str] = {
         "a = register('bash', 'x'); b = register('bash', 'y'); settle(a, 'ok', 'x'); settle(b, 'ok', 'y'); "
         "t = tool(poll=[a]); get(b)"
     ),
+    provoked.EarlyAbortTakesAll: (
+        "a = register('bash', 'x'); sink('refuse'); settle(a, 'ok', 'x'); aborted_tool(['nope']); wait(1_000)"
+    ),
+    replies.UpdatesSkipEnded: (
+        "a = register('bash', 'x'); b = register('bash', 'y'); settle(a, 'ok', 'x'); tool([a, b], listen=True)"
+    ),
+    reuse.EvictedIdIsTaken: (
+        "a = register('bash', 'x', 'id'); settle(a, 'ok', 'x'); wait(300_000); register('bash', 'y', 'id')"
+    ),
     ways.EarlyAbortWaitsForNothing: "a = aborted_tool(['nope']); tool_result(a)",
     ways.HeldIsToldTwice: "a = register('bash', 'x'); watch([a]); settle(a, 'ok', 'x'); tool(cancel=[a])",
     ways.OwedStays: (

@@ -191,6 +191,18 @@ class EarlyAbortIsNotSeen(Lie):
         return await self.tool(poll)
 
 
+class EarlyAbortTakesAll(Lie):
+    """A poll that was aborted before it was made takes all that waits to be delivered, whatever it names."""
+
+    row, calls = "E95", 5
+
+    async def aborted_tool(self, poll: Sequence[str] | None) -> Reply:
+        reply = await super().aborted_tool(poll)
+        for completion in [*self._queue]:
+            self._acknowledge(completion)
+        return reply
+
+
 class EarlyAbortCancels(Lie):
     """A poll that was aborted before it was made cancels what it would have waited for."""
 

@@ -87,6 +87,17 @@ class ProgressAfterReturn(Lie):
             call_at(now() + 250, lambda: self._report(call))
 
 
+class UpdatesSkipEnded(Lie):
+    """The updates of a call tell of the jobs that still run, and of no other."""
+
+    row, calls = "E96", 4
+
+    def _report(self, call: ToolCall) -> None:
+        if call.listen:
+            shown = [self._detail(job) for job in call.watched if job.status == "running"]
+            self._signal("progress", token=call.token, jobs=shown)
+
+
 class ProgressIsEmptyBesideCancel(Lie):
     """The updates of a call that cancelled something tell of no job."""
 

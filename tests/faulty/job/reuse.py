@@ -180,6 +180,15 @@ class ReusedAgainstDeclaration(Lie):
         super().__init__(id_reuse="no")
 
 
+class EvictedIdIsTaken(Lie):
+    """An id stays taken when its holder has left: who asks for it gets it with a suffix."""
+
+    row, calls = "E97", 4
+
+    def _taken(self, job_id: str) -> bool:
+        return super()._taken(job_id) or job_id in self._issued
+
+
 class SuffixIsCounted(Lie):
     """The suffix counts how many have the name so far, whether that id is free or not."""
 
