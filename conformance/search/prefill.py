@@ -35,11 +35,8 @@ from statemachines.rows import WAIT
 
 # Records far beyond what somebody may have thought enough: mostly so many, seldom more.
 MANY_CREATED = (60, 60, 60, 130)
-MANY_ENDED = (
-    30,
-    30,
-    66,
-)  # of them that have ended, where all of those stay: some keep what is asked in the bits of a number
+# Of them that have ended, where all of those stay: some systems keep what they are asked in the bits of a number.
+MANY_ENDED = (30, 30, 66)
 MANY_CALLS = (60, 60, 130)  # of one operation about one record: mostly so many, seldom more
 TWICE = 2  # calls of it change something before it is called so often
 FAR = 3  # times a retention limit, the same
