@@ -74,15 +74,14 @@ def test_what_only_comes_after_many_calls_is_seen_in_the_rows_of_either(tmp_path
     assert "less" in ways(found)
 
 
-def test_a_row_that_is_about_another_change_is_not_played_where_it_has_faults(tmp_path: Path) -> None:
-    edits = [
-        ("{over: letter.active}", "{late: letter.active}"),
-        ("requires: {too_many", "requires: {too_heavy: grams < 9, too_many"),
-        ("look(one.id).state == sent", "attempt(one.id).refused == late"),
-    ]
-    found = difference(tmp_path, *edits, old=POST)
-    assert found.grade == "breaking"
-    assert len(found.parts) > 1
+def test_a_row_that_has_faults_in_one_revision_is_not_played_there(tmp_path: Path) -> None:
+    """Who takes a code out of the rules may not have taken it out of the rows yet."""
+    strict = POST.replace("requires: {over: letter.active}", "otherwise: refused over").replace(
+        "tries > 6", "tries > 0"
+    )
+    old = strict.replace("look(one.id).state == sent", "attempt(one.id).refused == over")
+    found = difference(tmp_path, ("otherwise: refused over", "otherwise: unchanged"), old=old)
+    assert (found.grade, ways(found)) == ("loosening", ["more"])
 
 
 def test_a_creation_that_has_another_name_leaves_what_else_changed_to_be_seen(tmp_path: Path) -> None:
