@@ -206,3 +206,82 @@ def e19(s: Any) -> None:
     s.append_message(task, "seen")
     assert s.drain_messages(task) == ["one", "two"]
     do.has(s, task, messages=["seen"], status="completed")
+
+
+def e20(s: Any) -> None:
+    kept, told = do.watched(s), do.watched(s)
+    s.retain(kept)
+    s.mark_notified(told)
+    for task in (kept, told):
+        do.has(s, task, backgrounded=False)
+        assert not s.signal_resolved(task)
+
+
+def e21(s: Any) -> None:
+    first, second = do.agent(s), do.agent(s)
+    for task in (first, second, first):
+        s.foreground(task)
+        do.has(s, task, backgrounded=False)
+    do.has(s, second, backgrounded=True)
+
+
+def e22(s: Any) -> None:
+    session, child = do.session(s, "hello"), do.agent(s, parent="main")
+    s.abort_parent("main")
+    for task in (session, do.main(s), do.agent(s), child):
+        s.append_message(task, "next")
+        do.has(s, task, notified=False)
+    do.silent(s)
+    s.kill(session)
+    s.append_message(session, "last")
+    assert [each[0] for each in do.events(s)] == [session]
+
+
+def e23(s: Any) -> None:
+    tasks = [do.main(s), do.session(s, "hello"), do.agent(s)]
+    for task in tasks:
+        s.mark_notified(task)
+    s.evict()
+    for task in tasks:
+        do.has(s, task, status="running")
+    s.complete(tasks[0], "x")
+    s.evict()
+    assert s.get(tasks[0]) is None
+
+
+def e24(s: Any) -> None:
+    session = do.session(s, "hello")
+    s.foreground(session)
+    assert s.output(session) == ["hello"]
+    s.append_message(session, "next")
+    assert s.output(session) == ["hello", "next"]
+
+
+def e25(s: Any) -> None:
+    tasks = [do.session(s, "hello"), do.watched(s), do.agent(s)]
+    s.retain(tasks[2])
+    for task in tasks:
+        s.complete(task, "x")
+        s.background(task)
+        assert not s.aborted(task)
+    s.kill(do.agent(s, parent="main"))
+    assert not any(s.aborted(task) for task in tasks)
+
+
+def e26(s: Any) -> None:
+    main, agent = do.main(s), do.agent(s, tool_use_id="tool-1")
+    for task in (main, agent):
+        s.summarize(task, "reading")
+        s.complete(task, "x")
+    s.notify(agent)
+    assert [each["tool_use_id"] for each in s.notifications()] == [None, "tool-1"]
+
+
+def e27(s: Any) -> None:
+    for end in (lambda task: s.complete(task, "x"), lambda task: s.fail(task, "x"), s.kill):
+        task = do.agent(s)
+        s.append_message(task, "one")
+        s.append_message(task, "two")
+        before = do.shown(s, task)["messages"]
+        end(task)
+        do.has(s, task, messages=before)

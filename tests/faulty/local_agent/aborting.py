@@ -131,3 +131,25 @@ class AbortReachesNamesThatBeginAlike(Lie):
         for task in self._running():
             if any(each is not None and each.startswith(name) for each in (task.parent, task.controller)):
                 task.aborted = True
+
+
+class EndOfSessionAborts(Lie):
+    """A session that completes aborts its query, which is over."""
+
+    row, calls = "E25", 3
+
+    def _finish_main(self, task: AgentTask, status: str) -> None:
+        super()._finish_main(task, status)
+        task.aborted = task.session
+
+
+class KillAbortsEnded(Lie):
+    """The kill of a child aborts agents that had completed and that nobody shares an abort controller with."""
+
+    row, calls = "E25", 5
+
+    def _abort(self, task: AgentTask) -> None:
+        super()._abort(task)
+        for other in self._tasks.values():
+            if other.status == "completed" and task.parent is not None:
+                other.aborted = True

@@ -283,3 +283,13 @@ class ClearEmptiesQueues(Lie):
         with self._locked():
             for task in self._running():
                 self._drain(task)
+
+
+class AgentsKeepLastMessage(Lie):
+    """An agent that ends keeps only its last message, as a main session that completes does."""
+
+    row, calls = "E27", 5
+
+    def _end(self, task: AgentTask, status: str) -> None:
+        super()._end(task, status)
+        task.messages = task.messages[-1:]

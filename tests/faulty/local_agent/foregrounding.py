@@ -246,3 +246,44 @@ class EndStopsEveryTimer(Lie):
         with self._locked():
             for each in self._tasks.values():
                 each.background_at = None
+
+
+class RetainSendsBack(Lie):
+    """A task that somebody keeps counts as in the background."""
+
+    row, calls = "E20", 3
+
+    def retain(self, task: str) -> None:
+        super().retain(task)
+        if found := self._find(task):
+            found.backgrounded = True
+
+
+class MarkResolvesSignal(Lie):
+    """Whoever waits for a task to go to the background is told when the task is taken to be told of."""
+
+    row, calls = "E20", 3
+
+    def mark_notified(self, task: str) -> None:
+        super().mark_notified(task)
+        if found := self._find(task):
+            found.signal_resolved = True
+
+
+class SentBackStaysBack(Lie):
+    """A task that another one sent to the background does not leave it again."""
+
+    row, calls = "E21", 6
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._sent_back: set[str] = set()
+
+    def _send_back(self, task: AgentTask) -> None:
+        super()._send_back(task)
+        self._sent_back.add(task.task_id)
+
+    def _foreground(self, task: AgentTask) -> list[str]:
+        messages = super()._foreground(task)
+        task.backgrounded = task.task_id in self._sent_back
+        return messages

@@ -257,3 +257,44 @@ class OnlyAgentsGoToBackground(Lie):
     def _background(self, task: AgentTask) -> None:
         if not task.main:
             super()._background(task)
+
+
+class SessionStopsAtItsFirstEvent(Lie):
+    """A background session says at its next event that it stopped, though nobody has aborted it."""
+
+    row, calls = "E22", 3
+
+    def _append(self, task: AgentTask, text: str) -> None:
+        super()._append(task, text)
+        if task.session:
+            self._notice_abort(task)
+
+
+class AgentsNoticeAborts(Lie):
+    """An agent that was aborted says at its next message that it stopped, as a session does."""
+
+    row, calls = "E22", 4
+
+    def _append(self, task: AgentTask, text: str) -> None:
+        super()._append(task, text)
+        if task.aborted:
+            self._notice_abort(task)
+
+
+class ToldSessionLeaves(Lie):
+    """A main session that was told of leaves, though it runs."""
+
+    row, calls = "E23", 4
+
+    def _may_leave(self, task: AgentTask) -> bool:
+        return super()._may_leave(task) or (task.main and task.notified)
+
+
+class WatchedSessionHasNoTranscript(Lie):
+    """The transcript of a session can be read only while it is in the background."""
+
+    row, calls = "E24", 3
+
+    def output(self, task: str) -> list[str]:
+        found = self._find(task)
+        return super().output(task) if found and found.backgrounded else []

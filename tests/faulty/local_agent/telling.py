@@ -164,3 +164,13 @@ class FailedMainTellsAgainstDeclaration(Lie):
     row, calls = "X25", 3
     right = FailsLikeAgents
     declares = right.declares
+
+
+class SummaryIsToolUse(Lie):
+    """What is told of a task that belongs to no tool use carries its summary in place of one."""
+
+    row, calls = "E26", 4
+
+    def _notification(self, task: AgentTask) -> Reply:
+        told = super()._notification(task)
+        return {**told, "tool_use_id": task.tool_use_id or task.summary}
