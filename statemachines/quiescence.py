@@ -48,7 +48,11 @@ def settled(model: BaseModel) -> Iterator[tuple[BaseModel, list[Outcome]]]:
 def _next(model: BaseModel, frozen: Any, *, one: bool) -> Iterator[tuple[BaseModel, list[Outcome]]]:
     """Walk what may come next: all the steps that can be taken now, if none takes another one away, or each of them."""
     steps = model.thawed(frozen).forced()
-    if not one and len(steps) > 1 and _in_each_others_way(model, frozen, steps):
+    if not one and len(steps) > 1:
+        there, back = (_all_taken(model, frozen, each) for each in (steps, steps[::-1]))
+        if there is not None and back is not None and there[0].freeze() == back[0].freeze():
+            yield there
+            return
         for step in steps:
             then = model.thawed(frozen)
             with suppress(Impossible):
@@ -62,35 +66,28 @@ def _next(model: BaseModel, frozen: Any, *, one: bool) -> Iterator[tuple[BaseMod
         yield then, taken
 
 
+def _all_taken(
+    model: BaseModel, frozen: Any, steps: Iterable[tuple[int, tuple[Any, ...]]]
+) -> tuple[BaseModel, list[Outcome]] | None:
+    """Return what some steps lead to, one after the other; None where one cannot be, or need not be taken any more, in its turn.
+
+    Of any two the one comes first in these steps, and the other in those the other way round.
+    """
+    then, taken = model.thawed(frozen), []
+    with suppress(Impossible):
+        for step in steps:
+            if step not in then.forced():
+                return None
+            taken.append(then.take(*step))
+        return then, taken
+    return None
+
+
 def _signals(taken: Iterable[Outcome]) -> tuple[tuple[str, ...], frozenset[str]]:
     """Return what signals steps have to send, in whatever order, and which they may: two ways to one state differ by them."""
     sent = [each for each in taken if each.signals or each.may or each.again]
     needed = sorted(repr(signal) for each in sent for signal in (*each.signals, *each.again))
     return tuple(needed), frozenset(repr(signal) for each in sent for signal in (*each.may, *each.again))
-
-
-def _in_each_others_way(model: BaseModel, frozen: Any, steps: list[tuple[int, tuple[Any, ...]]]) -> bool:
-    """Return whether one of some steps takes another one away or cannot be, or what they lead to depends on their order."""
-    with suppress(Impossible):
-        for step in steps:
-            then = model.thawed(frozen)
-            then.take(*step)
-            left = then.forced()
-            if any(other not in left for other in steps if other != step):
-                return True
-        ends = [_after(model, frozen, each) for each in (steps, steps[::-1])]
-        return None in ends or ends[0] != ends[1]
-    return True
-
-
-def _after(model: BaseModel, frozen: Any, steps: Iterable[tuple[int, tuple[Any, ...]]]) -> Any:
-    """Return the state after some steps, one after the other; None where one need not be taken any more when its turn comes."""
-    then = model.thawed(frozen)
-    for step in steps:
-        if step not in then.forced():
-            return None
-        then.take(*step)
-    return then.freeze()
 
 
 def unasked(frozen: Any, like: BaseModel, but: Container[int] = ()) -> Iterator[tuple[BaseModel, list[Outcome]]]:
