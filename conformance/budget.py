@@ -49,9 +49,8 @@ class Budget:
     linearized_of_few: int = 60  # calls at once of so few callers whose every order is searched
     few_told: int = 4  # messages of which a step of the system's own may tell any first, beside another one
     nodes: int = 20_000  # steps of such a search before it gives up
-    explain_steps: int = (
-        10_000  # calls on configurations, judged again to find a clause without which a divergence is explained
-    )
+    explain_steps: int = 10_000
+    """Configurations that are looked at as calls are judged again, to find a clause without which a divergence is explained."""
     readings: int = 3  # copies that are looked at again after every call
 
     # A counterexample again

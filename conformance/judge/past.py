@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -35,7 +36,8 @@ class Past:
     told        what replies told of the instants at which it did something; None where nobody has asked
     read        the policies that decided something
     uncertain   not every way was looked at
-    steps       how many calls were judged again, each on so many configurations, and the steps of searches for their orders
+    steps       what it has cost to judge calls again: for each the configurations that were looked at, those that steps of the
+                system's own lead to included, and the steps of a search for the order of calls at once
     """
 
     def __init__(self, compiled: Compiled, declaration: Declaration, budget: Budget) -> None:
@@ -74,9 +76,14 @@ class Past:
         return [path for path in (*sentences, *choices) if path not in self.left_out]
 
     def again(
-        self, left_out: Sequence[str], *, refuted: bool = False, deviating: Sequence[str] | None = None
+        self,
+        left_out: Sequence[str],
+        *,
+        refuted: bool = False,
+        deviating: Sequence[str] | None = None,
+        most: float = math.inf,
     ) -> Lockstep | None:
-        """Judge all but the last event again, without some sentences; None where that is refuted.
+        """Judge all but the last event again, without some sentences; None where that is refuted, or more `steps` are made than `most`.
 
         `refuted` goes on all the same, as that model would have it.
         """
@@ -88,7 +95,7 @@ class Past:
         for event in self.events[:-1]:
             diverges = self.explained(other, event) is not None
             self.uncertain = self.uncertain or other.capped
-            if (diverges or other.capped) and not refuted:
+            if self.steps > most or ((diverges or other.capped) and not refuted):
                 return None
             if diverges:
                 other.go_on(event)
@@ -96,11 +103,11 @@ class Past:
 
     def explained(self, other: Lockstep, event: Event) -> Finding | None:
         """Judge an event of the case again; take note of what that costs."""
-        self.steps += len(other.configurations) - other.stepper.nodes
+        self.steps -= other.stepper.nodes
         try:
             return other.advance(event)
         finally:
-            self.steps += other.stepper.nodes
+            self.steps += other.stepper.nodes + other.cost
 
     def holds_still(self) -> bool:
         """Return whether all of it is explained, too, where no time passes but in `wait`."""
