@@ -7,7 +7,9 @@ from typing import Any, ClassVar
 
 import pytest
 
-from conformance.judge import Case
+from conformance.budget import USUAL
+from conformance.judge import Case, Finding
+from conformance.judge.lockstep import Lockstep
 from conformance.references.thread_job import ThreadJobs
 from conformance.refused import Refused
 from conformance.verdict import Verdict
@@ -180,6 +182,24 @@ def test_the_whole_model_may_come_to_what_only_one_that_lacks_a_sentence_does() 
         ]
         assert case.finding is not None
         assert case.finding.clause == "operations.finish.signal.BoundaryRequested"
+
+
+def test_what_steps_of_its_own_lead_to_counts_for_what_an_explanation_may_cost(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each event of such a case costs more than hundred configurations, so that one explanation alone took minutes."""
+    advance, costs = Lockstep.advance, list[int]()
+
+    def counted(self: Lockstep, event: Any) -> Finding | None:
+        found = advance(self, event)
+        costs.append(self.cost)
+        return found
+
+    watched = Watched(LEAVING, replace(USUAL, explain_steps=300))
+    for name in "abcdefgh":
+        watched.must("start", gives={"job": name})
+        watched.must("stop", name)
+    monkeypatch.setattr(Lockstep, "advance", counted)
+    assert watched("start", refused="no") is not None
+    assert sum(costs) < 3 * (300 + 2**8)  # it is sought three times, and the last event may cost more than is left
 
 
 TELLING = compile_text(
