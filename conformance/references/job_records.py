@@ -243,7 +243,7 @@ class JobRecords(Deliveries):
         """Tell the body to stop, and do not wait for it."""
         self._end(job, "cancelled")
         self._signal("abort_signalled", job=job.job_id)
-        if job.last_words is not None:
+        if job.last_words is not None and not job.work.done():
             job.work.set_exception(BodyFailed(job.last_words))
 
     def _end(self, job: JobRecord, status: str) -> None:

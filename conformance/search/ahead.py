@@ -24,7 +24,9 @@ TRIES = 4  # of arguments, to find some with which a call does something
 UNTIL = 0.7  # of the waits end at an instant at which something may change, or beside it, where there is one
 LEFT_OUT = 0.85  # of the arguments are left out that a walk seldom gives
 SAID_AGAIN = 0.15  # of the calls say what the last one of their operation said: who compares with what was there takes it for no news
+ABOUT_ONE = 0.5  # of the ways are about one record and its kin, as far as their calls can be: what a system mixes up takes several of them
 ANYHOW = 0.15  # of the calls are taken that do nothing, though another might
+OF_LAST = 0.6  # of them are about the record of the last call
 LATER = 0.8  # what a call is worth less for each one before it
 NEW = 1.0  # a call that is worth as much comes to something new
 MOST_OPEN = 5  # timers and steps of its own that may come at an instant; each makes twice as many ways
@@ -82,9 +84,10 @@ class Ahead:
     def _tried(self, model: BaseModel, story: Story) -> Descent:
         """Go one way on a model, at random."""
         way = Descent()
+        one = self._one_record(model, story) if self.chooser.random() < ABOUT_ONE else ""
         for number in range(CALLS):
             name = self.named()
-            arguments = self.arguments(model, name)
+            arguments = self.arguments(model, name, one)
             if arguments is None:
                 continue
             if self.chooser.random() < SAID_AGAIN:
@@ -150,16 +153,38 @@ class Ahead:
         model.wait(ms, most=MOST_FIRED)
         return [*found, *self.situations.became(before, model, "wait", story)]
 
-    def arguments(self, model: BaseModel, name: str) -> dict[str, Any] | None:
-        """Draw arguments for a call on a model: mostly such that it does something; None where there are none."""
+    def _one_record(self, model: BaseModel, story: Story) -> str:
+        """Choose the id of a record: that of the last call, or any; an empty text where there is none."""
+        ids = [each for each in self.situations.ids(model).values() if each]
+        if isinstance(story.about, str) and self.chooser.random() < OF_LAST:
+            return story.about
+        return self.chooser.choice(self.chooser.choice(ids)) if ids else ""
+
+    def arguments(self, model: BaseModel, name: str, one: str = "") -> dict[str, Any] | None:
+        """Draw arguments for a call on a model, about `one` record or its kin if there is one: mostly such that it does something.
+
+        None where there are none.
+        """
         if name == "wait":
             until = self.instants.waits(model) if self.chooser.random() < UNTIL else []
             return {"ms": self.chooser.choice(until or WAITS)}
         found: dict[str, Any] | None = None
+        related = self.situations.related(model, one) if one else {}
         for drawn in itertools.islice(self.driver.draws_for(model, name, self.chooser), TRIES):
             found = self._few(name, drawn)
+            if found is not None and related:
+                found |= self._about(name, found, related)
             if found is None or self.chooser.random() < ANYHOW or model.decide(name, found).accept:
                 break
+        return found
+
+    def _about(self, name: str, drawn: Mapping[str, Any], related: Mapping[str, list[str]]) -> dict[str, Any]:
+        """Return those of some arguments that name a record, or several, with some that are related in their place."""
+        found = dict[str, Any]()
+        for parameter, entity, several in self.situations.naming[name]:
+            if drawn.get(parameter) is not None and entity in related:
+                one = self.chooser.choice(related[entity])
+                found[parameter] = [one] if several else one
         return found
 
     def _few(self, name: str, drawn: dict[str, Any] | None) -> dict[str, Any] | None:

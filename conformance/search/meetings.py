@@ -8,13 +8,16 @@ from __future__ import annotations
 
 import contextlib
 import itertools
+import math
 import random
 from collections import Counter
 from collections.abc import Hashable, Sequence
 from typing import Any
 
 from conformance.judge import endless
+from conformance.search.situations import Situations
 from conformance.search.stateful import Driver
+from conformance.search.walks import usual
 from statemachines import kernel
 from statemachines.compile import Compiled
 from statemachines.expression import python_name
@@ -23,7 +26,10 @@ from statemachines.types import List, Ref, present
 
 CLASHING = 24.0  # as much as others those are worth in which one call makes a difference to the other, or both change one record
 TAKING = 32.0  # the same where one asks for the id that the other may be given
+GIVEN = 0.5  # of the calls are given all that was drawn
+LEFT_OUT = 0.7  # of what may be left out is, in the others
 ALIKE = 0.8  # of the pairs are about one record, if they can be
+SEVERAL = 0.5  # of those that name several name others as well
 FORESEEN = 0.5  # of those of which one may choose an id while the other is given one: it chooses the one that looks as if it came next
 CANDIDATES = 10  # meetings that are tried on the model in a situation, of which one is made
 
@@ -40,6 +46,7 @@ class Meetings:
         self._entities = {each.name: python_name(each.collection) for each in compiled.kernel.entities}
         self._operations = {each.name: each for each in compiled.kernel.operations}
         self._pairs, self._chooser = pairs, chooser
+        self._situations = Situations(compiled)
         self._met: Counter[Hashable] = Counter()
 
     def best(
@@ -69,11 +76,13 @@ class Meetings:
     def _possible(self, driver: Driver, pair: Pair, waiting: dict[str, dict[str, Any]]) -> Calls | None:
         """Return two calls that may be made at once, mostly about one record; None where there are none to make."""
         one, other = pair
-        first, second = (waiting.get(each.name) or driver.drawn(each.name, self._chooser) for each in pair)
+        first, second = (
+            waiting.get(each.name) or self._few(each, driver.drawn(each.name, self._chooser)) for each in pair
+        )
         if first is None or second is None:
             return None
         if self._chooser.random() < ALIKE:
-            second = _about_the_same(driver, (one, first), (other, second))
+            second = self._about_the_same(driver, (one.name, first), (other.name, second))
         foreseen = _foreseen(driver, (one, first), (other, second))
         if foreseen is not None and self._chooser.random() < FORESEEN:
             first, second = foreseen
@@ -81,6 +90,32 @@ class Meetings:
         if endless(driver.case.judge.lockstep, [[call] for call in calls]):
             return None
         return None if driver.astray(calls) or driver.astray(calls[::-1]) else calls
+
+    def _few(self, operation: kernel.Operation, drawn: dict[str, Any] | None) -> dict[str, Any] | None:
+        """Leave out, of half of the calls, most of what may be left out: with all of it at once most of them are refused, or alike."""
+        if drawn is None or self._chooser.random() < GIVEN:
+            return drawn
+        optional = {each.name for each in operation.parameters if each.default is not None}
+        return {
+            name: value for name, value in drawn.items() if name not in optional or self._chooser.random() > LEFT_OUT
+        }
+
+    def _about_the_same(self, driver: Driver, one: Asked, other: Asked) -> dict[str, Any]:
+        """Return the arguments of the other call, about the records of the first, those that these belong to, and their kin."""
+        records: dict[str, list[str]] = {}
+        for parameter, entity, _ in self._situations.naming[one[0]]:
+            value = one[1].get(parameter)
+            for each in (each for each in (value if isinstance(value, list) else [value]) if isinstance(each, str)):
+                owners = {owner: [identity] for owner, identity in driver.owners(entity, each).items()}
+                kin = self._situations.related(driver.case.judge.model, each)
+                records = {**kin, **owners, **records, entity: [*records.get(entity, ()), each]}
+        changed = dict[str, Any]()
+        for parameter, entity, several in self._situations.naming[other[0]]:
+            if entity in records and other[1].get(parameter) is not None:
+                same = self._chooser.choice(records[entity])
+                more = other[1][parameter] if several and self._chooser.random() < SEVERAL else []
+                changed[parameter] = list(dict.fromkeys([*more, same])) if several else same
+        return {**other[1], **changed}
 
     def _worth(self, driver: Driver, calls: Calls) -> tuple[float, Hashable]:
         """Return how much a meeting is worth now, and what it is: the operations, what they come to, and the records' states."""
@@ -91,7 +126,8 @@ class Meetings:
         taken = all(changes) and self._may_take(driver, model, calls)
         standing = Counter(self._standing(model, *each, does) for each, does in zip(calls, changes, strict=True))
         what = (clashes, taken, frozenset(standing.items()))
-        return (TAKING if taken else CLASHING if clashes else 1.0) / (1 + self._met[what]), what
+        often = math.prod(usual(self._operations[name]) for name, _ in calls)
+        return often * (TAKING if taken else CLASHING if clashes else 1.0) / (1 + self._met[what]), what
 
     def _may_take(self, driver: Driver, model: BaseModel, calls: Calls) -> bool:
         """Return whether one call asks for the id that the other may be given meanwhile."""
@@ -150,21 +186,6 @@ def _changed(before: tuple[Any, ...], after: tuple[Any, ...]) -> Changes:
         elif old != new:
             found.add((place, 0))
     return found
-
-
-def _about_the_same(
-    driver: Driver,
-    one: tuple[kernel.Operation, dict[str, Any]],
-    other: tuple[kernel.Operation, dict[str, Any]],
-) -> dict[str, Any]:
-    """Return the arguments of the other call, about the records of the first and those that these belong to."""
-    records: dict[str, Any] = {}
-    for each in one[0].parameters:
-        value = one[1].get(each.name)
-        if each.entity and isinstance(value, str):
-            records = {**driver.owners(each.entity, value), **records, each.entity: value}
-    changed = {each.name: records[each.entity] for each in other[0].parameters if each.entity in records}
-    return {**other[1], **changed}
 
 
 def _foreseen(

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import itertools
 import random
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from functools import partial
 from typing import Any
 
@@ -44,10 +44,14 @@ def search(
     after: Callable[[Driver], object],
     faults: Faults,
     first: int = 0,
+    at_once: Collection[str] = (),
 ) -> None:
-    """Make pairs of calls at once, as many as the budget says, or until enough is found; `first` is the number of the first situation."""
+    """Make pairs of calls at once, as many as the budget says, or until enough is found; `first` is the number of the first situation.
+
+    `at_once` are operations that rows call at once: those of whoever tests may be, too, then.
+    """
     chooser = random.Random(f"{number}/{first}")
-    pairs = list(_pairs(compiled, adapter))
+    pairs = list(_pairs(compiled, adapter, at_once))
     chooser.shuffle(pairs)
     meetings = Meetings(compiled, pairs, chooser)
     full = prefills(compiled, adapter.declaration, min(MOST_FULL, budget.prefilled))[1:]
@@ -79,9 +83,10 @@ def search(
         after(driver)
 
 
-def _pairs(compiled: Compiled, adapter: Adapter) -> list[Pair]:
-    """List every two operations of which one changes something; not those of whoever tests."""
-    offered = [each for each in compiled.kernel.operations if adapter.offers(each.name) and not each.control]
+def _pairs(compiled: Compiled, adapter: Adapter, at_once: Collection[str]) -> list[Pair]:
+    """List every two operations of which one changes something; not those of whoever tests, unless rows call them at once."""
+    operations = [each for each in compiled.kernel.operations if not each.control or each.name in at_once]
+    offered = [each for each in operations if adapter.offers(each.name)]
     every = itertools.combinations_with_replacement(offered, 2)
     found = [(one, other) for one, other in every if one.effects or other.effects]
     return [pair for pair in found for _ in range(BOTH_CHANGE if all(each.effects for each in pair) else 1)]

@@ -16,7 +16,7 @@ from conformance.search.story import Label, Story
 from statemachines import kernel
 from statemachines.compile import Compiled
 from statemachines.model import BaseModel, Decision
-from statemachines.types import Text, present
+from statemachines.types import Id, List, Text, present
 
 KIN = 12  # records of an entity that are looked at for those that have to do with a call's
 SENTENCE, CALL, PAIR, COUNT = 8.0, 4.0, 2.0, 1.0  # how much a new situation of a kind is worth
@@ -43,6 +43,8 @@ class Situations:
             operation.name: [each.name for each in operation.parameters if takes_a_name(compiled, each)]
             for operation in source.operations
         }
+        self.naming = {each.name: [*_naming(each)] for each in source.operations}
+        """By operation, the parameters that name a record, or several, each with the entity, and whether it is several."""
         self._minted = [each for each in self._entities.values() if not each.fixed]
         self._fixed = [each for each in self._entities.values() if each.fixed and each.is_told_apart]
         self._small, self._maybe = with_few_values(source.variables)
@@ -201,6 +203,17 @@ class Situations:
             if other is not record and (other in links or key in links or not links.isdisjoint(each.links(other)))
         }
 
+    def related(self, model: BaseModel, identity: str) -> dict[str, list[str]]:
+        """Return the ids of the record of an id, and of its kin, by entity; nothing for an id that no record has."""
+        holder = self._holder(model, identity)
+        if holder is None:
+            return {}
+        found = {holder.name: [identity]}
+        for each, records in self._kin(model, holder, identity).items():
+            if isinstance(each, str):
+                found.setdefault(records.name, []).append(each)
+        return found
+
     def _holder(self, model: BaseModel, identity: str) -> Records | None:
         """Return the records that come and go among which that of an id is."""
         return next((each for each in self._minted if identity in each.live(model)), None)
@@ -264,6 +277,15 @@ class Situations:
     def ids(self, model: BaseModel) -> dict[str, list[str]]:
         """Return the ids of the records that may come and go, by entity."""
         return {each.name: list(each.live(model)) for each in self._minted}
+
+
+def _naming(operation: kernel.Operation) -> Iterator[tuple[str, str, bool]]:
+    for each in operation.parameters:
+        kind = present(each.type)
+        several = isinstance(kind, List) and isinstance(kind.item, Id)
+        entity = kind.item.entity if isinstance(kind, List) and isinstance(kind.item, Id) else each.entity
+        if entity:
+            yield each.name, entity, several
 
 
 def takes_a_name(compiled: Compiled, parameter: kernel.Parameter) -> bool:

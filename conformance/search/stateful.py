@@ -39,6 +39,7 @@ WAITS = (1, 7, 1000, 60_000, 86_400_000)  # milliseconds: time alone must not ch
 NOTHING = 0.08  # of the draws have nothing in each argument that may hold nothing
 EMPTY: tuple[Any, ...] = (0, "", [])  # and what is false
 MANY_UNKNOWN = 5  # ids that nobody has, in one list
+FEW_ASKED = 2  # values of an argument of an observer, such as owners, up to which each look asks with all of them
 EACH_END = 6  # records of an entity, of the oldest and of the newest ones, that are looked at last of all
 # States that steps of its own may lead to after a call: the judge follows each of them at every look.
 MOST_REACHED = 128
@@ -76,6 +77,7 @@ class Driver:
         self._draws = budget.draws
         self._choosers = _choosers(compiled)
         self.gone = Gone(compiled.kernel)
+        self._turn = 0  # of the looks
         self._observers = [each for each in kernel_facts.of(compiled).observers() if adapter.offers(each.name)]
 
     @property
@@ -301,7 +303,7 @@ class Driver:
 
         A look that finds nothing wrong is noted as such: mostly a fault shows without it.
         """
-        self._look_at(calls, self.gone.came_or_left())
+        self._look_at(calls, self.gone.came_or_left(), whole=False)
 
     def look_at(self, arguments: dict[str, Any], chooser: random.Random) -> tuple[str, dict[str, Any]] | None:
         """Draw a look that tells of what a call with these arguments is about; None where there is none to be made."""
@@ -310,7 +312,7 @@ class Driver:
             (each.name, chosen)
             for each in self._observers
             if not self.faults.broken.shuns(each.name)
-            for chosen in self._about(each, arguments, {})
+            for chosen in self._about(each, arguments, {}, whole=True)
         ]
         looks = [each for each in asked if not about.isdisjoint(map(repr, each[1].values()))] or asked
         look = chooser.choice(looks) if looks else None
@@ -325,12 +327,14 @@ class Driver:
         for entity in (each for each in self._compiled.kernel.entities if not each.fixed):
             keys = [*getattr(model, python_name(entity.collection))]
             there[entity.name] = list(dict.fromkeys([*keys[:EACH_END], *keys[-EACH_END:]]))
-        self._look_at(({},), there)
+        self._look_at(({},), there, whole=True)
 
-    def _look_at(self, calls: Sequence[dict[str, Any]], changed: dict[str, list[str]]) -> None:
+    def _look_at(self, calls: Sequence[dict[str, Any]], changed: dict[str, list[str]], *, whole: bool) -> None:
+        self._turn += 1
         for operation in self._observers:
             asked: list[dict[str, Any]] = []
-            for chosen in itertools.chain(*(self._about(operation, arguments, changed) for arguments in calls)):
+            looks = (self._about(operation, arguments, changed, whole=whole) for arguments in calls)
+            for chosen in itertools.chain.from_iterable(looks):
                 if chosen in asked or self.faults.broken.shuns(operation.name):
                     continue
                 asked.append(chosen)
@@ -339,9 +343,13 @@ class Driver:
                     self.case.looks.add(len(self.case.trace) - 1)
 
     def _about(
-        self, operation: kernel.Operation, arguments: dict[str, Any], changed: dict[str, list[str]]
+        self, operation: kernel.Operation, arguments: dict[str, Any], changed: dict[str, list[str]], *, whole: bool
     ) -> list[dict[str, Any]]:
-        """Return the arguments to ask an observer with: all fixed records, no list and a whole one, its call's records, what came or left."""
+        """Return the arguments to ask an observer with: no list and a whole one, its call's records, what came or left.
+
+        Of what else it may be asked with that is all in a `whole` look, and in others no owner, that of the call, and one more in turn;
+        of fixed records, such as threads, all where the call names none of them: each look costs as much as a call.
+        """
         found: list[dict[str, Any]] = [{}]
         for parameter, chooser in self._choosers[operation.name]:
             name = parameter.name
@@ -354,6 +362,9 @@ class Driver:
                 values = [*(each for each in every if each is ABSENT), max(lists, key=len, default=[])]
             else:
                 values = list(chooser(self.case.judge.model))
+                if not whole and len(values) > FEW_ASKED and (entity is None or name in arguments):
+                    some = (ABSENT, arguments.get(name, ABSENT), values[self._turn % len(values)])
+                    values = [each for each in values if each in some]
             found = [chosen if value is ABSENT else {**chosen, name: value} for chosen in found for value in values]
         return found
 

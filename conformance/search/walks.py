@@ -117,7 +117,7 @@ class SteeredWalk:
             name: {part.name for part in each.parameters if not (_names_records(part) or takes_a_name(compiled, part))}
             for name, each in self._operations.items()
         } | {"wait": set()}
-        weights = {name: chooser.choice(LIKED) * _usual(each) for name, each in self._operations.items()}
+        weights = {name: chooser.choice(LIKED) * usual(each) for name, each in self._operations.items()}
         if driver.case.adapter.declaration.clock in MOVED:
             weights["wait"] = chooser.choice(LIKED) * WAITED
         optional = [
@@ -273,7 +273,7 @@ class SteeredWalk:
         return {name: drawn[name] for name in plain if name in made.arguments and name in drawn}
 
 
-def _usual(operation: kernel.Operation) -> float:
+def usual(operation: kernel.Operation) -> float:
     """Return how often an operation is tried: seldom one that names no record, and ends what there is or changes a setting.
 
     What whoever tests changes around the system is no setting of it; and to let go of what may go ends nothing.

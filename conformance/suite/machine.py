@@ -18,7 +18,7 @@ from conformance.counterexample import shrunk
 from conformance.judge import NO_WAY, Case, Finding, Judge, kernel_facts
 from conformance.report import named
 from conformance.suite.levels import as_told, fault_of, is_one_fault, only_derived, only_derived_race, racing
-from conformance.suite.row_facts import lacking
+from conformance.suite.row_facts import calls_at_once, lacking
 from conformance.suite.rows import RowRunner
 from conformance.system import Adapter, HarnessError
 from conformance.verdict import UNSURE, Counterexample, Judged, RowResult, Verdict, came_back, verdict_of
@@ -207,7 +207,9 @@ def search(runner: RowRunner, name: str, faults: Faults, tally: SearchTally, rou
         walks.search(*of, after=tally.count, faults=faults, first=round_ * runner.budget.walks)
     elif name == PAIRS:
         after = tally.count_alone  # what they witness, their schedules decide
-        pairs.search(*of, after=after, faults=faults, first=round_ * runner.budget.pairs)
+        rows = runner.compiled.lifecycle.rows.values()
+        at_once = frozenset[str]().union(*itertools.chain.from_iterable(map(calls_at_once, rows)))
+        pairs.search(*of, after=after, faults=faults, first=round_ * runner.budget.pairs, at_once=at_once)
     else:
         stateful.search(*of, after=tally.count, faults=faults)
     tally.part |= not round_ and faults.late()

@@ -13,7 +13,7 @@ from conformance.judge.lockstep import Lockstep
 from conformance.references.thread_job import ThreadJobs
 from conformance.refused import Refused
 from conformance.verdict import Verdict
-from statemachines.compile import Compiled
+from statemachines.compile import Compiled, load
 from statemachines.mutants import mutants
 from tests.checking import compile_text
 from tests.conformance.judge.test_passing import LEAVING
@@ -365,3 +365,13 @@ def test_what_explains_nothing_has_not_come_to_pass() -> None:
     before = lockstep.witnessed()
     assert lockstep.advance(watched.call("request_cancel", "t1", "j", "user")) is not None  # CancelSent is missing
     assert lockstep.witnessed() == before
+
+
+@pytest.mark.parametrize(("disposed", "right"), [(True, True), (False, False)])
+def test_an_attempt_may_be_in_vain_as_all_is_disposed_and_at_no_other_time(disposed: bool, right: bool) -> None:
+    watched = Watched(load("job"))
+    watched.must("register", "bash", "x", gives={"job_id": "j", "handle": "b"})
+    ended = watched.call("settle", "b", "ok", "t", during=(2, 5))
+    beside = watched.call("dispose" if disposed else "running", gives=None if disposed else [], during=(3, 6))
+    found = watched.group(ended, beside, signals=[signal("delivery_attempted", job="j", at=0)])
+    assert (found is None) == right

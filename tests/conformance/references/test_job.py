@@ -285,3 +285,13 @@ def test_calls_at_once_tell_right_from_wrong(lie: type[Lie], race: Callable[[Dri
         driven = Driven(system)
         assert (race(driven) == right) is holds
         driven.close()
+
+
+@pytest.mark.parametrize("system", [Jobs, *(each for each in RIGHT if hasattr(each, "register_with"))])
+@pytest.mark.parametrize("stop", [("cancel", "job_id"), ("dispose",)])
+def test_a_body_may_end_just_before_it_is_told_to(system: Callable[[], Any], stop: tuple[str, ...]) -> None:
+    driven = Driven(system())
+    job = driven.register_with("obliges", "bash", "x", "sorry")
+    operation, *named = stop
+    at_once(driven, [("settle", job["handle"], "ok", "t"), (operation, *(job[name] for name in named))])
+    driven.close()

@@ -513,7 +513,19 @@ def asked(system: type, calls: list[tuple[str, dict[str, Any]]]) -> list[tuple[s
     return made
 
 
-def test_after_a_call_the_observers_are_asked_about_everything_and_about_the_call() -> None:
+def test_after_a_call_the_observers_are_asked_about_what_it_names_and_one_more_in_turn() -> None:
+    looks = []
+    with adapted(REFERENCE) as adapter:
+        driver = Driver(thread_job(), adapter)
+        for call in "abc":
+            before = len(driver.case.trace)
+            driver.take("start", {"thread": "t1", "tool_call": call, "tool": "bash"})
+            made = [each for each in driver.case.trace[before:] if isinstance(each, Observed)]
+            looks.append(sorted({each.arguments["thread"] for each in made if each.operation == "messages"}))
+    assert sorted(looks) == [["t1"], ["t1", "t10"], ["t1", "t2"]]
+
+
+def test_after_a_call_that_names_no_thread_the_observers_are_asked_about_everything_and_about_the_call() -> None:
     start = ("start", {"thread": "t1", "tool_call": "c", "tool": "bash"})
     finish = ("finish", {"job": "job-1", "outcome": "failed", "payload": "x"})
     threads = ("t1", "t2", "t10")
@@ -521,7 +533,6 @@ def test_after_a_call_the_observers_are_asked_about_everything_and_about_the_cal
     for thread in threads:
         everything += [("list_jobs", {"thread": thread, **of}) for of in ({}, {"statuses": list(EVERY_STATUS)})]
     inspected = [("inspect_job", {"thread": thread, "job": "job-1"}) for thread in threads]
-    assert asked(REFERENCE, [start]) == everything + inspected, "it is the one that came"
     assert asked(REFERENCE, [start, finish]) == everything + inspected
 
 

@@ -272,7 +272,7 @@ def test_what_happened_to_the_kin_of_a_record_makes_a_situation_another() -> Non
 
 
 def test_what_names_a_list_of_records_is_called_as_often_as_what_names_one() -> None:
-    usual = {each.name: walks._usual(each) for each in SUITES["job"].compiled.kernel.operations}
+    usual = {each.name: walks.usual(each) for each in SUITES["job"].compiled.kernel.operations}
     assert usual["watch"] == usual["acknowledge"] == usual["cancel"] == 1
     assert usual["cancel_all"] == usual["dispose"] == walks.SELDOM
 
@@ -290,6 +290,26 @@ def test_a_walk_leaves_out_most_of_the_arguments_that_it_seldom_gives() -> None:
 
         assert 0 < given(("tool", "owner")) < given() / 3
         assert given(("cancel", "owner")) == given()
+
+
+def test_what_goes_on_about_one_record_names_it_or_its_kin() -> None:
+    suite = SUITES["job"]
+    with adapted(suite.reference, suite.compiled) as adapter:
+        driver = Driver(suite.compiled, adapter)
+        for label in "xyz":
+            driver.make("register", {"type": "bash", "label": label})
+        model: Any = driver.case.judge.model
+        look = Ahead(driver, Situations(suite.compiled), Instants(suite.compiled), random.Random(0), ["settle"], [1.0])
+        job = next(iter(model.jobs.values()))
+
+        def named(operation: str, one: str) -> set[str]:
+            drawn = [look.arguments(model, operation, one) or {} for _ in range(50)]
+            return {str(value) for each in drawn for name, value in each.items() if name in ("handle", "job", "jobs")}
+
+        assert named("settle", job.id) == {job.body.id}
+        assert named("cancel", job.body.id) - {"None"} == {job.id}
+        assert f"['{job.id}']" in named("watch", job.id)
+        assert len(named("settle", "")) > 2
 
 
 def test_the_records_that_a_record_belongs_to_are_known_by_their_ids() -> None:

@@ -9,7 +9,7 @@ import re
 import sys
 import threading
 from collections import Counter
-from collections.abc import Hashable, Iterator
+from collections.abc import Collection, Hashable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import replace
 from typing import Any
@@ -26,12 +26,15 @@ from conformance.references.local_agent import LocalAgents
 from conformance.references.thread_job import TERMINAL, Reply, ThreadJob, ThreadJobs
 from conformance.search import ahead, meetings, pairs, stateful, walks
 from conformance.search.faults import Diverged, Faults
+from conformance.search.situations import Situations
 from conformance.search.stateful import Driver
-from statemachines.compile import load
+from statemachines.compile import Compiled, load
 from statemachines.model import Impossible, Restless
 from tests.conformance.search.searching import searched, traces
 from tests.conformance.systems import REFERENCE, adapted, thread_job
+from tests.faulty.job.concurrency import WhoRunsIsLookedAtTooLate
 from tests.faulty.job.lie import Lie
+from tests.faulty.thread_job.beside_endings import ErrorWritesStatusBack
 from tests.faulty.thread_job.crashes import TimedOutCrashes
 from tests.faulty.thread_job.retention import KeepsOneFewer
 
@@ -411,6 +414,42 @@ def test_who_may_choose_an_id_chooses_the_one_that_another_is_about_to_be_given(
             faults = Faults(BrokenCalls(adapter), 1)
             pairs.search(job, adapter, seed, USUAL, after=lambda driver: None, faults=faults)
         assert faults.first is not None
+
+
+def raced(compiled: Compiled, system: type, at_once: Collection[str]) -> list[Diverged]:
+    """What calls at once find first under each of two seeds, where these calls of whoever tests may be among them."""
+    found = []
+    for seed in range(2):
+        with adapted(system, compiled) as adapter:
+            faults = Faults(BrokenCalls(adapter), 1)
+            pairs.search(compiled, adapter, seed, USUAL, after=lambda driver: None, faults=faults, at_once=at_once)
+        found += [faults.first] if faults.first is not None else []
+    return found
+
+
+@pytest.mark.thorough
+def test_what_rows_call_at_once_is_called_at_once_though_whoever_tests_calls_it() -> None:
+    """No two other calls show it: an error is reported while the job ends."""
+    assert not raced(thread_job(), ErrorWritesStatusBack, ())
+    assert len(raced(thread_job(), ErrorWritesStatusBack, {"llm_error"})) == 2
+
+
+@pytest.mark.thorough
+def test_a_call_at_once_is_about_what_the_other_is_about_under_another_id_too() -> None:
+    """A body settles beside a poll of its job, and of nothing else: the job is named by its id, the body by its handle."""
+    assert len(raced(load("job"), WhoRunsIsLookedAtTooLate, {"settle"})) == 2
+
+
+def test_kin_is_what_a_record_refers_to_and_what_refers_to_it() -> None:
+    compiled = load("job")
+    model: Any = compiled.model()
+    for label in "xy":
+        model.do("register", {"type": "bash", "label": label})
+    (job, _), (body, _) = model.jobs, model.bodies
+    found = Situations(compiled)
+    assert found.related(model, body) == {"Body": [body], "Job": [job]}
+    assert found.related(model, job) == {"Job": [job], "Body": [body]}
+    assert found.related(model, "nobody") == {}
 
 
 def groups(cases: list[Case]) -> list[History]:
