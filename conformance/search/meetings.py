@@ -27,7 +27,7 @@ from statemachines.types import List, Ref, present
 CLASHING = 24.0  # as much as others those are worth in which one call makes a difference to the other, or both change one record
 TAKING = 32.0  # the same where one asks for the id that the other may be given
 GIVEN = 0.5  # of the calls are given all that was drawn
-LEFT_OUT = 0.7  # of what may be left out is, in the others
+DROPPED = 0.7  # of what may be left out is, in the others
 ALIKE = 0.8  # of the pairs are about one record, if they can be
 SEVERAL = 0.5  # of those that name several name others as well
 FORESEEN = 0.5  # of those of which one may choose an id while the other is given one: it chooses the one that looks as if it came next
@@ -97,7 +97,7 @@ class Meetings:
             return drawn
         optional = {each.name for each in operation.parameters if each.default is not None}
         return {
-            name: value for name, value in drawn.items() if name not in optional or self._chooser.random() > LEFT_OUT
+            name: value for name, value in drawn.items() if name not in optional or self._chooser.random() > DROPPED
         }
 
     def _about_the_same(self, driver: Driver, one: Asked, other: Asked) -> dict[str, Any]:

@@ -18,6 +18,7 @@ import pytest
 
 import conformance
 from conformance.api import prepared
+from conformance.budget import USUAL, Budget
 from conformance.errors import UsageError
 from conformance.report import Report
 from conformance.search import Faults
@@ -118,7 +119,7 @@ def test_what_another_process_finds_in_time_counts() -> None:
 
 def test_what_another_process_has_found_is_sought_here_though_the_time_is_used_up() -> None:
     with adapted(Alone, load("task-progress")) as adapter:
-        runner = runner_of(adapter)
+        runner = runner_of(adapter, USUAL.quick())
         faults = Faults(runner.broken_calls)
         machine._rounds(runner, faults, [], set(), lambda coming: machine.ShowedWrong(), lambda: 0.0)
         assert faults.found
@@ -251,9 +252,9 @@ def test_what_is_no_number_of_processes_is_refused(workers: Any) -> None:
         conformance.run("task-progress", Alone, rows="N1", workers=workers)
 
 
-def runner_of(adapter: Any) -> RowRunner:
+def runner_of(adapter: Any, budget: Budget = BRIEF) -> RowRunner:
     compiled = load("task-progress")
-    return RowRunner(compiled, RowCompiler(compiled.lifecycle), adapter, budget=BRIEF)
+    return RowRunner(compiled, RowCompiler(compiled.lifecycle), adapter, budget=budget)
 
 
 def test_a_row_that_shows_something_wrong_is_not_clean_and_leaves_nothing_behind() -> None:

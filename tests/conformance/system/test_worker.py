@@ -623,7 +623,7 @@ def test_a_random_case_that_nobody_can_judge_counts_as_not_made_and_many_of_them
         for number in range(18):
             after(judged_or_not(unsure=number < unjudged))
 
-    def paired(*_: Any, after: Any, faults: Any, first: int) -> None:
+    def paired(*_: Any, after: Any, faults: Any, first: int, at_once: Any) -> None:
         for _number in range(800):  # of one search, which make no other less doubtful
             after(judged_or_not(unsure=False))
 
@@ -647,7 +647,7 @@ def test_rounds_of_a_search_count_together_and_one_that_was_cut_off_decides_noth
         for _number in range(60 if len(firsts["walks"]) < 5 else 2):
             after(judged_or_not(unsure=len(firsts["walks"]) == 5))
 
-    def paired(*_: Any, after: Any, faults: Any, first: int) -> None:
+    def paired(*_: Any, after: Any, faults: Any, first: int, at_once: Any) -> None:
         firsts["pairs"].append(first)
 
     monkeypatch.setattr(stateful, "search", lambda *_, after, faults: None)
@@ -671,7 +671,7 @@ def test_no_search_of_the_first_round_takes_the_time_of_those_that_come_after_it
 ) -> None:
     passed, taken = 0, dict.fromkeys(("stateful", "walks", "pairs"), 0)
 
-    def search(name: str, *_: Any, after: Any, faults: Any, first: int = 0) -> None:
+    def search(name: str, *_: Any, after: Any, faults: Any, first: int = 0, at_once: Any = ()) -> None:
         nonlocal passed
         while not faults.late():
             passed += 1
