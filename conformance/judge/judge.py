@@ -179,17 +179,17 @@ class Judge:
         may_be = [path for path in dict.fromkeys(paths) if path in self._facts.leavable and path not in known]
         most = self._past.steps + self.lockstep.budget.explain_steps
         for path in may_be if len(self.deviations) < MOST_DEVIATIONS else ():
-            loose = self._explained_without(path, most) if self._past.steps < most else None
-            if loose is not None:
+            half = (self._past.steps + most) // 2  # of what is left: the one that is meant may come last
+            if self._past.steps < most and (loose := self._explained_without(path, half)) is not None:
                 self.deviations.append(finding.explained_without(path))
                 self._take_over(loose)
                 return True
         return False
 
-    def _explained_without(self, path: str, most: int) -> Lockstep | None:
-        """Judge the case again, in at most so many steps, where the system need not do what a clause says; None where that explains no more."""
+    def _explained_without(self, path: str, until: int) -> Lockstep | None:
+        """Judge the case again where the system need not do what a clause says; None where that explains no more, or so many steps are made."""
         try:
-            loose = self._past.again(self._past.left_out, deviating=[*self.deviating, path], most=most)
+            loose = self._past.again(self._past.left_out, deviating=[*self.deviating, path], until=until)
             explained = loose is not None and self._past.explained(loose, self._past.event) is None and not loose.capped
         except Restless:
             return None

@@ -81,11 +81,11 @@ class Past:
         *,
         refuted: bool = False,
         deviating: Sequence[str] | None = None,
-        most: float = math.inf,
+        until: float = math.inf,
     ) -> Lockstep | None:
-        """Judge all but the last event again, without some sentences; None where that is refuted, or more `steps` are made than `most`.
+        """Judge all but the last event again, without some sentences; None where that is refuted, or `until` so many `steps` are made.
 
-        `refuted` goes on all the same, as that model would have it.
+        The event at which that many are made is judged to its end. `refuted` goes on all the same, as that model would have it.
         """
         compiled = self._compiled.without(left_out) if left_out else self._compiled
         deviating = self.deviating if deviating is None else deviating
@@ -95,7 +95,7 @@ class Past:
         for event in self.events[:-1]:
             diverges = self.explained(other, event) is not None
             self.uncertain = self.uncertain or other.capped
-            if self.steps > most or ((diverges or other.capped) and not refuted):
+            if self.steps > until or ((diverges or other.capped) and not refuted):
                 return None
             if diverges:
                 other.go_on(event)

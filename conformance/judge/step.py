@@ -265,7 +265,8 @@ class Stepper:
         name, _ = signal
         own = f"operations.{call.operation}.signal.{name}"
         ends = f".signal.{name}"
-        other = next((path for path in self.facts.levels if path.endswith(ends)), f"operations.{call.operation}")
+        sending = (path for path in self.facts.levels if path.endswith(ends))  # of several what binds is meant
+        other = min(sending, key=self.facts.recommended, default=f"operations.{call.operation}")
         expected, seen = (said(signal), NO_SIGNAL + self._late) if due else (NO_SIGNAL, said(signal))
         alike = next((each for each in call.signals if each[0] == name), None) if due else None
         if alike is not None:  # it came, and says something else

@@ -156,8 +156,8 @@ class Ahead:
     def _one_record(self, model: BaseModel, story: Story) -> str:
         """Choose the id of a record: that of the last call, or any; an empty text where there is none."""
         ids = [each for each in self.situations.ids(model).values() if each]
-        if isinstance(story.about, str) and self.chooser.random() < OF_LAST:
-            return story.about
+        if self.chooser.random() < OF_LAST and any(story.about in each for each in ids):
+            return str(story.about)
         return self.chooser.choice(self.chooser.choice(ids)) if ids else ""
 
     def arguments(self, model: BaseModel, name: str, one: str = "") -> dict[str, Any] | None:
@@ -181,7 +181,7 @@ class Ahead:
     def _about(self, name: str, drawn: Mapping[str, Any], related: Mapping[str, list[str]]) -> dict[str, Any]:
         """Return those of some arguments that name a record, or several, with some that are related in their place."""
         found = dict[str, Any]()
-        for parameter, entity, several in self.situations.naming[name]:
+        for parameter, entity, several in self.situations.records_named[name]:
             if drawn.get(parameter) is not None and entity in related:
                 one = self.chooser.choice(related[entity])
                 found[parameter] = [one] if several else one

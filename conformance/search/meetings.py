@@ -77,7 +77,7 @@ class Meetings:
         """Return two calls that may be made at once, mostly about one record; None where there are none to make."""
         one, other = pair
         first, second = (
-            waiting.get(each.name) or self._few(each, driver.drawn(each.name, self._chooser)) for each in pair
+            waiting.get(each.name) or self._without_some(each, driver.drawn(each.name, self._chooser)) for each in pair
         )
         if first is None or second is None:
             return None
@@ -91,7 +91,7 @@ class Meetings:
             return None
         return None if driver.astray(calls) or driver.astray(calls[::-1]) else calls
 
-    def _few(self, operation: kernel.Operation, drawn: dict[str, Any] | None) -> dict[str, Any] | None:
+    def _without_some(self, operation: kernel.Operation, drawn: dict[str, Any] | None) -> dict[str, Any] | None:
         """Leave out, of half of the calls, most of what may be left out: with all of it at once most of them are refused, or alike."""
         if drawn is None or self._chooser.random() < GIVEN:
             return drawn
@@ -103,14 +103,13 @@ class Meetings:
     def _about_the_same(self, driver: Driver, one: Asked, other: Asked) -> dict[str, Any]:
         """Return the arguments of the other call, about the records of the first, those that these belong to, and their kin."""
         records: dict[str, list[str]] = {}
-        for parameter, entity, _ in self._situations.naming[one[0]]:
+        for parameter, entity, _ in self._situations.records_named[one[0]]:
             value = one[1].get(parameter)
             for each in (each for each in (value if isinstance(value, list) else [value]) if isinstance(each, str)):
-                owners = {owner: [identity] for owner, identity in driver.owners(entity, each).items()}
-                kin = self._situations.related(driver.case.judge.model, each)
-                records = {**kin, **owners, **records, entity: [*records.get(entity, ()), each]}
+                related = {entity: [each], **self._situations.related(driver.case.judge.model, each)}
+                records = {name: [*records.get(name, ()), *ids] for name, ids in {**records, **related}.items()}
         changed = dict[str, Any]()
-        for parameter, entity, several in self._situations.naming[other[0]]:
+        for parameter, entity, several in self._situations.records_named[other[0]]:
             if entity in records and other[1].get(parameter) is not None:
                 same = self._chooser.choice(records[entity])
                 more = other[1][parameter] if several and self._chooser.random() < SEVERAL else []

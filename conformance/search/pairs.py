@@ -17,12 +17,14 @@ from typing import Any
 from conformance.budget import Budget
 from conformance.judge import CallFailed, case_seed, endless
 from conformance.search.faults import Diverged, Faults
+from conformance.search.instants import Instants, instants_of
 from conformance.search.meetings import Asked, Calls, Meetings, Pair
 from conformance.search.prefill import one_place_left, prefills
 from conformance.search.stateful import Driver
-from conformance.system import Adapter
+from conformance.system import MOVED, Adapter
 from statemachines import kernel
 from statemachines.compile import Compiled
+from statemachines.rows import WAIT
 
 CREATING = 4  # as often as others a situation has calls that create something
 WAITING_DRAWS = 4  # of arguments, to find some with which a call waits
@@ -31,6 +33,7 @@ BOTH_CHANGE = 2  # as often as others pairs come that both change something
 LOOKED_BETWEEN = 0.5  # how often the observers look after a meeting that others follow
 LOOKED_BESIDE = 0.4  # how often one of two callers looks right after its call, beside the other one
 FULL = 0.15  # of the situations begin with as many records as there may be, or about as many
+TIME_PASSES = 0.5  # of the cases end when time has passed, so that what is tried again, or leaves, has come about
 LAST_PLACE = 0.06  # of the situations have one place left, and two come for it
 MOST_FULL = 24  # records that may be there at most, for such a situation to be made: each costs a call or more
 
@@ -53,7 +56,7 @@ def search(
     chooser = random.Random(f"{number}/{first}")
     pairs = list(_pairs(compiled, adapter, at_once))
     chooser.shuffle(pairs)
-    meetings = Meetings(compiled, pairs, chooser)
+    meetings, instants = Meetings(compiled, pairs, chooser), instants_of(compiled)
     full = prefills(compiled, adapter.declaration, min(MOST_FULL, budget.prefilled))[1:]
     last = one_place_left(compiled, adapter.declaration, min(MOST_FULL, budget.prefilled))
     for index, pair in zip(range(first, first + budget.pairs), itertools.cycle(pairs), strict=False):
@@ -76,7 +79,7 @@ def search(
                 met = _meet(driver, meetings, pair, until(), budget.meetings, chooser)
             if not met:
                 continue
-            _aftermath(compiled, driver, chooser, budget.calls_after)
+            _aftermath(compiled, driver, instants, chooser, budget.calls_after)
             faults.stood(driver.case)
         except Diverged:
             pass
@@ -84,11 +87,15 @@ def search(
 
 
 def _pairs(compiled: Compiled, adapter: Adapter, at_once: Collection[str]) -> list[Pair]:
-    """List every two operations of which one changes something; not those of whoever tests, unless rows call them at once."""
+    """List every two operations of which one changes something.
+
+    Of whoever tests there is one at most, and only what rows call at once: what two of those do to each other is no matter of the system.
+    """
     operations = [each for each in compiled.kernel.operations if not each.control or each.name in at_once]
     offered = [each for each in operations if adapter.offers(each.name)]
     every = itertools.combinations_with_replacement(offered, 2)
-    found = [(one, other) for one, other in every if one.effects or other.effects]
+    apart = ((one, other) for one, other in every if not (one.control and other.control))
+    found = [(one, other) for one, other in apart if one.effects or other.effects]
     return [pair for pair in found for _ in range(BOTH_CHANGE if all(each.effects for each in pair) else 1)]
 
 
@@ -180,10 +187,13 @@ def _in_turn(driver: Driver, calls: Sequence[Asked]) -> None:
         driver.case.call(operation, arguments)
 
 
-def _aftermath(compiled: Compiled, driver: Driver, chooser: random.Random, calls: int) -> None:
-    """Make so many calls more, and look: what no observer shows may come out by what is done next."""
+def _aftermath(compiled: Compiled, driver: Driver, instants: Instants, chooser: random.Random, calls: int) -> None:
+    """Make so many calls more, and look: what no observer shows may come out by what is done next, or as time passes."""
     names = [chooser.choice(compiled.kernel.operations).name for _ in range(calls)]
     made = [_made(driver, name, chooser) for name in names if driver.offers(name)]
+    if driver.case.adapter.declaration.clock in MOVED and chooser.random() < TIME_PASSES:
+        until = instants.waits(driver.case.judge.model)
+        made += [{"ms": ms} for ms in until[-1:] if driver.made(WAIT, {"ms": ms})]
     driver.observe(*(arguments for arguments in made if arguments is not None))
 
 

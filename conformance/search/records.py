@@ -26,7 +26,9 @@ class Records:
         self.live = attrgetter(python_name(entity.collection))
         self._small, self._maybe = with_few_values(entity.fields)
         self._counts = [python_name(each.name) for each in entity.fields if isinstance(present(each.type), Int)]
-        self._owners = [python_name(each.name) for each in entity.fields if isinstance(present(each.type), Ref)]
+        self._owners = [
+            (python_name(each.name), *_refers_to(each.type)) for each in entity.fields if _refers_to(each.type)
+        ]
         self._texts = [python_name(each.name) for each in entity.fields if isinstance(present(each.type), Text)]
         self._links = [python_name(each.name) for each in entity.fields if _links(present(each.type), fixed)]
 
@@ -55,21 +57,21 @@ class Records:
         """Return the states of the others that belong to whom the record belongs to, and its own."""
         live = self.live(model)
         record = live.get(identity)
-        owners = [getattr(record, name) for name in self._owners] if record is not None else []
+        owners = [getattr(record, name) for name, _ in self._owners] if record is not None else []
         others: Counter[str] = Counter()
         elsewhere = set()
         for each in list(live.values())[-BESIDE:]:
-            if owners != [getattr(each, name) for name in self._owners]:
+            if owners != [getattr(each, name) for name, _ in self._owners]:
                 elsewhere.add(getattr(each, "state", ""))
             elif each is not record:
                 others[getattr(each, "state", "")] += 1
         return (getattr(record, "state", "none"), sizes(model, others), frozenset(elsewhere))
 
-    def owners(self, model: BaseModel, identity: str) -> list[str]:
-        """Return the ids of the records that a record belongs to."""
+    def owners(self, model: BaseModel, identity: str) -> list[tuple[str, str]]:
+        """Return the records that a record belongs to: the entity and the id of each."""
         record = self.live(model).get(identity)
-        owners = (getattr(record, name) for name in self._owners) if record is not None else ()
-        return [each.id for each in owners if each is not None]
+        owners = [(entity, getattr(record, name)) for name, entity in self._owners] if record is not None else []
+        return [(entity, each.id) for entity, each in owners if each is not None]
 
     def named(self, model: BaseModel, text: str) -> Iterator[str]:
         """Walk the states of the records of which a text is said."""
@@ -121,3 +123,17 @@ def _links(kind: Type, fixed: Collection[str]) -> bool:
     """Return whether a field may hold a record that comes and goes, or several."""
     item = kind.item if isinstance(kind, List) else kind
     return isinstance(item, Ref | Id) and item.entity not in fixed
+
+
+def named_by(parameter: kernel.Parameter) -> tuple[str, bool] | None:
+    """Return the entity whose record a parameter names, and whether it names several; None where it names none."""
+    kind = present(parameter.type)
+    if isinstance(kind, List) and isinstance(kind.item, Id) and kind.item.entity:
+        return kind.item.entity, True
+    return (parameter.entity, False) if parameter.entity else None
+
+
+def _refers_to(kind: Type) -> tuple[str, ...]:
+    """Return the entity of the record that a value is; nothing where it is none."""
+    known = present(kind)
+    return (known.entity,) if isinstance(known, Ref) else ()

@@ -12,12 +12,12 @@ from collections import Counter
 from collections.abc import Hashable, Iterator, Mapping, Sequence
 from typing import Any
 
-from conformance.search.records import BESIDE, MANY_RECORDS, Records, sizes, with_few_values
+from conformance.search.records import BESIDE, MANY_RECORDS, Records, named_by, sizes, with_few_values
 from conformance.search.story import Label, Story
 from statemachines import kernel
 from statemachines.compile import Compiled
 from statemachines.model import BaseModel, Decision
-from statemachines.types import Id, List, Text, present
+from statemachines.types import Text, present
 
 KIN = 12  # records of an entity that are looked at for those that have to do with a call's
 SENTENCE, CALL, PAIR, COUNT = 8.0, 4.0, 2.0, 1.0  # how much a new situation of a kind is worth
@@ -44,7 +44,10 @@ class Situations:
             operation.name: [each.name for each in operation.parameters if takes_a_name(compiled, each)]
             for operation in source.operations
         }
-        self.naming = {each.name: [*_naming(each)] for each in source.operations}
+        self.records_named = {
+            operation.name: [(each.name, *named) for each in operation.parameters if (named := named_by(each))]
+            for operation in source.operations
+        }
         """By operation, the parameters that name a record, or several, each with the entity, and whether it is several."""
         self._minted = [each for each in self._entities.values() if not each.fixed]
         self._fixed = [each for each in self._entities.values() if each.fixed and each.is_told_apart]
@@ -124,7 +127,7 @@ class Situations:
                 ids.append(value)
                 parts.append(records.token(model, value, story))
                 beside.append(records.beside(model, value))
-                ids += records.owners(model, value)
+                ids += [owner for _, owner in records.owners(model, value)]
                 kin |= self._kin(model, records, value)
             elif isinstance(value, list) and any(self._is_known(model, each, story) for each in value):
                 named = list(dict.fromkeys(each for each in value if isinstance(each, str)))
@@ -205,14 +208,18 @@ class Situations:
         }
 
     def related(self, model: BaseModel, identity: str) -> dict[str, list[str]]:
-        """Return the ids of the record of an id, and of its kin, by entity; nothing for an id that no record has."""
+        """Return the ids of the record of an id, of those that it belongs to, and of its kin, by entity.
+
+        Nothing for an id that no record has.
+        """
         holder = self._holder(model, identity)
         if holder is None:
             return {}
+        kin = ((records.name, each) for each, records in self._kin(model, holder, identity).items())
         found = {holder.name: [identity]}
-        for each, records in self._kin(model, holder, identity).items():
-            if isinstance(each, str):
-                found.setdefault(records.name, []).append(each)
+        for entity, each in (*holder.owners(model, identity), *kin):
+            if isinstance(each, str) and each not in found.setdefault(entity, []):
+                found[entity].append(each)
         return found
 
     def _holder(self, model: BaseModel, identity: str) -> Records | None:
@@ -278,15 +285,6 @@ class Situations:
     def ids(self, model: BaseModel) -> dict[str, list[str]]:
         """Return the ids of the records that may come and go, by entity."""
         return {each.name: list(each.live(model)) for each in self._minted}
-
-
-def _naming(operation: kernel.Operation) -> Iterator[tuple[str, str, bool]]:
-    for each in operation.parameters:
-        kind = present(each.type)
-        several = isinstance(kind, List) and isinstance(kind.item, Id)
-        entity = kind.item.entity if isinstance(kind, List) and isinstance(kind.item, Id) else each.entity
-        if entity:
-            yield each.name, entity, several
 
 
 def takes_a_name(compiled: Compiled, parameter: kernel.Parameter) -> bool:

@@ -31,7 +31,7 @@ from statemachines.explore import Chooser, Gone, choosers, worth_trying
 from statemachines.expression import python_name
 from statemachines.model import ABSENT, BaseModel, Impossible, Restless, Timer
 from statemachines.quiescence import reached
-from statemachines.types import Id, List, Ref, present
+from statemachines.types import Id, List, present
 
 # Numbers that stand for arguments: more than there are. Of a larger range Hypothesis prefers the small ones.
 NUMBERS = 2**24
@@ -39,7 +39,6 @@ WAITS = (1, 7, 1000, 60_000, 86_400_000)  # milliseconds: time alone must not ch
 NOTHING = 0.08  # of the draws have nothing in each argument that may hold nothing
 EMPTY: tuple[Any, ...] = (0, "", [])  # and what is false
 MANY_UNKNOWN = 5  # ids that nobody has, in one list
-FEW_ASKED = 2  # values of an argument of an observer, such as owners, up to which each look asks with all of them
 EACH_END = 6  # records of an entity, of the oldest and of the newest ones, that are looked at last of all
 # States that steps of its own may lead to after a call: the judge follows each of them at every look.
 MOST_REACHED = 128
@@ -77,7 +76,7 @@ class Driver:
         self._draws = budget.draws
         self._choosers = _choosers(compiled)
         self.gone = Gone(compiled.kernel)
-        self._turn = 0  # of the looks
+        self._looks = 0
         self._observers = [each for each in kernel_facts.of(compiled).observers() if adapter.offers(each.name)]
 
     @property
@@ -238,18 +237,6 @@ class Driver:
             found.setdefault(state, []).append(value)
         return list(found.values())
 
-    def owners(self, entity: str, record: str) -> dict[str, str]:
-        """Return the records that a record refers to, by entity: the thread of a job, say."""
-        declared = self._compiled.kernel.entity(entity)
-        found = getattr(self.case.judge.model, python_name(declared.collection)).get(record)
-        owners = {}
-        for field in declared.fields:
-            kind = present(field.type)
-            owner = getattr(found, python_name(field.name), None)
-            if isinstance(kind, Ref) and owner is not None:
-                owners[kind.entity] = owner.id
-        return owners
-
     def made(self, operation: str, arguments: dict[str, Any] | None) -> bool:
         """Make a call, unless it is better not made, or the system does not offer it; return whether it was."""
         offered = operation == "wait" or self.offers(operation)
@@ -330,7 +317,7 @@ class Driver:
         self._look_at(({},), there, whole=True)
 
     def _look_at(self, calls: Sequence[dict[str, Any]], changed: dict[str, list[str]], *, whole: bool) -> None:
-        self._turn += 1
+        self._looks += 1
         for operation in self._observers:
             asked: list[dict[str, Any]] = []
             looks = (self._about(operation, arguments, changed, whole=whole) for arguments in calls)
@@ -362,9 +349,10 @@ class Driver:
                 values = [*(each for each in every if each is ABSENT), max(lists, key=len, default=[])]
             else:
                 values = list(chooser(self.case.judge.model))
-                if not whole and len(values) > FEW_ASKED and (entity is None or name in arguments):
-                    some = (ABSENT, arguments.get(name, ABSENT), values[self._turn % len(values)])
-                    values = [each for each in values if each in some]
+                if not whole and (entity is None or name in arguments):
+                    own = [each for each in values if each in (ABSENT, arguments.get(name, ABSENT))]
+                    others = [each for each in values if each not in own]
+                    values = [*own, *([others[self._looks % len(others)]] if others else [])]
             found = [chosen if value is ABSENT else {**chosen, name: value} for chosen in found for value in values]
         return found
 

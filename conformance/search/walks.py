@@ -22,6 +22,7 @@ from conformance.search.faults import Diverged, Faults
 from conformance.search.gathering import lets_go
 from conformance.search.instants import instants_of
 from conformance.search.prefill import prefills, set_up
+from conformance.search.records import named_by
 from conformance.search.situations import Situations, takes_a_name
 from conformance.search.stateful import Driver
 from conformance.search.story import Story
@@ -114,7 +115,7 @@ class SteeredWalk:
         self.until_new = 0
         self._operations = {each.name: each for each in compiled.kernel.operations if driver.offers(each.name)}
         self._saying = {
-            name: {part.name for part in each.parameters if not (_names_records(part) or takes_a_name(compiled, part))}
+            name: {part.name for part in each.parameters if not (named_by(part) or takes_a_name(compiled, part))}
             for name, each in self._operations.items()
         } | {"wait": set()}
         weights = {name: chooser.choice(LIKED) * usual(each) for name, each in self._operations.items()}
@@ -279,7 +280,7 @@ def usual(operation: kernel.Operation) -> float:
     What whoever tests changes around the system is no setting of it; and to let go of what may go ends nothing.
     """
     effects = list(kernel.walk(operation.effects))
-    named = any(map(_names_records, operation.parameters))
+    named = any(map(named_by, operation.parameters))
     if named or lets_go(operation) or any(isinstance(each, kernel.Create) for each in effects):
         return 1.0
     ends = any(isinstance(each, kernel.ForEach | kernel.Remove) for each in effects)
@@ -287,11 +288,6 @@ def usual(operation: kernel.Operation) -> float:
     if ends or (sets and not operation.control):
         return SELDOM
     return 1.0 if effects else LOOKING
-
-
-def _names_records(parameter: kernel.Parameter) -> bool:
-    kind = present(parameter.type)
-    return bool(parameter.entity) or (isinstance(kind, List) and isinstance(kind.item, Id) and bool(kind.item.entity))
 
 
 def _is_plain(parameter: kernel.Parameter) -> bool:

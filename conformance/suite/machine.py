@@ -18,7 +18,7 @@ from conformance.counterexample import shrunk
 from conformance.judge import NO_WAY, Case, Finding, Judge, kernel_facts
 from conformance.report import named
 from conformance.suite.levels import as_told, fault_of, is_one_fault, only_derived, only_derived_race, racing
-from conformance.suite.row_facts import calls_at_once, lacking
+from conformance.suite.row_facts import calls_at_once, inapplicable, lacking, makes_calls_at_once
 from conformance.suite.rows import RowRunner
 from conformance.system import Adapter, HarnessError
 from conformance.verdict import UNSURE, Counterexample, Judged, RowResult, Verdict, came_back, verdict_of
@@ -207,12 +207,19 @@ def search(runner: RowRunner, name: str, faults: Faults, tally: SearchTally, rou
         walks.search(*of, after=tally.count, faults=faults, first=round_ * runner.budget.walks)
     elif name == PAIRS:
         after = tally.count_alone  # what they witness, their schedules decide
-        rows = runner.compiled.lifecycle.rows.values()
-        at_once = frozenset[str]().union(*itertools.chain.from_iterable(map(calls_at_once, rows)))
-        pairs.search(*of, after=after, faults=faults, first=round_ * runner.budget.pairs, at_once=at_once)
+        first = round_ * runner.budget.pairs
+        pairs.search(*of, after=after, faults=faults, first=first, at_once=_called_at_once(runner))
     else:
         stateful.search(*of, after=tally.count, faults=faults)
     tally.part |= not round_ and faults.late()
+
+
+def _called_at_once(runner: RowRunner) -> frozenset[str]:
+    """Return the operations that some row calls at once which applies to the system: it has to bear them, be they of whoever tests."""
+    compiled, words = runner.compiled, runner.rows.words
+    rows = (row for row in compiled.lifecycle.rows.values() if makes_calls_at_once(row))
+    applying = (row for row in rows if not inapplicable(compiled, words, runner.adapter, row))
+    return frozenset[str]().union(*itertools.chain.from_iterable(map(calls_at_once, applying)))
 
 
 def _told(

@@ -10,8 +10,9 @@ from typing import NamedTuple
 
 from conformance.budget import USUAL, Budget
 from conformance.counterexample import because
+from conformance.judge import Finding
 from conformance.report import RAN, declared_text, declares, latest, one_line
-from conformance.suite.row_facts import inapplicable, is_about, lacking, makes_calls_at_once, operations
+from conformance.suite.row_facts import covers, inapplicable, is_about, lacking, makes_calls_at_once, operations
 from conformance.suite.rows import NEEDS_STANDING, RowRunner, undecided
 from conformance.suite.trace_file import Saved
 from conformance.system import Adapter
@@ -116,6 +117,12 @@ def _replayed(saved: Saved, runner: RowRunner, row: Row) -> Replayed:
     return Replayed(row.id.text, saved.of, len(failures), len(found), last.reason, last.transcript, unanswered)
 
 
+def _is_meant(row: Row, finding: Finding) -> bool:
+    """Return whether a fault is what a saved row is about; of a choice, which no row covers, the row names the operation."""
+    of_a_choice = finding.clause.startswith("policies.") and covers(row, f"operations.{finding.operation}")
+    return of_a_choice or is_about(row, finding)
+
+
 class _Round(NamedTuple):
     """What came of a row once. It is `unanswered` for a reason, such as that there were too many possibilities."""
 
@@ -152,7 +159,7 @@ def _once(runner: RowRunner, program: Program, seed: int) -> _Round:
             return _Round(unanswered=f"the spec leaves open what {case.astray} does there")
         if undecided(program.row, case, failure):
             failure, unanswered = None, NEEDS_STANDING.format(case.adapter.declaration.clock)
-        found = [each for each in (*case.faults, *case.judge.findings) if is_about(program.row, each)]
+        found = [each for each in (*case.faults, *case.judge.findings) if _is_meant(program.row, each)]
         if failure is not None or (found and (case.faults or not case.judge.unsure)):
             expected, seen = because(program.row, failure, next(iter(found), None))
             return _Round(True, f"expected {expected}; seen {seen}", case.adapter.transcript())

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from dataclasses import FrozenInstanceError, replace
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import pytest
 
@@ -16,8 +16,10 @@ import conformance
 import statemachines
 from conformance.command.cli import main
 from conformance.demo import EvictsFirstStarted
+from conformance.references.job import Jobs
 from conformance.references.thread_job import ThreadJobs
 from conformance.suite import MACHINE
+from conformance.verdict import Verdict
 from tests.conformance.systems import thread_job
 
 ROOT = Path(__file__).parents[2]
@@ -267,6 +269,25 @@ def test_a_counterexample_that_was_saved_fails_again_and_is_fixed_by_a_right_sys
     mended = conformance.replay(str(file), "reference")
     assert (mended.ok, mended.exit, repr(mended)) == (True, 0, "C1 of B7: fixed")
     assert [row.id for row in mended.rows] == ["C1"]
+
+
+class TakenIdIsAnother(Jobs):
+    """Who asks for an id that is taken gets one of the system's own; nothing is declared about that."""
+
+    declares: ClassVar = {**Jobs.declares, "policies": {}}
+
+    def _free_id(self, preferred: str) -> str:
+        return super()._free_id("" if self._taken(preferred) else preferred)
+
+
+def test_what_breaks_a_choice_that_is_only_recommended_fails_again_when_it_is_replayed(tmp_path: Path) -> None:
+    report = conformance.run("job", TakenIdIsAnother, rows="E24", save=tmp_path)
+    (row,) = report.rows
+    assert row.verdict is Verdict.FAIL
+    assert row.counterexample is not None
+    assert row.counterexample.clause == "policies.wanted_id"
+    assert conformance.replay(tmp_path / "job-E24.yaml", TakenIdIsAnother).exit == 1
+    assert conformance.replay(tmp_path / "job-E24.yaml", "reference").exit == 0
 
 
 def replay_lines(report: conformance.Report) -> list[str]:

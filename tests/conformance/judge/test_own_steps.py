@@ -367,11 +367,14 @@ def test_what_explains_nothing_has_not_come_to_pass() -> None:
     assert lockstep.witnessed() == before
 
 
-@pytest.mark.parametrize(("disposed", "right"), [(True, True), (False, False)])
-def test_an_attempt_may_be_in_vain_as_all_is_disposed_and_at_no_other_time(disposed: bool, right: bool) -> None:
+@pytest.mark.parametrize(("waited", "right"), [(0, True), (1, False)])
+def test_an_attempt_may_be_in_vain_as_all_is_disposed_and_not_later(waited: int, right: bool) -> None:
     watched = Watched(load("job"))
     watched.must("register", "bash", "x", gives={"job_id": "j", "handle": "b"})
-    ended = watched.call("settle", "b", "ok", "t", during=(2, 5))
-    beside = watched.call("dispose" if disposed else "running", gives=None if disposed else [], during=(3, 6))
-    found = watched.group(ended, beside, signals=[signal("delivery_attempted", job="j", at=0)])
-    assert (found is None) == right
+    attempted = [signal("delivery_attempted", job="j", at=waited)]
+    ended, disposed = watched.call("settle", "b", "ok", "t"), watched.call("dispose")
+    found = watched.group(ended, disposed, signals=[] if waited else attempted)
+    if waited:
+        watched.must("wait", waited)
+        found = found or watched("running", gives=[], signals=attempted)
+    assert (found is None and not watched.judge.findings) == right

@@ -522,7 +522,7 @@ def test_after_a_call_the_observers_are_asked_about_what_it_names_and_one_more_i
             driver.take("start", {"thread": "t1", "tool_call": call, "tool": "bash"})
             made = [each for each in driver.case.trace[before:] if isinstance(each, Observed)]
             looks.append(sorted({each.arguments["thread"] for each in made if each.operation == "messages"}))
-    assert sorted(looks) == [["t1"], ["t1", "t10"], ["t1", "t2"]]
+    assert sorted(looks) == [["t1", "t10"], ["t1", "t10"], ["t1", "t2"]]
 
 
 def test_after_a_call_that_names_no_thread_the_observers_are_asked_about_everything_and_about_the_call() -> None:

@@ -312,13 +312,31 @@ def test_what_goes_on_about_one_record_names_it_or_its_kin() -> None:
         assert len(named("settle", "")) > 2
 
 
+def test_in_half_of_the_ways_all_calls_are_about_one_record(monkeypatch: pytest.MonkeyPatch) -> None:
+    suite, bodies = SUITES["job"], dict[float, list[set[str]]]()
+    with adapted(suite.reference, suite.compiled) as adapter:
+        driver = Driver(suite.compiled, adapter)
+        for label in "xyzxyz":
+            driver.make("register", {"type": "bash", "label": label})
+        model = driver.case.judge.model
+        for share in (0.0, 1.0):
+            monkeypatch.setattr(ahead, "ABOUT_ONE", share)
+            monkeypatch.setattr(ahead, "ANYHOW", 1.0)
+            look = Ahead(
+                driver, Situations(suite.compiled), Instants(suite.compiled), random.Random(0), ["settle"], [1.0]
+            )
+            ways = [look._tried(model.fork(), Story()).calls for _ in range(20)]
+            bodies[share] = [{each.arguments["handle"] for each in way} for way in ways]
+    assert all(len(each) == 1 for each in bodies[1.0])
+    assert sum(len(each) > 1 for each in bodies[0.0]) > 10
+
+
 def test_the_records_that_a_record_belongs_to_are_known_by_their_ids() -> None:
     with adapted(REFERENCE) as adapter:
         driver = Driver(thread_job(), adapter)
         driver.make("start", {"thread": "t2", "tool_call": "c", "tool": "bash"})
         (job,) = driver.case.judge.model.jobs  # type: ignore[attr-defined]  # a model of thread-job has them
-        assert driver.owners("Job", job) == {"Thread": "t2"}
-        assert Situations(thread_job())._entities["Job"].owners(driver.case.judge.model, job) == ["t2"]
+        assert Situations(thread_job()).related(driver.case.judge.model, job) == {"Job": [job], "Thread": ["t2"]}
 
 
 def test_no_walk_goes_where_too_much_may_come_unasked() -> None:

@@ -9,7 +9,7 @@ import re
 import sys
 import threading
 from collections import Counter
-from collections.abc import Collection, Hashable, Iterator
+from collections.abc import Collection, Hashable, Iterable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import replace
 from typing import Any
@@ -432,6 +432,19 @@ def test_what_rows_call_at_once_is_called_at_once_though_whoever_tests_calls_it(
     """No two other calls show it: an error is reported while the job ends."""
     assert not raced(thread_job(), ErrorWritesStatusBack, ())
     assert len(raced(thread_job(), ErrorWritesStatusBack, {"llm_error"})) == 2
+
+
+def test_no_two_calls_of_whoever_tests_are_made_at_once() -> None:
+    job = load("job")
+    with adapted(Jobs, job) as adapter:
+        met = _names(pairs._pairs(job, adapter, {"settle", "sink"}))
+        assert {"settle", "cancel"} in met
+        assert not any(each <= {"settle", "sink"} for each in met)
+        assert not any("settle" in each for each in _names(pairs._pairs(job, adapter, ())))
+
+
+def _names(found: Iterable[meetings.Pair]) -> list[set[str]]:
+    return [{each.name for each in pair} for pair in found]
 
 
 @pytest.mark.thorough
