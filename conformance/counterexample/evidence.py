@@ -96,14 +96,16 @@ class _Again:
     def once(self, trace: Trace, seed: int) -> Played:
         """Play a trace under one schedule."""
         played = self._played(trace, seed)
-        return played if played.finding is not None and self._shows_again(played.finding) else NOTHING
+        return played if played.finding is not None and self._shows_again(played.finding, trace) else NOTHING
 
-    def _shows_again(self, finding: Finding) -> bool:
+    def _shows_again(self, finding: Finding, trace: Trace) -> bool:
         """Return whether it is one of those that are wanted; where a state was seen in place of another one, that state again."""
         states = kernel_facts.of(self.case.compiled).states
         if any(finding.shows([each]) and finding.sees_as(each, states) for each in self.wanted):
             return True
-        return any(map(finding.is_race_within, self.wanted)) and not finding.shows(self.others)
+        # What earlier calls at once have broken need not be seen beside another call.
+        alone = any(map(finding.is_seen_alone, self.wanted)) and any(isinstance(step, AtOnce) for step in trace.steps)
+        return (alone or any(map(finding.is_race_within, self.wanted))) and not finding.shows(self.others)
 
     def attempt(self, trace: Trace, seconds: float | None = None, tries: int | None = None) -> Played:
         """Play a trace until it shows: under so many schedules at most, for so long."""

@@ -115,7 +115,10 @@ def shrink(
     def test(trace: Trace) -> tuple[Trace, Played] | None:
         played = play(trace)
         found = played.finding
-        same = found is not None and (found.shows(wanted) or found.is_race_within(wanted[0]))
+        if found is None:
+            return None
+        alone = found.is_seen_alone(wanted[0])  # beside no other call
+        same = alone or found.shows(wanted) or found.is_race_within(wanted[0])
         return (played.trace, played) if same else None
 
     now = time.monotonic()

@@ -110,6 +110,10 @@ class Finding:
             for other in others
         )
 
+    def is_seen_alone(self, race: Finding) -> bool:
+        """Return whether one of the calls at once that no order explained shows something wrong by itself."""
+        return race.kind == "order" != self.kind and self.operation in race.operation.split(BESIDE)
+
     def is_race_within(self, other: Finding) -> bool:
         """Return whether both say that no order explains calls at once, and this one of fewer operations, for the same cause if any."""
         if not self.kind == other.kind == "order":
