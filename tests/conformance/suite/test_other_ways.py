@@ -303,8 +303,10 @@ def test_who_has_no_limit_is_not_counted_up_to_it_and_is_held_to_that() -> None:
         (Verdict.NOT_APPLICABLE, True)
     }
     more = replace(BRIEF, walks=12)
-    _, (machine,) = whole_run(background_tasks.SaysThatItKeepsAll, compiled, budget=more, only=(MACHINE,))
-    assert machine.verdict is Verdict.FAIL
+    _, found = whole_run(background_tasks.SaysThatItKeepsAll, compiled, budget=more, only=(MACHINE,))
+    assert {each.verdict for each in found} == {
+        Verdict.FAIL
+    }  # what left too early is missing from a list, or unknown to a call
 
 
 @pytest.mark.parametrize("system", [background_tasks.WakesNobody, background_tasks.WakesNobodyByTheClock])
