@@ -1,6 +1,6 @@
 """The shortest trace that still shows the same fault: the clause, kind, operation and part of the reply are the same.
 
-Of calls at once that no order explains fewer may show it, be it of fewer operations.
+Of calls at once that no order explains fewer may show it, be it of fewer operations, or one of them alone after others at once.
 
 The passes drop an operation, a record's whole story, chunks of calls and single calls, and make what is left
 simpler. A pass stays as long as it makes counterexamples of the faulty systems shorter.

@@ -107,7 +107,8 @@ class Meetings:
             value = one[1].get(parameter)
             for each in (each for each in (value if isinstance(value, list) else [value]) if isinstance(each, str)):
                 related = {entity: [each], **self._situations.related(driver.case.judge.model, each)}
-                records = {name: [*records.get(name, ()), *ids] for name, ids in {**records, **related}.items()}
+                for name, ids in related.items():
+                    records.setdefault(name, []).extend(ids)
         changed = dict[str, Any]()
         for parameter, entity, several in self._situations.records_named[other[0]]:
             if entity in records and other[1].get(parameter) is not None:

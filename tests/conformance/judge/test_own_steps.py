@@ -378,3 +378,11 @@ def test_an_attempt_may_be_in_vain_as_all_is_disposed_and_not_later(waited: int,
         watched.must("wait", waited)
         found = found or watched("running", gives=[], signals=attempted)
     assert (found is None and not watched.judge.findings) == right
+
+
+def test_of_several_sentences_that_send_a_signal_the_one_that_binds_is_named() -> None:
+    """An attempt that is only allowed as all is disposed says nothing of one that comes for no reason."""
+    watched = Watched(load("job"))
+    found = watched("running", gives=[], signals=[signal("delivery_attempted", job="j", at=0)])
+    assert found is not None
+    assert found.clause == "on its own.attempt.signal.delivery_attempted"

@@ -434,6 +434,20 @@ def test_what_rows_call_at_once_is_called_at_once_though_whoever_tests_calls_it(
     assert len(raced(thread_job(), ErrorWritesStatusBack, {"llm_error"})) == 2
 
 
+@pytest.mark.parametrize("share", [0.0, 1.0])
+def test_cases_of_calls_at_once_end_when_time_has_passed(monkeypatch: pytest.MonkeyPatch, share: float) -> None:
+    monkeypatch.setattr(pairs, "TIME_PASSES", share)
+    job, waits = load("job"), list[bool]()
+
+    def note(driver: Driver) -> None:
+        waits.append(any(call.operation == "wait" for call in driver.case.calls))
+
+    with adapted(Jobs, job) as adapter:
+        few, faults = replace(USUAL, pairs=12), Faults(BrokenCalls(adapter))
+        pairs.search(job, adapter, 0, few, after=note, faults=faults)
+    assert any(waits) == bool(share)
+
+
 def test_no_two_calls_of_whoever_tests_are_made_at_once() -> None:
     job = load("job")
     with adapted(Jobs, job) as adapter:
