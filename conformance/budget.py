@@ -29,7 +29,7 @@ class Budget:
     # The stateful test of Hypothesis, walks, and concurrent pairs
     stateful_tests: int = 4
     stateful_steps: int = 30  # calls of each
-    walks: int = 22  # and as many beside those, that take more for new and look less often
+    walks: int = 24  # and as many beside those, that take more for new and look less often
     walk_steps: int = 30  # calls of each
     pairs: int = 110  # situations in which two calls are made at once, of all operations together
     meetings: int = 4  # of two calls each, one after the other from such a situation

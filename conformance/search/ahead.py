@@ -12,12 +12,23 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from conformance.search.instants import TIMER, Instants
+from conformance.search.gathering import lets_go
+from conformance.search.instants import TIMER, Instants, instants_of
+from conformance.search.records import named_by
 from conformance.search.situations import Situation, Situations
 from conformance.search.stateful import MOST_FIRED, WAITS, Driver, fires_soon
 from conformance.search.story import Story
+from conformance.system import MOVED
+from statemachines import kernel
 from statemachines.model import BaseModel, Impossible, Restless
+from statemachines.rows import WAIT
 
+LIKED = (0.2, 1.0, 1.0, 3.0)  # how much more often than others an operation is tried, by case
+WAITED = 3.0  # how often a wait is tried: as time passes much may happen that no call does
+LOOKING, SELDOM = 0.5, 0.3  # the same of those that change nothing, and of those that are about everything
+SELDOM_GIVEN = (
+    0.6  # of the arguments that may be left out, in one case: with many at once most calls are the same or refused
+)
 WAYS = 6  # to go on that are tried
 CALLS = 3  # of each of them
 TRIES = 4  # of arguments, to find some with which a call does something
@@ -33,6 +44,8 @@ MOST_OPEN = 5  # timers and steps of its own that may come at an instant; each m
 MOST_TIMERS = 5  # timers of one instant; what more of them do one after the other takes long to follow, so nobody waits for longer
 MOST_LOOSE = 2  # timers of which nobody knows when they fire; more of them fire in too many ways while a call waits
 
+Ids = Mapping[str, Sequence[str]]  # of records, by entity
+
 
 @dataclass(frozen=True, slots=True)
 class Intended:
@@ -40,7 +53,7 @@ class Intended:
 
     operation: str
     arguments: dict[str, Any]
-    made: Mapping[str, Sequence[str]]
+    made: Ids
 
 
 @dataclass(slots=True)
@@ -86,24 +99,30 @@ class Ahead:
         way = Descent()
         one = self._one_record(model, story) if self.chooser.random() < ABOUT_ONE else ""
         for number in range(CALLS):
-            name = self.named()
-            arguments = self.arguments(model, name, one)
-            if arguments is None:
+            call = self._called(model, one)
+            if call is None:
                 continue
-            if self.chooser.random() < SAID_AGAIN:
-                arguments = {**arguments, **self.said.get(name, {})}
+            name, arguments = call
             before = self.situations.ids(model)
             found = self.thought(model, name, arguments, story)
             if found is None:
                 break
             worth = self.situations.worth(found)
             way.worth += worth * LATER**number
-            now = self.situations.ids(model)
-            way.calls.append(
-                Intended(name, arguments, {entity: _new(ids, before[entity]) for entity, ids in now.items()})
-            )
+            way.calls.append(Intended(name, arguments, made_since(before, self.situations.ids(model))))
             way.until = len(way.calls) if worth >= NEW else way.until
         return way
+
+    def call(self, model: BaseModel, story: Story) -> tuple[str, dict[str, Any]] | None:
+        """Choose a call to make on a model, at random; None where there is none of the operation that was chosen."""
+        return self._called(model, self._one_record(model, story) if self.chooser.random() < ABOUT_ONE else "")
+
+    def _called(self, model: BaseModel, one: str) -> tuple[str, dict[str, Any]] | None:
+        name = self.named()
+        arguments = self.arguments(model, name, one)
+        if arguments is not None and self.chooser.random() < SAID_AGAIN:
+            arguments = {**arguments, **self.said.get(name, {})}
+        return None if arguments is None else (name, arguments)
 
     def thought(
         self, model: BaseModel, operation: str, arguments: Mapping[str, Any], story: Story
@@ -195,6 +214,37 @@ class Ahead:
         return {each: value for each, value in drawn.items() if each not in seldom}
 
 
-def _new(now: Sequence[str], before: Sequence[str]) -> list[str]:
-    known = {*before}
-    return [each for each in now if each not in known]
+def ahead_of(driver: Driver, situations: Situations, chooser: random.Random) -> Ahead:
+    """Return what looks ahead of a case, which likes other operations and leaves out other arguments than in other cases."""
+    source, optional = driver.case.compiled.kernel, list[tuple[str, str]]()
+    weights = dict[str, float]()
+    for operation in (each for each in source.operations if driver.offers(each.name)):
+        weights[operation.name] = chooser.choice(LIKED) * usual(operation)
+        optional += [(operation.name, each.name) for each in operation.parameters if each.default is not None]
+    if driver.case.adapter.declaration.clock in MOVED:
+        weights[WAIT] = chooser.choice(LIKED) * WAITED
+    seldom = {each for each in optional if chooser.random() < SELDOM_GIVEN}
+    return Ahead(
+        driver, situations, instants_of(driver.case.compiled), chooser, [*weights], [*weights.values()], seldom
+    )
+
+
+def usual(operation: kernel.Operation) -> float:
+    """Return how often an operation is tried: seldom one that names no record, and ends what there is or changes a setting.
+
+    What whoever tests changes around the system is no setting of it; and to let go of what may go ends nothing.
+    """
+    effects = list(kernel.walk(operation.effects))
+    named = any(map(named_by, operation.parameters))
+    if named or lets_go(operation) or any(isinstance(each, kernel.Create) for each in effects):
+        return 1.0
+    ends = any(isinstance(each, kernel.ForEach | kernel.Remove) for each in effects)
+    sets = any(isinstance(each, kernel.Set) and each.record is None for each in effects)
+    if ends or (sets and not operation.control):
+        return SELDOM
+    return 1.0 if effects else LOOKING
+
+
+def made_since(before: Ids, now: Ids) -> dict[str, list[str]]:
+    """Return the ids that are new now."""
+    return {entity: [each for each in ids if each not in before[entity]] for entity, ids in now.items()}

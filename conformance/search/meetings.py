@@ -15,9 +15,9 @@ from collections.abc import Hashable, Sequence
 from typing import Any
 
 from conformance.judge import endless
+from conformance.search.ahead import usual
 from conformance.search.situations import Situations
 from conformance.search.stateful import Driver
-from conformance.search.walks import usual
 from statemachines import kernel
 from statemachines.compile import Compiled
 from statemachines.expression import python_name

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Hashable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Hashable, Iterator, Mapping, Sequence
 from operator import attrgetter
 from typing import Any
 
@@ -26,6 +26,7 @@ class Records:
         self.live = attrgetter(python_name(entity.collection))
         self._small, self._maybe = with_few_values(entity.fields)
         self._counts = [python_name(each.name) for each in entity.fields if isinstance(present(each.type), Int)]
+        self._small_of, self._counts_of, self._maybe_of = map(_reads, (self._small, self._counts, self._maybe))
         self._owners = [
             (python_name(each.name), *_refers_to(each.type)) for each in entity.fields if _refers_to(each.type)
         ]
@@ -43,10 +44,9 @@ class Records:
 
     def _said(self, record: Any) -> Hashable:
         """Return the state of a record, and what is said of it that has few values."""
-        small = tuple(getattr(record, name) for name in self._small)
-        counts = tuple(min(getattr(record, name) or 0, MOST_COUNTED) for name in self._counts)
-        absent = tuple(getattr(record, name) is None for name in self._maybe)
-        return (getattr(record, "state", ""), small, counts, absent)
+        counts = tuple([min(each or 0, MOST_COUNTED) for each in self._counts_of(record)])
+        absent = tuple([each is None for each in self._maybe_of(record)])
+        return (getattr(record, "state", ""), self._small_of(record), counts, absent)
 
     def token(self, model: BaseModel, identity: Hashable, story: Story) -> Hashable:
         """Return what distinguishes a record: its state, and what is said of it that has few values; of one gone, how it went."""
@@ -91,6 +91,13 @@ class Records:
     def count(self, model: BaseModel) -> Hashable:
         """Return how many records there are in each state, as far as one more makes a difference."""
         return sizes(model, Counter(getattr(each, "state", "") for each in self.live(model).values()))
+
+
+def _reads(names: Sequence[str]) -> Callable[[Any], tuple[Any, ...]]:
+    """Return what reads some attributes, however few; it is called more often than anything else here."""
+    if len(names) > 1:
+        return attrgetter(*names)
+    return lambda record: tuple([getattr(record, name) for name in names])
 
 
 def sizes(model: BaseModel, states: Mapping[str, int]) -> Hashable:

@@ -8,6 +8,7 @@ One idea: what a call comes to.
 
 from __future__ import annotations
 
+import itertools
 from collections import Counter
 from collections.abc import Hashable, Iterator, Mapping, Sequence
 from typing import Any
@@ -19,10 +20,11 @@ from statemachines.compile import Compiled
 from statemachines.model import BaseModel, Decision
 from statemachines.types import Text, present
 
+LAST = BESIDE // 4  # records of an entity that are looked at where a call names none
 KIN = 12  # records of an entity that are looked at for those that have to do with a call's
 SENTENCE, CALL, PAIR, COUNT = 8.0, 4.0, 2.0, 1.0  # how much a new situation of a kind is worth
 
-OF_EACH = ("kin", "of all", "became")  # the kinds of situations of which a call comes to one for each of some records
+OF_EACH = ("kin", "of all", "became", "holds")  # the kinds of which a call comes to one for each of some records
 
 Situation = tuple[float, tuple[Hashable, ...]]  # what it is worth when it is new, and what it is: first of which kind
 
@@ -99,6 +101,7 @@ class Situations:
             found += self._alike(model, label, kin, story)
         if not ids:
             found += self._of_all(model, label, story)
+        found += self._holding(model, label)
         found += dict.fromkeys(
             (PAIR, ("kin", of.name, of.token(model, value, story), story.last.get(value), label))
             for value, of in kin.items()
@@ -238,6 +241,7 @@ class Situations:
         """Return the situations of a wait, before it is made, and make it a part of the story."""
         found = [(CALL, label), (PAIR, ("after", story.before, label)), *self._of_all(model, label, story)]
         found += self._in_settings(model, label, ()) if self.wide else ()
+        found += self._holding(model, label)
         story.before, story.twice = label, ""
         return found
 
@@ -246,7 +250,7 @@ class Situations:
         return {
             (each.name, identity): each.token(model, identity, _NEW)
             for each in self._minted
-            for identity in list(each.live(model))[-BESIDE // 4 :]
+            for identity in list(each.live(model))[-LAST:]
         }
 
     def became(
@@ -274,8 +278,25 @@ class Situations:
         return [
             (PAIR, ("of all", label, each.token(model, identity, story), story.last.get(identity)))
             for each in self._minted
-            for identity in list(each.live(model))[-BESIDE // 4 :]
+            for identity in list(each.live(model))[-LAST:]
         ]
+
+    def _holding(self, model: BaseModel, label: Label) -> Iterator[Situation]:
+        """Walk what a call meets, whatever it is about: records in each state, and each setting."""
+        for each in self._minted:
+            states = {getattr(record, "state", "") for record in list(each.live(model).values())[-LAST:]}
+            yield from ((PAIR, ("holds", label, each.name, state)) for state in states)
+        yield from ((PAIR, ("holds", label, name, getattr(model, name))) for name in self._small)
+
+    def features(self, model: BaseModel) -> set[Hashable]:
+        """Return what is there: each record as it is, each setting, and any two of the states of records and settings."""
+        alone, states = set[Hashable](), set[Hashable]()
+        for each in self._minted:
+            for identity, record in list(each.live(model).items())[-LAST:]:
+                alone.add((each.name, each.token(model, identity, _NEW)))
+                states.add((each.name, getattr(record, "state", "")))
+        states.update((name, getattr(model, name)) for name in self._small)
+        return alone | {frozenset(two) for two in itertools.combinations(states, 2)}
 
     @staticmethod
     def sentences(model: BaseModel) -> list[Situation]:

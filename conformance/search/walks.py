@@ -1,7 +1,8 @@
 """Walks that the model steers: long cases, each call chosen for what no case has come to yet.
 
-Every so often a call is made for no reason, or once more, or the last few are made many times over. Each walk prefers other
-operations, and leaves out other arguments that may be left out; three of ten begin with a registry that is nearly full, or too full, or crowded.
+Every so often a walk goes a way that was planned, or a call is made for no reason, or once more, or the last few many times over.
+Each walk prefers other operations, and leaves out other arguments that may be left out; three of ten begin with a registry that is
+nearly full, or too full, or crowded.
 What counts as new is a narrow choice for half of the walks. The others take it widely, and count for themselves: where more is told apart,
 each of it is come to less often. One idea: the walk.
 """
@@ -10,26 +11,24 @@ from __future__ import annotations
 
 import itertools
 import random
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from conformance.budget import Budget
 from conformance.judge import CASES_OF_A_SEED, case_seed
-from conformance.search.ahead import Ahead, Intended
-from conformance.search.corpus import Corpus
+from conformance.search.ahead import Intended, ahead_of
 from conformance.search.faults import Diverged, Faults
-from conformance.search.gathering import lets_go
-from conformance.search.instants import instants_of
+from conformance.search.plans import PlannedWay, as_given, chosen, planned
 from conformance.search.prefill import prefills, set_up
 from conformance.search.records import named_by
 from conformance.search.situations import Situations, takes_a_name
 from conformance.search.stateful import Driver
 from conformance.search.story import Story
-from conformance.system import MOVED, Adapter
+from conformance.system import Adapter
 from statemachines import kernel
 from statemachines.compile import Compiled
-from statemachines.rows import Observed, RowFailure, Trace, filled
+from statemachines.rows import WAIT
 from statemachines.types import Id, List, Text, present
 
 IDLY = 0.15  # of the calls are made whatever comes of them
@@ -39,18 +38,12 @@ MOST_FLOODED = 4  # calls that are the last few
 VARIED = 0.5  # of the floods of a walk that takes widely what is new: other values each time
 AFTER_FLOOD = 0.5  # of the floods are followed by the first of those calls as it was: what is forgotten by then shows
 FLOODED = (10, 60, 120)  # calls, more or less, of all those times
-OFTEN_LOOKS = 0.6  # how often a walk looks after a call: looks cost most of the time, and may mend what is wrong
-SELDOM_LOOKS = 0.3  # how often one does that takes widely what is new
-LIKED = (0.2, 1.0, 1.0, 3.0)  # how much more often than others an operation is tried, by walk
-SELDOM_GIVEN = (
-    0.6  # of the arguments that may be left out, in one walk: with many at once most calls are the same or refused
-)
-WAITED = 3.0  # how often a wait is tried: as time passes much may happen that no call does
-LOOKING, SELDOM = 0.5, 0.3  # the same of those that change nothing, and of those that are about everything
+OFTEN_LOOKS = 0.4  # how often a walk looks after a call: looks cost most of the time, and may mend what is wrong
+SELDOM_LOOKS = 0.2  # how often one does that takes widely what is new
 WIDE_FROM = CASES_OF_A_SEED // 2  # the number of the first walk that takes widely what is new: no other has it
 SET_UP = 0.25  # of the others begin when some time has passed, and something that is about no record was called
-CONTINUED = 0.4  # of the walks begin as another one that came to something new
-DEEP = ("sentence", "became")  # kinds of situations that are new where something happened that had not before
+AS_PLANNED = 0.12  # of the steps are ways that were planned, of several calls each
+THEN_WAITS = 0.4  # of those are followed by a wait, so that what comes of them shows
 
 
 def search(
@@ -64,10 +57,10 @@ def search(
     first: int = 0,
 ) -> None:
     """Walk as often as the budget says, or until enough is found; `first` is the number of the first walk."""
-    ways = prefills(compiled, adapter.declaration, budget.prefilled)
+    beginnings = prefills(compiled, adapter.declaration, budget.prefilled)
     set_up_first = set_up(compiled, adapter.declaration)
     narrow, wide = Situations(compiled), Situations(compiled, wide=True)
-    corpus = Corpus()
+    ways: list[PlannedWay] | None = None
     numbers = range(first, first + budget.walks)
     plan = [((narrow, each, f"{each}"), (wide, WIDE_FROM + each, f"wide/{each}")) for each in numbers]
     for situations, index, name in itertools.chain(*plan):  # in turn: none waits until the other has made all its walks
@@ -75,15 +68,13 @@ def search(
             break
         driver = Driver(compiled, adapter, budget, seed=case_seed(number, index), faults=faults)
         chooser = random.Random(f"{number}/{name}")
+        if ways is None:
+            ways = planned(ahead_of(driver, Situations(compiled), random.Random(f"{number}/{first}/plans")))
         try:
-            beginning = corpus.chosen(chooser) if chooser.random() < CONTINUED else None
-            if beginning is None:
-                if chooser.random() < SET_UP:
-                    set_up_first(driver)
-                ways[chooser.randrange(len(ways)) if index % 2 else 0](driver)
-            walk = SteeredWalk(compiled, driver, situations, chooser)
-            walk.go(budget.walk_steps, beginning)
-            corpus.keep(driver.case, walk.until_new)
+            if chooser.random() < SET_UP:
+                set_up_first(driver)
+            beginnings[chooser.randrange(len(beginnings)) if index % 2 else 0](driver)
+            SteeredWalk(compiled, driver, situations, chooser, ways).go(budget.walk_steps)
             faults.stood(driver.case)
         except Diverged:
             pass
@@ -100,58 +91,35 @@ class _CallMade:
 
 
 class SteeredWalk:
-    """One case of a walk.
+    """One case of a walk, that may go some ways which were planned."""
 
-    until_new  how many events of the case there were when it had come to the last that no case had come to; 0: to none
-    """
-
-    def __init__(self, compiled: Compiled, driver: Driver, situations: Situations, chooser: random.Random) -> None:
-        self._driver, self._situations, self._chooser = driver, situations, chooser
+    def __init__(
+        self,
+        compiled: Compiled,
+        driver: Driver,
+        situations: Situations,
+        chooser: random.Random,
+        ways: Sequence[PlannedWay] = (),
+    ) -> None:
+        self._driver, self._situations, self._chooser, self._ways = driver, situations, chooser, ways
         self._story = Story()
         self._made: list[_CallMade] = []
         self._unseen: list[dict[str, Any]] = []  # the arguments of calls after which nobody has looked
         self._known: set[str] = set()  # texts that were given
         self._compiled = compiled
-        self.until_new = 0
         self._operations = {each.name: each for each in compiled.kernel.operations if driver.offers(each.name)}
         self._saying = {
             name: {part.name for part in each.parameters if not (named_by(part) or takes_a_name(compiled, part))}
             for name, each in self._operations.items()
-        } | {"wait": set()}
-        weights = {name: chooser.choice(LIKED) * usual(each) for name, each in self._operations.items()}
-        if driver.case.adapter.declaration.clock in MOVED:
-            weights["wait"] = chooser.choice(LIKED) * WAITED
-        optional = [
-            (each.name, parameter.name)
-            for each in self._operations.values()
-            for parameter in each.parameters
-            if parameter.default is not None
-        ]
-        seldom = {each for each in optional if chooser.random() < SELDOM_GIVEN}
-        self._ahead = Ahead(driver, situations, instants_of(compiled), chooser, [*weights], [*weights.values()], seldom)
+        } | {WAIT: set()}
+        self._ahead = ahead_of(driver, situations, chooser)
 
-    def go(self, steps: int, beginning: Trace | None = None) -> None:
-        """Make so many calls, after those of a `beginning` as far as these can be made here, and look at last."""
-        if beginning is not None:
-            self._begin(beginning)
-        self._go(len(self._made) + steps)
+    def go(self, steps: int) -> None:
+        """Make so many calls, and look at last."""
+        self._go(steps)
         self._look()
         if self._driver.is_followed:
             self._driver.observe_all()
-
-    def _begin(self, beginning: Trace) -> None:
-        events, replies = self._driver.case.trace, dict[int, Observed]()
-        for call in beginning.calls():
-            before = len(events)
-            try:
-                arguments = {name: filled(value, replies) for name, value in call.arguments}
-            except RowFailure:  # another reply than there
-                return
-            if not self._make(call.operation, arguments):
-                return
-            made = events[before]
-            if isinstance(made, Observed):
-                replies[call.number] = made
 
     def _go(self, steps: int) -> None:
         tried = 0
@@ -159,12 +127,29 @@ class SteeredWalk:
             if not self._driver.is_followed:
                 return
             tried += 1
-            if self._chooser.random() < IDLY:
+            if self._chooser.random() < AS_PLANNED:
+                self._go_as_planned()
+            elif self._chooser.random() < IDLY:
                 self._go_idly()
-                continue
-            for intended, arguments in self._as_given(self._ahead.best(self._story)):
-                if not self._make(intended.operation, arguments):
-                    break
+            else:
+                self._play(self._ahead.best(self._story))
+
+    def _go_as_planned(self) -> None:
+        """Go a way to what seldom happened so far; often some time passes then, so that what comes of it is seen."""
+        way = chosen(self._ways, self._situations, self._chooser)
+        self._play(way.calls if way is not None else ())
+        model = self._driver.case.judge.model
+        if (
+            WAIT in self._ahead.names
+            and self._chooser.random() < THEN_WAITS
+            and (until := self._ahead.instants.waits(model))
+        ):
+            self._make(WAIT, {"ms": self._chooser.choice(until)})
+
+    def _play(self, calls: Sequence[Intended]) -> None:
+        for operation, arguments in as_given(calls, lambda: self._situations.ids(self._driver.case.judge.model)):
+            if not self._make(operation, arguments):
+                break
 
     def _go_idly(self) -> None:
         """Make any call, one of the last once more, or the last few many times over."""
@@ -191,7 +176,6 @@ class SteeredWalk:
         if found is None or not self._driver.may(operation, arguments, after):
             return False
         self._story = story
-        new_here = any(what[0] in DEEP and not self._situations.met[what] for _, what in found)
         self._situations.note(found)
         new = {value for value in arguments.values() if isinstance(value, str)} - self._known
         self._made.append(_CallMade(operation, arguments, frozenset(new)))
@@ -200,7 +184,6 @@ class SteeredWalk:
             name: value for name, value in arguments.items() if name in self._saying[operation]
         }
         self._driver.make(operation, arguments)
-        self.until_new = len(self._driver.case.trace) if new_here else self.until_new
         self._unseen.append(arguments)
         if self._chooser.random() < (SELDOM_LOOKS if self._situations.wide else OFTEN_LOOKS):
             self._look()
@@ -211,17 +194,6 @@ class SteeredWalk:
         if self._unseen:
             self._driver.observe(*self._unseen)
             self._unseen.clear()
-
-    def _as_given(self, calls: Sequence[Intended]) -> Iterator[tuple[Intended, dict[str, Any]]]:
-        """Walk calls as they were tried, with the ids that the system gave by then instead of those of the model."""
-        given: dict[str, str] = {}
-        for intended in calls:
-            before = self._situations.ids(self._driver.case.judge.model)
-            yield intended, {name: _with(value, given) for name, value in intended.arguments.items()}
-            now = self._situations.ids(self._driver.case.judge.model)
-            for entity, ids in intended.made.items():
-                new = [each for each in now[entity] if each not in before[entity]]
-                given.update(zip(ids, new, strict=False))
 
     # ── The same many times over ──
 
@@ -274,35 +246,7 @@ class SteeredWalk:
         return {name: drawn[name] for name in plain if name in made.arguments and name in drawn}
 
 
-def usual(operation: kernel.Operation) -> float:
-    """Return how often an operation is tried: seldom one that names no record, and ends what there is or changes a setting.
-
-    What whoever tests changes around the system is no setting of it; and to let go of what may go ends nothing.
-    """
-    effects = list(kernel.walk(operation.effects))
-    named = any(map(named_by, operation.parameters))
-    if named or lets_go(operation) or any(isinstance(each, kernel.Create) for each in effects):
-        return 1.0
-    ends = any(isinstance(each, kernel.ForEach | kernel.Remove) for each in effects)
-    sets = any(isinstance(each, kernel.Set) and each.record is None for each in effects)
-    if ends or (sets and not operation.control):
-        return SELDOM
-    return 1.0 if effects else LOOKING
-
-
 def _is_plain(parameter: kernel.Parameter) -> bool:
     """Return whether a parameter is no id and no name that records have: an outcome, a number, a record, a list of such."""
     kind = present(parameter.type)
     return not parameter.entity and not isinstance(kind.item if isinstance(kind, List) else kind, Id | Text)
-
-
-def _with(value: Any, given: Mapping[str, str]) -> Any:
-    match value:
-        case str():
-            return given.get(value, value)
-        case list():
-            return [_with(each, given) for each in value]
-        case dict():
-            return {name: _with(each, given) for name, each in value.items()}
-        case _:
-            return value

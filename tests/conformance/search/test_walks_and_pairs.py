@@ -509,22 +509,20 @@ def test_two_calls_meet_where_there_are_as_many_records_as_there_may_be(monkeypa
     assert before(0.0) <= USUAL.calls_before[1] < before(1.0)
 
 
-def test_some_walks_begin_as_another_one_did_that_came_to_something_new(monkeypatch: pytest.MonkeyPatch) -> None:
-    def begun_alike(share: float) -> int:
-        monkeypatch.setattr(walks, "CONTINUED", share)
-        begun = [trace.calls()[:4] for trace in traces(walked(REFERENCE, 1, 8)[1])]
-        return sum(one == other for one, other in itertools.combinations(begun, 2))
+def test_walks_that_take_more_for_new_look_less_often(monkeypatch: pytest.MonkeyPatch) -> None:
+    looked = Counter[int]()  # by the seed of a case
 
-    assert begun_alike(0.0) < begun_alike(1.0)
+    def observe(self: Driver, *calls: dict[str, Any]) -> None:
+        looked[self.case.seed] += 1
 
+    monkeypatch.setattr(Driver, "observe", observe)
+    monkeypatch.setattr(Driver, "observe_all", lambda _: None)  # at the end both look at all
 
-def test_walks_that_take_more_for_new_look_less_often() -> None:
-    def looks(cases: list[Case]) -> float:
-        calls = sum(len(case.without_looks) for case in cases)
-        return sum(len(case.trace) for case in cases) / calls
+    def often(cases: list[Case]) -> float:
+        return sum(looked[case.seed] for case in cases) / sum(len(case.calls) for case in cases)
 
-    _, cases = walked(REFERENCE, 0, 8)  # the two kinds take turns
-    assert looks(cases[::2]) > looks(cases[1::2])
+    _, cases = walked(REFERENCE, 0, 16)  # the two kinds take turns
+    assert often(cases[::2]) > 1.2 * often(cases[1::2]) > 0
 
 
 def test_each_case_of_hypothesis_has_a_seed_of_its_own_and_under_each_seed_another() -> None:
