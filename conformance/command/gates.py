@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import argparse
 import json
+import sys
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from conformance.api import loaded
-from conformance.command.process import utf8_output
+from conformance.command.process import Counted, utf8_output
 from conformance.errors import UsageError
 from conformance.verdict import EXIT_CONFORMS
 
@@ -47,7 +48,10 @@ def diff(options: argparse.Namespace) -> int:
 
     utf8_output()
     compiled = [(name, loaded(name)) for name in (options.old, options.new)]  # which tells what faults they have
-    found = differing(*(Spec(name, spec_tree(name), each) for name, each in compiled))
+    old, new = (Spec(name, spec_tree(name), each) for name, each in compiled)
+    counter = Counted(sys.stderr, "settings compared")
+    found = differing(old, new, told=counter.told)
+    counter.over()
     for line in [json.dumps(as_plain(found), ensure_ascii=False, indent=2)] if options.json else as_page(found):
         print(line)
     return found.exit

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Final, Literal
 
 from conformance.differing.facts import BOTH, Direction, Fact, facts
-from conformance.differing.told_apart import Revisions, ToldApart, Witness
+from conformance.differing.told_apart import Progress, Revisions, ToldApart, Witness
 from conformance.verdict import EXIT_CONFORMS, EXIT_VIOLATES
 from statemachines.compare import SpecChange, changes, groups_alone, touched
 from statemachines.compile import Compiled
@@ -103,8 +103,8 @@ class SpecDiff:
         return EXIT_CONFORMS if self.grade == "same" else EXIT_VIOLATES
 
 
-def differing(old: Spec, new: Spec) -> SpecDiff:
-    """Return what two revisions say otherwise, and what becomes of systems."""
+def differing(old: Spec, new: Spec, told: Progress = lambda done, of: None) -> SpecDiff:
+    """Return what two revisions say otherwise, and what becomes of systems; `told` is told how far each comparison has come."""
     clauses = {each.path for side in (old, new) for each in side.compiled.kernel.clauses}
     found = changes(old.tree, new.tree, clauses)
     aside = [each for each in found if each.kind in ("words", "aside")]
@@ -115,13 +115,13 @@ def differing(old: Spec, new: Spec) -> SpecDiff:
     rules = [each for each in found if each.kind not in ("words", "aside")]
     made = groups_alone(old.tree, new.tree, rules)
     if len(made) == 1:
-        whole = _part(tuple(rules), old.compiled, new.compiled)
+        whole = _part(tuple(rules), old.compiled, new.compiled, told)
         return SpecDiff(old, new, (whole,), whole, aside, rows, apart)
-    parts = [_part(each.changes, old.compiled, each.compiled) for each in made]
+    parts = [_part(each.changes, old.compiled, each.compiled, told) for each in made]
     alike = (
         part for part, each in zip(parts, made, strict=True) if part.looked and not touched(each.compiled, new.compiled)
     )
-    whole = _part(tuple(rules), old.compiled, new.compiled, parts, next(alike, None))
+    whole = _part(tuple(rules), old.compiled, new.compiled, told, parts, next(alike, None))
     return SpecDiff(old, new, parts, whole, aside, rows, apart)
 
 
@@ -129,6 +129,7 @@ def _part(
     made: tuple[SpecChange, ...],
     old: Compiled,
     new: Compiled,
+    told: Progress,
     parts: Iterable[Part] = (),
     alike: Part | None = None,
 ) -> Part:
@@ -146,7 +147,7 @@ def _part(
     if alike is not None:
         found.configurations, found.whole = alike.configurations, alike.whole
     elif not (found.has("less") and found.has("more")):
-        looked = revisions.told_apart()
+        looked = revisions.told_apart(told)
         for witness in looked.witnesses.values():
             found.note(witness)
         found.configurations, found.whole = looked.configurations, looked.whole

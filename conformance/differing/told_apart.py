@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from contextlib import closing
 from dataclasses import dataclass, field, replace
 from typing import Final
@@ -47,6 +47,9 @@ WAYS: Final[tuple[Way, ...]] = (
     {"lenient": False, "eager": True},
 )
 """What systems choose where a revision leaves it to them, as far as they stand in here."""
+
+Progress = Callable[[int, int], object]
+"""Is told how much is done of something long, and of how much."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,14 +106,16 @@ class Revisions:
         others = {each.name: each for each in new.kernel.operations}
         self.common = {each.name for each in old.kernel.operations if alike(each, others.get(each.name))}
 
-    def told_apart(self) -> ToldApart:
-        """Look for the shortest calls in each direction."""
+    def told_apart(self, told: Progress) -> ToldApart:
+        """Look for the shortest calls in each direction; `told` is told with how many settings systems were compared, and of how many."""
         found = ToldApart()
         first, *others = settings(self.old, self.new)
+        told(0, 1 + len(others))
         self._compare(found, first, BOUNDS, WAYS, counted=True)
         if not found.touched:
             return found
-        for each in others:
+        for number, each in enumerate(others, 1):
+            told(number, 1 + len(others))
             if not all(map(found.has, each.directions)):
                 self._compare(found, each, ELSEWHERE, WAYS[:1])
         if not found.witnesses:

@@ -178,6 +178,16 @@ def test_back_again_what_was_loosening_is_tightening(tmp_path: Path) -> None:
     assert found.grade == "tightening"
 
 
+def test_whoever_waits_is_told_how_far_a_comparison_has_come(tmp_path: Path) -> None:
+    """One setting for what nobody declares, and one for each choice and limit that systems may declare."""
+    old = spec(tmp_path, "old.yaml", RULES)
+    new = spec(tmp_path, "new.yaml", RULES.replace("refused over", "refused too_late"))
+    heard: list[tuple[int, int]] = []
+    differing(old, new, told=lambda done, of: heard.append((done, of)))
+    (of,) = {each for _, each in heard}
+    assert [done for done, _ in heard] == [*range(of)]
+
+
 def test_a_level_that_falls_is_shown_by_who_does_not_follow_the_clause(tmp_path: Path) -> None:
     found = difference(tmp_path, ("entities:", "should: [operations.finish.set.errand.thanked]\nentities:"))
     assert found.grade == "loosening"
