@@ -24,6 +24,7 @@ class Verdict(StrEnum):
     HARNESS_ERROR = "harness error"
 
 
+MACHINE = "machine"  # the id under which the random searches are reported
 UNSURE = "there are more explanations than were looked at, or the order depends on instants that nobody sees"
 FROM_OUTSIDE = "a weak pass: that calls overlapped was only seen outside the system"
 OTHER_ORDER = (

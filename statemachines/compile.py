@@ -140,6 +140,8 @@ def path_of(name: str) -> Path:
     """
     path = Path(name)
     is_folder = name not in {"", *shipped()} and path.is_dir()
+    if "/" in name and not path.exists():
+        raise LookupError(f"there is no file or folder {name}")
     return path if is_folder or name.endswith((".yaml", ".yml")) else spec_path(name).parent
 
 

@@ -11,12 +11,11 @@ from pathlib import Path
 from typing import Any
 
 from conformance.budget import USUAL
-from conformance.suite.machine import MACHINE
 from conformance.suite.row_facts import makes_calls_at_once
 from conformance.suite.run import Run
 from conformance.system.adapter import Adapter
 from conformance.targets import open_system
-from conformance.verdict import EXIT_CONFORMS, Verdict
+from conformance.verdict import EXIT_CONFORMS, MACHINE, Verdict
 from conformance.workers import cluster_at, spread
 from tests.conformance.lifecycles import SUITES, Lie, Suite, named
 from tests.conformance.suite.test_other_ways import MORE

@@ -10,8 +10,7 @@ import pytest
 from conformance.command.cli import main
 from conformance.report import reader
 from conformance.report.comparison import compared
-from conformance.suite.machine import MACHINE
-from conformance.verdict import EXIT_CONFORMS, Verdict
+from conformance.verdict import EXIT_CONFORMS, MACHINE, Verdict
 from reports.make import FOLDER, TARGETS, make, report_of
 from statemachines.checks import avoided
 from statemachines.compile import load

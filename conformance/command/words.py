@@ -297,9 +297,10 @@ def _run(parser: argparse.ArgumentParser) -> None:
 
 def _duration(text: str) -> float:
     found = re.fullmatch(r"([0-9]+(?:\.[0-9]+)?)(s|m|h|)", text)
-    if found is None:
+    seconds = float(found[1]) * {"m": 60, "h": 3600}.get(found[2], 1) if found is not None else 0
+    if not seconds:
         raise argparse.ArgumentTypeError(f"{text!r} is no time; write 90, 90s, 5m or 1h")
-    return float(found[1]) * {"m": 60, "h": 3600}.get(found[2], 1)
+    return seconds
 
 
 def _count(text: str) -> int:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Final, Literal
 
 from conformance.differing.facts import BOTH, Direction, Fact, facts
-from conformance.differing.told_apart import Progress, Revisions, ToldApart, Witness
+from conformance.differing.told_apart import Revisions, ToldApart, Witness
 from conformance.verdict import EXIT_CONFORMS, EXIT_VIOLATES
 from statemachines.compare import SpecChange, changes, groups_alone, touched
 from statemachines.compile import Compiled
@@ -103,7 +103,7 @@ class SpecDiff:
         return EXIT_CONFORMS if self.grade == "same" else EXIT_VIOLATES
 
 
-def differing(old: Spec, new: Spec, told: Progress = lambda done, of: None) -> SpecDiff:
+def differing(old: Spec, new: Spec, told: Callable[[int, int], object] = lambda done, of: None) -> SpecDiff:
     """Return what two revisions say otherwise, and what becomes of systems; `told` is told how far each comparison has come."""
     clauses = {each.path for side in (old, new) for each in side.compiled.kernel.clauses}
     found = changes(old.tree, new.tree, clauses)
@@ -129,7 +129,7 @@ def _part(
     made: tuple[SpecChange, ...],
     old: Compiled,
     new: Compiled,
-    told: Progress,
+    told: Callable[[int, int], object],
     parts: Iterable[Part] = (),
     alike: Part | None = None,
 ) -> Part:

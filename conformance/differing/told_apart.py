@@ -48,9 +48,6 @@ WAYS: Final[tuple[Way, ...]] = (
 )
 """What systems choose where a revision leaves it to them, as far as they stand in here."""
 
-Progress = Callable[[int, int], object]
-"""Is told how much is done of something long, and of how much."""
-
 
 @dataclass(frozen=True, slots=True)
 class Witness:
@@ -106,7 +103,7 @@ class Revisions:
         others = {each.name: each for each in new.kernel.operations}
         self.common = {each.name for each in old.kernel.operations if alike(each, others.get(each.name))}
 
-    def told_apart(self, told: Progress) -> ToldApart:
+    def told_apart(self, told: Callable[[int, int], object]) -> ToldApart:
         """Look for the shortest calls in each direction; `told` is told with how many settings systems were compared, and of how many."""
         found = ToldApart()
         first, *others = settings(self.old, self.new)

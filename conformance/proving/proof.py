@@ -17,7 +17,7 @@ from conformance.targets import open_system
 from conformance.verdict import EXIT_CONFORMS, EXIT_VIOLATES, Verdict
 from conformance.workers import Ask, Cluster, SpecFile, spec_file, spread
 from statemachines.compile import Compiled
-from statemachines.diagnostics import SpecError
+from statemachines.diagnostics import SpecError, did_you_mean
 from statemachines.kernel import within
 from statemachines.lifecycle import Level
 
@@ -85,8 +85,7 @@ def proved(
     numbers = [number for number, each in enumerate(prover.mutants) if not clause or within(each.clause, clause)]
     locks = [number for number, each in enumerate(prover.races) if raced and _is_near(each, clause)]
     if not numbers and not locks:
-        about = clause or compiled.called
-        raise UsageError(f"there is no mistake to make about {about}; `conformance explain` names the clauses")
+        raise UsageError(_nothing_about(compiled, clause))
     with _asking(compiled, seed, workers, cluster, prover) as ask:
         done: list[MutantResult] = []
         for trial in itertools.chain(
@@ -113,6 +112,15 @@ def proved(
         bool(clause),
         by_locks if raced else None,
     )
+
+
+def _nothing_about(compiled: Compiled, clause: str) -> str:
+    """Say why there is no mistake to make: no clause is named so, or the ones there are cannot be changed by one."""
+    known = [each.path for each in compiled.kernel.clauses]
+    if clause and not any(within(each, clause) for each in known):
+        hint = did_you_mean(clause, known) or "`conformance explain` names the clauses"
+        return f"no clause of {compiled.lifecycle.name} is named {clause}; {hint}"
+    return f"there is no mistake to make about {clause or compiled.called}: no operator changes what it says"
 
 
 def _is_near(race: Race, clause: str) -> bool:

@@ -14,6 +14,7 @@ from conformance.verdict import (
     EXIT_HARNESS,
     EXIT_UNKNOWN,
     EXIT_VIOLATES,
+    MACHINE,
     RowResult,
     Verdict,
     gates,
@@ -214,6 +215,9 @@ def concluded(header: Header, results: Sequence[RowResult], footer: Footer | Non
         done = f"{len(results)} of {number(len(header.rows), 'row')}"
         return f"The run did not finish: {done} of {lifecycle} had a verdict."
     match footer.exit:
+        case code if code == EXIT_CONFORMS and [row.id for row in results] == [MACHINE]:
+            cases = number(results[0].runs, "case")
+            return f"The search found nothing wrong of {target} by {lifecycle} in {cases}; no row was run."
         case code if code == EXIT_CONFORMS:
             passed = number(sum(row.verdict is Verdict.PASS for row in results), "row")
             failing = [row.id for row in results if row.verdict is Verdict.KNOWN_FAIL]

@@ -8,7 +8,6 @@ from __future__ import annotations
 from conformance.suite.baseline import Baseline, Known, read_baseline
 from conformance.suite.machine import (
     ABOUT_MACHINE,
-    MACHINE,
     PAIRS,
     SEARCHES,
     WALKS,
@@ -23,3 +22,4 @@ from conformance.suite.row_facts import inapplicable, makes_calls_at_once, opera
 from conformance.suite.rows import RowRunner
 from conformance.suite.run import Run, run_row, selected
 from conformance.suite.trace_file import Saver, read, save
+from conformance.verdict import MACHINE

@@ -21,13 +21,12 @@ from conformance.suite.levels import as_told, fault_of, is_one_fault, only_deriv
 from conformance.suite.row_facts import calls_at_once, inapplicable, lacking, makes_calls_at_once
 from conformance.suite.rows import RowRunner
 from conformance.system import Adapter, HarnessError
-from conformance.verdict import UNSURE, Counterexample, Judged, RowResult, Verdict, came_back, verdict_of
+from conformance.verdict import MACHINE, UNSURE, Counterexample, Judged, RowResult, Verdict, came_back, verdict_of
 from statemachines.lifecycle import Level
 
 if TYPE_CHECKING:
     from conformance.search import Diverged, Driver, Faults  # Hypothesis is slow to import
 
-MACHINE = "machine"  # the id under which the random searches are reported
 ABOUT_MACHINE = "Random calls in any order: whenever somebody looks, the system shows what the model shows."
 
 # Where one case in so many of a search cannot be judged, and not just one, the machine could not tell.

@@ -18,13 +18,13 @@ from conformance.gating import Measure, measured_by
 from conformance.report import Coverage, Footer, Header, Planned, Report, Watcher, declares, tally
 from conformance.suite.baseline import Baseline, Known
 from conformance.suite.charts import charts, sentences
-from conformance.suite.machine import ABOUT_MACHINE, MACHINE, goes_on, run_machine, told_beside
+from conformance.suite.machine import ABOUT_MACHINE, goes_on, run_machine, told_beside
 from conformance.suite.pace import Pace
 from conformance.suite.row_facts import unasked
 from conformance.suite.rows import RowRunner
 from conformance.suite.sharding import Shards, setting_of
 from conformance.system import Adapter
-from conformance.verdict import RowResult, Verdict, exit_code
+from conformance.verdict import MACHINE, RowResult, Verdict, exit_code
 from conformance.workers import Cluster
 from statemachines.checks import avoided
 from statemachines.compile import Compiled

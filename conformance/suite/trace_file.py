@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from conformance.report import Header, Watcher, declared_text
-from conformance.suite.machine import MACHINE, MOST_FAULTS
-from conformance.verdict import Counterexample, RowResult
+from conformance.suite.machine import MOST_FAULTS
+from conformance.verdict import MACHINE, Counterexample, RowResult
 from statemachines.compile import Compiled, compile_tree, spec_tree
 from statemachines.diagnostics import Diagnostic, SpecError
 from statemachines.yaml import Mapping, Scalar, read_file

@@ -13,13 +13,12 @@ from conformance.judge.finding import Finding
 from conformance.judge.history import History
 from conformance.judge.judge import Judge
 from conformance.references.thread_job import ThreadJobs
-from conformance.suite.machine import MACHINE
 from conformance.suite.rows import RowRunner
 from conformance.suite.run import Run
 from conformance.system.adapter import Adapter
 from conformance.system.declaration import Declaration
 from conformance.targets import open_system
-from conformance.verdict import RowResult, Verdict
+from conformance.verdict import MACHINE, RowResult, Verdict
 from statemachines.compile import Compiled, load
 from statemachines.model import Document, Signal
 from statemachines.rows import Observed, RowCompiler

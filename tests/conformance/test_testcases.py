@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 import conformance
-from conformance.suite.machine import MACHINE
+from conformance.verdict import MACHINE
 from tests.conformance.systems import REFERENCE, thread_job
 from tests.faulty.thread_job.retention import EvictionLosesMessage, FirstStartedLeaves
 from tests.faulty.thread_job.telling import TurnTriggeredByNothing

@@ -28,7 +28,7 @@ from conformance.report import reader as report_reader
 from conformance.report.records import Header, line
 from conformance.report.render import FORMS
 from conformance.suite import read, replay
-from conformance.suite.machine import ABOUT_MACHINE, MACHINE
+from conformance.suite.machine import ABOUT_MACHINE
 from conformance.suite.trace_file import Saver, save
 from conformance.verdict import (
     EXIT_CONFORMS,
@@ -36,6 +36,7 @@ from conformance.verdict import (
     EXIT_UNKNOWN,
     EXIT_USAGE,
     EXIT_VIOLATES,
+    MACHINE,
     UNSURE,
     Counterexample,
     RowResult,
@@ -114,11 +115,13 @@ USAGE: list[tuple[tuple[str, ...], str]] = [
     ((*RUN, "reference", "--call-limit", "-1"), "a limit is more than 0 and at most 3600 seconds"),
     ((*RUN, "reference", "--call-limit", "nan"), "a limit is more than 0 and at most 3600 seconds"),
     ((*RUN, "reference", "--call-limit", "inf"), "a limit is more than 0 and at most 3600 seconds"),
+    ((*RUN, "reference", "--budget", "0"), "'0' is no time; write 90, 90s, 5m or 1h"),
     ((*RUN, "reference", "--quic"), "unrecognized arguments: --quic"),
     ((*RUN, "reference", "--report", "no/such/folder.jsonl"), "cannot be written: No such file or directory"),
     ((*RUN, "reference", "--report", "."), "cannot be written: Is a directory"),
     ((*RUN, "reference", "--junit", "no/such/folder.xml"), "cannot be written: No such file or directory"),
     (("run", "thread-jbo", "--against", "reference"), "did you mean 'thread-job'?"),
+    (("run", "no/such/spec", "--against", "reference"), "there is no file or folder no/such/spec"),
     (("run", "", "--against", "reference"), "no lifecycle is named ''; known: "),
     (("run", "nothing.yaml", "--against", "reference"), "nothing.yaml:1:1: error [file-not-found]"),
     (("run", ".yaml", "--against", "reference"), ".yaml:1:1: error [file-not-found]"),

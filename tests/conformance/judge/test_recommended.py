@@ -10,8 +10,7 @@ from conformance.references.background_tasks import BackgroundTasks
 from conformance.references.job import Jobs
 from conformance.references.task_progress import TaskProgress
 from conformance.refused import Refused
-from conformance.suite.machine import MACHINE
-from conformance.verdict import Verdict
+from conformance.verdict import MACHINE, Verdict
 from statemachines.compile import Compiled, load
 from tests.checking import compile_text
 from tests.conformance.systems import BRIEF, Watched, explained, whole_run

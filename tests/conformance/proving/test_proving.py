@@ -248,7 +248,10 @@ def test_a_clause_of_which_no_mistake_is_made_is_a_wrong_use(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert main(["prove", str(spec(tmp_path)), "--clause", "operations.nothing"]) == 2
-    assert "there is no mistake to make about operations.nothing" in capsys.readouterr().err
+    assert "is named operations.nothing; " in capsys.readouterr().err
+    assert main(["prove", str(spec(tmp_path)), "--clause", "operations.finsh.move"]) == 2
+    said = "is named operations.finsh.move; did you mean 'operations.finish.move'?"
+    assert said in capsys.readouterr().err
 
 
 @pytest.mark.thorough

@@ -18,7 +18,7 @@ from conformance.report.report import Report
 from conformance.report.terminal import LOOKS, TerminalView
 from conformance.report.texts import duration
 from conformance.report.view import PlainView
-from conformance.verdict import FROM_OUTSIDE, Counterexample, Diagnosis, RowResult, Verdict, exit_code
+from conformance.verdict import FROM_OUTSIDE, MACHINE, Counterexample, Diagnosis, RowResult, Verdict, exit_code
 from statemachines.lifecycle import Level
 
 GOLDEN = Path(__file__).parents[2] / "golden"
@@ -374,6 +374,16 @@ def test_a_view_that_saw_no_header_says_nothing() -> None:
     with PlainView(stream):
         pass
     assert not stream.getvalue()
+
+
+def test_of_a_search_alone_nobody_says_that_the_system_conforms() -> None:
+    report = made_up()
+    row = RowResult(MACHINE, "Random calls.", "must", Verdict.PASS, runs=214)
+    alone = replace(report, rows=(row,), footer=replace(report.footer, exit=0) if report.footer is not None else None)
+    assert (
+        said(alone)
+        == "The search found nothing wrong of python:my_jobs:MyJobs by thread-job in 214 cases; no row was run."
+    )
 
 
 def said(report: Report) -> str:

@@ -13,8 +13,7 @@ from conformance.references.task_progress import TaskProgress
 from conformance.references.thread_job import Reply, ThreadJobs
 from conformance.search import Diverged, Driver
 from conformance.search.odd_values import CARRIED, LONG, ODD, SIGNS, WORDS, in_kinds, odd_numbers, odd_values
-from conformance.suite.machine import MACHINE
-from conformance.verdict import Verdict
+from conformance.verdict import MACHINE, Verdict
 from statemachines.compile import load
 from statemachines.types import Enum, Int, List, Optional, RecordType, Ref, Text
 from tests.conformance.systems import adapted, explained, whole_run

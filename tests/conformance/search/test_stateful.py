@@ -26,8 +26,7 @@ from conformance.search import pairs, prefill, stateful
 from conformance.search.faults import Diverged, Faults
 from conformance.search.odd_values import ODD
 from conformance.search.stateful import MOST_REACHED, WAITS, Driver
-from conformance.suite.machine import MACHINE
-from conformance.verdict import Verdict
+from conformance.verdict import MACHINE, Verdict
 from statemachines.compile import load
 from statemachines.expression import python_name
 from statemachines.rows import Observed, Trace

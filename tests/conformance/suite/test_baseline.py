@@ -15,10 +15,10 @@ from conformance.references.task_progress import DelegatedTask, Reply
 from conformance.report import junit
 from conformance.report.reader import load
 from conformance.suite.baseline import PERHAPS_STALE, Baseline
-from conformance.suite.machine import MACHINE, run_machine
+from conformance.suite.machine import run_machine
 from conformance.suite.rows import RowRunner
 from conformance.system import Deviation
-from conformance.verdict import EXIT_CONFORMS, EXIT_VIOLATES, RowResult, Verdict
+from conformance.verdict import EXIT_CONFORMS, EXIT_VIOLATES, MACHINE, RowResult, Verdict
 from statemachines.compile import Compiled
 from statemachines.compile import load as compiled_of
 from statemachines.rows import RowCompiler

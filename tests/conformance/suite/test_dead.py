@@ -8,8 +8,7 @@ from typing import Any
 
 import pytest
 
-from conformance.suite.machine import MACHINE
-from conformance.verdict import EXIT_VIOLATES, RowResult, Verdict
+from conformance.verdict import EXIT_VIOLATES, MACHINE, RowResult, Verdict
 from tests.conformance.lifecycles import SUITES, Suite, named, pairs
 from tests.conformance.systems import explained, row_result, shrinking, whole_run
 

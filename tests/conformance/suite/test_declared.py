@@ -7,9 +7,8 @@ from typing import Any, ClassVar
 import pytest
 
 from conformance.report import Report
-from conformance.suite.machine import MACHINE
 from conformance.suite.run import Run
-from conformance.verdict import EXIT_CONFORMS, EXIT_VIOLATES, Verdict
+from conformance.verdict import EXIT_CONFORMS, EXIT_VIOLATES, MACHINE, Verdict
 from statemachines.compile import load
 from tests.conformance.systems import BRIEF, REFERENCE, adapted, explained, row_result
 from tests.right.background_tasks.condition import ConditionTasks

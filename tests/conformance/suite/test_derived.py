@@ -14,9 +14,8 @@ from conformance.references.background_tasks import BackgroundTasks
 from conformance.references.task_progress import TaskProgress
 from conformance.refused import Refused
 from conformance.suite.levels import SeenFault, only_derived, only_derived_race, racing
-from conformance.suite.machine import MACHINE
 from conformance.suite.rows import RowRunner
-from conformance.verdict import EXIT_CONFORMS, EXIT_VIOLATES, Counterexample, Made, Verdict
+from conformance.verdict import EXIT_CONFORMS, EXIT_VIOLATES, MACHINE, Counterexample, Made, Verdict
 from statemachines.compile import load
 from statemachines.rows import RowCompiler
 from statemachines.surface.spec import read_lifecycle

@@ -9,9 +9,8 @@ import pytest
 
 from conformance.budget import USUAL
 from conformance.judge.case import Case
-from conformance.suite.machine import MACHINE
 from conformance.suite.run import Run
-from conformance.verdict import EXIT_UNKNOWN, Verdict
+from conformance.verdict import EXIT_UNKNOWN, MACHINE, Verdict
 from statemachines.compile import load
 from tests.conformance.systems import REFERENCE, adapted, row_result, thread_job
 from tests.tools.late import (

@@ -10,9 +10,8 @@ import pytest
 
 from conformance.errors import UsageError
 from conformance.stand_ins import model_system
-from conformance.suite.machine import MACHINE
 from conformance.targets import open_system
-from conformance.verdict import EXIT_CONFORMS, Verdict
+from conformance.verdict import EXIT_CONFORMS, MACHINE, Verdict
 from statemachines.compile import load
 from statemachines.specs import spec_path
 from tests.checking import compile_text

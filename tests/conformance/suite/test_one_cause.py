@@ -19,8 +19,7 @@ from conformance.references.thread_job import ThreadJobs
 from conformance.refused import Refused
 from conformance.suite import machine
 from conformance.suite.levels import is_one_fault
-from conformance.suite.machine import MACHINE
-from conformance.verdict import EXIT_VIOLATES, Counterexample, Judged, RowResult, Verdict, verdict_of
+from conformance.verdict import EXIT_VIOLATES, MACHINE, Counterexample, Judged, RowResult, Verdict, verdict_of
 from statemachines.compile import load
 from tests.checking import compile_text
 from tests.conformance.systems import BRIEF, adapted, thread_job, whole_run

@@ -16,8 +16,7 @@ from conformance.judge import Case
 from conformance.references.job import Jobs
 from conformance.references.job_delivery import Completion, call_at, now
 from conformance.references.task_progress import TaskProgress
-from conformance.suite.machine import MACHINE
-from conformance.verdict import EXIT_CONFORMS, EXIT_VIOLATES, Verdict
+from conformance.verdict import EXIT_CONFORMS, EXIT_VIOLATES, MACHINE, Verdict
 from statemachines.compile import load
 from tests.conformance.systems import BRIEF, adapted, explained, whole_run
 from tests.other_ways import background_tasks, cancelling, job, local_agent, telling, thread_job

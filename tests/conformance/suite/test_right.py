@@ -9,8 +9,7 @@ from typing import Any
 import pytest
 
 from conformance.budget import USUAL, Budget
-from conformance.suite.machine import MACHINE
-from conformance.verdict import EXIT_CONFORMS, RowResult, Verdict
+from conformance.verdict import EXIT_CONFORMS, MACHINE, RowResult, Verdict
 from statemachines.lifecycle import Row
 from tests.conformance.lifecycles import SUITES, Suite, System, named, pairs
 from tests.conformance.systems import BRIEF, explained, whole_run

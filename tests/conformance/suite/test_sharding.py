@@ -23,11 +23,11 @@ from conformance.errors import UsageError
 from conformance.report import Report
 from conformance.search import Faults
 from conformance.suite import Pace, machine, shard, sharding
-from conformance.suite.machine import MACHINE, SEARCHES, SearchTally, search
+from conformance.suite.machine import SEARCHES, SearchTally, search
 from conformance.suite.rows import RowRunner
 from conformance.suite.shard import Answer, Clean, Order, Work
 from conformance.suite.sharding import Shards, setting_of
-from conformance.verdict import Counterexample, Verdict
+from conformance.verdict import MACHINE, Counterexample, Verdict
 from statemachines.compile import load
 from statemachines.lifecycle import Row
 from statemachines.rows import RowCompiler
