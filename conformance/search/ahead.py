@@ -97,7 +97,7 @@ class Ahead:
     def _tried(self, model: BaseModel, story: Story) -> Descent:
         """Go one way on a model, at random."""
         way = Descent()
-        one = self._one_record(model, story) if self.chooser.random() < ABOUT_ONE else ""
+        one = self._one_record(model, story)
         for number in range(CALLS):
             call = self._called(model, one)
             if call is None:
@@ -115,7 +115,7 @@ class Ahead:
 
     def call(self, model: BaseModel, story: Story) -> tuple[str, dict[str, Any]] | None:
         """Choose a call to make on a model, at random; None where there is none of the operation that was chosen."""
-        return self._called(model, self._one_record(model, story) if self.chooser.random() < ABOUT_ONE else "")
+        return self._called(model, self._one_record(model, story))
 
     def _called(self, model: BaseModel, one: str) -> tuple[str, dict[str, Any]] | None:
         name = self.named()
@@ -144,7 +144,7 @@ class Ahead:
     def _came(
         self, model: BaseModel, operation: str, arguments: Mapping[str, Any], story: Story
     ) -> list[Situation] | None:
-        if operation == "wait":
+        if operation == WAIT:
             until = model.now + arguments["ms"]
             due = [(first, last) for first, last, _, _ in model.deadlines() if first <= until]
             loose = sum(first < last for first, last in due)
@@ -167,13 +167,15 @@ class Ahead:
         coming, timers = self.instants.coming(model), len(model.deadlines())
         near = next(((coming[ms + away], away) for away in (0, 1, -1) if ms + away in coming), None)
         passed = sum(end < ms for end, of in coming.items() if of == TIMER)
-        label = ("wait", timers, near if near is not None else ("passes", passed))
+        label = (WAIT, timers, near if near is not None else ("passes", passed))
         found, before = self.situations.of_wait(model, label, story), self.situations.standing(model)
         model.wait(ms, most=MOST_FIRED)
-        return [*found, *self.situations.became(before, model, "wait", story)]
+        return [*found, *self.situations.became(before, model, WAIT, story)]
 
     def _one_record(self, model: BaseModel, story: Story) -> str:
-        """Choose the id of a record: that of the last call, or any; an empty text where there is none."""
+        """Choose the id of a record that calls are about: that of the last call, or any; an empty text for none."""
+        if self.chooser.random() >= ABOUT_ONE:
+            return ""
         ids = [each for each in self.situations.ids(model).values() if each]
         if self.chooser.random() < OF_LAST and any(story.about in each for each in ids):
             return str(story.about)
@@ -184,7 +186,7 @@ class Ahead:
 
         None where there are none.
         """
-        if name == "wait":
+        if name == WAIT:
             until = self.instants.waits(model) if self.chooser.random() < UNTIL else []
             return {"ms": self.chooser.choice(until or WAITS)}
         found: dict[str, Any] | None = None
@@ -247,4 +249,5 @@ def usual(operation: kernel.Operation) -> float:
 
 def made_since(before: Ids, now: Ids) -> dict[str, list[str]]:
     """Return the ids that are new now."""
-    return {entity: [each for each in ids if each not in before[entity]] for entity, ids in now.items()}
+    known = {entity: {*ids} for entity, ids in before.items()}
+    return {entity: [each for each in ids if each not in known[entity]] for entity, ids in now.items()}

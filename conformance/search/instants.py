@@ -50,11 +50,12 @@ class Instants:
         return {ms: found[ms] for ms in sorted(found) if ms >= 0}
 
     def waits(self, model: BaseModel) -> list[int]:
-        """List the milliseconds until each instant, until one millisecond before it, until one after it, and half the way.
+        """List the milliseconds until each instant, until one millisecond before it, until one after it, and a part of the way.
 
-        What is done on the way must not put it off.
+        What is done on the way must not put it off, be it in the first half or the second.
         """
-        return sorted({ms for end in self.coming(model) for ms in (end // 2, end - 1, end, end + 1) if ms > 0})
+        parts = ((end // 2, 2 * end // 3, end - 1, end, end + 1) for end in self.coming(model))
+        return sorted({ms for ways in parts for ms in ways if ms > 0})
 
     def _instants(self, model: BaseModel) -> set[int]:
         """Return the instants that the last records of each entity know."""

@@ -8,7 +8,7 @@ not been before, and of each situation the shortest way to it is kept. Walks go 
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -16,16 +16,19 @@ from conformance.search.ahead import Ahead, Ids, Intended, made_since
 from conformance.search.situations import Situation, Situations
 from conformance.search.story import Story
 
-CALLS_PLANNED = 4_000  # calls on the model
-LONGEST_WAY = 12  # calls of a way
+CALLS_PLANNED = (
+    170  # calls on the model, for each walk that is to be made: about a tenth of the time that the walks take
+)
+LONGEST_WAY = 12  # calls of a way: twice as many as the rows of a spec mostly make
 PLACES_LOOKED_AT = 8  # of which a call is tried from the one that was tried least, and lies nearest
 WAYS_LOOKED_AT = 200  # of which one is chosen: of all there are, a case would try those again that it cannot go
-GOALS = ("sentence", "parts", "holds", "became", "kin")  # the kinds of situations to which ways are kept
+GOALS = ("sentence", "parts", "holds", "became", "kin")
+"""The kinds of situations to which ways are kept: what may go wrong about a record. Others hang on what else was called before."""
 
 
 @dataclass(slots=True)
 class PlannedWay:
-    """Calls of which the last one comes to some situations, and to none of them sooner on any other way that was found."""
+    """Calls of which the last one comes to some situations, its goals, and to none of them sooner on any other way that was found."""
 
     calls: Sequence[Intended]
     goals: list[Situation] = field(default_factory=list)
@@ -38,38 +41,35 @@ class _Place:
     calls: Sequence[Intended]
     state: Any
     story: Story
-    tried: int = 0
+    visits: int = 0
 
 
-def planned(ahead: Ahead, tried: int = CALLS_PLANNED) -> list[PlannedWay]:
+def planned(ahead: Ahead, tries: int) -> list[PlannedWay]:
     """Return the shortest ways that so many calls on the model of a case find, from where it is now."""
     model, situations = ahead.driver.case.judge.model.fork(), ahead.situations
     places = [_Place((), model.freeze(), Story())]
     seen = situations.features(model)
-    ways: dict[Hashable, tuple[Situation, list[Intended]]] = {}
-    for _ in range(tried):
+    ways: dict[Situation, PlannedWay] = {}
+    for _ in range(tries):
         few = ahead.chooser.sample(places, min(len(places), PLACES_LOOKED_AT))
-        place = min(few, key=lambda each: each.tried + len(each.calls))
-        place.tried += 1
+        place = min(few, key=lambda each: each.visits + len(each.calls))
+        place.visits += 1
         after, story = model.thawed(place.state), place.story.fork()
         before = situations.ids(after)
         call = ahead.call(after, story)
         found = ahead.thought(after, *call, story) if call is not None else None
         if call is None or found is None:
             continue
-        far = len(place.calls) + 1
-        goals = [each for each in found if each[1][0] in GOALS and (each[1] not in ways or len(ways[each[1]][1]) > far)]
-        features = situations.features(after) - seen if far < LONGEST_WAY else set()
-        if goals or features:
-            calls = [*place.calls, Intended(*call, made_since(before, situations.ids(after)))]
-            ways.update((goal[1], (goal, calls)) for goal in goals)
-        if features:
+        way = PlannedWay([*place.calls, Intended(*call, made_since(before, situations.ids(after)))])
+        goals = [each for each in found if each[1][0] in GOALS]
+        ways.update((each, way) for each in goals if each not in ways or len(way.calls) < len(ways[each].calls))
+        features = situations.features(after) - seen
+        if features and len(way.calls) < LONGEST_WAY:
             seen |= features
-            places.append(_Place(calls, after.freeze(), story))
-    found_ways: dict[int, PlannedWay] = {}
-    for goal, calls in ways.values():
-        found_ways.setdefault(id(calls), PlannedWay(calls)).goals.append(goal)
-    return [*found_ways.values()]
+            places.append(_Place(way.calls, after.freeze(), story))
+    for goal, way in ways.items():
+        way.goals.append(goal)
+    return [*{id(way): way for way in ways.values()}.values()]
 
 
 def chosen(ways: Sequence[PlannedWay], situations: Situations, chooser: random.Random) -> PlannedWay | None:

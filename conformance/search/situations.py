@@ -20,7 +20,7 @@ from statemachines.compile import Compiled
 from statemachines.model import BaseModel, Decision
 from statemachines.types import Text, present
 
-LAST = BESIDE // 4  # records of an entity that are looked at where a call names none
+LAST = BESIDE // 4  # records of an entity that are looked at beside those that a call names
 KIN = 12  # records of an entity that are looked at for those that have to do with a call's
 SENTENCE, CALL, PAIR, COUNT = 8.0, 4.0, 2.0, 1.0  # how much a new situation of a kind is worth
 
@@ -284,7 +284,7 @@ class Situations:
     def _holding(self, model: BaseModel, label: Label) -> Iterator[Situation]:
         """Walk what a call meets, whatever it is about: records in each state, and each setting."""
         for each in self._minted:
-            states = {getattr(record, "state", "") for record in list(each.live(model).values())[-LAST:]}
+            states = dict.fromkeys(getattr(record, "state", "") for record in list(each.live(model).values())[-LAST:])
             yield from ((PAIR, ("holds", label, each.name, state)) for state in states)
         yield from ((PAIR, ("holds", label, name, getattr(model, name))) for name in self._small)
 
@@ -296,7 +296,7 @@ class Situations:
                 alone.add((each.name, each.token(model, identity, _NEW)))
                 states.add((each.name, getattr(record, "state", "")))
         states.update((name, getattr(model, name)) for name in self._small)
-        return alone | {frozenset(two) for two in itertools.combinations(states, 2)}
+        return alone | states | {frozenset(two) for two in itertools.combinations(states, 2)}
 
     @staticmethod
     def sentences(model: BaseModel) -> list[Situation]:

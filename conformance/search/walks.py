@@ -1,7 +1,7 @@
 """Walks that the model steers: long cases, each call chosen for what no case has come to yet.
 
 Every so often a walk goes a way that was planned, or a call is made for no reason, or once more, or the last few many times over.
-Each walk prefers other operations, and leaves out other arguments that may be left out; three of ten begin with a registry that is
+Each walk prefers other operations, and leaves out other arguments that may be left out; four of ten begin with a registry that is
 nearly full, or too full, or crowded.
 What counts as new is a narrow choice for half of the walks. The others take it widely, and count for themselves: where more is told apart,
 each of it is come to less often. One idea: the walk.
@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import itertools
 import random
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -19,7 +19,7 @@ from conformance.budget import Budget
 from conformance.judge import CASES_OF_A_SEED, case_seed
 from conformance.search.ahead import Intended, ahead_of
 from conformance.search.faults import Diverged, Faults
-from conformance.search.plans import PlannedWay, as_given, chosen, planned
+from conformance.search.plans import CALLS_PLANNED, PlannedWay, as_given, chosen, planned
 from conformance.search.prefill import prefills, set_up
 from conformance.search.records import named_by
 from conformance.search.situations import Situations, takes_a_name
@@ -41,9 +41,9 @@ FLOODED = (10, 60, 120)  # calls, more or less, of all those times
 OFTEN_LOOKS = 0.4  # how often a walk looks after a call: looks cost most of the time, and may mend what is wrong
 SELDOM_LOOKS = 0.2  # how often one does that takes widely what is new
 WIDE_FROM = CASES_OF_A_SEED // 2  # the number of the first walk that takes widely what is new: no other has it
-SET_UP = 0.25  # of the others begin when some time has passed, and something that is about no record was called
+SET_UP = 0.25  # of the walks begin when some time has passed, and something that is about no record was called
 AS_PLANNED = 0.12  # of the steps are ways that were planned, of several calls each
-THEN_WAITS = 0.4  # of those are followed by a wait, so that what comes of them shows
+THEN_WAITS = 0.5  # of those are followed by a wait, so that what comes of them shows, and as many of these by another
 
 
 def search(
@@ -62,14 +62,17 @@ def search(
     narrow, wide = Situations(compiled), Situations(compiled, wide=True)
     ways: list[PlannedWay] | None = None
     numbers = range(first, first + budget.walks)
-    plan = [((narrow, each, f"{each}"), (wide, WIDE_FROM + each, f"wide/{each}")) for each in numbers]
-    for situations, index, name in itertools.chain(*plan):  # in turn: none waits until the other has made all its walks
+    cases = [((narrow, each, f"{each}"), (wide, WIDE_FROM + each, f"wide/{each}")) for each in numbers]
+    for situations, index, name in itertools.chain(
+        *cases
+    ):  # in turn: none waits until the other has made all its walks
         if faults.over:
             break
         driver = Driver(compiled, adapter, budget, seed=case_seed(number, index), faults=faults)
         chooser = random.Random(f"{number}/{name}")
         if ways is None:
-            ways = planned(ahead_of(driver, Situations(compiled), random.Random(f"{number}/{first}/plans")))
+            ahead = ahead_of(driver, Situations(compiled), random.Random(f"{number}/{first}/plans"))
+            ways = planned(ahead, CALLS_PLANNED * budget.walks)
         try:
             if chooser.random() < SET_UP:
                 set_up_first(driver)
@@ -137,19 +140,38 @@ class SteeredWalk:
     def _go_as_planned(self) -> None:
         """Go a way to what seldom happened so far; often some time passes then, so that what comes of it is seen."""
         way = chosen(self._ways, self._situations, self._chooser)
-        self._play(way.calls if way is not None else ())
-        model = self._driver.case.judge.model
-        if (
-            WAIT in self._ahead.names
-            and self._chooser.random() < THEN_WAITS
-            and (until := self._ahead.instants.waits(model))
-        ):
-            self._make(WAIT, {"ms": self._chooser.choice(until)})
+        if way is not None:
+            self._play(way.calls, anew=True)
+        while WAIT in self._ahead.names and self._chooser.random() < THEN_WAITS:  # one timer may start another
+            until = self._ahead.instants.waits(self._driver.case.judge.model)
+            if not (until and self._made_on(WAIT, {"ms": self._chooser.choice(until)})):
+                return
 
-    def _play(self, calls: Sequence[Intended]) -> None:
+    def _play(self, calls: Sequence[Intended], *, anew: bool = False) -> None:
+        """Make calls, as far as they can be made; `anew` with other names than those that the case has given by now."""
+        known, renamed = frozenset(self._known), dict[str, str]()
         for operation, arguments in as_given(calls, lambda: self._situations.ids(self._driver.case.judge.model)):
-            if not self._make(operation, arguments):
-                break
+            given = self._renamed(operation, arguments, known, renamed) if anew else arguments
+            if not self._made_on(operation, given):
+                return
+
+    def _made_on(self, operation: str, arguments: dict[str, Any]) -> bool:
+        """Make a call, unless it is better not made, or nobody can follow what was made before; return whether it was."""
+        return self._driver.is_followed and self._make(operation, arguments)
+
+    def _renamed(
+        self, operation: str, arguments: Mapping[str, Any], known: Collection[str], renamed: dict[str, str]
+    ) -> dict[str, Any]:
+        """Return the arguments of a call with a new name for each that is `known`; the same in all calls: `renamed` says which."""
+        found = dict(arguments)
+        for parameter in self._operations[operation].parameters if operation != WAIT else ():
+            value = found.get(parameter.name)
+            if not isinstance(value, str):
+                continue
+            if value in known and value not in renamed and takes_a_name(self._compiled, parameter):
+                renamed[value] = self._driver.new_text(operation, parameter.name) or value
+            found[parameter.name] = renamed.get(value, value)
+        return found
 
     def _go_idly(self) -> None:
         """Make any call, one of the last once more, or the last few many times over."""
@@ -221,25 +243,19 @@ class SteeredWalk:
 
         For a text that was new then there is a new one, the same in all calls of a round; `renamed` says which.
         """
-        found = dict(made.arguments)
+        found = self._renamed(made.operation, made.arguments, made.new, renamed)
         newest = {name: ids[-1:] for name, ids in self._situations.ids(self._driver.case.judge.model).items()}
-        for parameter in self._operations[made.operation].parameters if made.operation != "wait" else ():
-            value = found.get(parameter.name)
-            if not isinstance(value, str):
+        for name, entity, _ in self._situations.records_named.get(made.operation, ()):
+            if not isinstance(found.get(name), str) or entity not in newest:
                 continue
-            if parameter.entity in newest:
-                if not newest[parameter.entity]:
-                    return None
-                found[parameter.name] = newest[parameter.entity][0]
-                continue
-            if value in made.new and value not in renamed and takes_a_name(self._compiled, parameter):
-                renamed[value] = self._driver.new_text(made.operation, parameter.name) or value
-            found[parameter.name] = renamed.get(value, value)
+            if not newest[entity]:
+                return None
+            found[name] = newest[entity][0]
         return found
 
     def _other_values(self, made: _CallMade) -> dict[str, Any]:
         """Draw the arguments of a call that name nothing, as far as it was given some."""
-        if made.operation == "wait":
+        if made.operation == WAIT:
             return {}
         drawn = next(self._driver.draws_for(self._driver.case.judge.model, made.operation, self._chooser)) or {}
         plain = (each.name for each in self._operations[made.operation].parameters if _is_plain(each))

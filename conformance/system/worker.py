@@ -137,8 +137,8 @@ def started(
 class _Handover:
     """What one thread hands over to another, one thing after the other, each taken before the next one comes.
 
-    A `SimpleQueue` would do, but for a time limit: where a busy machine runs its `get` too late, that waits for ever. And it takes
-    twice as long, as often as a call is made.
+    Only the word that no more comes may take the place of what nobody has taken. A queue takes twice as long, as often as a call is
+    made, and with a time limit it may wait for ever where a busy machine runs it too late.
     """
 
     def __init__(self) -> None:
@@ -147,9 +147,9 @@ class _Handover:
         self._there.acquire()
 
     def put(self, what: Any) -> None:
-        """Hand something over, in place of what was not taken yet."""
+        """Hand something over."""
         self.last = what
-        with contextlib.suppress(RuntimeError):  # it is there already
+        with contextlib.suppress(RuntimeError):  # something was, and nobody has taken it
             self._there.release()
 
     def wait(self, seconds: float = -1) -> bool:
@@ -158,7 +158,7 @@ class _Handover:
 
 
 class Worker:
-    """Runs one function after the other on a thread of its own, each within a time limit.
+    """Runs one function after the other on a thread of its own, each within a time limit; for one caller at a time.
 
     stuck  one of them did not come back in time: the thread is left behind
     """
@@ -203,8 +203,8 @@ class Worker:
 
 
 def _serve(work: _Handover, done: _Handover) -> None:
-    while work.wait() and work.last is not None:
+    while work.wait() and (function := work.last) is not None:
         try:
-            done.put((work.last(), None))
+            done.put((function(), None))
         except BaseException as error:  # noqa: BLE001 - it is raised again in the thread that asked
             done.put((None, error))

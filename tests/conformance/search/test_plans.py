@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
+import itertools
+import os
 import random
+import subprocess
+import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import replace
 from typing import Any
 
 import pytest
 
-from conformance.budget import USUAL
-from conformance.judge import BrokenCalls
 from conformance.search import plans, walks
-from conformance.search.ahead import Intended, ahead_of
-from conformance.search.faults import Faults
+from conformance.search.ahead import Ahead, Intended, ahead_of
 from conformance.search.plans import LONGEST_WAY, PlannedWay, as_given, chosen, planned
 from conformance.search.situations import Situations
 from conformance.search.stateful import Driver
@@ -29,7 +29,7 @@ def begun(seed: int = 0) -> Iterator[tuple[Driver, Situations, list[PlannedWay]]
     """A case of job in which nothing has been done, and ways that were planned from there."""
     with adapted(JOB.reference, JOB.compiled) as adapter:
         driver, situations = Driver(JOB.compiled, adapter), Situations(JOB.compiled)
-        yield driver, situations, planned(ahead_of(driver, situations, random.Random(seed)))
+        yield driver, situations, planned(ahead_of(driver, situations, random.Random(seed)), 4_000)
 
 
 def holds(operation: str, entity: str, state: str) -> Callable[[PlannedWay], bool]:
@@ -63,12 +63,69 @@ def test_each_situation_has_one_way() -> None:
         assert all(way.goals for way in ways)
 
 
-def test_the_same_ways_are_planned_under_the_same_seed() -> None:
-    def told(seed: int) -> list[Any]:
-        with begun(seed) as (_, _, ways):
-            return [[each.operation for each in way.calls] for way in ways]
+def test_of_several_ways_to_a_situation_the_shortest_is_kept(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each call comes to the same situation: the first one alone is as short as any."""
+    with adapted(REFERENCE) as adapter:
+        driver, situations = Driver(thread_job(), adapter), Situations(thread_job())
+        ahead, numbers = ahead_of(driver, situations, random.Random(0)), itertools.count()
 
-    assert told(1) == told(1) != told(2)
+        def call(*_: Any) -> tuple[str, dict[str, str]]:
+            return "start", {"thread": "t1", "tool": "bash", "tool_call": f"c{next(numbers)}"}
+
+        met: dict[int, list[Any]] = {}  # by how many jobs there are: three come to what two come to, and one
+
+        def thought(self: Ahead, model: Any, operation: str, arguments: dict[str, Any], story: Any) -> list[Any]:
+            model.do(operation, arguments)
+            return met.get(len(model.jobs), [(1.0, ("holds", "many"))])
+
+        monkeypatch.setattr(Ahead, "call", call)
+        monkeypatch.setattr(Ahead, "thought", thought)
+        monkeypatch.setattr(plans, "PLACES_LOOKED_AT", 1)
+        ways = planned(ahead, 40)
+        assert [len(way.calls) for way in ways] == [1]
+        met[1] = [(1.0, ("holds", "one"))]
+        assert sorted(len(way.calls) for way in planned(ahead, 40)) == [1, 2]
+
+
+def test_ways_are_sought_from_where_they_were_sought_least_and_which_lie_near() -> None:
+    """Else most of them would be as long as may be."""
+    with begun() as (_, _, ways):
+        lengths = sorted(len(way.calls) for way in ways)
+        assert lengths[0] == 1
+        assert lengths[len(lengths) // 2] < LONGEST_WAY - 2
+
+
+PLAN = """
+import random
+from tests.conformance.search.test_plans import begun
+with begun(int({seed})) as (_, _, ways):
+    print([([(each.operation, each.arguments) for each in way.calls], [what[0] for _, what in way.goals]) for way in ways])
+"""
+
+
+def test_the_same_ways_are_planned_under_the_same_seed_in_every_process() -> None:
+    def told(seed: int, hashes: str) -> str:
+        words = [sys.executable, "-c", PLAN.format(seed=seed)]
+        env = {**os.environ, "PYTHONHASHSEED": hashes}
+        return subprocess.run(words, env=env, capture_output=True, text=True, check=True).stdout
+
+    assert told(1, "1") == told(1, "2") != told(2, "1")
+
+
+def test_a_way_is_gone_with_new_names_where_its_own_are_taken() -> None:
+    """The same name in two calls of a way stays the same; who looks ahead may take a name on purpose."""
+    start = {"thread": "t1", "tool_call": "c", "tool": "bash"}
+    way = [Intended("start", start, {}), Intended("start", start, {})]
+    for anew in (True, False):
+        with adapted(REFERENCE) as adapter:
+            driver = Driver(thread_job(), adapter)
+            walk = walks.SteeredWalk(thread_job(), driver, Situations(thread_job()), random.Random(0))
+            assert walk._make("start", start)
+            walk._play(way, anew=anew)
+            first, second, third = (call for call in driver.case.calls if call.operation == "start")
+            assert (second.refused is None) == anew
+            assert second.arguments == third.arguments
+            assert (second.arguments != first.arguments) == anew
 
 
 def test_a_way_that_few_cases_have_come_to_is_chosen() -> None:
@@ -90,33 +147,30 @@ def test_a_way_is_gone_with_the_ids_that_the_system_gives() -> None:
         job = driver.case.calls[0].given["job_id"]
         cancel = {"thread": "t1", "job": job, "actor": "user"}
         way = [Intended("start", start, {"Job": [job]}), Intended("request_cancel", cancel, {})]
-        for operation, arguments in as_given(way, lambda: situations.ids(driver.case.judge.model)):
+        nested = Intended("emit", {"jobs": [job, "other"], "of": {"job": job}}, {})
+        for operation, arguments in as_given([*way, nested], lambda: situations.ids(driver.case.judge.model)):
+            if operation == "emit":
+                got = driver.case.calls[1].given["job_id"]
+                assert arguments == {"jobs": [got, "other"], "of": {"job": got}}
+                continue
             driver.make(operation, arguments)
         _, started, cancelled = driver.case.calls
         assert cancelled.arguments["job"] == started.given["job_id"] != job
         assert cancelled.refused is None
 
 
-UNDERWAY = {"queued", "in_flight", "backing_off"}
-
-
-def test_walks_come_to_more_where_they_go_as_planned(monkeypatch: pytest.MonkeyPatch) -> None:
-    """More is done while a delivery is under way, which the next few calls seldom lead to."""
-
-    def came_to(share: float) -> int:
-        monkeypatch.setattr(walks, "AS_PLANNED", share)
-        came = set[tuple[str, str]]()
-
-        class Watching(Driver):
-            def make(self, operation: str, arguments: dict[str, Any]) -> None:
-                model: Any = self.case.judge.model
-                came.update((operation, each.state) for each in model.deliveries.values() if each.state in UNDERWAY)
-                super().make(operation, arguments)
-
-        monkeypatch.setattr(walks, "Driver", Watching)
-        with adapted(JOB.reference, JOB.compiled) as adapter:
-            faults = Faults(BrokenCalls(adapter))
-            walks.search(JOB.compiled, adapter, 0, replace(USUAL, walks=12), after=lambda _: None, faults=faults)
-        return len(came)
-
-    assert came_to(walks.AS_PLANNED) > 1.3 * came_to(0.0)
+@pytest.mark.parametrize("waits", [0, 2])
+def test_a_walk_goes_as_planned_and_lets_time_pass(waits: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What fails while it is in flight is tried again when time has passed, and once more later."""
+    monkeypatch.setattr(walks, "AS_PLANNED", 1.0)
+    monkeypatch.setattr(walks, "THEN_WAITS", 1.0 if waits else 0.0)
+    with begun() as (driver, situations, ways):
+        way = next(filter(holds("refuse_sink", "Delivery", "in_flight"), ways))
+        walk = walks.SteeredWalk(JOB.compiled, driver, situations, random.Random(0), [way])
+        before = situations.worth(way.goals)
+        walk._go(1)
+        made = [call.operation for call in walk._made]
+        assert made[: len(way.calls)] == [each.operation for each in way.calls]
+        assert situations.worth(way.goals) < before
+        assert made[len(way.calls) :].count("wait") >= waits
+        assert waits or len(made) == len(way.calls)

@@ -189,6 +189,20 @@ def test_a_call_about_many_records_is_worth_no_more_than_one_about_few() -> None
     assert situations.worth([*few, (2.0, ("kin", 2)), (2.0, ("kin", 3))]) == situations.worth(few) == 3.0
 
 
+def test_what_a_call_meets_is_a_situation_and_many_of_it_count_as_one() -> None:
+    compiled = load("job")
+    model: Any = compiled.model()
+    situations = Situations(compiled)
+    for name in "abc":
+        model.do("register", {"type": "bash", "label": name, "id": None, "owner": None})
+    model.do("cancel", {"job": next(iter(model.jobs))})
+    given = {"owner": None}
+    found = situations.of(model, "cancel_all", given, model.decide("cancel_all", given), Story())
+    met = [(weight, what) for weight, what in found if what[0] == "holds"]
+    assert {what[2:] for _, what in met} >= {("Job", "running"), ("Job", "cancelled"), ("sink_is", "accept")}
+    assert situations.worth(met) == 2.0
+
+
 def test_a_situation_is_another_beside_other_records_and_after_another_call() -> None:
     for driver, planned in planner():
         model: Any = driver.case.judge.model.fork()

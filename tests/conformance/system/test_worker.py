@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import sys
 import threading
 from collections.abc import Iterator
@@ -14,8 +13,6 @@ from typing import Any, ClassVar
 
 import pytest
 
-import conformance
-import statemachines
 from conformance import suite as kit_suite
 from conformance.budget import USUAL
 from conformance.judge.case import CallFailed, Case
@@ -44,14 +41,15 @@ def test_calls_are_made_one_after_the_other_on_one_thread_of_its_own() -> None:
     worker.stop()
 
 
-def test_nobody_waits_for_a_time_at_a_queue_that_a_busy_machine_lets_wait_for_ever() -> None:
-    """`SimpleQueue.get` takes a time limit that is over by when it looks at it for none; it is seen once in a million calls."""
-    files = [
-        file for package in (conformance, statemachines) for file in Path(package.__file__ or "").parent.rglob("*.py")
-    ]
-    using = [file for file in files if "SimpleQueue" in file.read_text(encoding="utf-8")]
-    assert using
-    assert [file.name for file in using if re.search(r"\.get\([^)]", file.read_text(encoding="utf-8"))] == []
+def test_a_worker_may_be_stopped_more_than_once_also_while_a_call_hangs() -> None:
+    worker, over = Worker(), threading.Event()
+    with pytest.raises(Broken):
+        worker.run(over.wait, 0.05, "a call")
+    worker.stop()
+    worker.stop()
+    over.set()
+    worker._thread.join(5)
+    assert not worker._thread.is_alive()
 
 
 def test_what_a_call_raises_is_raised_again_and_the_next_call_works() -> None:
