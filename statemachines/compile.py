@@ -138,11 +138,11 @@ def path_of(name: str) -> Path:
 
     What places of a spec call their file leads there, too. Raises LookupError for an unknown name.
     """
-    path = Path(name)
+    path, is_file = Path(name), name.endswith((".yaml", ".yml"))
     is_folder = name not in {"", *shipped()} and path.is_dir()
-    if "/" in name and not path.exists():
+    if "/" in name and not (is_file or is_folder):
         raise LookupError(f"there is no file or folder {name}")
-    return path if is_folder or name.endswith((".yaml", ".yml")) else spec_path(name).parent
+    return path if is_folder or is_file else spec_path(name).parent
 
 
 def _shown(path: Path, name: str) -> str:
