@@ -51,6 +51,7 @@ def figures_of(proof: Mapping[str, Any], asked: str) -> Figures:
         **{outcome: sum(each["outcome"] == outcome for each in mistakes) for outcome in OUTCOMES},
         "searched": len(searched),
         "found by the search": sum(each["found"] for each in searched),
+        "in one round": sum(each["found"] and each["round"] == 1 for each in searched),
         "survivors": [f"{each['clause']}: {each['does']}" for each in mistakes if each["outcome"] == "survives"],
         "rows that find nothing": proof["rows_that_find_nothing"],
         "dead systems that pass": proof["dead_systems_that_pass"],
@@ -65,12 +66,12 @@ def page_with(text: str, figures: Sequence[Figures]) -> str:
 
 
 def _table(figures: Sequence[Figures]) -> Iterator[str]:
-    yield "| life cycle | mistakes | a row finds | survive | allowed | alike | by the search alone | MUST rows that find none |"
-    yield "|---|---|---|---|---|---|---|---|"
+    yield "| life cycle | mistakes | a row finds | survive | allowed | alike | by the search alone | in one round | MUST rows that find none |"
+    yield "|---|---|---|---|---|---|---|---|---|"
     for each in figures:
         counts = " | ".join(str(each[name]) for name in ("mistakes", *OUTCOMES))
         searched = each["searched"]
-        alone = f"{each['found by the search']} of {searched}" if searched else "not asked"
+        alone = f"{each['found by the search']} of {searched} | {each['in one round']}" if searched else "not asked |"
         idle = ", ".join(row["row"] for row in each["rows that find nothing"] if row["level"] == "must") or "none"
         yield f"| {each['lifecycle']} {each['revision']} | {counts} | {alone} | {idle} |"
     survivors = [(each["lifecycle"], mistake) for each in figures for mistake in each["survivors"]]

@@ -30,16 +30,20 @@ def test_they_are_of_todays_spec(name: str) -> None:
 
 
 def test_what_is_kept_of_a_proof_is_counted_from_its_mistakes() -> None:
-    def mistake(outcome: str, *, by_the_search: bool | None = None) -> dict[str, object]:
-        searched = None if by_the_search is None else {"found": by_the_search}
+    def mistake(outcome: str, *, found_in: int | None = None) -> dict[str, object]:
+        searched = None if found_in is None else {"found": bool(found_in), "round": found_in or 4}
         return {"clause": "define.x", "does": "does not", "outcome": outcome, "search": searched}
 
-    mistakes = [mistake("found", by_the_search=True), mistake("survives", by_the_search=False), mistake("alike")]
+    mistakes = [
+        *(mistake("found", found_in=number) for number in (1, 2, 1)),
+        mistake("survives", found_in=0),
+        mistake("alike"),
+    ]
     idle = [{"row": "N1", "level": "must"}, {"row": "N2", "level": "should"}]
     proof = {"lifecycle": "one", "revision": 3, "mistakes": mistakes}
     found = figures_of({**proof, "rows_that_find_nothing": idle, "dead_systems_that_pass": []}, "a1")
     assert found["asked"] == "a1"
     table = page_with(page_with("above <!-- figures: made by `python -m reports.proofs` -->\n", []), [found])
     assert table.startswith("above ")
-    assert "| one 3 | 3 | 1 | 1 | 0 | 1 | 1 of 2 | N1 |" in table
+    assert "| one 3 | 5 | 3 | 1 | 0 | 1 | 3 of 4 | 2 | N1 |" in table
     assert "- one: define.x: does not" in table

@@ -27,6 +27,9 @@ class NotedCall(NamedTuple):
     came: Any
 
 
+Asked = str | tuple[str, int]
+"""A row, by its id; or a search, by its name, and in which of its rounds."""
+
 NotedCase = Sequence[NotedCall]
 """What one system was asked, from its beginning."""
 
@@ -69,25 +72,25 @@ class _Noting:
 class AskedOfRight:
     """What rows and searches ask of a right system, each made on one once for each way in which it is set up.
 
-    make     makes what it is told on systems of a class: a row, by its id, or a search, by its name
+    make     makes what it is told on systems of a class
     seconds  that a call may take
     """
 
-    def __init__(self, compiled: Compiled, make: Callable[[type[ModelSystem], str], object], seconds: float) -> None:
+    def __init__(self, compiled: Compiled, make: Callable[[type[ModelSystem], Asked], object], seconds: float) -> None:
         self._compiled, self._make, self._seconds = compiled, make, seconds
         self._cases = cache(self._noted)
 
-    def differs(self, kernel: Compiled, what: str, policies: Mapping[str, str], *, descending: bool = False) -> bool:
+    def differs(self, kernel: Compiled, what: Asked, policies: Mapping[str, str], *, descending: bool = False) -> bool:
         """Return whether a wrong model answers anything of what is asked of a right one otherwise."""
         cases = self._cases(what, tuple(policies.items()), descending=descending)
         seconds = self._seconds
         return not all(answers_alike(kernel, case, policies, seconds, descending=descending) for case in cases)
 
-    def count(self, what: str, policies: Mapping[str, str]) -> int:
+    def count(self, what: Asked, policies: Mapping[str, str]) -> int:
         """Return in how many cases it is asked."""
         return len(self._cases(what, tuple(policies.items()), descending=False))
 
-    def _noted(self, what: str, policies: Sequence[tuple[str, str]], *, descending: bool) -> Sequence[NotedCase]:
+    def _noted(self, what: Asked, policies: Sequence[tuple[str, str]], *, descending: bool) -> Sequence[NotedCase]:
         asked: list[list[NotedCall]] = []
 
         def new_case() -> list[NotedCall]:

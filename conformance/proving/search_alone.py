@@ -15,9 +15,13 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Search:
-    """What the search found without any row: whether it did, in how many cases and calls, and milliseconds."""
+    """What the search found without any row: whether it did, in which round, in how many cases and calls, and milliseconds.
+
+    The first round, 1, is all that a run makes which nobody gives a time; others follow where nothing is found.
+    """
 
     found: bool
+    round: int
     cases: int
     calls: int
     ms: int
@@ -25,10 +29,14 @@ class Search:
 
 @dataclass(frozen=True, slots=True)
 class Searched:
-    """What a search came to, or several: in how many cases, and the first fault as it was seen; `calls` are those until it was, or 0."""
+    """What a search came to, or several: in how many cases, and the first fault as it was seen; `calls` are those until it was, or 0.
+
+    `round` counts those of the searches that go on in ever more of them, from 0.
+    """
 
     cases: int
     calls: int = 0
+    round: int = 0
     seen: Counterexample | Shown | None = None
 
 
@@ -45,19 +53,19 @@ class NotingTally(SearchTally):
         return super().count_alone(driver)
 
 
-def searched(runner: RowRunner, name: str, *, shortest: int = 0) -> Searched:
+def searched(runner: RowRunner, name: str, round_: int = 0, *, shortest: int = 0) -> Searched:
     """Make a search with a runner, until it finds something; that is shown in its `shortest` calls under so many schedules."""
     from conformance.search import Faults  # Hypothesis is slow to import
 
     tally = NotingTally(runner.witnessed)
     faults = Faults(runner.broken_calls, 1, late=lambda: bool(tally.recommended))
-    search(runner, name, faults, tally)
+    search(runner, name, faults, tally, round_)
     if faults.first is not None:
         case, finding = faults.first.case, faults.first.finding
     elif tally.recommended:
         case = tally.recommended[0].case
         finding = case.judge.findings[0]
     else:
-        return Searched(tally.judged)
+        return Searched(tally.judged, round=round_)
     shown = (shrunk(case, rounds=shortest) if shortest else None) or shown_as_played(case, finding)
-    return Searched(tally.judged, len(case.calls), shown)
+    return Searched(tally.judged, len(case.calls), round_, shown)

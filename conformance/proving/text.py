@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import itertools
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict
 from operator import itemgetter
 from statistics import median
 from typing import Any, Final
 
 from conformance.proving.proof import Proof
-from conformance.proving.trial import MutantResult, Outcome
+from conformance.proving.trial import ROUNDS, MutantResult, Outcome
 
 _ABOUT: Final[tuple[tuple[Outcome, str, str], ...]] = (
     ("found", "found", "a row finds it"),
@@ -51,12 +51,17 @@ def _of_searches(proof: Proof) -> Iterator[str]:
         return
     found = [each for each in asked if each.found]
     yield ""
-    line = f"  The search alone, without any row, finds {len(found)} of {len(asked)} ({len(found) / len(asked):.0%})"
+    at_once = [each for each in found if each.round == 1]
+    line = f"  The search alone, without any row, finds {_share(at_once, asked)} in one round, and {_share(found, asked)} in {ROUNDS}"
     if found:
         line += f": the median in {median(each.calls for each in found):.0f} calls of a case, after {median(each.ms for each in found):.0f} ms"
     yield line + "."
     missed = [each for each in proof.trials if each.search is not None and not each.search.found]
     yield from (f"    missed     {_said(each)}" for each in missed)
+
+
+def _share(some: Sequence[object], of: Sequence[object]) -> str:
+    return f"{len(some)} of {len(of)} ({len(some) / len(of):.0%})"
 
 
 _DEAD: Final = {

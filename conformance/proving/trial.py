@@ -15,11 +15,11 @@ from typing import Any, Final, Literal
 
 from conformance.budget import USUAL, Budget
 from conformance.counterexample import shown_as_row
-from conformance.proving.asked_before import AskedOfRight
+from conformance.proving.asked_before import Asked, AskedOfRight
 from conformance.proving.policies_read import policies_read
 from conformance.proving.search_alone import Search, Searched, searched
 from conformance.stand_ins import ModelSystem, Race, model_system, races_of, racing_system
-from conformance.suite import PAIRS, SEARCHES, WALKS, RowRunner, inapplicable, makes_calls_at_once, searches_of
+from conformance.suite import PAIRS, SEARCHES, WALKS, RowRunner, inapplicable, makes_calls_at_once, rounds_of
 from conformance.system import Adapter
 from conformance.targets import open_system
 from conformance.verdict import Verdict
@@ -35,6 +35,8 @@ from statemachines.rows import RowCompiler
 CALL_SECONDS: Final = 2.0  # seconds for one call: some mistakes make a model go on for ever
 GLANCE: Final = replace(USUAL.quick(), schedules=4, schedules_of_all=8, schedules_of_each=1, more_schedules=4)
 """How often a row is run: a model that makes one call after the other has no races."""
+ROUNDS: Final = 4
+"""How often the search alone goes on where it finds nothing: as far as a run comes in about a minute."""
 MOST_SETTINGS: Final = 6  # with which the rows are run for one mistake
 ELSEWHERE: Final = replace(USUAL_BOUNDS, states=200, transitions=2_000)
 """How far a mistake is compared where a policy is not the default one."""
@@ -137,13 +139,13 @@ class Prover:
             why = why or reason
         return {}, why
 
-    def _ask_right(self, system: type[ModelSystem], what: str) -> None:
-        """Run a row, or make a search, on a right system."""
+    def _ask_right(self, system: type[ModelSystem], what: Asked) -> None:
+        """Run a row, or make a search in some round, on a right system."""
         with closing(self._opened(system)) as adapter:
-            if what in SEARCHES:
-                searched(self._runner(adapter, USUAL), what)
-            else:
+            if isinstance(what, str):
                 self._runner(adapter).run(self.compiled.lifecycle.rows[what])
+            else:
+                searched(self._runner(adapter, USUAL), *what)
 
     def _runner(self, adapter: Adapter, budget: Budget = GLANCE) -> RowRunner:
         return RowRunner(self.compiled, self.rows, adapter, number=self.seed, budget=budget, shortest=False)
@@ -202,19 +204,27 @@ class Prover:
     def _by_search(self, kernel: Compiled, policies: Policies) -> Search:
         began = time.monotonic()
         came = self._searched(kernel, policies)
-        return Search(came.seen is not None, came.cases, came.calls, round((time.monotonic() - began) * 1000))
+        ms = round((time.monotonic() - began) * 1000)
+        return Search(came.seen is not None, came.round + 1, came.cases, came.calls, ms)
 
     def _searched(
-        self, kernel: Compiled, policies: Policies, only: Sequence[str] = SEARCHES, *, shortest: int = 0
+        self,
+        kernel: Compiled,
+        policies: Policies,
+        only: Sequence[str] = SEARCHES,
+        rounds: int = ROUNDS,
+        *,
+        shortest: int = 0,
     ) -> Searched:
-        """Search until something is found; a search of which a right system answers all alike finds nothing."""
+        """Search until something is found, in so many rounds; a search of which a right system answers all alike finds nothing."""
         cases = 0
         with closing(self._system(kernel, policies)) as adapter:
-            for name in (each for each in searches_of(adapter) if each in only):
-                if not self.asked.differs(kernel, name, policies):
-                    cases += self.asked.count(name, policies)
+            coming = itertools.takewhile(lambda each: each[1] < rounds, rounds_of(adapter, endless=True))
+            for what in (each for each in coming if each[0] in only):
+                if not self.asked.differs(kernel, what, policies):
+                    cases += self.asked.count(what, policies)
                     continue
-                came = searched(self._runner(adapter, USUAL), name, shortest=shortest)
+                came = searched(self._runner(adapter, USUAL), *what, shortest=shortest)
                 cases += came.cases
                 if came.seen is not None:
                     return replace(came, cases=cases)
@@ -260,8 +270,8 @@ class Prover:
                 if told is not None:
                     survives = _result(mutant, "survives", shown=told.row, calls=told.calls, policies=policies)
                     return (self._by_rows(mutant, kernel, [policies]) if policies else None) or survives
-        apart = apart or self.asked.differs(kernel, WALKS, {})  # far from where the small scope comes to
-        seen = self._searched(kernel, {}, [WALKS], shortest=1).seen if apart else None
+        apart = apart or self.asked.differs(kernel, (WALKS, 0), {})  # far from where the small scope comes to
+        seen = self._searched(kernel, {}, [WALKS], 1, shortest=1).seen if apart else None
         if seen is not None:
             return _result(mutant, "survives", shown=seen.row, calls=seen.calls)
         return _result(mutant, "allowed" if apart else "alike")

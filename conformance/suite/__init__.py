@@ -12,9 +12,9 @@ from conformance.suite.machine import (
     SEARCHES,
     WALKS,
     SearchTally,
+    rounds_of,
     run_machine,
     search,
-    searches_of,
 )
 from conformance.suite.pace import Pace
 from conformance.suite.replays import Replay, Replayed, replay

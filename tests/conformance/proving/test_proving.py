@@ -223,7 +223,10 @@ def test_a_page_says_what_came_of_it(proof: Proof) -> None:
     assert f"revision 1: {len(proof.trials)} mistakes" in text
     assert "--- survives: operations.drop.move" in text
     assert "Rows that find none of these mistakes: N2 (must)." in text
-    assert "The search alone, without any row, finds" in text
+    searches = [each.search for each in proof.trials if each.search is not None]
+    first, all_ = (sum(each.found and each.round <= last for each in searches) for last in (1, trial.ROUNDS))
+    assert f"The search alone, without any row, finds {first} of {len(searches)} (" in text
+    assert f" in one round, and {all_} of {len(searches)} (" in text
     assert "Every MUST row that applies fails against each system that answers nothing of use" not in text
     assert "A system that gives the same for every call passes N2" in text  # it claims hardly anything
 
@@ -299,18 +302,19 @@ def test_the_search_is_not_made_for_what_answers_alike_all_that_it_asks(
 ) -> None:
     prover = Prover(load(spec(tmp_path)))
     right = prover.compiled
-    made: list[str] = []
+    made: list[tuple[str, int]] = []
 
-    def noted(runner: RowRunner, name: str, **how: int) -> Searched:
-        made.append(name)
-        return searched(runner, name, **how)
+    def noted(runner: RowRunner, name: str, round_: int, **how: int) -> Searched:
+        made.append((name, round_))
+        return searched(runner, name, round_, **how)
 
     monkeypatch.setattr(trial, "searched", noted)
     for _ in range(2):
         found = prover._by_search(right, {})
         assert not found.found
         assert found.cases > 10
-    assert made == ["stateful", "walks", "pairs"]  # each once, of the right system
+    later = [(name, round_) for round_ in range(1, trial.ROUNDS) for name in ("walks", "pairs")]
+    assert made == [("stateful", 0), ("walks", 0), ("pairs", 0), *later]  # each once, of the right system
 
 
 def test_the_search_alone_counts_what_is_only_recommended() -> None:
