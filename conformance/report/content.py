@@ -215,7 +215,7 @@ def concluded(header: Header, results: Sequence[RowResult], footer: Footer | Non
         done = f"{len(results)} of {number(len(header.rows), 'row')}"
         return f"The run did not finish: {done} of {lifecycle} had a verdict."
     match footer.exit:
-        case code if code == EXIT_CONFORMS and [row.id for row in results] == [MACHINE]:
+        case code if code == EXIT_CONFORMS and [(row.id, row.verdict) for row in results] == [(MACHINE, Verdict.PASS)]:
             cases = number(results[0].runs, "case")
             return f"The search found nothing wrong of {target} by {lifecycle} in {cases}; no row was run."
         case code if code == EXIT_CONFORMS:

@@ -2,7 +2,7 @@
 
 A situation is what a mistake may hang on: an operation about a record in some state beside others of its owner, two
 sentences one after the other about one record, how many records there are beside a limit, an id that a record had.
-Taken widely it is also what holds beside the records, what was given before, at the same instant or not, and groups.
+Taken widely it is also all settings together, what was given before, at the same instant or not, and groups.
 One idea: what a call comes to.
 """
 

@@ -63,9 +63,8 @@ def search(
     ways: list[PlannedWay] | None = None
     numbers = range(first, first + budget.walks)
     cases = [((narrow, each, f"{each}"), (wide, WIDE_FROM + each, f"wide/{each}")) for each in numbers]
-    for situations, index, name in itertools.chain(
-        *cases
-    ):  # in turn: none waits until the other has made all its walks
+    # In turn: neither kind waits until the other one has made all its walks.
+    for situations, index, name in itertools.chain(*cases):
         if faults.over:
             break
         driver = Driver(compiled, adapter, budget, seed=case_seed(number, index), faults=faults)

@@ -384,6 +384,8 @@ def test_of_a_search_alone_nobody_says_that_the_system_conforms() -> None:
         said(alone)
         == "The search found nothing wrong of python:my_jobs:MyJobs by thread-job in 214 cases; no row was run."
     )
+    known = replace(alone, rows=(replace(row, verdict=Verdict.KNOWN_FAIL),))
+    assert "but for 1 known failure (machine)" in said(known)
 
 
 def said(report: Report) -> str:
