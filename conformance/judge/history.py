@@ -2,7 +2,8 @@
 
 Linearizability after Wing and Gong, with states seen before cut off. Of messages sent one after the other by several calls
 the order stays open until a look tells it, so that all their orders are one state; and where nothing but calls that send
-is left, a step that makes no difference to the others is the only one tried.
+is left, a step that makes no difference to the others is the only one tried. What was explained once is known: under
+many schedules few histories differ. One idea: what explains a history.
 """
 
 from __future__ import annotations
@@ -17,10 +18,12 @@ from conformance.judge.next_steps import NextSteps, SearchPoint
 from conformance.judge.step import Configuration, Stepper, noted
 from conformance.system import Within
 from conformance.transcripts import Unordered
-from statemachines.model import BaseModel, Outcome, Signal
+from statemachines.model import BaseModel, Outcome, Signal, Watched
 from statemachines.rows import Observed, spelled
+from statemachines.undecided import read_of
 
 MOST_NUMBERED = 6  # calls made at once of which the order is told in words
+MOST_KNOWN = 2_000  # histories whose explanations are kept
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,7 +98,115 @@ class Explained:
     partial: bool
 
 
+@dataclass(frozen=True, slots=True)
+class Known:
+    """What a search came to: the ends, each with its state.
+
+    witnessed  1 for each clause that was witnessed
+    read       the policies that are not known and were read
+    nodes      how many steps it took
+    """
+
+    ends: tuple[tuple[Configuration, Any], ...]
+    witnessed: bytes
+    read: frozenset[str]
+    nodes: int
+
+
 def explanations(stepper: Stepper, start: Configuration, history: History) -> Explained:
+    """Search for orders of the calls that explain every reply and all signals, unless they are known."""
+    if len(history.calls) > stepper.budget.linearized or not _lasts_no_time(stepper, start, history):
+        return _searched(stepper, start, history)
+    history, known = _in_phases(history), stepper.facts.explained
+    key = _key(stepper, start, history)
+    try:
+        found = known.get(key)
+    except TypeError:  # what a system gave may have no hash
+        return _searched(stepper, start, history)
+    if found is not None and stepper.nodes + found.nodes <= stepper.most_nodes:
+        stepper.nodes += found.nodes
+        _witness(start.model, found.witnessed, found.read)
+        return Explained([end.at(start.model.thawed(frozen)) for end, frozen in found.ends], False)
+    explained, found = _taking_note(stepper, start, history)
+    if not explained.partial:
+        if len(known) >= MOST_KNOWN:
+            known.clear()
+        known[key] = found
+    return explained
+
+
+def _taking_note(stepper: Stepper, start: Configuration, history: History) -> tuple[Explained, Known]:
+    """Search, and take note of all that comes of it."""
+    model, nodes, read = start.model, stepper.nodes, read_of(start.model.policies)
+    before = bytes(model.seen), frozenset(read)
+    model.seen[:] = bytes(len(model.seen))
+    read.clear()
+    try:
+        explained = _searched(stepper, start, history)
+    finally:
+        witnessed, read_here = bytes(model.seen), frozenset(read)
+        _witness(model, *before)
+    # What becomes of an end, and what is noted of it, is no matter of the next one who finds it.
+    ends = tuple((replace(end), end.model.freeze()) for end in explained.ends)
+    return explained, Known(ends, witnessed, read_here, stepper.nodes - nodes)
+
+
+def _witness(model: BaseModel, witnessed: bytes, read: frozenset[str]) -> None:
+    """Let a model have witnessed clauses, and have read policies, beside those that it has already."""
+    model.seen[:] = bytes(map(max, model.seen, witnessed))
+    read_of(model.policies).update(read)
+
+
+def _lasts_no_time(stepper: Stepper, start: Configuration, history: History) -> bool:
+    """Return whether nothing but its calls, what they gave and their order makes a history another one."""
+    timed = history.within or any(
+        call.elapsed or call.within or not call.ended or stepper.facts.wait(call.operation) for call in history.calls
+    )
+    plain = not (start.model.LOOSE or stepper.each_as or isinstance(start.model.policies, Watched))
+    return plain and not timed and not stepper.declaration.runs_on
+
+
+def _in_phases(history: History) -> History:
+    """Return the same history as if all calls began at once that began while none ended, and ended so: no order knows more."""
+    marks = sorted({mark for call in history.calls for mark in ((call.began, 0), (call.ended, 1))})
+    phases, phase, before = dict[tuple[int, int], int](), 0, 1
+    for mark in marks:
+        phase += mark[1] != before
+        phases[mark], before = phase, mark[1]
+    callers = (
+        tuple(replace(call, began=phases[call.began, 0], ended=phases[call.ended, 1]) for call in calls)
+        for calls in history.callers
+    )
+    return replace(history, callers=tuple(callers))
+
+
+def _key(stepper: Stepper, start: Configuration, history: History) -> Any:
+    """Return what makes a search another one: where it begins, what it has to explain, what was declared, and how far it goes."""
+    model, declared = start.model, stepper.declaration
+    calls = tuple(
+        (each.began, each.ended, each.operation, each.refused, each.compared, each.malformed, each.at)
+        for each in history.calls
+    )
+    values = (_plain([each.arguments, each.reply, each.signals]) for each in history.calls)
+    chosen = tuple(tuple(vars(each).items()) for each in (model.limits, model.policies))
+    system = declared.clock, declared.settles, declared.rests, declared.measured, stepper.told, stepper.budget
+    standing, callers = (start.standing, start.unordered, start.noted), tuple(map(len, history.callers))
+    where = type(model), model.freeze(), chosen, standing, system
+    return *where, callers, calls, tuple(values), _plain(history.signals)
+
+
+def _plain(value: Any) -> Any:
+    """Return a value that is as good a key, as far as its parts are."""
+    match value:
+        case list() | tuple():
+            return tuple(map(_plain, value))
+        case dict():
+            return tuple((name, _plain(each)) for name, each in value.items())
+        case _:
+            return value
+
+
+def _searched(stepper: Stepper, start: Configuration, history: History) -> Explained:
     """Search for orders of the calls that explain every reply and all signals."""
     search = _Linearization(stepper, history.calls, history.signals, start)
     if search.gives_an_id_twice():

@@ -25,6 +25,7 @@ class Facts(CallTypes):
     exactly_undone        those of all these that a system can fail to follow only in ways that the kernel knows
     states                the states of all kinds of records
     messages              what can tell the order of messages, and what calls that send notice of each other
+    explained             what histories of calls at once were explained by so far
     """
 
     def __init__(self, compiled: Compiled) -> None:
@@ -39,6 +40,8 @@ class Facts(CallTypes):
         self.states = frozenset(state for entity in compiled.kernel.entities for state in entity.states)
         self.messages = MessageFacts(compiled.kernel)
         self.exactly_undone = {*outliving, *self.recommended_policies}
+        self.explained: dict[Any, Any] = {}
+        self._minted_in: dict[tuple[str, bool], dict[str, str]] = {}
 
     @cached_property  # of a model that is itself without a clause nobody asks it, and it takes long
     def leavable(self) -> frozenset[str]:
@@ -111,6 +114,12 @@ class Facts(CallTypes):
 
         The way is empty where the reply is that id.
         """
+        known = self._minted_in.get((operation, shared))
+        if known is None:
+            known = self._minted_in[operation, shared] = self._found_minted_in(operation, shared=shared)
+        return known
+
+    def _found_minted_in(self, operation: str, *, shared: bool) -> dict[str, str]:
         found = self._operations.get(operation)
         effects = found.effects if found is not None else ()
         created = {each.entity for each in effects if isinstance(each, kernel.Create) and each.mints}

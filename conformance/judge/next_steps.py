@@ -288,6 +288,9 @@ class NextSteps:
         outcomes: list[Outcome],
     ) -> Iterator[SearchPoint]:
         """Walk what follows when a message was told: all else that is owed it claims, or that was all."""
+        caused = [*node.must, *map(comparable, required(outcomes))]
+        if not self.came(caused):
+            return
         name = self._own.send(step).message
         after = model.thawed(model.freeze())
         own = self._own.told(node.own, step, known_as, message)
@@ -297,8 +300,7 @@ class NextSteps:
         owed = self._to_come.left_owed(node.done, node.sent, after, owed)
         left = [each for each in owed if key_of(each) not in attempted]
         claimed = self._own.claimed(own, after, name, left)
-        needed = [*map(comparable, required(outcomes)), *self._needed(node, after, message)]
-        if claimed is not None and self.came([*node.must, *needed]):
+        if claimed is not None and self.came([*caused, *self._needed(node, after, message)]):
             if not claimed.claimed:
                 after.take(*step, [message])
             yield self.after(node, after, outcomes, own=claimed, stretch=stretch)

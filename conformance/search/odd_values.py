@@ -24,6 +24,7 @@ SOME_NUMBERS = (2, 9, 10, 1000)  # of one digit and of more: as texts they have 
 # What is taken for a number, for nothing, or for what every object has.
 WORDS = ("007", "1.0", "None", "null", "undefined", "true", "__proto__")
 ODD = (*UNTIDY, *SIGNS, *WORDS)
+_SIGNS, _WORDS = frozenset(SIGNS), frozenset(WORDS)
 CARRIED = (*ODD, "  ", "x\n")  # where nobody counts lines, and a text is no name: it is only carried about
 
 
@@ -73,9 +74,9 @@ def in_kinds(odd: Sequence[Any]) -> list[list[Any]]:
     signs, words, long, rest = list[Any](), list[Any](), list[Any](), list[Any]()
     for each in odd:
         texts = _texts_in(each)
-        if any(text in SIGNS for text in texts):
+        if not _SIGNS.isdisjoint(texts):
             signs.append(each)
-        elif any(text in WORDS for text in texts):
+        elif not _WORDS.isdisjoint(texts):
             words.append(each)
         elif any(len(text) > NOT_SHORT for text in texts):
             long.append(each)

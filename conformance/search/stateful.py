@@ -77,6 +77,7 @@ class Driver:
         self._choosers = _choosers(compiled)
         self.gone = Gone(compiled.kernel)
         self._looks = 0
+        self._choices_now: dict[str, list[tuple[str, list[list[Any]]]]] = {}  # until the next call
         self._observers = [each for each in kernel_facts.of(compiled).observers() if adapter.offers(each.name)]
 
     @property
@@ -153,7 +154,10 @@ class Driver:
 
     def _choices(self, operation: str, model: BaseModel | None = None) -> list[tuple[str, list[list[Any]]]]:
         """Return the values that each parameter can have in a configuration, those that are alike together."""
-        model = self.case.judge.model if model is None else model
+        if model is None:
+            if operation not in self._choices_now:
+                self._choices_now[operation] = self._choices(operation, self.case.judge.model)
+            return self._choices_now[operation]
         if operation == "wait":
             return [("ms", [[ms] for ms in WAITS])]
         found = []
@@ -255,6 +259,7 @@ class Driver:
 
     def look(self) -> None:
         """See which records are gone. Raises Diverged when the last call did, and when enough faults have been seen."""
+        self._choices_now.clear()
         self.gone.look(self.case.judge.model)
         if self.case.judge.deviations:
             self.faults.take(self.case)

@@ -25,7 +25,7 @@ from conformance.system.declaration import MOVED, Declaration, DeclarationError
 from conformance.system.event_loop import Loop, called, rested
 from conformance.system.found_class import own_lines, place_of, source_files, takes
 from conformance.system.interleaving import Gate, after_turns
-from conformance.system.worker import Worker, idle
+from conformance.system.worker import Worker, idle, on_one_core
 
 HUNG_LIMIT = 0.4  # seconds for an end that may wait for a call that hangs
 Signature = tuple[Sequence[str], Sequence[str]]  # what an operation always takes, and what may be left out
@@ -286,7 +286,8 @@ class Adapter:
     def _run_at_once(self, bodies: Sequence[Callable[[], Any]], seed: int) -> list[Any]:
         """Evaluate bodies on threads, among which a seed chooses the turns; raise Broken where one does not come back."""
         watch = None if self._clock is None else Watch(self._clock).look_beside
-        return run_at_once(bodies, seed, self._own, self.patience, lambda: self._made, self._blocking, watch)
+        with contextlib.nullcontext() if self.costly else on_one_core():  # processes run at once, each where it likes
+            return run_at_once(bodies, seed, self._own, self.patience, lambda: self._made, self._blocking, watch)
 
     def turn(self) -> None:
         """Wait until a call that is made beside others may begin: nothing to wait for where its first line is a turn."""

@@ -16,13 +16,13 @@ import sysconfig
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
-from functools import partial
+from functools import cache
 from pathlib import Path
 from types import CodeType, FrameType
 from typing import Any
 
 from conformance.system.broken import Broken
-from conformance.system.worker import GLANCE, SLICE, leave, slices, started, waits
+from conformance.system.worker import GLANCE, SLICE, Handover, leave, slices, started, waits
 
 _LIBRARY = tuple(
     {sysconfig.get_paths()[key] for key in ("stdlib", "platstdlib", "purelib", "platlib")} | set(site.getsitepackages())
@@ -50,6 +50,7 @@ _CROWD = 8  # threads; of more, those that wait look less often whether it is th
 Place = tuple[CodeType, int]  # a line of the system's own code
 
 
+@cache  # every call of a traced thread asks it
 def is_own(file: str, own: frozenset[str] = frozenset()) -> bool:
     """Return whether a source file belongs to the system under test: no library, and not the kit.
 
@@ -88,7 +89,7 @@ def run_at_once(
     @contextlib.contextmanager
     def in_turn(index: int) -> Iterator[None]:
         turns.begin(index)
-        sys.settrace(_traced(partial(turns.step, index), own, turns.fine))
+        sys.settrace(_traced(turns, index, own))
         try:
             yield
         finally:
@@ -148,7 +149,7 @@ class _Turns:
         self._blocking -= {place for place in blocking if forgetting.random() < _FORGOTTEN}
         self._tried = [0] * threads  # how often each was given the turn in vain since it could not go on
         self._rests = [0] * threads  # until which step
-        self._called = [threading.Event() for _ in self._running]
+        self._called = [Handover() for _ in self._running]
         self._threads: dict[int, int] = {}  # the native id of each that has begun
         self._taking = threading.Lock()
         self._over = False
@@ -215,7 +216,7 @@ class _Turns:
         self._rests[index] = self._steps + self._choice.choice(self._pauses)
         other = self._choice.choice(others)
         self._turn = other
-        self._called[other].set()
+        self._called[other].put()
         return True
 
     def _wait(self, index: int, moment: float) -> None:
@@ -235,7 +236,6 @@ class _Turns:
                     if self._turn == turn:
                         self._is_stuck(turn, surely=quiet >= _MOMENT)
                         self._turn = index
-            self._called[index].clear()
 
     def _waits(self, index: int, quiet: float) -> bool:
         """Return whether a thread waits for something; on a busy machine one may just not have come to run yet."""
@@ -251,14 +251,15 @@ class _Turns:
             self._blocking.add(place)
 
 
-def _traced(came: Callable[[Place], bool], own: frozenset[str], fine: bool) -> Callable[[FrameType, str, Any], Any]:
-    """Return a trace function that calls another one at each line of the system's own code; if `fine`, at each instruction, too.
+def _traced(turns: _Turns, index: int, own: frozenset[str]) -> Callable[[FrameType, str, Any], Any]:
+    """Return a trace function by which a thread comes to its steps: the lines of the system's own code, if they are `fine` its instructions.
 
-    When that one says that it is over, nothing is traced any more: a system that computes for long is slowed down enough.
+    When turns are over, nothing is traced any more: a system that computes for long is slowed down enough.
     """
+    fine, come = turns.fine, turns.step
 
     def step(frame: FrameType, event: str, argument: Any) -> Any:
-        if event in ("line", "opcode") and not came((frame.f_code, frame.f_lineno)):
+        if event in ("line", "opcode") and not come(index, (frame.f_code, frame.f_lineno)):
             sys.settrace(None)
             frame.f_trace_opcodes = False
             return None

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import ctypes
+import os
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -55,6 +56,12 @@ class LeftBehind(SystemExit):
         super().__init__(3)  # wherever it came out of a process, that must not look like one that conforms
 
 
+_core = getattr(ctypes.CDLL(None), "sched_getcpu", None) if hasattr(os, "sched_setaffinity") else None
+"""Tells on which core this thread runs now; None where nobody can choose that."""
+_cores = os.sched_getaffinity(0) if _core is not None else set[int]()
+"""Those on which threads may run."""
+
+
 class Thread(threading.Thread):
     """A thread that may be left behind; it keeps no process from its end."""
 
@@ -102,6 +109,33 @@ def state(thread: int) -> str:
     return told.rpartition(") ")[2][:1]
 
 
+def _bring(thread: int | None) -> None:
+    """Let a thread, by its native id, run where this one does, and nowhere else; wherever it likes where it cannot be told so.
+
+    One that is called by another which waits for it then may have to wait for a core as well, and long, where another process has it.
+    """
+    if _core is not None and thread is not None:
+        with contextlib.suppress(OSError):  # it has ended, or this process may not
+            os.sched_setaffinity(thread, {_core()})
+
+
+def _leave_free() -> None:
+    """Let this thread run anywhere again, and whatever it starts."""
+    if _core is not None:
+        with contextlib.suppress(OSError):
+            os.sched_setaffinity(0, _cores)
+
+
+@contextlib.contextmanager
+def on_one_core() -> Iterator[None]:
+    """Let threads that are started meanwhile run where this one does, as they run one at a time."""
+    _bring(threading.get_native_id())
+    try:
+        yield
+    finally:
+        _leave_free()
+
+
 def fulfil(future: Future[Any], function: Callable[[], Any]) -> None:
     """Let others have what a function gives, or what it raises."""
     try:
@@ -134,7 +168,7 @@ def started(
     return threads, results
 
 
-class _Handover:
+class Handover:
     """What one thread hands over to another, one thing after the other, each taken before the next one comes.
 
     Only the word that no more comes may take the place of what nobody has taken. A queue takes twice as long, as often as a call is
@@ -146,8 +180,8 @@ class _Handover:
         self._there = threading.Lock()
         self._there.acquire()
 
-    def put(self, what: Any) -> None:
-        """Hand something over."""
+    def put(self, what: Any = None) -> None:
+        """Hand something over, if it is only the word that it is there."""
         self.last = what
         with contextlib.suppress(RuntimeError):  # something was, and nobody has taken it
             self._there.release()
@@ -165,7 +199,7 @@ class Worker:
 
     def __init__(self) -> None:
         self.stuck = False
-        self._work, self._done = _Handover(), _Handover()
+        self._work, self._done = Handover(), Handover()
         self._thread = Thread(partial(_serve, self._work, self._done))
         self._thread.start()
 
@@ -179,6 +213,7 @@ class Worker:
         if threading.current_thread() is self._thread:
             return function()
         try:
+            _bring(self._thread.native_id)
             self._work.put(function)
             for part in slices(limit, SLICE if look is None else GLANCE):
                 if self._done.wait(part):
@@ -202,8 +237,9 @@ class Worker:
         self._work.put(None)
 
 
-def _serve(work: _Handover, done: _Handover) -> None:
+def _serve(work: Handover, done: Handover) -> None:
     while work.wait() and (function := work.last) is not None:
+        _leave_free()
         try:
             done.put((function(), None))
         except BaseException as error:  # noqa: BLE001 - it is raised again in the thread that asked

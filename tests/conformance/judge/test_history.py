@@ -14,6 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from conformance.budget import USUAL, Budget
+from conformance.judge import kernel_facts
 from conformance.judge.case import Case
 from conformance.judge.history import Explained, History, explanations
 from conformance.transcripts import with_keys
@@ -21,7 +22,7 @@ from statemachines.model import Document, Signal
 from statemachines.rows import Observed, spelled
 from tests.checking import compile_text
 from tests.conformance.lifecycles import SUITES
-from tests.conformance.systems import Watched, adapted, at_once, message, shown, signal, started, turn
+from tests.conformance.systems import Watched, adapted, at_once, message, shown, signal, started, thread_job, turn
 from tests.right.background_tasks.condition import ConditionTasks
 
 INLINE = {"mode": "synchronous", "result": "x", "job_id": None, "status": None}
@@ -174,6 +175,60 @@ def test_two_messages_in_one_file_are_explained_by_nothing() -> None:
     finding = watched.judge.step(at_once(calls, signals))
     assert finding is not None
     assert finding.kind == "file"
+
+
+# --- what is known ----------------------------------------------------------------------------------------
+
+
+def told_of(watched: Watched, calls: Sequence[Observed], signals: Sequence[Signal]) -> tuple[Any, ...]:
+    """All that a search comes to: its ends, what they may still send and leave open, what it witnessed, and how far it went."""
+    found = searched(watched, calls, signals)
+    ends = {(end.model.freeze(), end.standing, end.unordered, end.noted) for end in found.ends}
+    lockstep = watched.judge.lockstep
+    return ends, found.partial, lockstep.witnessed(), lockstep.stepper.nodes
+
+
+@given(st.integers(0, 4), st.lists(st.lists(st.sampled_from("abcd"), max_size=4), min_size=2, max_size=3))
+def test_what_was_searched_once_comes_to_the_same_again(count: int, told: list[list[str]]) -> None:
+    known = kernel_facts.of(thread_job()).explained
+    known.clear()
+    first = told_of(*emitters(count, *told))
+    assert len(known) == 1
+    assert told_of(*emitters(count, *told)) == first
+    assert len(known) == 1
+
+
+def test_an_end_that_was_changed_is_not_what_the_next_one_finds() -> None:
+    first = told_of(*emitters(3, "ac", "b"))
+    kernel_facts.of(thread_job()).explained.clear()
+    for _ in range(2):  # searched, and known
+        watched, calls, signals = emitters(3, "ac", "b")
+        for end in searched(watched, calls, signals).ends:
+            end.model.do("start", {"thread": "t1", "tool_call": "new", "tool": "bash"})
+            end.standing = frozenset([turn("t2")])
+        assert told_of(*emitters(3, "ac", "b")) == first
+
+
+def test_it_is_known_again_where_nothing_but_the_instants_differ_that_order_no_calls() -> None:
+    known = kernel_facts.of(thread_job()).explained
+    for others, alike in {
+        ((0, 9), (1, 8)): True,
+        ((2, 3), (3, 4)): True,
+        ((5, 7), (1, 6)): True,
+        ((1, 2), (3, 4)): False,
+        ((3, 4), (1, 2)): False,
+    }.items():
+        known.clear()
+        assert resolving(INLINE, "already_resolved", during=((1, 3), (2, 4)))
+        assert resolving(INLINE, "already_resolved", during=others) == (others != ((3, 4), (1, 2)))
+        assert (len(known) == 1) == alike, others
+
+
+def test_it_is_another_history_where_only_the_end_of_a_long_text_differs() -> None:
+    for end, explained in (("x", True), ("y", False), ("x", True)):
+        watched, calls, signals = emitters(2, "a", "b", long=True)
+        calls[1].given[0]["content"] = Document(LONG[:-1] + end, inline=False, file="b.txt")
+        assert bool(searched(watched, calls, signals).ends) == explained
 
 
 # --- signals of the whole group ---------------------------------------------------------------------------

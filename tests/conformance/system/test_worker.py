@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import os
 import sys
 import threading
 from collections.abc import Iterator
+from contextlib import nullcontext
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -22,8 +24,9 @@ from conformance.refused import Refused
 from conformance.search import pairs, stateful, walks
 from conformance.suite.machine import run_machine
 from conformance.suite.rows import RowRunner
+from conformance.system import worker as worker_module
 from conformance.system.broken import Broken, HarnessError
-from conformance.system.worker import SLICE, Worker, slices
+from conformance.system.worker import SLICE, Worker, on_one_core, slices, started
 from conformance.verdict import EXIT_HARNESS, EXIT_VIOLATES, UNSURE, Counterexample, Verdict
 from statemachines.compile import load
 from statemachines.rows import RowCompiler
@@ -102,6 +105,53 @@ def test_a_worker_that_is_stopped_ends() -> None:
     worker.stop()
     thread.join(5)
     assert not thread.is_alive()
+
+
+# --- where it runs ----------------------------------------------------------------------------------------
+
+
+def test_what_a_system_starts_may_run_anywhere() -> None:
+    """Though the thread that calls it begins on the core of whoever waits for it."""
+    worker, told = Worker(), list[set[int]]()
+    for _ in range(3):
+        worker.run(lambda: told.append(cores()), 5, "a call")
+    worker.stop()
+    assert told == [cores()] * 3
+
+
+def test_threads_of_which_one_runs_at_a_time_are_on_one_core() -> None:
+    before = cores()
+    with on_one_core():
+        threads, told = started([cores, cores], lambda _: nullcontext())
+    assert [len(each.result(5)) for each in told] == [min(len(before), 1)] * 2
+    assert cores() == before
+    for thread in threads:
+        thread.join(5)
+
+
+def test_processes_that_run_at_once_are_on_any(monkeypatch: pytest.MonkeyPatch) -> None:
+    for costly, where in ((True, len(cores())), (False, min(len(cores()), 1))):
+        with adapted(REFERENCE) as adapter:
+            monkeypatch.setattr(type(adapter), "costly", costly)
+            adapter.reset()
+            assert [len(each) for each in adapter.together([cores, cores], 0)] == [where] * 2
+
+
+def test_a_process_that_may_not_choose_its_cores_runs_all_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
+    def refused(*_: object) -> None:
+        raise PermissionError
+
+    monkeypatch.setattr("os.sched_setaffinity", refused, raising=False)
+    worker = Worker()
+    assert worker.run(lambda: "well", 5, "a call") == "well"
+    worker.stop()
+    with on_one_core():
+        assert len(cores()) == len(worker_module._cores)
+
+
+def cores() -> set[int]:
+    """Those on which this thread may run; none where nobody can tell."""
+    return set(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else set()
 
 
 # --- systems that misbehave -------------------------------------------------------------------------------
