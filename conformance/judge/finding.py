@@ -79,7 +79,7 @@ class Finding:
         refused = self.kind == "refused" and self.seen == NOT_THERE
         if refused or isinstance(self.value, Listed) or (not path and spelled(None) in (self.expected, self.seen)):
             return PRESENCE
-        return f"{self.kind} {path} {wrong}"
+        return f"{self.kind} {path.removeprefix(IN_A_LIST)} {wrong}"
 
     def explained_without(self, clause: str) -> Finding:
         """Return this as a finding of the clause without which what was seen is explained, whoever expects what."""
@@ -142,6 +142,7 @@ def either(first: Finding, reasons: Iterable[Finding]) -> Finding:
     return replace(first, expected=" or ".join(alike), others=others) if others else first
 
 
+IN_A_LIST: Final = "[]."  # with which the way to a part of a reply begins that is a list
 PRESENCE: Final = "whether it is there"  # the matter of a finding about that
 NO_REPLY: Final = ("hang", "crash")  # the kinds of finding where no reply came at all
 NOT_THERE: Final = "refused not_found"  # what is seen where the system does not know a record

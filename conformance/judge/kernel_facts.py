@@ -213,6 +213,15 @@ class Facts(CallTypes):
         sends = (each for each in (found.effects if found else ()) if isinstance(each, kernel.Send))
         return next(sends, None)
 
+    @cached_property
+    def creating(self) -> dict[str, str]:
+        """What the operations create that create something, by their names."""
+        created = {
+            each.name: [does.entity for does in kernel.walk(each.effects) if isinstance(does, kernel.Create)]
+            for each in self._kernel.operations
+        }
+        return {name: f"a new {' and '.join(dict.fromkeys(each))}" for name, each in created.items() if each}
+
     def story(self, calls: Iterable[tuple[str, Iterable[tuple[str, Any]]]]) -> tuple[str, ...]:
         """Name those of some calls that change something: the operation of each, and each yes or no that it says."""
         return tuple(

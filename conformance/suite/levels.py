@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from types import MappingProxyType
 from typing import Final, NamedTuple
 
 from conformance.judge import NO_REPLY, PRESENCE
@@ -16,6 +17,8 @@ from conformance.verdict import Counterexample
 from statemachines.lifecycle import Row
 
 _OF_IDS: Final = re.compile(r"entities\.\w+\.id")
+_IN_A_LIST: Final = re.compile(r"^\[\d+\]\.")
+NO_NAMES: Final[Mapping[str, str]] = MappingProxyType({})
 Shown = Sequence[tuple[Row, Counterexample]]
 """The rows that failed, each with its counterexample."""
 
@@ -71,13 +74,15 @@ def racing(shown: Counterexample, observes: Callable[[str], bool]) -> frozenset[
     return frozenset(operation for caller, operation in calls if not (observes(operation) and caller in changing))
 
 
-def is_one_fault(one: Counterexample, other: Counterexample) -> bool:
+def is_one_fault(one: Counterexample, other: Counterexample, creating: Mapping[str, str] = NO_NAMES) -> bool:
     """Return whether two counterexamples show one fault: they have one cause, or one story leads to both.
 
     Where nobody knows the cause of either, the calls of one that change something are calls of the other, in their order,
     or in any order where both show the same, or break one clause that is about nothing else, and whatever yes or no they say where
     one clause tells both; where somebody knows that of one, they are just those of the other. Where nothing has to change, both
     show the same. An id that was given before is one fault, whichever calls lead to it.
+
+    creating  what is created, by operation: where both show the same, it is one fault whichever of them has created it
     """
     if one.clause == other.clause and _OF_IDS.fullmatch(one.clause):
         return True
@@ -91,7 +96,14 @@ def is_one_fault(one: Counterexample, other: Counterexample) -> bool:
     )
     if not few:
         return not many and one.clause == other.clause and _shows_as(one, other)
-    return in_order(few, many) or (alike and _same_calls(one, other))
+    if in_order(few, many):
+        return True
+    return alike and (_same_calls(one, other) or in_order(*(_as_created(each, creating) for each in (few, many))))
+
+
+def _as_created(calls: Sequence[str], creating: Mapping[str, str]) -> list[str]:
+    """Return calls with what they create in place of those that create something."""
+    return [creating.get(each.partition(" ")[0], each) for each in calls]
 
 
 def _is_narrow(clause: str) -> bool:
@@ -100,8 +112,13 @@ def _is_narrow(clause: str) -> bool:
 
 
 def _shows_as(one: Counterexample, other: Counterexample | SeenFault) -> bool:
-    """Return whether two expect and see the same in the same matter."""
-    return (one.matter, one.expected, one.seen) == (other.matter, other.expected, other.seen)
+    """Return whether two expect and see the same in the same matter, be it in a list."""
+    first, second = ((each.matter, *map(_out_of_list, (each.expected, each.seen))) for each in (one, other))
+    return first == second
+
+
+def _out_of_list(said: str) -> str:
+    return _IN_A_LIST.sub("", said)
 
 
 def _same_calls(one: Counterexample, other: Counterexample) -> bool:

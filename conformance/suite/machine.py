@@ -228,12 +228,15 @@ def _told(
     new = [each for each in seen if each[1].clause not in known and each[1].clause not in runner.told]
     told = [_Told(shown, row.level, set()) for row, shown in runner.shown]
     found: list[tuple[Judged, Level]] = []
+    creating = kernel_facts.of(runner.compiled).creating
     for case, finding in new or seen[:1]:
         elsewhere = [each for _, each in seen if each is not finding]
         judged, level = _leveled(runner, _failed(runner, case, finding, known, elsewhere), finding, case)
         shown = judged.counterexample
         as_binding = (each for each in told if level in ("should", each.level))  # no must is hidden by a should
-        one = next((each for each in as_binding if shown is not None and is_one_fault(shown, each.shown)), None)
+        one = next(
+            (each for each in as_binding if shown is not None and is_one_fault(shown, each.shown, creating)), None
+        )
         if one is not None and shown is not None and found:
             one.beside.add(shown.clause)
             continue

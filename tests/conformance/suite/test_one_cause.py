@@ -171,7 +171,7 @@ def test_two_faults_that_take_no_call_that_changes_anything_are_two() -> None:
     assert is_one_fault(replace(one, changing=("start",)), replace(other, changing=("start",)))
     assert is_one_fault(replace(one, cause=""), replace(one, cause="", row="another row"))
     ids = [replace(each, cause="", clause="entities.Job.id") for each in (one, other)]
-    assert is_one_fault(*ids), "an id came again, by other calls"
+    assert is_one_fault(ids[0], ids[1]), "an id came again, by other calls"
     assert not is_one_fault(ids[0], replace(ids[1], clause="entities.Thread.id"))
 
 
@@ -182,6 +182,21 @@ def test_the_same_calls_in_another_order_show_one_fault_where_a_sentence_of_its_
     one = Counterexample("a row", 4, clause, "1, 2", "2, 1", matter="order", changing=("start", "finish a", "turn"))
     other = replace(one, expected="3, 1", seen="1, 3", changing=("finish a", "start", "turn"))
     assert is_one_fault(one, other) == once
+
+
+def test_one_thing_seen_in_a_list_and_alone_is_one_fault_whatever_has_created_the_record() -> None:
+    creating = {"start": "a new Job", "start_as": "a new Job"}
+    matter = "reply cancelled_at "
+    one = Counterexample("a row", 4, "operations.get.gives", "cancelled_at = 0", "cancelled_at = null", matter=matter)
+    one = replace(one, changing=("start", "cancel", "finish"))
+    listed = replace(
+        one, clause="operations.list.gives", expected="[0].cancelled_at = 0", seen="[0].cancelled_at = null"
+    )
+    other = replace(listed, changing=("start_as", "cancel", "finish"))
+    assert is_one_fault(one, other, creating)
+    assert not is_one_fault(one, other)
+    assert not is_one_fault(one, replace(other, seen="[0].cancelled_at = 7"), creating), "something else is seen"
+    assert not is_one_fault(one, replace(other, changing=("start_as", "finish", "cancel")), creating), "another story"
 
 
 def test_what_a_story_breaks_as_well_is_said_of_the_fault_that_it_leads_to(monkeypatch: pytest.MonkeyPatch) -> None:
