@@ -11,7 +11,8 @@ import itertools
 import math
 import random
 from collections import Counter
-from collections.abc import Hashable, Sequence
+from collections.abc import Callable, Hashable, Iterator, Sequence
+from functools import partial
 from typing import Any
 
 from conformance.judge import endless
@@ -25,10 +26,15 @@ from statemachines.model import BaseModel, Impossible, Restless
 from statemachines.types import List, Ref, present
 
 CLASHING = 24.0  # as much as others those are worth in which one call makes a difference to the other, or both change one record
+BOTH_CREATE = (
+    12.0  # the same where both create something, though neither makes a difference to the other: ids may be given twice
+)
 TAKING = 32.0  # the same where one asks for the id that the other may be given
 GIVEN = 0.5  # of the calls are given all that was drawn
 DROPPED = 0.7  # of what may be left out is, in the others
-ALIKE = 0.8  # of the pairs are about one record, if they can be
+ALIKE = 0.8  # of the pairs are about one record, or about what has to do with it, if they can be
+CHANGED = 0.5  # of these are about what the first call changes beside its own record, if it does
+LIKE = 0.25  # and so many are about another record in the same state, of the same owner
 SEVERAL = 0.5  # of those that name several name others as well
 FORESEEN = 0.5  # of those of which one may choose an id while the other is given one: it chooses the one that looks as if it came next
 CANDIDATES = 10  # meetings that are tried on the model in a situation, of which one is made
@@ -36,7 +42,7 @@ CANDIDATES = 10  # meetings that are tried on the model in a situation, of which
 Pair = tuple[kernel.Operation, kernel.Operation]
 Asked = tuple[str, dict[str, Any]]  # an operation, and what it is called with
 Calls = tuple[Asked, Asked]
-Changes = set[tuple[int, int]]
+Changes = set[tuple[int, Hashable]]
 
 
 class Meetings:
@@ -101,21 +107,40 @@ class Meetings:
         }
 
     def _about_the_same(self, driver: Driver, one: Asked, other: Asked) -> dict[str, Any]:
-        """Return the arguments of the other call, about the records of the first, those that these belong to, and their kin."""
+        """Return the arguments of the other call, about the records of the first, those that these belong to, and their kin.
+
+        Or about what else the first call changes, or about another record that is like its own. What takes a name takes the
+        same one.
+        """
         records: dict[str, list[str]] = {}
+        model, by_chance = driver.case.judge.model, self._chooser.random()
         for parameter, entity, _ in self._situations.records_named[one[0]]:
             value = one[1].get(parameter)
             for each in (each for each in (value if isinstance(value, list) else [value]) if isinstance(each, str)):
-                related = {entity: [each], **self._situations.related(driver.case.judge.model, each)}
+                related = {entity: [each], **self._situations.related(model, each)}
+                if by_chance < LIKE:
+                    related |= {name: ids for name, ids in self._situations.like(model, each).items() if ids}
                 for name, ids in related.items():
                     records.setdefault(name, []).extend(ids)
-        changed = dict[str, Any]()
+        if by_chance > 1 - CHANGED:
+            records |= {name: ids for name, ids in self._changed_by(model, one).items() if ids}
+        names = {present(each.type): one[1].get(each.name) for each in self._situations.names[one[0]]}
+        taken = ((each.name, names.get(present(each.type))) for each in self._situations.names[other[0]])
+        changed: dict[str, Any] = {name: value for name, value in taken if isinstance(value, str) and name in other[1]}
         for parameter, entity, several in self._situations.records_named[other[0]]:
             if entity in records and other[1].get(parameter) is not None:
                 same = self._chooser.choice(records[entity])
                 more = other[1][parameter] if several and self._chooser.random() < SEVERAL else []
                 changed[parameter] = list(dict.fromkeys([*more, same])) if several else same
         return {**other[1], **changed}
+
+    def _changed_by(self, model: BaseModel, call: Asked) -> dict[str, list[str]]:
+        """Return the records that a call changes, or takes away, and does not name, by entity."""
+        frozen = model.freeze()
+        changes = {which for _, which in _changes(model.fork(), frozen, call)}
+        named = [text for value in call[1].values() for text in (value if isinstance(value, list) else [value])]
+        found = self._situations.of_serials(model, changes)
+        return {name: [each for each in ids if each not in named] for name, ids in found.items()}
 
     def _worth(self, driver: Driver, calls: Calls) -> tuple[float, Hashable]:
         """Return how much a meeting is worth now, and what it is: the operations, what they come to, and the records' states."""
@@ -127,7 +152,8 @@ class Meetings:
         standing = Counter(self._standing(model, *each, does) for each, does in zip(calls, changes, strict=True))
         what = (clashes, taken, frozenset(standing.items()))
         often = math.prod(usual(self._operations[name]) for name, _ in calls)
-        return often * (TAKING if taken else CLASHING if clashes else 1.0) / (1 + self._met[what]), what
+        worth = TAKING if taken else CLASHING if clashes else BOTH_CREATE if all(map(_creates, changes)) else 1.0
+        return often * worth / (1 + self._met[what]), what
 
     def _may_take(self, driver: Driver, model: BaseModel, calls: Calls) -> bool:
         """Return whether one call asks for the id that the other may be given meanwhile."""
@@ -157,35 +183,67 @@ def matters(model: BaseModel, calls: Calls) -> bool:
 def _clash(model: BaseModel, frozen: tuple[Any, ...], calls: Calls, changes: Sequence[Changes]) -> bool:
     """Return whether calls from a frozen state change one thing, as `changes` tells, or come to something else in another order."""
     first, second = changes
-    return not first.isdisjoint(second) or _came(model, frozen, calls) != _came(model, frozen, calls[::-1])
+    numbered = [*enumerate(calls)]
+    return not first.isdisjoint(second) or _came(model, frozen, numbered) != _came(model, frozen, numbered[::-1])
 
 
 def _changes(model: BaseModel, frozen: tuple[Any, ...], call: Asked) -> Changes:
-    """Return what a call changes when it is made alone: the parts of a state, each with the number of what is changed in it."""
-    return _changed(frozen, _came(model, frozen, [call])[1])
+    """Return what a call changes when it is made alone: the parts of a state, each with which record of it, or with a new one."""
+    after = model.thawed(frozen)
+    comes_to(after, call)
+    return set(_changed(frozen, after.freeze()))
 
 
-def _came(model: BaseModel, frozen: tuple[Any, ...], calls: Sequence[Asked]) -> tuple[Counter[str], tuple[Any, ...]]:
-    """Return what comes of calls one after the other from a frozen state: of each of them, and the state at last."""
-    after, found = model.thawed(frozen), Counter[str]()
-    for operation, arguments in calls:
-        decision = after.decide(operation, arguments)
-        reply = after.do(operation, arguments).value if decision.accept else None
-        after.settle()
-        found[f"{operation} {arguments} {decision.accept} {decision.refuse} {reply}"] += 1
-    return found, after.freeze()
+def _came(model: BaseModel, frozen: tuple[Any, ...], calls: Sequence[tuple[int, Asked]]) -> tuple[Any, ...]:
+    """Return what comes of calls one after the other from a frozen state: of each of them by its number, and the state at last.
+
+    New records have the ids that go with the numbers of their calls, and stand in no order: these follow from the order of the
+    calls, and make no difference to anybody.
+    """
+    after = model.thawed(frozen)
+    found = {number: comes_to(after, call, partial(_id_of, number, itertools.count())) for number, call in calls}
+    parts = (
+        Counter(repr(each[1:]) for each in part) if isinstance(part, tuple) and all(map(_is_record, part)) else part
+        for part in after.freeze()
+    )
+    return found, *parts
 
 
-def _changed(before: tuple[Any, ...], after: tuple[Any, ...]) -> Changes:
-    """Return where two states of a model differ: in which of its parts, and which record of it."""
-    found: set[tuple[int, int]] = set()
+def comes_to(model: BaseModel, call: Asked, mint: Callable[..., str] | None = None) -> str:
+    """Make a call on a model; return what it is answered."""
+    operation, arguments = call
+    decision = model.decide(operation, arguments)
+    reply = model.do(operation, arguments, mint).value if decision.accept else None
+    model.settle()
+    return f"{decision.accept} {decision.refuse} {reply}"
+
+
+def _id_of(call: int, more: Iterator[int], entity: str, prefix: str = "", size: int | None = None) -> str:
+    """Return the next id of new records that a call creates."""
+    rest = f"{entity}-{call}-{next(more)}"
+    return prefix + (rest if size is None else rest[-(size - len(prefix)) :].rjust(size - len(prefix), "0"))
+
+
+def _is_record(value: Any) -> bool:
+    return isinstance(value, tuple) and bool(value)
+
+
+def _creates(changes: Changes) -> bool:
+    return any(isinstance(which, str) for _, which in changes)
+
+
+def _changed(before: tuple[Any, ...], after: tuple[Any, ...]) -> Iterator[tuple[int, Hashable]]:
+    """Walk where two states of a model differ: in which of its parts, and which record of it; a new one is what is said of it.
+
+    Numbers that only count are left out: what comes of them, the order of the calls tells.
+    """
     for place, (old, new) in enumerate(zip(before, after, strict=True)):
-        if isinstance(old, tuple) and isinstance(new, tuple):
-            pairs = enumerate(itertools.zip_longest(old, new))
-            found |= {(place, index) for index, (one, other) in pairs if one != other}
-        elif old != new:
-            found.add((place, 0))
-    return found
+        if isinstance(old, tuple) and all(map(_is_record, (*old, *new))):
+            there, then = ({each[0]: each for each in part} for part in (old, new))
+            yield from ((place, key) for key, record in there.items() if then.get(key) != record)
+            yield from ((place, repr(record[1:])) for key, record in then.items() if key not in there)
+        elif old != new and not isinstance(old, int):
+            yield place, 0
 
 
 def _foreseen(

@@ -8,6 +8,7 @@ tells what comes to most: calls of which each makes a difference to the other, a
 
 from __future__ import annotations
 
+import contextlib
 import itertools
 import random
 from collections.abc import Callable, Collection, Sequence
@@ -18,12 +19,13 @@ from conformance.budget import Budget
 from conformance.judge import CallFailed, case_seed, endless
 from conformance.search.faults import Diverged, Faults
 from conformance.search.instants import Instants, instants_of
-from conformance.search.meetings import Asked, Calls, Meetings, Pair
+from conformance.search.meetings import Asked, Calls, Meetings, Pair, comes_to
 from conformance.search.prefill import one_place_left, prefills
 from conformance.search.stateful import Driver
 from conformance.system import MOVED, Adapter
 from statemachines import kernel
 from statemachines.compile import Compiled
+from statemachines.model import BaseModel, Impossible, Restless
 from statemachines.rows import WAIT
 
 CREATING = 4  # as often as others a situation has calls that create something
@@ -32,6 +34,7 @@ WAITING = 0.7  # of the pairs in which a call can wait are made where it does
 BOTH_CHANGE = 2  # as often as others pairs come that both change something
 LOOKED_BETWEEN = 0.5  # how often the observers look after a meeting that others follow
 LOOKED_BESIDE = 0.4  # how often one of two callers looks right after its call, beside the other one
+TELLING_DRAWS = 6  # of calls that follow, of which one is made
 FULL = 0.15  # of the situations begin with as many records as there may be, or about as many
 TIME_PASSES = 0.5  # of the cases end when time has passed, so that what is tried again, or leaves, has come about
 LAST_PLACE = 0.06  # of the situations have one place left, and two come for it
@@ -69,6 +72,7 @@ def search(
             if last and chooser.random() < LAST_PLACE:
                 creation, begin = chooser.choice(last)
                 begin(driver)
+                before = driver.case.judge.model.fork()
                 met = _meet(driver, meetings, (creation, creation), {}, 1, chooser, only=True)
             else:
                 if full and chooser.random() < FULL:
@@ -76,10 +80,11 @@ def search(
                 waits = any(each.blocks for each in pair) and chooser.random() < WAITING
                 until = partial(_waiting, driver, pair, chooser) if waits else dict
                 _situation(compiled, driver, chooser, budget.calls_before, until)
+                before = driver.case.judge.model.fork()
                 met = _meet(driver, meetings, pair, until(), budget.meetings, chooser)
             if not met:
                 continue
-            _aftermath(compiled, driver, instants, chooser, budget.calls_after)
+            _aftermath(compiled, driver, instants, chooser, budget.calls_after, before)
             faults.stood(driver.case)
         except Diverged:
             pass
@@ -187,14 +192,38 @@ def _in_turn(driver: Driver, calls: Sequence[Asked]) -> None:
         driver.case.call(operation, arguments)
 
 
-def _aftermath(compiled: Compiled, driver: Driver, instants: Instants, chooser: random.Random, calls: int) -> None:
-    """Make so many calls more, and look: what no observer shows may come out by what is done next, or as time passes."""
-    names = [chooser.choice(compiled.kernel.operations).name for _ in range(calls)]
-    made = [_made(driver, name, chooser) for name in names if driver.offers(name)]
+def _aftermath(
+    compiled: Compiled, driver: Driver, instants: Instants, chooser: random.Random, calls: int, before: BaseModel
+) -> None:
+    """Make so many calls more, and look: what no observer shows may come out by what is done next, or as time passes.
+
+    They are such as come to something else than they would have come to before the calls met, if there are some.
+    """
+    made = []
+    for _ in range(calls):
+        drawn = [_drawn(compiled, driver, chooser) for _ in range(TELLING_DRAWS)]
+        telling = (each for each in drawn if each is not None and _tells(driver, before, each))
+        chosen = next(telling, drawn[0])
+        if chosen is not None and driver.made(*chosen):
+            made.append(chosen[1])
     if driver.case.adapter.declaration.clock in MOVED and chooser.random() < TIME_PASSES:
         until = instants.waits(driver.case.judge.model)
         made += [{"ms": ms} for ms in until[-1:] if driver.made(WAIT, {"ms": ms})]
-    driver.observe(*(arguments for arguments in made if arguments is not None))
+    driver.observe(*made)
+
+
+def _drawn(compiled: Compiled, driver: Driver, chooser: random.Random) -> Asked | None:
+    """Draw a call of any operation that is offered."""
+    name = chooser.choice(compiled.kernel.operations).name
+    given = driver.drawn(name, chooser) if driver.offers(name) else None
+    return None if given is None else (name, given)
+
+
+def _tells(driver: Driver, before: BaseModel, call: Asked) -> bool:
+    """Return whether a call comes to something else now than it would have come to before."""
+    with contextlib.suppress(Impossible, Restless):  # the model may be one that lacks a sentence
+        return comes_to(before.fork(), call) != comes_to(driver.case.judge.model.fork(), call)
+    return False
 
 
 def _made(driver: Driver, name: str, chooser: random.Random) -> dict[str, Any] | None:

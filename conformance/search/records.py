@@ -73,6 +73,17 @@ class Records:
         owners = [(entity, getattr(record, name)) for name, entity in self._owners] if record is not None else []
         return [(entity, each.id) for entity, each in owners if each is not None]
 
+    def like(self, model: BaseModel, identity: str) -> list[str]:
+        """Return the ids of the oldest and the newest other records in the state of one, which belong to the same ones."""
+        live = self.live(model)
+        said = [self._standing(each) for each in live.values()]
+        same = self._standing(live[identity])
+        others = [key for key, each in zip(live, said, strict=True) if each == same and key != identity]
+        return list(dict.fromkeys([*others[:1], *others[-1:]]))
+
+    def _standing(self, record: Any) -> list[Any]:
+        return [getattr(record, "state", ""), *(getattr(record, name) for name, _ in self._owners)]
+
     def named(self, model: BaseModel, text: str) -> Iterator[str]:
         """Walk the states of the records of which a text is said."""
         for each in list(self.live(model).values())[-BESIDE:]:

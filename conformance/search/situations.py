@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import itertools
 from collections import Counter
-from collections.abc import Hashable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Hashable, Iterator, Mapping, Sequence
 from typing import Any
 
 from conformance.search.records import BESIDE, MANY_RECORDS, Records, named_by, sizes, with_few_values
@@ -42,10 +42,11 @@ class Situations:
             operation.name: {each.name: each.entity for each in operation.parameters if each.entity}
             for operation in source.operations
         }
-        self._names = {
-            operation.name: [each.name for each in operation.parameters if takes_a_name(compiled, each)]
+        self.names = {
+            operation.name: [each for each in operation.parameters if takes_a_name(compiled, each)]
             for operation in source.operations
         }
+        """By operation, the parameters that take a name that was given before, or a new one."""
         self.records_named = {
             operation.name: [(each.name, *named) for each in operation.parameters if (named := named_by(each))]
             for operation in source.operations
@@ -107,8 +108,10 @@ class Situations:
             for value, of in kin.items()
         )
         ids += [value for value in kin if value not in ids]
-        names = [arguments[name] for name in self._names.get(operation, ()) if isinstance(arguments.get(name), str)]
-        ids += [each for each in names if each not in ids]  # one that was refused may be taken as given all the same
+        names = (arguments.get(each.name) for each in self.names.get(operation, ()))
+        ids += [
+            each for each in names if isinstance(each, str) and each not in ids
+        ]  # one that was refused may be taken as given all the same
         story.last.update({each: (*story.last.get(each, ())[-1:], label) for each in ids})
         story.when.update(dict.fromkeys(ids, model.now))
         story.twice = label if label == story.before else ""
@@ -224,6 +227,18 @@ class Situations:
             if isinstance(each, str) and each not in found.setdefault(entity, []):
                 found[entity].append(each)
         return found
+
+    def like(self, model: BaseModel, identity: str) -> dict[str, list[str]]:
+        """Return the ids of other records like that of an id, by entity: in its state, of the same owner."""
+        holder = self._holder(model, identity)
+        return {} if holder is None else {holder.name: holder.like(model, identity)}
+
+    def of_serials(self, model: BaseModel, serials: Collection[Hashable]) -> dict[str, list[str]]:
+        """Return the ids of the records of some numbers, by entity."""
+        return {
+            each.name: [key for key, record in each.live(model).items() if record.serial in serials]
+            for each in self._minted
+        }
 
     def _holder(self, model: BaseModel, identity: str) -> Records | None:
         """Return the records that come and go among which that of an id is."""

@@ -20,11 +20,12 @@ from conformance.refused import Refused
 from conformance.system import theirs
 from conformance.system.blocking import Clock, Watch
 from conformance.system.broken import Broken, HarnessError
-from conformance.system.concurrent import Place, one_after_the_other, run_at_once
+from conformance.system.concurrent import one_after_the_other, run_at_once
 from conformance.system.declaration import MOVED, Declaration, DeclarationError
 from conformance.system.event_loop import Loop, called, rested
 from conformance.system.found_class import own_lines, place_of, source_files, takes
 from conformance.system.interleaving import Gate, after_turns
+from conformance.system.tracing import Place
 from conformance.system.worker import Worker, idle, on_one_core
 
 HUNG_LIMIT = 0.4  # seconds for an end that may wait for a call that hangs

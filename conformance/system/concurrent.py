@@ -8,30 +8,18 @@ for a while, show it within a few rounds; and how busy the machine is matters li
 from __future__ import annotations
 
 import contextlib
-import os
 import random
-import site
 import sys
-import sysconfig
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
-from functools import cache
-from pathlib import Path
-from types import CodeType, FrameType
+from functools import partial
 from typing import Any
 
 from conformance.system.broken import Broken
+from conformance.system.tracing import Place, traced
 from conformance.system.worker import GLANCE, SLICE, Handover, leave, slices, started, waits
 
-_LIBRARY = tuple(
-    {sysconfig.get_paths()[key] for key in ("stdlib", "platstdlib", "purelib", "platlib")} | set(site.getsitepackages())
-)
-_KIT = tuple(
-    f"{Path(module.__file__ or '').parent}{os.sep}"
-    for name in ("conformance", "statemachines")
-    if (module := sys.modules.get(name))
-)
 _RATES = (0.15, 0.25, 0.5)  # how often a line ends a turn: some faults need many turns, others few
 _PAUSES = (0, 10, 100)  # steps that a thread then rests, where another one can run
 # Every other schedule ends few turns, and then the thread rests until no other can run: most faults need one turn that
@@ -41,22 +29,17 @@ _FINE = 3  # every third schedule counts instructions instead of lines: some fau
 _INSTRUCTIONS = 4  # make a line, or so
 # Turns of a group, and how often a line ends them later, ever more rarely: so many calls meet anyhow.
 _OFTEN, _LEAST, _LESS = 300, 0.03, 3
+_AT_LOCKS = (
+    0.0,
+    0.3,
+    0.6,
+)  # how often a turn ends where a lock is to be taken: between two of them a check may grow old
 _TRIED = 0.7  # how often only a thread that can run is chosen, and none that rests or waits for something
 # Seconds without a step, after which a thread is taken to wait for something; and where one was seen to wait before.
 _MOMENT, _SHORT_MOMENT = 5e-4, 5e-5
 _COMPUTES = 0.1  # seconds without a step, after which one that does not wait is not waited for any longer
 _FORGOTTEN = 0.02  # how often a group forgets such a place: on a busy machine any line looks like one
 _CROWD = 8  # threads; of more, those that wait look less often whether it is their turn
-Place = tuple[CodeType, int]  # a line of the system's own code
-
-
-@cache  # every call of a traced thread asks it
-def is_own(file: str, own: frozenset[str] = frozenset()) -> bool:
-    """Return whether a source file belongs to the system under test: no library, and not the kit.
-
-    Files in `own` do whatever else they are: the system's class may live in a library, or in the kit.
-    """
-    return file in own or not (file.startswith(("<", *_LIBRARY)) or file.startswith(_KIT))
 
 
 def one_after_the_other(bodies: Sequence[Callable[[], Any]], seed: int) -> list[Any]:
@@ -89,7 +72,7 @@ def run_at_once(
     @contextlib.contextmanager
     def in_turn(index: int) -> Iterator[None]:
         turns.begin(index)
-        sys.settrace(_traced(turns, index, own))
+        sys.settrace(traced(partial(turns.step, index), own, fine=turns.fine))
         try:
             yield
         finally:
@@ -140,6 +123,7 @@ class _Turns:
         few = threads <= _CROWD and self._choice.random() < 0.5
         self._rate, self._least = self._choice.choice(_FEW_RATES if few else _RATES) / scale, _LEAST / scale
         self._pauses = _UNTIL_THE_END if few else _PAUSES
+        self._at_locks = random.Random(f"{seed}/locks").choice(_AT_LOCKS)
         self._running = list(range(threads))
         self._stuck: set[int] = set()
         # Where each came to last; None where it waits for its turn.
@@ -163,8 +147,8 @@ class _Turns:
         """Run from now on, on the thread that calls this."""
         self._threads[index] = threading.get_native_id()
 
-    def step(self, index: int, place: Place) -> bool:
-        """Come to a step; go on when it is this thread's turn. Tell whether there are turns still."""
+    def step(self, index: int, place: Place, takes_lock: bool) -> bool:
+        """Come to a step, by which a lock may be taken; go on when it is this thread's turn. Tell whether there are turns still."""
         self._steps += 1
         if self._over:
             return False
@@ -172,7 +156,8 @@ class _Turns:
             self._stuck.discard(index)
             self._tried[index] = 0
             self._turn = index
-        handed = self._turn == index and self._choice.random() < self._rate and self._hand_over(index)
+        rate = max(self._rate, self._at_locks) if takes_lock else self._rate
+        handed = self._turn == index and self._choice.random() < rate and self._hand_over(index)
         if self._turn != index:
             self._places[index] = None
             self._queue.add(index)
@@ -249,29 +234,6 @@ class _Turns:
         place = self._places[index]
         if surely and place is not None:
             self._blocking.add(place)
-
-
-def _traced(turns: _Turns, index: int, own: frozenset[str]) -> Callable[[FrameType, str, Any], Any]:
-    """Return a trace function by which a thread comes to its steps: the lines of the system's own code, if they are `fine` its instructions.
-
-    When turns are over, nothing is traced any more: a system that computes for long is slowed down enough.
-    """
-    fine, come = turns.fine, turns.step
-
-    def step(frame: FrameType, event: str, argument: Any) -> Any:
-        if event in ("line", "opcode") and not come(index, (frame.f_code, frame.f_lineno)):
-            sys.settrace(None)
-            frame.f_trace_opcodes = False
-            return None
-        return step
-
-    def call(frame: FrameType, event: str, argument: Any) -> Any:
-        if not is_own(frame.f_code.co_filename, own):
-            return None
-        frame.f_trace_opcodes = fine
-        return step
-
-    return call
 
 
 def overlapping(calls: Sequence[tuple[int, int, int]]) -> int:

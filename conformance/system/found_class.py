@@ -9,8 +9,8 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from conformance.errors import UsageError
-from conformance.system.concurrent import is_own
 from conformance.system.importing import imported
+from conformance.system.tracing import is_own
 from statemachines.diagnostics import did_you_mean
 
 _HINTED = 8  # of a module's own names, in a hint

@@ -17,7 +17,7 @@ from types import FrameType, ModuleType
 from conformance.errors import UsageError
 from conformance.system import theirs
 from conformance.system.broken import HarnessError
-from conformance.system.concurrent import is_own
+from conformance.system.tracing import is_own
 from statemachines.diagnostics import did_you_mean
 
 IMPORT_LIMIT = 30.0  # seconds that an import may take

@@ -241,6 +241,8 @@ FINISH = ("finish", {"job": "job-1", "outcome": "failed", "payload": "x"})
 CANCEL = ("request_cancel", {"thread": "t1", "job": "job-1", "actor": "user"})
 LIST = ("list_jobs", {"thread": "t1"})
 OTHER = ("set_idle", {"thread": "t2", "idle": True})
+START, ANOTHER = (("start", {"thread": "t1", "tool_call": call, "tool": "bash"}) for call in ("c", "d"))
+END_INLINE = ("complete_inline", {"thread": "t1", "tool_call": "c", "tool": "bash", "result": "x"})
 
 
 @pytest.mark.parametrize(
@@ -251,12 +253,69 @@ OTHER = ("set_idle", {"thread": "t2", "idle": True})
         ((FINISH, LIST), True),
         ((FINISH, OTHER), False),
         ((LIST, LIST), False),
+        ((START, START), True),
+        ((START, END_INLINE), True),
+        ((START, ANOTHER), False),
+        ((ANOTHER, END_INLINE), False),
     ],
 )
 def test_calls_matter_to_each_other_by_what_they_give_or_because_both_change_one_record(
     calls: Any, matters: bool
 ) -> None:
     assert meet(*calls) is matters
+
+
+@pytest.fixture
+def full() -> Iterator[Driver]:
+    """A case in which a thread has as many ended jobs as it keeps, and two that run."""
+    with adapted(REFERENCE) as adapter:
+        driver = Driver(thread_job(), adapter)
+        for number in range(22):
+            driver.make("start", {"thread": "t1", "tool_call": f"c{number}", "tool": "bash"})
+        for number in range(1, 21):
+            driver.make("finish", {"job": f"job-{number}", "outcome": "failed", "payload": "x"})
+        yield driver
+
+
+def seconds(driver: Driver, first: Any, second: Any) -> Counter[Hashable]:
+    """What the second of two calls is about, as often as it is."""
+    choosing = meetings.Meetings(thread_job(), [], random.Random(0))
+    found = (choosing._about_the_same(driver, first, second) for _ in range(200))
+    return Counter(tuple(each.values()) for each in found)
+
+
+def test_of_two_calls_the_other_is_about_the_same_job_what_the_first_takes_away_or_one_that_is_like_it(
+    full: Driver,
+) -> None:
+    finish = ("finish", {"job": "job-21", "outcome": "failed", "payload": "x"})
+    looks = seconds(full, finish, ("inspect_job", {"thread": "t2", "job": "job-9"}))
+    assert looks["t1", "job-1"] > 60, "the oldest, which leaves as another one ends"
+    assert looks["t1", "job-21"] > 40
+    assert looks["t1", "job-22"] > 10, "the other one that runs"
+    assert not looks["t1", "job-9"]
+
+
+def test_of_two_calls_that_take_a_name_both_take_one(full: Driver) -> None:
+    assert seconds(full, START, ("start", {"thread": "t1", "tool_call": "other", "tool": "bash"})) == Counter(
+        {("t1", "c", "bash"): 200}
+    )
+
+
+def test_what_follows_calls_at_once_mostly_comes_to_something_else_than_before_them() -> None:
+    with adapted(REFERENCE) as adapter:
+        driver = Driver(thread_job(), adapter)
+        driver.make(*START)
+        model = driver.case.judge.model.fork()
+        driver.make("finish", {"job": "job-1", "outcome": "completed", "payload": "x"})
+        calls: dict[str, dict[str, Any]] = {
+            "turn_boundary": {"thread": "t1"},
+            "finish": FINISH[1],
+            "inspect_job": {"thread": "t1", "job": "job-1"},
+            "set_idle": {"thread": "t2", "idle": True},
+            "list_jobs": {"thread": "t2"},
+        }
+        tells = {name: pairs._tells(driver, model, (name, given)) for name, given in calls.items()}
+    assert tells == {"turn_boundary": True, "finish": True, "inspect_job": True, "set_idle": False, "list_jobs": False}
 
 
 def test_calls_that_may_give_one_of_several_replies_do_not_matter_to_each_other_for_that() -> None:
@@ -287,7 +346,7 @@ def test_where_some_explanation_leaves_open_what_happens_no_calls_are_made_at_on
 def test_most_calls_that_meet_matter_to_each_other_and_none_meets_again_and_again(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    met: list[tuple[bool, Hashable]] = []
+    met: list[tuple[bool, Any]] = []
     best = meetings.Meetings.best
 
     def noting(self: Any, driver: Driver, *of: Any, **how: Any) -> Any:
@@ -300,7 +359,10 @@ def test_most_calls_that_meet_matter_to_each_other_and_none_meets_again_and_agai
     monkeypatch.setattr(meetings.Meetings, "best", noting)
     paired(REFERENCE, 30)
     assert len(met) > 60
-    assert sum(matter for matter, _ in met) > 0.8 * len(met)
+    assert sum(matter for matter, _ in met) > 0.6 * len(met)
+    creating = {"start", "start_as", "complete_inline"}
+    create = [matter or {call[0] for call, _ in what[2]} <= creating for matter, what in met]
+    assert sum(create) > 0.8 * len(met), "those in which both create something, which may give one id twice, come next"
     assert max(Counter(what for _, what in met).values()) < len(met) / 14
 
 

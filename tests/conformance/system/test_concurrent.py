@@ -20,8 +20,10 @@ from conformance.judge.case import Case
 from conformance.judge.history import History
 from conformance.suite.run import Run
 from conformance.system import adapter as adapter_module
+from conformance.system import concurrent
 from conformance.system.broken import Broken
-from conformance.system.concurrent import Place, _Turns, is_own, one_after_the_other, overlapping, run_at_once
+from conformance.system.concurrent import _Turns, one_after_the_other, overlapping, run_at_once
+from conformance.system.tracing import Place, is_own, taking_locks
 from conformance.system.worker import waits
 from conformance.verdict import EXIT_CONFORMS, Verdict
 from tests.conformance.systems import REFERENCE, adapted, row_result, thread_job, whole_run
@@ -200,6 +202,46 @@ def test_other_threads_run_at_lines_of_the_systems_own_code() -> None:
         at_once([add] * 4, seed=seed)
         lost += count["value"] < 4
     assert lost
+
+
+def test_other_threads_run_more_often_between_two_locks(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A count that is read under a lock and written under it again loses some: there a check grows old."""
+
+    def lost() -> int:
+        found = 0
+        for seed in range(120):
+            lock, count = threading.Lock(), [0]
+
+            def add(lock: Any = lock, count: list[int] = count) -> None:
+                with lock:
+                    value = count[0]
+                with lock:
+                    count[0] = value + 1
+
+            at_once([add] * 2, seed=seed)
+            found += count[0] < 2
+        return found
+
+    often = lost()
+    monkeypatch.setattr(concurrent, "_AT_LOCKS", (0.0,))
+    assert often > 1.3 * lost() > 0
+
+
+def test_where_a_lock_is_to_be_taken_is_where_its_line_begins() -> None:
+    lock = threading.Lock()
+
+    def body() -> None:
+        lock.acquire()
+        lock.release()
+        with (
+            lock,
+        ):
+            pass
+
+    lines = {offset: line for offset, _, line in reversed([*body.__code__.co_lines()])}
+    first = body.__code__.co_firstlineno
+    assert {lines[offset] for offset in taking_locks(body.__code__)} <= {first + 1, first + 3, first + 4}
+    assert len(taking_locks(body.__code__)) == 2
 
 
 def test_other_threads_run_within_a_line_in_every_third_schedule() -> None:

@@ -1,0 +1,70 @@
+"""The steps of the system's own code, at each of which another thread may get its turn."""
+
+from __future__ import annotations
+
+import dis
+import os
+import site
+import sys
+import sysconfig
+from collections.abc import Callable
+from functools import cache
+from pathlib import Path
+from types import CodeType, FrameType
+from typing import Any
+
+_LIBRARY = tuple(
+    {sysconfig.get_paths()[key] for key in ("stdlib", "platstdlib", "purelib", "platlib")} | set(site.getsitepackages())
+)
+_KIT = tuple(
+    f"{Path(module.__file__ or '').parent}{os.sep}"
+    for name in ("conformance", "statemachines")
+    if (module := sys.modules.get(name))
+)
+_ENTERS = ("BEFORE_WITH", "LOAD_SPECIAL")  # by which a `with` calls what enters, in one version of Python or another
+Place = tuple[CodeType, int]  # a line of the system's own code
+Come = Callable[[Place, bool], bool]
+"""Is told where a thread comes to, and whether a lock may be taken there; says whether there are turns still."""
+
+
+@cache  # every call of a traced thread asks it
+def is_own(file: str, own: frozenset[str] = frozenset()) -> bool:
+    """Return whether a source file belongs to the system under test: no library, and not the kit.
+
+    Files in `own` do whatever else they are: the system's class may live in a library, or in the kit.
+    """
+    return file in own or not (file.startswith(("<", *_LIBRARY)) or file.startswith(_KIT))
+
+
+def traced(come: Come, own: frozenset[str], *, fine: bool) -> Callable[[FrameType, str, Any], Any]:
+    """Return a trace function by which a thread comes to its steps: the lines of the system's own code, if they are `fine` its instructions.
+
+    When `come` says that turns are over, nothing is traced any more: a system that computes for long is slowed down enough.
+    """
+
+    def step(frame: FrameType, event: str, argument: Any) -> Any:
+        code = frame.f_code
+        if event in ("line", "opcode") and not come((code, frame.f_lineno), frame.f_lasti in taking_locks(code)):
+            sys.settrace(None)
+            frame.f_trace_opcodes = False
+            return None
+        return step
+
+    def call(frame: FrameType, event: str, argument: Any) -> Any:
+        if not is_own(frame.f_code.co_filename, own):
+            return None
+        frame.f_trace_opcodes = fine
+        return step
+
+    return call
+
+
+@cache
+def taking_locks(code: CodeType) -> frozenset[int]:
+    """Return where lines begin that enter a `with` or call `acquire`, by their offset."""
+    begin: dict[int | None, int] = {}
+    for offset, _, line in code.co_lines():
+        begin.setdefault(line, offset)
+    taking = (each for each in dis.get_instructions(code) if each.opname in _ENTERS or each.argval == "acquire")
+    lines = {each.positions.lineno for each in taking if each.positions is not None}
+    return frozenset(begin[line] for line in lines if line in begin)
