@@ -23,16 +23,19 @@ from conformance.budget import USUAL, never
 from conformance.judge import BrokenCalls
 from conformance.proving.search_alone import NotingTally
 from conformance.search import Faults
+from conformance.stand_ins import Race, races_of, racing_system
 from conformance.suite.machine import GOES_ON, SEARCHES, SearchTally, search, searches_of
 from conformance.suite.rows import RowRunner
 from conformance.system import HarnessError
 from conformance.targets import open_system
 from conformance.workers import spread
+from statemachines.compile import Compiled
 from statemachines.rows import RowCompiler
 from tests.conformance.lifecycles import SUITES
 
 LIMIT = 1.0  # seconds for a call: some systems deadlock
-KINDS = ("one caller", "at once", "right")
+KINDS = ("one caller", "at once", "right", "planted", "planted async")
+"""The last two are models with a mistake about locks each (`conformance prove --races`), some of which change nothing that shows."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,10 +127,18 @@ def _trials(name: str, options: argparse.Namespace) -> Iterator[Trial]:
 
 def _systems(name: str, kind: str) -> list[Any]:
     suite = SUITES[name]
+    if kind.startswith("planted"):
+        return [_planted(suite.compiled, race, asynchronous=kind != "planted") for race in races_of(suite.compiled)]
     if kind == "right":
         return [*suite.right]
     alone = suite.sequential
     return alone if kind == "one caller" else [lie for lie in suite.faulty if lie not in alone]
+
+
+def _planted(compiled: Compiled, race: Race, *, asynchronous: bool) -> type:
+    system = racing_system(compiled, race, asynchronous=asynchronous)
+    system.__name__ = f"{race.operation}: {race.mistake}"
+    return system
 
 
 def _is_over(end: float) -> bool:

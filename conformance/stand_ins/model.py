@@ -43,12 +43,12 @@ def model_system(
         return ModelSubject(model_class(limits, policies), compiled.kernel, **way)
 
     kinds = {each.name: each.reply.type for each in compiled.kernel.operations if each.reply is not None}
-    methods = {
-        each.name: _method(each.name, [one.name for one in each.parameters]) for each in compiled.kernel.operations
-    }
-    shared = {"declares": declared, "_begun": staticmethod(_begun), "_kinds": kinds, "wait": _method("wait", ["ms"])}
+    kind = kind or ModelSystem
+    taken = {each.name: [one.name for one in each.parameters] for each in compiled.kernel.operations} | {"wait": ["ms"]}
+    methods = {name: kind._method(name, parameters) for name, parameters in taken.items()}
+    shared = {"declares": declared, "_begun": staticmethod(_begun), "_kinds": kinds}
     signals = {name: RecordType(fields, name) for name, fields in compiled.kernel.signals}
-    return type(ModelSystem.__name__, (kind or ModelSystem,), shared | {"_signals": signals} | methods)
+    return type(ModelSystem.__name__, (kind,), shared | {"_signals": signals} | methods)
 
 
 class ModelSystem:
@@ -70,8 +70,21 @@ class ModelSystem:
         self._turn = threading.Condition()
         self._folder = tempfile.TemporaryDirectory()
 
+    @staticmethod
+    def _method(operation: str, names: list[str]) -> Callable[..., Any]:
+        """Make the method of an operation, whose arguments have these names."""
+
+        def method(self: ModelSystem, *given: Any, **named: Any) -> Any:
+            return self._called(operation, {**dict(zip(names, given, strict=False)), **named})
+
+        method.__name__ = operation
+        return method
+
     def _called(self, operation: str, arguments: dict[str, Any]) -> Any:
-        call = self._asked(operation, arguments)
+        return self._answered(operation, self._asked(operation, arguments))
+
+    def _answered(self, operation: str, call: Observed) -> Any:
+        """Return what a call gives, as a caller gets it; raise Refused where it was refused."""
         if call.refused is not None:
             raise Refused(call.refused)
         return self._shown(call.value, self._kinds.get(operation, Null()))
@@ -118,13 +131,3 @@ class ModelSystem:
         path = Path(self._folder.name, str(document.file))
         path.write_bytes(document.text.encode())
         return path
-
-
-def _method(operation: str, names: list[str]) -> Callable[..., Any]:
-    """Make the method of an operation, whose arguments have these names."""
-
-    def method(self: ModelSystem, *given: Any, **named: Any) -> Any:
-        return self._called(operation, {**dict(zip(names, given, strict=False)), **named})
-
-    method.__name__ = operation
-    return method

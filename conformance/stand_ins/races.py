@@ -5,8 +5,9 @@ Each has one mistake that people make about locks, in one operation. Between its
 
 from __future__ import annotations
 
+import asyncio
 import itertools
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Generator, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Final, Literal
 
@@ -16,6 +17,7 @@ from statemachines.model import Document, Impossible
 from statemachines.rows import Observed
 from statemachines.types import holds_documents
 
+Halves = Generator[None, None, Observed]
 Mistake = Literal["checked before", "written back", "shared file"]
 MISTAKES: Final[Mapping[Mistake, str]] = {
     "checked before": "whether it may be done is looked up before, and not again when it is done",
@@ -61,10 +63,12 @@ def races_of(compiled: Compiled) -> list[Race]:
     return [*found, *(Race(name, "shared file") for name in tells)]
 
 
-def racing_system(compiled: Compiled, race: Race) -> type[ModelSystem]:
-    """Return the class of a system that does what a model does, with a race."""
+def racing_system(compiled: Compiled, race: Race, *, asynchronous: bool = False) -> type[ModelSystem]:
+    """Return the class of a system that does what a model does, with a race: among threads, or among tasks of an event loop."""
     kind = _KINDS[race.mistake]
-    return model_system(compiled, kind=type(kind.__name__, (kind,), {"_of": race.operation}))
+    bases = (_Awaiting, kind) if asynchronous else (kind,)
+    declares = {"concurrency": "async"} if asynchronous else None
+    return model_system(compiled, declares, type(kind.__name__, bases, {"_of": race.operation}))
 
 
 class _Racing(ModelSystem):
@@ -75,52 +79,83 @@ class _Racing(ModelSystem):
     def _asked(self, operation: str, arguments: dict[str, Any]) -> Observed:
         if operation != self._of:
             return super()._asked(operation, arguments)
-        return self._in_two(operation, arguments)
+        halves = self._halves(operation, arguments)
+        with self._turn:
+            next(halves)
+        with self._turn:
+            return _last(halves)
 
-    def _in_two(self, operation: str, arguments: dict[str, Any]) -> Observed:
+    def _halves(self, operation: str, arguments: dict[str, Any]) -> Halves:
+        """Make a call in two halves, between which others are let in."""
         raise NotImplementedError
 
 
+class _Awaiting(_Racing):
+    """The same, where all its operations are async."""
+
+    @staticmethod
+    def _method(operation: str, names: list[str]) -> Callable[..., Any]:
+        async def method(self: _Awaiting, *given: Any, **named: Any) -> Any:
+            arguments = {**dict(zip(names, given, strict=False)), **named}
+            if operation != self._of:
+                return self._called(operation, arguments)
+            halves = self._halves(operation, arguments)
+            next(halves)
+            await asyncio.sleep(0)
+            return self._answered(operation, _last(halves))
+
+        method.__name__ = operation
+        return method
+
+
 class _ChecksBefore(_Racing):
-    def _in_two(self, operation: str, arguments: dict[str, Any]) -> Observed:
+    def _halves(self, operation: str, arguments: dict[str, Any]) -> Halves:
         subject = self._subject
-        with self._turn:
-            decision = subject.model.decide(operation, arguments)
-        with self._turn:
-            stored, subject.decided = subject.model.freeze(), decision
-            try:
-                return self._told(subject.call(operation, arguments))
-            except (Impossible, LookupError, AttributeError):  # what it is about is not there any more: that is noticed
-                subject.model.thaw(stored)
-            finally:
-                subject.decided = None
+        decision = subject.model.decide(operation, arguments)
+        yield
+        stored, subject.decided = subject.model.freeze(), decision
+        try:
             return self._told(subject.call(operation, arguments))
+        except (Impossible, LookupError, AttributeError):  # what it is about is not there any more: that is noticed
+            subject.model.thaw(stored)
+        finally:
+            subject.decided = None
+        return self._told(subject.call(operation, arguments))
 
 
 class _WritesBack(_Racing):
-    def _in_two(self, operation: str, arguments: dict[str, Any]) -> Observed:
+    def _halves(self, operation: str, arguments: dict[str, Any]) -> Halves:
         model = self._subject.model
-        with self._turn:
-            stored = model.freeze()
-        with self._turn:
-            now = model.now
-            model.thaw(stored)
-            model.now = now
-            return self._told(self._subject.call(operation, arguments))
+        stored = model.freeze()
+        yield
+        now = model.now
+        model.thaw(stored)
+        model.now = now
+        return self._told(self._subject.call(operation, arguments))
 
 
 class _SharesFiles(_Racing):
     _taken = 0
 
-    def _in_two(self, operation: str, arguments: dict[str, Any]) -> Observed:
+    def _halves(self, operation: str, arguments: dict[str, Any]) -> Halves:
         taken = self._taken
-        with self._turn:
-            call = self._told(self._subject.call(operation, arguments))
-            files = [*_in_files(call.value)]
-            for number, document in enumerate(files, taken + 1):
-                document.file = str(number)  # those of other operations have names of another form
-            self._taken = taken + len(files)
+        yield
+        call = self._told(self._subject.call(operation, arguments))
+        files = [*_in_files(call.value)]
+        for number, document in enumerate(files, taken + 1):
+            document.file = str(number)  # those of other operations have names of another form
+        self._taken = taken + len(files)
         return call
+
+
+def _last(halves: Halves) -> Observed:
+    """Make the second half of a call."""
+    try:
+        next(halves)
+    except StopIteration as over:
+        call: Observed = over.value
+        return call
+    raise AssertionError("a call has two halves")
 
 
 def _in_files(value: Any) -> Iterator[Document]:

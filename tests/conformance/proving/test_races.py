@@ -9,15 +9,18 @@ import pytest
 
 from conformance.budget import USUAL
 from conformance.command.cli import main
+from conformance.judge import BrokenCalls
 from conformance.proving import as_page, as_plain, proved, search_alone, trial
 from conformance.proving.trial import Prover
+from conformance.search import Faults, pairs
 from conformance.stand_ins import Race, races_of, racing_system
-from conformance.stand_ins.races import MISTAKES
+from conformance.stand_ins.races import MISTAKES, Mistake
 from conformance.suite import RowRunner, makes_calls_at_once
 from conformance.targets import open_system
 from conformance.verdict import Verdict
 from statemachines.compile import load
 from statemachines.rows import RowCompiler
+from tests.conformance.systems import adapted
 
 RULES = """
 lifecycle: errands
@@ -157,13 +160,29 @@ def test_files_that_share_a_name_are_found_by_a_row() -> None:
     assert (found.outcome, found.row) == ("found", "X43")
 
 
+@pytest.mark.parametrize("asynchronous", [False, True], ids=["threads", "tasks"])
+@pytest.mark.parametrize("mistake", ["checked before", "written back"])
+def test_two_calls_at_once_show_it_among_threads_and_among_tasks_of_a_loop(
+    tmp_path: Path, mistake: Mistake, asynchronous: bool
+) -> None:
+    compiled = load(errands(tmp_path))
+    system = racing_system(compiled, Race("finish", mistake), asynchronous=asynchronous)
+    with adapted(system, compiled) as adapter:
+        assert adapter.declaration.concurrency == ("async" if asynchronous else "threads")
+        faults = Faults(BrokenCalls(adapter))
+        pairs.search(compiled, adapter, 0, USUAL, after=lambda driver: None, faults=faults)
+        assert faults.found
+        assert faults.found[0].case.groups
+
+
 SOME = [*races_of(load("thread-job"))[::4], Race("messages", "shared file")]
 
 
+@pytest.mark.parametrize("asynchronous", [False, True], ids=["threads", "tasks"])
 @pytest.mark.parametrize("race", SOME, ids=lambda race: f"{race.operation}-{race.mistake}")
-def test_one_caller_after_the_other_notices_nothing(race: Race) -> None:
+def test_one_caller_after_the_other_notices_nothing(race: Race, asynchronous: bool) -> None:
     compiled = load("thread-job")
-    adapter = open_system(compiled, racing_system(compiled, race))
+    adapter = open_system(compiled, racing_system(compiled, race, asynchronous=asynchronous))
     try:
         runner = RowRunner(compiled, RowCompiler(compiled.lifecycle), adapter, budget=USUAL.quick().quick())
         alone = [row for row in compiled.lifecycle.rows.values() if not makes_calls_at_once(row)]
