@@ -196,14 +196,14 @@ def _key(stepper: Stepper, start: Configuration, history: History) -> Any:
 
 
 def _plain(value: Any) -> Any:
-    """Return a value that is as good a key, as far as its parts are."""
+    """Return a value that is as good a key, as far as its parts are: of values of two types none is another's."""
     match value:
         case list() | tuple():
-            return tuple(map(_plain, value))
+            return (type(value), *map(_plain, value))
         case dict():
-            return tuple((name, _plain(each)) for name, each in value.items())
+            return (dict, *((name, _plain(each)) for name, each in value.items()))
         case _:
-            return value
+            return type(value), value
 
 
 def _searched(stepper: Stepper, start: Configuration, history: History) -> Explained:

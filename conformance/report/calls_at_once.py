@@ -14,7 +14,8 @@ CALLS_TOLD = 12  # calls that are told one by one
 def at_once_told(found: Counterexample) -> str:
     """Return a line for each call of a counterexample that was made at once with others: its number, what it gave, and after which it began.
 
-    The text is empty where there are none, or none of them tells anything. Ids stand there by the names that the row gives them.
+    One more line tells the signals: which call has sent them, nobody sees. The text is empty where there are no such calls, or
+    none of them tells anything. Ids stand there by the names that the row gives them.
     """
     steps = (list(calls) for _, calls in itertools.groupby(found.played, key=lambda each: each.step))
     groups = [calls for calls in steps if len(calls) > 1]
@@ -28,13 +29,14 @@ def at_once_told(found: Counterexample) -> str:
 
 def _told(calls: Sequence[Made]) -> Iterator[str]:
     for place, call in enumerate(calls[:CALLS_TOLD], 1):
-        gave = ", ".join([call.gave or "nothing", *call.signals])
         before = [
             str(other)
             for other, each in enumerate(calls, 1)
             if each.caller != call.caller and 0 < each.ended < call.began  # 0: it never came back
         ]
         began = f" (began after {named(before)} had come back)" if before and len(calls) <= CALLS_TOLD else ""
-        yield f"{place}: {call.call} → {gave}{began}"
+        yield f"{place}: {call.call} → {call.gave or 'nothing'}{began}"
     if len(calls) > CALLS_TOLD:
         yield f"… and {number(len(calls) - CALLS_TOLD, 'call')} more at once with these"
+    if signals := [each for call in calls for each in call.signals]:
+        yield f"of all of them: {', '.join(signals)}"

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from conformance.budget import USUAL, Budget
 from conformance.judge import kernel_facts
 from conformance.judge.case import Case
-from conformance.judge.history import Explained, History, explanations
+from conformance.judge.history import Explained, History, _plain, explanations
 from conformance.transcripts import with_keys
 from statemachines.model import Document, Signal
 from statemachines.rows import Observed, spelled
@@ -229,6 +229,12 @@ def test_it_is_another_history_where_only_the_end_of_a_long_text_differs() -> No
         watched, calls, signals = emitters(2, "a", "b", long=True)
         calls[1].given[0]["content"] = Document(LONG[:-1] + end, inline=False, file="b.txt")
         assert bool(searched(watched, calls, signals).ends) == explained
+
+
+def test_values_of_two_types_are_two_keys() -> None:
+    values: list[Any] = [True, 1, 1.0, [], {}, (), {"a": 1}, [["a", 1]], {"a": True}, "1", None]
+    assert len({_plain(each) for each in values}) == len(values)
+    assert _plain({"a": [1, {"b": None}]}) == _plain({"a": [1, {"b": None}]})
 
 
 # --- signals of the whole group ---------------------------------------------------------------------------

@@ -21,12 +21,13 @@ FOUND = Counterexample(
 )
 
 
-def test_each_call_is_told_with_what_it_gave_and_after_which_of_another_caller_it_began() -> None:
+def test_each_call_is_told_with_what_it_gave_and_after_which_it_began_and_then_what_all_of_them_have_sent() -> None:
     assert at_once_told(FOUND).split("\n") == [
         "1: message(task=task.task_id) → nothing",
-        "2: finish(task=task.task_id) → nothing, signal Ended(task: task.task_id)",
+        "2: finish(task=task.task_id) → nothing",
         "3: progress(task=task.task_id) → {uses: 0}",
         "4: status(task=task.task_id) → 'done' (began after 1, 2 and 3 had come back)",
+        "of all of them: signal Ended(task: task.task_id)",
     ]
 
 

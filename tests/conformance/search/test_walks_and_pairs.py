@@ -30,6 +30,7 @@ from conformance.search.situations import Situations
 from conformance.search.stateful import Driver
 from statemachines.compile import Compiled, load
 from statemachines.model import Impossible, Restless
+from statemachines.rows import Observed
 from tests.conformance.search.searching import searched, traces
 from tests.conformance.systems import REFERENCE, adapted, thread_job
 from tests.faulty.job.concurrency import WhoRunsIsLookedAtTooLate
@@ -76,6 +77,30 @@ def test_walks_find_nothing_where_nothing_is_wrong_and_each_is_told() -> None:
     diverged, cases = walked(REFERENCE, 0, 7)
     assert diverged is None
     assert len(cases) == 7 + 7  # as many take more for new
+
+
+class CancelIsNotedAgain(ThreadJobs):
+    """A second request to cancel a job moves the instant of the first one."""
+
+    def request_cancel(self, thread: str, job: str, actor: str) -> Reply:
+        found = self._jobs.get(job)
+        if found is not None and found.thread == thread and found.status == "pending_cancel":
+            found.cancel_requested_at = self._now
+        return super().request_cancel(thread, job, actor)
+
+
+def test_a_walk_makes_its_last_call_once_more_when_time_has_passed() -> None:
+    """So it finds who overwrites what was noted of the first one."""
+    found = [walked(CancelIsNotedAgain, seed, USUAL.walks)[0] for seed in range(3)]
+    assert sum(diverged is not None for diverged in found) >= 2
+    _, cases = walked(REFERENCE, 0, 12)
+    again = Counter(
+        two.operation
+        for calls in ([each for each in case.without_looks if isinstance(each, Observed)] for case in cases)
+        for one, wait, two in zip(calls, calls[1:], calls[2:], strict=False)
+        if wait.arguments == {"ms": 1} and (one.operation, one.arguments) == (two.operation, two.arguments)
+    )
+    assert len(again) > 5, again
 
 
 class ListsNothing(REFERENCE):
