@@ -42,7 +42,7 @@ OFTEN_LOOKS = 0.4  # how often a walk looks after a call: looks cost most of the
 SELDOM_LOOKS = 0.2  # how often one does that takes widely what is new
 WIDE_FROM = CASES_OF_A_SEED // 2  # the number of the first walk that takes widely what is new: no other has it
 SET_UP = 0.25  # of the walks begin when some time has passed, and something that is about no record was called
-AGAIN = 0.05  # of the steps are the last call once more, a millisecond later: what was noted of the first one must not be overwritten
+ONCE_MORE = 0.05  # of the steps are the last call once more, a millisecond later: what was noted of the first one must not be overwritten
 AS_PLANNED = 0.12  # of the steps are ways that were planned, of several calls each
 THEN_WAITS = 0.5  # of those are followed by a wait, so that what comes of them shows, and as many of these by another
 
@@ -132,7 +132,7 @@ class SteeredWalk:
             tried += 1
             if self._chooser.random() < AS_PLANNED:
                 self._go_as_planned()
-            elif self._chooser.random() < AGAIN:
+            elif self._chooser.random() < ONCE_MORE:
                 self._go_again()
             elif self._chooser.random() < IDLY:
                 self._go_idly()

@@ -209,6 +209,15 @@ def test_an_end_that_was_changed_is_not_what_the_next_one_finds() -> None:
         assert told_of(*emitters(3, "ac", "b")) == first
 
 
+def test_what_is_known_is_not_taken_for_more_steps_than_may_be_made() -> None:
+    _, partial, _, nodes = told_of(*emitters(3, "ac", "b"))
+    assert not partial
+    for most in (nodes, nodes - 1):
+        watched, calls, signals = emitters(3, "ac", "b")
+        watched.judge.lockstep.stepper.most_nodes = most
+        assert searched(watched, calls, signals).partial == (most < nodes)
+
+
 def test_it_is_known_again_where_nothing_but_the_instants_differ_that_order_no_calls() -> None:
     known = kernel_facts.of(thread_job()).explained
     for others, alike in {
