@@ -44,7 +44,10 @@ def traced(come: Come, own: frozenset[str], *, fine: bool) -> Callable[[FrameTyp
 
     def step(frame: FrameType, event: str, argument: Any) -> Any:
         code = frame.f_code
-        if event in ("line", "opcode") and not come((code, frame.f_lineno), frame.f_lasti in taking_locks(code)):
+        takes_lock = event == "line" and frame.f_lasti in taking_locks(
+            code
+        )  # the instruction that begins a line is the same step
+        if event in ("line", "opcode") and not come((code, frame.f_lineno), takes_lock):
             sys.settrace(None)
             frame.f_trace_opcodes = False
             return None

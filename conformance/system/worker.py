@@ -56,10 +56,11 @@ class LeftBehind(SystemExit):
         super().__init__(3)  # wherever it came out of a process, that must not look like one that conforms
 
 
-_core = getattr(ctypes.CDLL(None), "sched_getcpu", None) if hasattr(os, "sched_setaffinity") else None
+_core: Callable[[], int] | None = None
 """Tells on which core this thread runs now; None where nobody can choose that."""
-_cores = os.sched_getaffinity(0) if _core is not None else set[int]()
-"""Those on which threads may run."""
+if hasattr(os, "sched_setaffinity"):
+    with contextlib.suppress(OSError):  # a Python that loads no libraries
+        _core = getattr(ctypes.CDLL(None), "sched_getcpu", None)
 
 
 class Thread(threading.Thread):
@@ -109,31 +110,37 @@ def state(thread: int) -> str:
     return told.rpartition(") ")[2][:1]
 
 
-def _bring(thread: int | None) -> None:
-    """Let a thread, by its native id, run where this one does, and nowhere else; wherever it likes where it cannot be told so.
+def _let_run(thread: int | None, cores: set[int]) -> None:
+    """Let a thread, by its native id, run on some cores alone; where it cannot be told so, wherever it likes."""
+    if thread is not None and cores:
+        with contextlib.suppress(
+            OSError, ValueError
+        ):  # it has ended, or this process may not, or nobody knows the core
+            os.sched_setaffinity(thread, cores)
 
-    One that is called by another which waits for it then may have to wait for a core as well, and long, where another process has it.
-    """
-    if _core is not None and thread is not None:
-        with contextlib.suppress(OSError):  # it has ended, or this process may not
-            os.sched_setaffinity(thread, {_core()})
+
+def _here() -> set[int]:
+    """Return the core on which this thread runs now; none where nobody can choose that."""
+    return {_core()} if _core is not None else set()
 
 
-def _leave_free() -> None:
-    """Let this thread run anywhere again, and whatever it starts."""
-    if _core is not None:
-        with contextlib.suppress(OSError):
-            os.sched_setaffinity(0, _cores)
+def _allowed() -> set[int]:
+    """Return the cores on which this thread may run; none where nobody can choose that."""
+    return os.sched_getaffinity(0) if _core is not None else set()
 
 
 @contextlib.contextmanager
 def on_one_core() -> Iterator[None]:
-    """Let threads that are started meanwhile run where this one does, as they run one at a time."""
-    _bring(threading.get_native_id())
+    """Let threads that are started meanwhile run where this one does, as they run one at a time; so does what these start.
+
+    One that is called by another which waits for it may have to wait for a core as well, and long, where another process has it.
+    """
+    before = _allowed()
+    _let_run(threading.get_native_id(), _here())
     try:
         yield
     finally:
-        _leave_free()
+        _let_run(0, before)
 
 
 def fulfil(future: Future[Any], function: Callable[[], Any]) -> None:
@@ -213,8 +220,9 @@ class Worker:
         if threading.current_thread() is self._thread:
             return function()
         try:
-            _bring(self._thread.native_id)
-            self._work.put(function)
+            allowed = _allowed()
+            _let_run(self._thread.native_id, _here())
+            self._work.put((function, allowed))
             for part in slices(limit, SLICE if look is None else GLANCE):
                 if self._done.wait(part):
                     break
@@ -238,8 +246,9 @@ class Worker:
 
 
 def _serve(work: Handover, done: Handover) -> None:
-    while work.wait() and (function := work.last) is not None:
-        _leave_free()
+    while work.wait() and work.last is not None:
+        function, allowed = work.last
+        _let_run(0, allowed)  # and whatever it starts
         try:
             done.put((function(), None))
         except BaseException as error:  # noqa: BLE001 - it is raised again in the thread that asked

@@ -20,7 +20,6 @@ from conformance.judge.case import Case
 from conformance.judge.history import History
 from conformance.suite.run import Run
 from conformance.system import adapter as adapter_module
-from conformance.system import concurrent
 from conformance.system.broken import Broken
 from conformance.system.concurrent import _Turns, one_after_the_other, overlapping, run_at_once
 from conformance.system.tracing import Place, is_own, taking_locks
@@ -204,27 +203,21 @@ def test_other_threads_run_at_lines_of_the_systems_own_code() -> None:
     assert lost
 
 
-def test_other_threads_run_more_often_between_two_locks(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A count that is read under a lock and written under it again loses some: there a check grows old."""
+def test_a_turn_ends_more_often_where_a_lock_is_to_be_taken(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Between two locks a check grows old."""
 
-    def lost() -> int:
-        found = 0
-        for seed in range(120):
-            lock, count = threading.Lock(), [0]
+    def ended(*, takes_lock: bool) -> int:
+        """In how many of the steps of 60 schedules the turn would go to another thread."""
+        found: list[int] = []
+        monkeypatch.setattr(_Turns, "_hand_over", lambda self, index: found.append(index))
+        for seed in range(60):
+            turns = _Turns(2, seed, 1.0, set())
+            turns._turn = 0
+            for _ in range(20):
+                turns.step(0, (at_once.__code__, 1), takes_lock)
+        return len(found)
 
-            def add(lock: Any = lock, count: list[int] = count) -> None:
-                with lock:
-                    value = count[0]
-                with lock:
-                    count[0] = value + 1
-
-            at_once([add] * 2, seed=seed)
-            found += count[0] < 2
-        return found
-
-    often = lost()
-    monkeypatch.setattr(concurrent, "_AT_LOCKS", (0.0,))
-    assert often > 1.3 * lost() > 0
+    assert ended(takes_lock=True) > 1.5 * ended(takes_lock=False) > 0
 
 
 def test_where_a_lock_is_to_be_taken_is_where_its_line_begins() -> None:

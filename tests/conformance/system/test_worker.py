@@ -146,7 +146,29 @@ def test_a_process_that_may_not_choose_its_cores_runs_all_the_same(monkeypatch: 
     assert worker.run(lambda: "well", 5, "a call") == "well"
     worker.stop()
     with on_one_core():
-        assert len(cores()) == len(worker_module._cores)
+        assert worker_module._allowed() == cores()
+
+
+def test_a_core_that_nobody_knows_is_no_fault_of_the_call(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(worker_module, "_core", lambda: -1)
+    worker = Worker()
+    assert worker.run(lambda: "well", 5, "a call") == "well"
+    worker.stop()
+
+
+def test_a_thread_that_may_run_on_some_cores_only_stays_there() -> None:
+    before = cores()
+    few = {min(before)} if before else set()
+    try:
+        worker_module._let_run(0, few)
+        worker = Worker()
+        with on_one_core():
+            pass
+        assert cores() == few
+        assert worker.run(cores, 5, "a call") == few
+        worker.stop()
+    finally:
+        worker_module._let_run(0, before)
 
 
 def cores() -> set[int]:
