@@ -13,6 +13,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from conformance.judge.finding import Finding
 from conformance.judge.matching import permitted, required
 from conformance.judge.next_steps import NextSteps, SearchPoint
 from conformance.judge.step import Configuration, Stepper, noted
@@ -100,14 +101,15 @@ class Explained:
 
 @dataclass(frozen=True, slots=True)
 class Known:
-    """What a search came to: the ends, each with its state.
+    """What a search came to.
 
+    ends       of each end the state, the signals that may still come, the stretches of any order, and what is noted
     witnessed  1 for each clause that was witnessed
     read       the policies that are not known and were read
     nodes      how many steps it took
     """
 
-    ends: tuple[tuple[Configuration, Any], ...]
+    ends: tuple[tuple[Any, frozenset[Signal], tuple[Unordered, ...], tuple[Finding, ...]], ...]
     witnessed: bytes
     read: frozenset[str]
     nodes: int
@@ -115,7 +117,7 @@ class Known:
 
 def explanations(stepper: Stepper, start: Configuration, history: History) -> Explained:
     """Search for orders of the calls that explain every reply and all signals, unless they are known."""
-    if len(history.calls) > stepper.budget.linearized or not _lasts_no_time(stepper, start, history):
+    if len(history.calls) > stepper.budget.linearized or not _may_be_known(stepper, start, history):
         return _searched(stepper, start, history)
     history, known = _in_phases(history), stepper.facts.explained
     key = _key(stepper, start, history)
@@ -126,7 +128,7 @@ def explanations(stepper: Stepper, start: Configuration, history: History) -> Ex
     if found is not None and stepper.nodes + found.nodes <= stepper.most_nodes:
         stepper.nodes += found.nodes
         _witness(start.model, found.witnessed, found.read)
-        return Explained([end.at(start.model.thawed(frozen)) for end, frozen in found.ends], False)
+        return Explained([Configuration(start.model.thawed(frozen), *rest) for frozen, *rest in found.ends], False)
     explained, found = _taking_note(stepper, start, history)
     if not explained.partial:
         if len(known) >= MOST_KNOWN:
@@ -146,8 +148,8 @@ def _taking_note(stepper: Stepper, start: Configuration, history: History) -> tu
     finally:
         witnessed, read_here = bytes(model.seen), frozenset(read)
         _witness(model, *before)
-    # What becomes of an end, and what is noted of it, is no matter of the next one who finds it.
-    ends = tuple((replace(end), end.model.freeze()) for end in explained.ends)
+    # What becomes of an end is no matter of the next one who finds it.
+    ends = tuple((end.model.freeze(), end.standing, end.unordered, end.noted) for end in explained.ends)
     return explained, Known(ends, witnessed, read_here, stepper.nodes - nodes)
 
 
@@ -157,8 +159,8 @@ def _witness(model: BaseModel, witnessed: bytes, read: frozenset[str]) -> None:
     read_of(model.policies).update(read)
 
 
-def _lasts_no_time(stepper: Stepper, start: Configuration, history: History) -> bool:
-    """Return whether nothing but its calls, what they gave and their order makes a history another one."""
+def _may_be_known(stepper: Stepper, start: Configuration, history: History) -> bool:
+    """Return whether nothing but its calls, what they gave and their order makes a history another one, and no search notes more."""
     timed = history.within or any(
         call.elapsed or call.within or not call.ended or stepper.facts.wait(call.operation) for call in history.calls
     )

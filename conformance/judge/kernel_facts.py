@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from functools import cached_property, lru_cache
 from typing import Any
 
@@ -109,7 +109,7 @@ class Facts(CallTypes):
         ids = ((of, part_of(call.reply, way)) for way, of in self.minted_in(call.operation, shared=shared).items())
         return tuple(each for each in ids if isinstance(each[1], str) and each not in known)
 
-    def minted_in(self, operation: str, *, shared: bool = True) -> dict[str, str]:
+    def minted_in(self, operation: str, *, shared: bool = True) -> Mapping[str, str]:
         """Return the ways to parts of a reply in which a system may tell the id that it chose for a new record, each with its entity.
 
         The way is empty where the reply is that id.

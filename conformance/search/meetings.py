@@ -7,15 +7,13 @@ for the id that the other is about to be given.
 from __future__ import annotations
 
 import contextlib
-import itertools
 import math
 import random
 from collections import Counter
-from collections.abc import Callable, Hashable, Iterator, Sequence
-from functools import partial
+from collections.abc import Collection, Hashable, Iterator, Sequence
 from typing import Any
 
-from conformance.judge import endless
+from conformance.judge import endless, kernel_facts
 from conformance.search.ahead import usual
 from conformance.search.situations import Situations
 from conformance.search.stateful import Driver
@@ -27,7 +25,7 @@ from statemachines.types import List, Ref, present
 
 CLASHING = 24.0  # as much as others those are worth in which one call makes a difference to the other, or both change one record
 BOTH_CREATE = (
-    12.0  # the same where both create something, though neither makes a difference to the other: ids may be given twice
+    12.0  # the same where both create something that makes no difference to the other: an id may be given twice
 )
 TAKING = 32.0  # the same where one asks for the id that the other may be given
 GIVEN = 0.5  # of the calls are given all that was drawn
@@ -37,12 +35,16 @@ CHANGED = 0.5  # of these are about what the first call changes beside its own r
 LIKE = 0.25  # and so many are about another record in the same state, of the same owner
 SEVERAL = 0.5  # of those that name several name others as well
 FORESEEN = 0.5  # of those of which one may choose an id while the other is given one: it chooses the one that looks as if it came next
+APART = 1000  # between the numbers of the records that one call creates and those of another: no call creates as many
+COUNTED = 3  # with which a frozen state begins: the time, and how many records there were and have ended; the order of calls tells of these
 CANDIDATES = 10  # meetings that are tried on the model in a situation, of which one is made
 
 Pair = tuple[kernel.Operation, kernel.Operation]
 Asked = tuple[str, dict[str, Any]]  # an operation, and what it is called with
 Calls = tuple[Asked, Asked]
 Changes = set[tuple[int, Hashable]]
+"""The parts of a state that a call changes, by their place, each with the number of the record; ADDED for what is new there."""
+ADDED = None
 
 
 class Meetings:
@@ -51,6 +53,7 @@ class Meetings:
     def __init__(self, compiled: Compiled, pairs: Sequence[Pair], chooser: random.Random) -> None:
         self._entities = {each.name: python_name(each.collection) for each in compiled.kernel.entities}
         self._operations = {each.name: each for each in compiled.kernel.operations}
+        self._creating = kernel_facts.of(compiled).creating
         self._pairs, self._chooser = pairs, chooser
         self._situations = Situations(compiled)
         self._met: Counter[Hashable] = Counter()
@@ -152,7 +155,8 @@ class Meetings:
         standing = Counter(self._standing(model, *each, does) for each, does in zip(calls, changes, strict=True))
         what = (clashes, taken, frozenset(standing.items()))
         often = math.prod(usual(self._operations[name]) for name, _ in calls)
-        worth = TAKING if taken else CLASHING if clashes else BOTH_CREATE if all(map(_creates, changes)) else 1.0
+        create = all(changes) and all(name in self._creating for name, _ in calls)
+        worth = TAKING if taken else CLASHING if clashes else BOTH_CREATE if create else 1.0
         return often * worth / (1 + self._met[what]), what
 
     def _may_take(self, driver: Driver, model: BaseModel, calls: Calls) -> bool:
@@ -183,12 +187,14 @@ def matters(model: BaseModel, calls: Calls) -> bool:
 def _clash(model: BaseModel, frozen: tuple[Any, ...], calls: Calls, changes: Sequence[Changes]) -> bool:
     """Return whether calls from a frozen state change one thing, as `changes` tells, or come to something else in another order."""
     first, second = changes
+    if any(which is not ADDED for _, which in first & second):
+        return True
     numbered = [*enumerate(calls)]
-    return not first.isdisjoint(second) or _came(model, frozen, numbered) != _came(model, frozen, numbered[::-1])
+    return _came(model, frozen, numbered) != _came(model, frozen, numbered[::-1])
 
 
 def _changes(model: BaseModel, frozen: tuple[Any, ...], call: Asked) -> Changes:
-    """Return what a call changes when it is made alone: the parts of a state, each with which record of it, or with a new one."""
+    """Return what a call changes when it is made alone."""
     after = model.thawed(frozen)
     comes_to(after, call)
     return set(_changed(frozen, after.freeze()))
@@ -197,53 +203,45 @@ def _changes(model: BaseModel, frozen: tuple[Any, ...], call: Asked) -> Changes:
 def _came(model: BaseModel, frozen: tuple[Any, ...], calls: Sequence[tuple[int, Asked]]) -> tuple[Any, ...]:
     """Return what comes of calls one after the other from a frozen state: of each of them by its number, and the state at last.
 
-    New records have the ids that go with the numbers of their calls, and stand in no order: these follow from the order of the
-    calls, and make no difference to anybody.
+    New records have numbers, and so ids, that go with their call, and nothing stands in an order: these follow from the order of
+    the calls, and make no difference to anybody.
     """
-    after = model.thawed(frozen)
-    found = {number: comes_to(after, call, partial(_id_of, number, itertools.count())) for number, call in calls}
-    parts = (
-        Counter(repr(each[1:]) for each in part) if isinstance(part, tuple) and all(map(_is_record, part)) else part
-        for part in after.freeze()
-    )
-    return found, *parts
+    after: Any = model.thawed(frozen)
+    begun, found = after.serials, {}
+    for number, call in calls:
+        after.serials = begun + number * APART
+        found[number] = comes_to(after, call)
+    after.serials = begun
+    return found, *(Counter(part) if isinstance(part, tuple | frozenset) else part for part in after.freeze())
 
 
-def comes_to(model: BaseModel, call: Asked, mint: Callable[..., str] | None = None) -> str:
+def comes_to(model: BaseModel, call: Asked) -> str:
     """Make a call on a model; return what it is answered."""
     operation, arguments = call
     decision = model.decide(operation, arguments)
-    reply = model.do(operation, arguments, mint).value if decision.accept else None
+    reply = model.do(operation, arguments).value if decision.accept else None
     model.settle()
     return f"{decision.accept} {decision.refuse} {reply}"
 
 
-def _id_of(call: int, more: Iterator[int], entity: str, prefix: str = "", size: int | None = None) -> str:
-    """Return the next id of new records that a call creates."""
-    rest = f"{entity}-{call}-{next(more)}"
-    return prefix + (rest if size is None else rest[-(size - len(prefix)) :].rjust(size - len(prefix), "0"))
-
-
-def _is_record(value: Any) -> bool:
-    return isinstance(value, tuple) and bool(value)
-
-
-def _creates(changes: Changes) -> bool:
-    return any(isinstance(which, str) for _, which in changes)
-
-
 def _changed(before: tuple[Any, ...], after: tuple[Any, ...]) -> Iterator[tuple[int, Hashable]]:
-    """Walk where two states of a model differ: in which of its parts, and which record of it; a new one is what is said of it.
-
-    Numbers that only count are left out: what comes of them, the order of the calls tells.
-    """
+    """Walk where two states of a model differ: in which of its parts, and which record of it."""
     for place, (old, new) in enumerate(zip(before, after, strict=True)):
-        if isinstance(old, tuple) and all(map(_is_record, (*old, *new))):
-            there, then = ({each[0]: each for each in part} for part in (old, new))
-            yield from ((place, key) for key, record in there.items() if then.get(key) != record)
-            yield from ((place, repr(record[1:])) for key, record in then.items() if key not in there)
-        elif old != new and not isinstance(old, int):
+        if isinstance(old, tuple | frozenset):
+            there, then = _by_number(old), _by_number(new)
+            yield from ((place, key) for key, each in there.items() if then.get(key) != each)
+            if then.keys() - there.keys():
+                yield place, ADDED
+        elif old != new and place >= COUNTED:
             yield place, 0
+
+
+def _by_number(part: Collection[Any]) -> dict[Hashable, Counter[Any]]:
+    """Return the records of a part of a state by their numbers, messages by that of the record they are about, and others as they are."""
+    found: dict[Hashable, Counter[Any]] = {}
+    for each in part:
+        found.setdefault(each[0] if isinstance(each, tuple) and each else each, Counter())[each] += 1
+    return found
 
 
 def _foreseen(

@@ -201,11 +201,11 @@ def _aftermath(
     """
     made = []
     for _ in range(calls):
-        drawn = [_drawn(compiled, driver, chooser) for _ in range(TELLING_DRAWS)]
-        telling = (each for each in drawn if each is not None and _tells(driver, before, each))
-        chosen = next(telling, drawn[0])
-        if chosen is not None and driver.made(*chosen):
-            made.append(chosen[1])
+        drawn = filter(None, (_drawn(compiled, driver, chooser) for _ in range(TELLING_DRAWS)))
+        first = next(drawn, None)
+        if first is not None:
+            chosen = next((each for each in itertools.chain([first], drawn) if _tells(driver, before, each)), first)
+            made += [chosen[1]] if driver.made(*chosen) else []
     if driver.case.adapter.declaration.clock in MOVED and chooser.random() < TIME_PASSES:
         until = instants.waits(driver.case.judge.model)
         made += [{"ms": ms} for ms in until[-1:] if driver.made(WAIT, {"ms": ms})]

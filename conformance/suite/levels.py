@@ -17,7 +17,7 @@ from conformance.verdict import Counterexample
 from statemachines.lifecycle import Row
 
 _OF_IDS: Final = re.compile(r"entities\.\w+\.id")
-_IN_A_LIST: Final = re.compile(r"^\[\d+\]\.")
+_PLACE: Final = re.compile(r"(^| or )\[\d+\]\.")
 NO_NAMES: Final[Mapping[str, str]] = MappingProxyType({})
 Shown = Sequence[tuple[Row, Counterexample]]
 """The rows that failed, each with its counterexample."""
@@ -118,7 +118,7 @@ def _shows_as(one: Counterexample, other: Counterexample | SeenFault) -> bool:
 
 
 def _out_of_list(said: str) -> str:
-    return _IN_A_LIST.sub("", said)
+    return _PLACE.sub(r"\1", said)
 
 
 def _same_calls(one: Counterexample, other: Counterexample) -> bool:

@@ -29,11 +29,8 @@ _FINE = 3  # every third schedule counts instructions instead of lines: some fau
 _INSTRUCTIONS = 4  # make a line, or so
 # Turns of a group, and how often a line ends them later, ever more rarely: so many calls meet anyhow.
 _OFTEN, _LEAST, _LESS = 300, 0.03, 3
-_AT_LOCKS = (
-    0.0,
-    0.3,
-    0.6,
-)  # how often a turn ends where a lock is to be taken: between two of them a check may grow old
+# How often a turn ends where a lock is to be taken: between two of them a check may grow old.
+_AT_LOCKS = (0.0, 0.3, 0.6)
 _TRIED = 0.7  # how often only a thread that can run is chosen, and none that rests or waits for something
 # Seconds without a step, after which a thread is taken to wait for something; and where one was seen to wait before.
 _MOMENT, _SHORT_MOMENT = 5e-4, 5e-5
@@ -197,7 +194,8 @@ class _Turns:
             return False
         self._turns += 1
         if self._turns >= _OFTEN:
-            self._rate = min(self._rate, self._least * (_OFTEN / self._turns) ** _LESS)
+            most = self._least * (_OFTEN / self._turns) ** _LESS
+            self._rate, self._at_locks = min(self._rate, most), min(self._at_locks, most)
         self._rests[index] = self._steps + self._choice.choice(self._pauses)
         other = self._choice.choice(others)
         self._turn = other

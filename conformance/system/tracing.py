@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import dis
+import itertools
 import os
 import site
 import sys
 import sysconfig
 from collections.abc import Callable
-from functools import cache
+from functools import cache, lru_cache
 from pathlib import Path
 from types import CodeType, FrameType
 from typing import Any
@@ -21,6 +22,7 @@ _KIT = tuple(
     for name in ("conformance", "statemachines")
     if (module := sys.modules.get(name))
 )
+_NO_STEP = ("RESUME", "COPY_FREE_VARS", "MAKE_CELL")  # with which a function may begin before its first step
 _ENTERS = ("BEFORE_WITH", "LOAD_SPECIAL")  # by which a `with` calls what enters, in one version of Python or another
 Place = tuple[CodeType, int]  # a line of the system's own code
 Come = Callable[[Place, bool], bool]
@@ -42,32 +44,39 @@ def traced(come: Come, own: frozenset[str], *, fine: bool) -> Callable[[FrameTyp
     When `come` says that turns are over, nothing is traced any more: a system that computes for long is slowed down enough.
     """
 
-    def step(frame: FrameType, event: str, argument: Any) -> Any:
-        code = frame.f_code
-        takes_lock = event == "line" and frame.f_lasti in taking_locks(
-            code
-        )  # the instruction that begins a line is the same step
-        if event in ("line", "opcode") and not come((code, frame.f_lineno), takes_lock):
-            sys.settrace(None)
-            frame.f_trace_opcodes = False
-            return None
-        return step
-
     def call(frame: FrameType, event: str, argument: Any) -> Any:
-        if not is_own(frame.f_code.co_filename, own):
+        code = frame.f_code
+        if not is_own(code.co_filename, own):
             return None
+        locks = taking_locks(code)
+
+        def step(frame: FrameType, event: str, argument: Any) -> Any:
+            # In fine schedules the instruction that begins a line is an event of its own, and the same step.
+            takes_lock = event == "line" and frame.f_lasti in locks
+            if event in ("line", "opcode") and not come((code, frame.f_lineno), takes_lock):
+                sys.settrace(None)
+                frame.f_trace_opcodes = False
+                return None
+            return step
+
         frame.f_trace_opcodes = fine
         return step
 
     return call
 
 
-@cache
+@lru_cache(maxsize=4096)
 def taking_locks(code: CodeType) -> frozenset[int]:
     """Return where lines begin that enter a `with` or call `acquire`, by their offset."""
-    begin: dict[int | None, int] = {}
-    for offset, _, line in code.co_lines():
-        begin.setdefault(line, offset)
-    taking = (each for each in dis.get_instructions(code) if each.opname in _ENTERS or each.argval == "acquire")
-    lines = {each.positions.lineno for each in taking if each.positions is not None}
-    return frozenset(begin[line] for line in lines if line in begin)
+    instructions = (each for each in dis.get_instructions(code) if each.opname not in _NO_STEP)
+    lines = (list(each) for _, each in itertools.groupby(instructions, _line_of))
+    return frozenset(line[0].offset for line in lines if any(map(_takes_lock, line)))
+
+
+def _line_of(instruction: dis.Instruction) -> int | None:
+    return instruction.positions.lineno if instruction.positions is not None else None
+
+
+def _takes_lock(instruction: dis.Instruction) -> bool:
+    loads = instruction.opname.startswith("LOAD_") and instruction.opname != "LOAD_CONST"
+    return instruction.opname in _ENTERS or (loads and instruction.argval == "acquire")

@@ -14,12 +14,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from conformance.budget import USUAL, Budget
-from conformance.judge import kernel_facts
+from conformance.judge import history, kernel_facts
 from conformance.judge.case import Case
-from conformance.judge.history import Explained, History, _plain, explanations
-from conformance.transcripts import with_keys
+from conformance.judge.finding import Finding
+from conformance.judge.history import Explained, History, _key, _plain, explanations
+from conformance.judge.lockstep import Lockstep
+from conformance.system import Declaration
+from conformance.transcripts import Unordered, with_keys
 from statemachines.model import Document, Signal
 from statemachines.rows import Observed, spelled
+from statemachines.undecided import read_of
 from tests.checking import compile_text
 from tests.conformance.lifecycles import SUITES
 from tests.conformance.systems import Watched, adapted, at_once, message, shown, signal, started, thread_job, turn
@@ -238,6 +242,98 @@ def test_it_is_another_history_where_only_the_end_of_a_long_text_differs() -> No
         watched, calls, signals = emitters(2, "a", "b", long=True)
         calls[1].given[0]["content"] = Document(LONG[:-1] + end, inline=False, file="b.txt")
         assert bool(searched(watched, calls, signals).ends) == explained
+
+
+def test_whatever_makes_a_search_another_one_makes_another_key() -> None:
+    watched, calls, signals = emitters(2, "a", "b")
+    lockstep = watched.judge.lockstep
+    (start,) = lockstep.configurations
+    told, noted = at_once(calls, signals), Finding("reply", "messages.Ended.order", "messages", "1", "2")
+
+    def key(begun: Any = start, history: Any = told, compiled: Any = watched.compiled, **changed: Any) -> Any:
+        names = ("clock", "limits", "policies", "measured")
+        declared: dict[str, Any] = {each: changed.pop(each) for each in names if each in changed}
+        words: dict[str, Any] = {"clock": "virtual", "concurrency": "threads", **declared}
+        stepper = Lockstep(
+            compiled, Declaration(**words), changed.pop("budget", USUAL), changed.pop("told", None)
+        ).stepper
+        if declared:
+            model = stepper.fresh(bytearray(len(begun.model.seen)))
+            model.thaw(begun.model.freeze())
+            begun = begun.at(model)
+        return _key(stepper, begun, history)
+
+    first, second = told.callers
+    fields: dict[str, Any] = {
+        "began": 1,
+        "ended": 7,
+        "operation": "emit",
+        "refused": "x",
+        "compared": False,
+        "malformed": "x",
+        "at": 1,
+        "arguments": {"thread": "t2"},
+        "reply": [],
+    }
+    other = [replace(first[0], **{name: value}) for name, value in fields.items()]
+    keys = [
+        key(),
+        *(key(history=replace(told, callers=((each,), second))) for each in other),
+        key(history=replace(told, callers=((*first, *second),))),
+        key(history=replace(told, signals=())),
+        key(replace(start, standing=frozenset([turn("t2")]))),
+        key(replace(start, unordered=(Unordered("Ended", 0, (frozenset(), frozenset())),))),
+        key(replace(start, noted=(noted,))),
+        key(replace(start, model=Watched().judge.lockstep.model)),
+        key(clock="none"),
+        key(limits={"retained": 3}),
+        key(policies={"tie": "start"}),
+        key(measured=str.upper),
+        key(told=frozenset([1])),
+        key(budget=replace(USUAL, nodes=7)),
+    ]
+    assert len(set(keys)) == len(keys)
+    assert key() == keys[0]
+
+
+def test_what_takes_time_or_was_not_searched_to_its_end_is_not_known() -> None:
+    known = kernel_facts.of(thread_job()).explained
+    known.clear()
+    watched, calls, signals = emitters(2, "a", "b")
+    for first in (replace(calls[0], elapsed=1), replace(calls[0], within=(0, 1)), replace(calls[0], ended=0)):
+        searched(watched, [first, calls[1]], signals)
+    assert searched(*emitters(3, "ac", "b", budget=replace(USUAL, nodes=2))).partial
+    assert not known
+    running = Watched(clock="running")
+    searched(running, [running.call("messages", "t1", gives=[], during=(0, 9)) for _ in range(2)])
+    assert not known
+
+
+def test_of_many_histories_not_all_are_kept(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(history, "MOST_KNOWN", 2)
+    known = kernel_facts.of(thread_job()).explained
+    known.clear()
+    for told in ("a", "ab", "abc", "abcd"):
+        searched(*emitters(len(told), told, ""))
+        assert 1 <= len(known) <= 2
+
+
+def test_a_choice_that_was_read_once_is_read_again_where_the_history_is_known() -> None:
+    compiled = SUITES["background-tasks"].compiled
+    kernel_facts.of(compiled).explained.clear()
+    read: list[set[str]] = []
+    for _ in range(2):
+        watched = Watched(compiled)
+        model = watched.judge.lockstep.model
+        read_of(model.policies).clear()
+        calls = [
+            watched.call("cancel_all", during=RUNS),
+            watched.call("spawn", "x", gives={"task_id": "a"}, during=RUNS),
+        ]
+        searched(watched, calls)
+        read.append(set(read_of(model.policies)))
+    assert len(kernel_facts.of(compiled).explained) == 1
+    assert read == [{"born_canceled"}, {"born_canceled"}]
 
 
 def test_values_of_two_types_are_two_keys() -> None:

@@ -290,6 +290,36 @@ def test_calls_matter_to_each_other_by_what_they_give_or_because_both_change_one
     assert meet(*calls) is matters
 
 
+@pytest.mark.parametrize(
+    ("lifecycle", "operation", "given"),
+    [
+        ("background-tasks", "spawn", {"label": "x"}),
+        ("cli-job", "start", {"outcome": "failed"}),
+        ("job", "register", {"type": "bash", "label": "x"}),
+        ("task-progress", "create_task", {"label": "x", "batch": ""}),
+    ],
+)
+def test_two_creations_are_in_no_ones_way_only_because_both_create(
+    lifecycle: str, operation: str, given: dict[str, Any]
+) -> None:
+    """Whatever is kept of the ids that were issued, and whichever new record belongs to another one."""
+    model = load(lifecycle).model({}, {})
+    assert not meetings.matters(model, ((operation, given), (operation, given)))
+
+
+def test_a_setting_that_two_calls_make_and_no_new_message_is_one_thing() -> None:
+    model = load("job").model({}, {})
+    configure = ("configure", {"max_running": 3})
+    assert meetings.matters(model, (configure, configure))
+    changes = meetings._changes(model, model.freeze(), configure)
+    assert changes, "though it is a number"
+    with adapted(REFERENCE) as adapter:
+        driver = Driver(thread_job(), adapter)
+        here = driver.case.judge.model
+        idle = meetings._changes(here, here.freeze(), ("set_idle", {"thread": "t2", "idle": True}))
+        assert [which for _, which in idle] == ["t2"], "a record that is always there is no new one"
+
+
 @pytest.fixture
 def full() -> Iterator[Driver]:
     """A case in which a thread has as many ended jobs as it keeps, and two that run."""

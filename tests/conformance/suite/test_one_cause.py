@@ -194,6 +194,8 @@ def test_one_thing_seen_in_a_list_and_alone_is_one_fault_whatever_has_created_th
     )
     other = replace(listed, changing=("start_as", "cancel", "finish"))
     assert is_one_fault(one, other, creating)
+    either = replace(one, expected="cancelled_at = 0 or cancelled_at = 1")
+    assert is_one_fault(either, replace(other, expected="[0].cancelled_at = 0 or [0].cancelled_at = 1"), creating)
     assert not is_one_fault(one, other)
     assert not is_one_fault(one, replace(other, seen="[0].cancelled_at = 7"), creating), "something else is seen"
     assert not is_one_fault(one, replace(other, changing=("start_as", "finish", "cancel")), creating), "another story"

@@ -22,7 +22,7 @@ from conformance.suite.run import Run
 from conformance.system import adapter as adapter_module
 from conformance.system.broken import Broken
 from conformance.system.concurrent import _Turns, one_after_the_other, overlapping, run_at_once
-from conformance.system.tracing import Place, is_own, taking_locks
+from conformance.system.tracing import Place, is_own, taking_locks, traced
 from conformance.system.worker import waits
 from conformance.verdict import EXIT_CONFORMS, Verdict
 from tests.conformance.systems import REFERENCE, adapted, row_result, thread_job, whole_run
@@ -235,6 +235,48 @@ def test_where_a_lock_is_to_be_taken_is_where_its_line_begins() -> None:
     first = body.__code__.co_firstlineno
     assert {lines[offset] for offset in taking_locks(body.__code__)} <= {first + 1, first + 3, first + 4}
     assert len(taking_locks(body.__code__)) == 2
+
+
+def steps(body: Callable[[], object], *, fine: bool) -> list[bool]:
+    """Of each step that a body comes to, whether a lock may be taken there."""
+    came: list[bool] = []
+
+    def notes(place: Place, takes_lock: bool) -> bool:
+        came.append(takes_lock)
+        return True
+
+    before = sys.gettrace()
+    sys.settrace(traced(notes, frozenset({__file__}), fine=fine))
+    try:
+        body()
+    finally:
+        sys.settrace(before)
+    return came
+
+
+@pytest.mark.parametrize("fine", [False, True])
+def test_each_time_that_a_lock_may_be_taken_is_one_step_also_in_a_loop_or_a_function_of_one_line(fine: bool) -> None:
+    lock, rounds = threading.Lock(), [1, 2, 3]
+
+    def often() -> None:
+        while lock.acquire():
+            lock.release()
+            rounds.pop()
+            if not rounds:
+                return
+
+    assert steps(lambda: lock.acquire() or None, fine=fine).count(True) == 1
+    lock.release()
+    assert steps(often, fine=fine).count(True) == 3
+
+
+def test_turns_at_locks_become_rarer_in_a_long_group() -> None:
+    turns = _Turns(20, 1, 1.0, set())
+    turns._at_locks = 0.6
+    for _ in range(3_000):
+        turns._stuck.clear()
+        turns._hand_over(turns._turn)
+    assert turns._at_locks < 0.01
 
 
 def test_other_threads_run_within_a_line_in_every_third_schedule() -> None:

@@ -119,6 +119,16 @@ def test_what_a_system_starts_may_run_anywhere() -> None:
     assert told == [cores()] * 3
 
 
+def test_the_thread_that_makes_a_call_begins_where_whoever_waits_for_it_is(monkeypatch: pytest.MonkeyPatch) -> None:
+    told: list[tuple[int, set[int]]] = []
+    monkeypatch.setattr(worker_module, "_let_run", lambda thread, on: told.append((thread, on)))
+    monkeypatch.setattr(worker_module, "_core", lambda: 7)
+    worker = Worker()
+    thread = worker.run(threading.get_native_id, 5, "a call")
+    worker.stop()
+    assert told == [(thread, {7}), (0, cores())]
+
+
 def test_threads_of_which_one_runs_at_a_time_are_on_one_core() -> None:
     before = cores()
     with on_one_core():
