@@ -24,10 +24,9 @@ from statemachines.model import BaseModel, Impossible, Restless
 from statemachines.types import List, Ref, present
 
 CLASHING = 24.0  # as much as others those are worth in which one call makes a difference to the other, or both change one record
-BOTH_CREATE = (
-    12.0  # the same where both create something that makes no difference to the other: an id may be given twice
-)
-TAKING = 32.0  # the same where one asks for the id that the other may be given
+# As much as others where both create something that makes no difference to the other: an id may be given twice.
+BOTH_CREATE = 12.0
+TAKING = 32.0  # as much as others where one asks for the id that the other may be given
 GIVEN = 0.5  # of the calls are given all that was drawn
 DROPPED = 0.7  # of what may be left out is, in the others
 ALIKE = 0.8  # of the pairs are about one record, or about what has to do with it, if they can be
@@ -36,7 +35,7 @@ LIKE = 0.25  # and so many are about another record in the same state, of the sa
 SEVERAL = 0.5  # of those that name several name others as well
 FORESEEN = 0.5  # of those of which one may choose an id while the other is given one: it chooses the one that looks as if it came next
 APART = 1000  # between the numbers of the records that one call creates and those of another: no call creates as many
-COUNTED = 3  # with which a frozen state begins: the time, and how many records there were and have ended; the order of calls tells of these
+COUNTED = 3  # with which a frozen state begins: the time, how many records there were and have ended; what order calls came in tells of these
 CANDIDATES = 10  # meetings that are tried on the model in a situation, of which one is made
 
 Pair = tuple[kernel.Operation, kernel.Operation]

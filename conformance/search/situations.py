@@ -109,9 +109,8 @@ class Situations:
         )
         ids += [value for value in kin if value not in ids]
         names = (arguments.get(each.name) for each in self.names.get(operation, ()))
-        ids += [
-            each for each in names if isinstance(each, str) and each not in ids
-        ]  # one that was refused may be taken as given all the same
+        # One that was refused may be taken as given all the same.
+        ids += [each for each in names if isinstance(each, str) and each not in ids]
         story.last.update({each: (*story.last.get(each, ())[-1:], label) for each in ids})
         story.when.update(dict.fromkeys(ids, model.now))
         story.twice = label if label == story.before else ""
