@@ -183,6 +183,16 @@ def matters(model: BaseModel, calls: Calls) -> bool:
     return _clash(here, frozen, calls, [_changes(here, frozen, each) for each in calls])
 
 
+def only_a_look_tells(model: BaseModel, one: Asked, other: Asked, look: Asked) -> bool:
+    """Return whether nothing but a look after one call tells that it came first: both are answered as if it had come later."""
+    first, apart, later = model.fork(), model.fork(), model.fork()
+    with contextlib.suppress(Impossible, Restless):  # the model may be one that lacks a sentence
+        alone = (comes_to(apart, other), comes_to(first, one))
+        as_later = (comes_to(later, other), comes_to(later, one))
+        return alone == as_later and comes_to(first, look) != comes_to(later, look)
+    return False
+
+
 def _clash(model: BaseModel, frozen: tuple[Any, ...], calls: Calls, changes: Sequence[Changes]) -> bool:
     """Return whether calls from a frozen state change one thing, as `changes` tells, or come to something else in another order."""
     first, second = changes

@@ -19,7 +19,7 @@ from conformance.budget import Budget
 from conformance.judge import CallFailed, case_seed, endless
 from conformance.search.faults import Diverged, Faults
 from conformance.search.instants import Instants, instants_of
-from conformance.search.meetings import Asked, Calls, Meetings, Pair, comes_to
+from conformance.search.meetings import Asked, Calls, Meetings, Pair, comes_to, only_a_look_tells
 from conformance.search.prefill import one_place_left, prefills
 from conformance.search.stateful import Driver
 from conformance.system import MOVED, Adapter
@@ -33,7 +33,9 @@ WAITING_DRAWS = 4  # of arguments, to find some with which a call waits
 WAITING = 0.7  # of the pairs in which a call can wait are made where it does
 BOTH_CHANGE = 2  # as often as others pairs come that both change something
 LOOKED_BETWEEN = 0.5  # how often the observers look after a meeting that others follow
-LOOKED_BESIDE = 0.4  # how often one of two callers looks right after its call, beside the other one
+# How often one of two callers looks right after its call, beside the other one: where only that tells that its call came first, or else.
+LOOKED_TO_TELL, LOOKED_BESIDE = 0.8, 0.3
+LOOKS_DRAWN = 4  # to find one that tells it
 TELLING_DRAWS = 6  # of calls that follow, of which one is made
 FULL = 0.15  # of the situations begin with as many records as there may be, or about as many
 TIME_PASSES = 0.5  # of the cases end when time has passed, so that what is tried again, or leaves, has come about
@@ -147,7 +149,7 @@ def _meet(
     met, unseen = 0, list[dict[str, Any]]()
     while met < most and (calls := meetings.best(driver, pair, {} if met else waiting, only=only)) is not None:
         met += 1
-        _at_once(driver, calls, _look_beside(driver, calls, chooser) if chooser.random() < LOOKED_BESIDE else None)
+        _at_once(driver, calls, _look_beside(driver, calls, chooser))
         unseen += [arguments for _, arguments in calls]
         if chooser.random() < LOOKED_BETWEEN:
             driver.observe(*unseen)
@@ -158,17 +160,25 @@ def _meet(
 
 
 def _look_beside(driver: Driver, calls: Calls, chooser: random.Random) -> tuple[int, Asked] | None:
-    """Return which of two callers looks at what it is about, as soon as its call is over, and how; None where none can.
+    """Return which of two callers looks at what it is about, as soon as its call is over, and how; None where none shall, or can.
 
-    What it has seen by then, the other call must not take back, however late that comes. Of a system whose effects come later
-    than its replies a look tells nothing yet.
+    What it has seen by then, the other call must not take back, however late that comes: mostly one looks where nothing else
+    tells that its call came first. Of a system whose effects come later than its replies a look tells nothing yet.
     """
     if driver.case.judge.lockstep.stepper.declaration.settles:
         return None
-    caller = chooser.randrange(len(calls))
+    callers = (chooser.randrange(len(calls)) for _ in range(LOOKS_DRAWN))
+    drawn = [(caller, look) for caller in callers if (look := driver.look_at(calls[caller][1], chooser)) is not None]
+    model = driver.case.judge.model
+    tells = (
+        (caller, look) for caller, look in drawn if only_a_look_tells(model, calls[caller], calls[1 - caller], look)
+    )
+    telling = next(tells, None)
+    if not drawn or chooser.random() > (LOOKED_BESIDE if telling is None else LOOKED_TO_TELL):
+        return None
+    caller, look = drawn[0] if telling is None else telling
     one, other = calls[caller], calls[1 - caller]
-    look = driver.look_at(one[1], chooser)
-    if look is None or any(map(driver.astray, ((one, look, other), (one, other, look), (other, one, look)))):
+    if any(map(driver.astray, ((one, look, other), (one, other, look), (other, one, look)))):
         return None
     return None if endless(driver.case.judge.lockstep, [[one, look], [other]]) else (caller, look)
 

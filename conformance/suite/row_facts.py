@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 from conformance.judge import BESIDE, Finding
@@ -73,10 +73,14 @@ def covers(row: Row, *clauses: str) -> bool:
     return any(within(clause, word.text) for word in row.covers for clause in clauses)
 
 
-def may_tell(row: Row, finding: Finding) -> bool:
-    """Return whether a row may fail by a fault: it is about it, or makes the calls at once that show it."""
-    at_once = finding.operation.split(BESIDE) if finding.kind == "order" else ()
-    return is_about(row, finding) or any(at_once and called.issuperset(at_once) for called in calls_at_once(row))
+def may_tell(row: Row, finding: Finding, observes: Callable[[str], bool]) -> bool:
+    """Return whether a row may fail by a fault: it is about it, or makes the calls at once that show it.
+
+    What only `observes` does not count beside calls that change something: fewer calls may show it as well.
+    """
+    at_once = finding.operation.split(BESIDE) if finding.kind == "order" else []
+    changing = [each for each in at_once if not observes(each)] or at_once
+    return is_about(row, finding) or any(changing and called.issuperset(changing) for called in calls_at_once(row))
 
 
 def is_about(row: Row, finding: Finding) -> bool:

@@ -158,8 +158,9 @@ class RowRunner:
         quick = self.budget.quick()
         apart = RowRunner(self.compiled, self.rows, self.adapter, number=self.number, budget=quick, late=self.late)
         apart.broken_calls = self.broken_calls
+        observes = kernel_facts.of(self.compiled).observes
         for row in sorted(self.compiled.lifecycle.rows.values(), key=lambda each: not each.derived):
-            asked = row.derived or (apart.shown and any(may_tell(row, finding) for finding in seen))
+            asked = row.derived or (apart.shown and any(may_tell(row, each, observes) for each in seen))
             if asked and row.id.text not in self.asked and not self.late():
                 self.asked.add(row.id.text)
                 apart.run(row)

@@ -10,6 +10,7 @@ import sys
 import sysconfig
 from collections.abc import Callable
 from functools import cache, lru_cache
+from importlib.util import find_spec
 from pathlib import Path
 from types import CodeType, FrameType
 from typing import Any
@@ -17,10 +18,10 @@ from typing import Any
 _LIBRARY = tuple(
     {sysconfig.get_paths()[key] for key in ("stdlib", "platstdlib", "purelib", "platlib")} | set(site.getsitepackages())
 )
-_KIT = tuple(
-    f"{Path(module.__file__ or '').parent}{os.sep}"
+_KIT = tuple(  # whichever of it has been imported so far
+    f"{Path(found.origin).parent}{os.sep}"
     for name in ("conformance", "statemachines")
-    if (module := sys.modules.get(name))
+    if (found := find_spec(name)) is not None and found.origin is not None
 )
 _NO_STEP = ("RESUME", "COPY_FREE_VARS", "MAKE_CELL")  # with which a function may begin before its first step
 _ENTERS = ("BEFORE_WITH", "LOAD_SPECIAL")  # by which a `with` calls what enters, in one version of Python or another

@@ -226,7 +226,7 @@ def test_pairs_find_nothing_where_nothing_is_wrong_and_overlap() -> None:
 
 
 class ProgressOverwrites(ThreadJobs):
-    """A report of progress writes back the record that it read before: an ending in between is lost."""
+    """A report of progress writes back the record that it read before: an ending or a request to cancel in between is lost."""
 
     def report_progress(self, job: str) -> None:
         found = self._jobs.get(job)
@@ -247,7 +247,7 @@ def test_pairs_are_mostly_about_one_record_so_that_one_call_undoes_the_other() -
         assert faults.first is not None
         found = shrunk(faults.first.case, rounds=USUAL.reproductions)
     assert found is not None
-    assert found.at_once == {"report_progress", "finish"}
+    assert found.at_once in ({"report_progress", "finish"}, {"report_progress", "request_cancel"})
     assert len(re.findall(r"\bstart(?:_as)?\(", found.row)) == 1
 
 
@@ -288,6 +288,16 @@ def test_calls_matter_to_each_other_by_what_they_give_or_because_both_change_one
     calls: Any, matters: bool
 ) -> None:
     assert meet(*calls) is matters
+
+
+def test_a_look_after_a_call_tells_that_it_came_first_where_no_answer_does() -> None:
+    """Whoever starts a task that was aborted meanwhile is answered as if it had been started before."""
+    model = load("task-progress").model({}, {})
+    model.do("create_task", {"label": "x"})
+    start, abort, status, progress = ((name, {"task": "task-1"}) for name in ("start", "abort", "status", "progress"))
+    assert meetings.only_a_look_tells(model, abort, start, status)
+    assert not meetings.only_a_look_tells(model, abort, start, progress), "it looks the same either way"
+    assert not meetings.only_a_look_tells(model, start, abort, status), "the start is refused if it comes later"
 
 
 @pytest.mark.parametrize(
@@ -600,24 +610,39 @@ def groups(cases: list[Case]) -> list[History]:
     return [event for case in cases for event in case.trace if isinstance(event, History)]
 
 
-def pairs_with(monkeypatch: pytest.MonkeyPatch, name: str, value: float) -> list[Case]:
-    monkeypatch.setattr(pairs, name, value)
+def pairs_with(monkeypatch: pytest.MonkeyPatch, value: float, *names: str) -> list[Case]:
+    for name in names:
+        monkeypatch.setattr(pairs, name, value)
     return searched(pairs.search, REFERENCE, 1, replace(USUAL, pairs=14))[1]
 
 
 def test_one_of_two_callers_looks_beside_the_other_one(monkeypatch: pytest.MonkeyPatch) -> None:
     def callers(share: float) -> set[int]:
-        return {
-            len(calls) for group in groups(pairs_with(monkeypatch, "LOOKED_BESIDE", share)) for calls in group.callers
-        }
+        cases = pairs_with(monkeypatch, share, "LOOKED_BESIDE", "LOOKED_TO_TELL")
+        return {len(calls) for group in groups(cases) for calls in group.callers}
 
     assert callers(1.0) == {1, 2}
     assert callers(0.0) == {1}
 
 
+def test_callers_look_beside_each_other_more_often_where_only_that_tells_who_came_first(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def looks(share: float) -> int:
+        return sum(
+            len(calls) > 1
+            for group in groups(pairs_with(monkeypatch, share, "LOOKED_TO_TELL"))
+            for calls in group.callers
+        )
+
+    monkeypatch.setattr(pairs, "LOOKED_BESIDE", 0.0)
+    assert looks(0.0) == 0
+    assert looks(1.0) > 5
+
+
 def test_two_calls_meet_where_there_are_as_many_records_as_there_may_be(monkeypatch: pytest.MonkeyPatch) -> None:
     def before(share: float) -> int:
-        cases = pairs_with(monkeypatch, "FULL", share)
+        cases = pairs_with(monkeypatch, share, "FULL")
         first = (
             next((at for at, each in enumerate(case.without_looks) if isinstance(each, History)), 0) for case in cases
         )

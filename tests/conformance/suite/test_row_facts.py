@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from conformance.judge import Finding
-from conformance.suite.row_facts import is_about, reads_instants
+from conformance.judge import Finding, kernel_facts
+from conformance.suite.row_facts import is_about, may_tell, reads_instants
 from statemachines.expression import check, parse
 from statemachines.rows import RowWords
 from tests.conformance.systems import thread_job
@@ -27,6 +27,23 @@ def test_a_fault_of_calls_at_once_is_what_a_row_about_one_of_them_is_about(
     rows = thread_job().lifecycle.rows.values()
     row = next(row for row in rows if [word.text for word in row.covers] == ["operations.list_jobs.gives"])
     assert is_about(row, Finding(kind, clause, operation, "1", "2")) is about
+
+
+@pytest.mark.parametrize(
+    ("operation", "told"),
+    [
+        ("turn_boundary", True),
+        ("turn_boundary ∥ list_jobs", True),  # who looks on need not be there
+        ("turn_boundary ∥ finish", False),
+        ("list_jobs", False),
+    ],
+)
+def test_a_row_that_makes_the_calls_at_once_of_a_fault_may_tell_it(operation: str, told: bool) -> None:
+    compiled = thread_job()
+    finding = Finding("order", operation.partition(" ")[0], operation, "1", "2")
+    row = compiled.lifecycle.rows["B4"]
+    assert not is_about(row, finding)
+    assert may_tell(row, finding, kernel_facts.of(compiled).observes) is told
 
 
 @pytest.mark.parametrize(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import itertools
+import subprocess
 import sys
 import threading
 from collections.abc import Callable, Iterator, Sequence
@@ -350,6 +351,14 @@ def test_a_crowd_behind_one_lock_is_slow_and_no_hang(seed: int) -> None:
 def test_own_code_is_neither_a_library_nor_the_kit(file: str, own: bool) -> None:
     assert is_own(file) == own
     assert is_own(file, frozenset({file}))
+
+
+def test_the_kit_is_no_system_whichever_part_of_it_is_imported_first() -> None:
+    first = (
+        "from conformance.system.tracing import is_own; import statemachines.rows as rows; print(is_own(rows.__file__))"
+    )
+    ran = subprocess.run([sys.executable, "-c", first], capture_output=True, text=True, check=True)
+    assert ran.stdout == "False\n"
 
 
 # --- whether a thread waits: on a busy machine one that does not run yet must not be taken for one that cannot ---
