@@ -14,10 +14,9 @@ from typing import Any
 
 from conformance.search.gathering import lets_go
 from conformance.search.instants import TIMER, Instants, instants_of
-from conformance.search.records import named_by
+from conformance.search.records import Story, named_by
 from conformance.search.situations import Situation, Situations
 from conformance.search.stateful import MOST_FIRED, WAITS, Driver, fires_soon
-from conformance.search.story import Story
 from conformance.system import MOVED
 from statemachines import kernel
 from statemachines.model import BaseModel, Impossible, Restless

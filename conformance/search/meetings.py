@@ -10,11 +10,12 @@ import contextlib
 import math
 import random
 from collections import Counter
-from collections.abc import Collection, Hashable, Iterator, Sequence
+from collections.abc import Hashable, Sequence
 from typing import Any
 
 from conformance.judge import endless, kernel_facts
 from conformance.search.ahead import usual
+from conformance.search.clashes import Asked, Calls, Changes, Here, changes_of, clash
 from conformance.search.situations import Situations
 from conformance.search.stateful import Driver
 from statemachines import kernel
@@ -24,8 +25,9 @@ from statemachines.model import BaseModel, Impossible, Restless
 from statemachines.types import List, Ref, present
 
 CLASHING = 24.0  # as much as others those are worth in which one call makes a difference to the other, or both change one record
-# As much as others where both create something that makes no difference to the other: an id may be given twice.
-BOTH_CREATE = 12.0
+# As much as others that make no difference to each other are those where both create something, for an id may be given twice; both add
+# to one thing, such as what an owner is told; or one operation changes two records: of what both write, one may be lost.
+ONE_PLACE = 12.0
 TAKING = 32.0  # as much as others where one asks for the id that the other may be given
 GIVEN = 0.5  # of the calls are given all that was drawn
 DROPPED = 0.7  # of what may be left out is, in the others
@@ -34,16 +36,9 @@ CHANGED = 0.5  # of these are about what the first call changes beside its own r
 LIKE = 0.25  # and so many are about another record in the same state, of the same owner
 SEVERAL = 0.5  # of those that name several name others as well
 FORESEEN = 0.5  # of those of which one may choose an id while the other is given one: it chooses the one that looks as if it came next
-APART = 1000  # between the numbers of the records that one call creates and those of another: no call creates as many
-COUNTED = 3  # with which a frozen state begins: the time, how many records there were and have ended; what order calls came in tells of these
 CANDIDATES = 10  # meetings that are tried on the model in a situation, of which one is made
 
 Pair = tuple[kernel.Operation, kernel.Operation]
-Asked = tuple[str, dict[str, Any]]  # an operation, and what it is called with
-Calls = tuple[Asked, Asked]
-Changes = set[tuple[int, Hashable]]
-"""The parts of a state that a call changes, by their place, each with the number of the record; ADDED for what is new there."""
-ADDED = None
 
 
 class Meetings:
@@ -67,11 +62,12 @@ class Meetings:
         if driver.case.judge.unsure:
             return None
         tried = [pair] if waiting or only else [pair, *self._chooser.choices(self._pairs, k=CANDIDATES - 1)]
+        here = Here.of(driver.case.judge.model)
         worth: list[tuple[tuple[float, Hashable], Calls]] = []
         for each in (each for each in tried if waiting or not self._shunned(driver, each)):
             with contextlib.suppress(Impossible, Restless):  # the model may be one that lacks a sentence
-                calls = self._possible(driver, each, waiting)
-                worth += [(self._worth(driver, calls), calls)] if calls is not None else []
+                calls = self._possible(driver, here, each, waiting)
+                worth += [(self._worth(driver, here, calls), calls)] if calls is not None else []
         if not worth:
             return None
         (_, what), calls = max(worth, key=lambda each: each[0][0])
@@ -81,7 +77,7 @@ class Meetings:
     def _shunned(self, driver: Driver, pair: Pair) -> bool:
         return any(driver.faults.broken.shuns(each.name) for each in pair)
 
-    def _possible(self, driver: Driver, pair: Pair, waiting: dict[str, dict[str, Any]]) -> Calls | None:
+    def _possible(self, driver: Driver, here: Here, pair: Pair, waiting: dict[str, dict[str, Any]]) -> Calls | None:
         """Return two calls that may be made at once, mostly about one record; None where there are none to make."""
         one, other = pair
         first, second = (
@@ -90,7 +86,7 @@ class Meetings:
         if first is None or second is None:
             return None
         if self._chooser.random() < ALIKE:
-            second = self._about_the_same(driver, (one.name, first), (other.name, second))
+            second = self._about_the_same(here, (one.name, first), (other.name, second))
         foreseen = _foreseen(driver, (one, first), (other, second))
         if foreseen is not None and self._chooser.random() < FORESEEN:
             first, second = foreseen
@@ -108,14 +104,14 @@ class Meetings:
             name: value for name, value in drawn.items() if name not in optional or self._chooser.random() > DROPPED
         }
 
-    def _about_the_same(self, driver: Driver, one: Asked, other: Asked) -> dict[str, Any]:
+    def _about_the_same(self, here: Here, one: Asked, other: Asked) -> dict[str, Any]:
         """Return the arguments of the other call, about the records of the first, those that these belong to, and their kin.
 
         Or about what else the first call changes, or about another record that is like its own. What takes a name takes the
         same one.
         """
         records: dict[str, list[str]] = {}
-        model, by_chance = driver.case.judge.model, self._chooser.random()
+        model, by_chance = here.model, self._chooser.random()
         for parameter, entity, _ in self._situations.records_named[one[0]]:
             value = one[1].get(parameter)
             for each in (each for each in (value if isinstance(value, list) else [value]) if isinstance(each, str)):
@@ -125,7 +121,7 @@ class Meetings:
                 for name, ids in related.items():
                     records.setdefault(name, []).extend(ids)
         if by_chance > 1 - CHANGED:
-            records |= {name: ids for name, ids in self._changed_by(model, one).items() if ids}
+            records |= {name: ids for name, ids in self._changed_by(here, one).items() if ids}
         names = {present(each.type): one[1].get(each.name) for each in self._situations.names[one[0]]}
         taken = ((each.name, names.get(present(each.type))) for each in self._situations.names[other[0]])
         changed: dict[str, Any] = {name: value for name, value in taken if isinstance(value, str) and name in other[1]}
@@ -136,27 +132,32 @@ class Meetings:
                 changed[parameter] = list(dict.fromkeys([*more, same])) if several else same
         return {**other[1], **changed}
 
-    def _changed_by(self, model: BaseModel, call: Asked) -> dict[str, list[str]]:
+    def _changed_by(self, here: Here, call: Asked) -> dict[str, list[str]]:
         """Return the records that a call changes, or takes away, and does not name, by entity."""
-        frozen = model.freeze()
-        changes = {which for _, which in _changes(model.fork(), frozen, call)}
+        changes = {which for _, which in changes_of(here, call)}
         named = [text for value in call[1].values() for text in (value if isinstance(value, list) else [value])]
-        found = self._situations.of_serials(model, changes)
+        found = self._situations.of_serials(here.model, changes)
         return {name: [each for each in ids if each not in named] for name, ids in found.items()}
 
-    def _worth(self, driver: Driver, calls: Calls) -> tuple[float, Hashable]:
+    def _worth(self, driver: Driver, here: Here, calls: Calls) -> tuple[float, Hashable]:
         """Return how much a meeting is worth now, and what it is: the operations, what they come to, and the records' states."""
-        model = driver.case.judge.model.fork()
-        frozen = model.freeze()
-        changes = [_changes(model, frozen, each) for each in calls]
-        clashes = _clash(model, frozen, calls, changes)
-        taken = all(changes) and self._may_take(driver, model, calls)
-        standing = Counter(self._standing(model, *each, does) for each, does in zip(calls, changes, strict=True))
+        changes = [changes_of(here, each) for each in calls]
+        clashes = clash(here, calls, changes)
+        taken = all(changes) and self._may_take(driver, here.model, calls)
+        standing = Counter(self._standing(here.model, *each, does) for each, does in zip(calls, changes, strict=True))
         what = (clashes, taken, frozenset(standing.items()))
         often = math.prod(usual(self._operations[name]) for name, _ in calls)
-        create = all(changes) and all(name in self._creating for name, _ in calls)
-        worth = TAKING if taken else CLASHING if clashes else BOTH_CREATE if create else 1.0
+        worth = (
+            TAKING if taken else CLASHING if clashes else ONE_PLACE if self._write_one_place(calls, changes) else 1.0
+        )
         return often * worth / (1 + self._met[what]), what
+
+    def _write_one_place(self, calls: Calls, changes: Sequence[Changes]) -> bool:
+        """Return whether both calls create something, add to one part of the state, or are the same and change something."""
+        (one, _), (other, _) = calls
+        first, second = changes
+        alike = one == other or (one in self._creating and other in self._creating)
+        return bool(first and second and (alike or first & second))
 
     def _may_take(self, driver: Driver, model: BaseModel, calls: Calls) -> bool:
         """Return whether one call asks for the id that the other may be given meanwhile."""
@@ -174,83 +175,6 @@ class Meetings:
         )
         states = sorted({getattr(each, "state", "") for each in records if each is not None})
         return (operation, decision.accept, decision.refuse, frozenset(part for part, _ in does), *states)
-
-
-def matters(model: BaseModel, calls: Calls) -> bool:
-    """Return whether it matters to one call which of them comes first, or both change one thing."""
-    here = model.fork()
-    frozen = here.freeze()
-    return _clash(here, frozen, calls, [_changes(here, frozen, each) for each in calls])
-
-
-def only_a_look_tells(model: BaseModel, one: Asked, other: Asked, look: Asked) -> bool:
-    """Return whether nothing but a look after one call tells that it came first: both are answered as if it had come later."""
-    first, apart, later = model.fork(), model.fork(), model.fork()
-    with contextlib.suppress(Impossible, Restless):  # the model may be one that lacks a sentence
-        alone = (comes_to(apart, other), comes_to(first, one))
-        as_later = (comes_to(later, other), comes_to(later, one))
-        return alone == as_later and comes_to(first, look) != comes_to(later, look)
-    return False
-
-
-def _clash(model: BaseModel, frozen: tuple[Any, ...], calls: Calls, changes: Sequence[Changes]) -> bool:
-    """Return whether calls from a frozen state change one thing, as `changes` tells, or come to something else in another order."""
-    first, second = changes
-    if any(which is not ADDED for _, which in first & second):
-        return True
-    numbered = [*enumerate(calls)]
-    return _came(model, frozen, numbered) != _came(model, frozen, numbered[::-1])
-
-
-def _changes(model: BaseModel, frozen: tuple[Any, ...], call: Asked) -> Changes:
-    """Return what a call changes when it is made alone."""
-    after = model.thawed(frozen)
-    comes_to(after, call)
-    return set(_changed(frozen, after.freeze()))
-
-
-def _came(model: BaseModel, frozen: tuple[Any, ...], calls: Sequence[tuple[int, Asked]]) -> tuple[Any, ...]:
-    """Return what comes of calls one after the other from a frozen state: of each of them by its number, and the state at last.
-
-    New records have numbers, and so ids, that go with their call, and nothing stands in an order: these follow from the order of
-    the calls, and make no difference to anybody.
-    """
-    after: Any = model.thawed(frozen)
-    begun, found = after.serials, {}
-    for number, call in calls:
-        after.serials = begun + number * APART
-        found[number] = comes_to(after, call)
-    after.serials = begun
-    return found, *(Counter(part) if isinstance(part, tuple | frozenset) else part for part in after.freeze())
-
-
-def comes_to(model: BaseModel, call: Asked) -> str:
-    """Make a call on a model; return what it is answered."""
-    operation, arguments = call
-    decision = model.decide(operation, arguments)
-    reply = model.do(operation, arguments).value if decision.accept else None
-    model.settle()
-    return f"{decision.accept} {decision.refuse} {reply}"
-
-
-def _changed(before: tuple[Any, ...], after: tuple[Any, ...]) -> Iterator[tuple[int, Hashable]]:
-    """Walk where two states of a model differ: in which of its parts, and which record of it."""
-    for place, (old, new) in enumerate(zip(before, after, strict=True)):
-        if isinstance(old, tuple | frozenset):
-            there, then = _by_number(old), _by_number(new)
-            yield from ((place, key) for key, each in there.items() if then.get(key) != each)
-            if then.keys() - there.keys():
-                yield place, ADDED
-        elif old != new and place >= COUNTED:
-            yield place, 0
-
-
-def _by_number(part: Collection[Any]) -> dict[Hashable, Counter[Any]]:
-    """Return the records of a part of a state by their numbers, messages by that of the record they are about, and others as they are."""
-    found: dict[Hashable, Counter[Any]] = {}
-    for each in part:
-        found.setdefault(each[0] if isinstance(each, tuple) and each else each, Counter())[each] += 1
-    return found
 
 
 def _foreseen(

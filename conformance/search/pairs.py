@@ -17,9 +17,10 @@ from typing import Any
 
 from conformance.budget import Budget
 from conformance.judge import CallFailed, case_seed, endless
+from conformance.search.clashes import Asked, Calls, comes_to, only_a_look_tells
 from conformance.search.faults import Diverged, Faults
 from conformance.search.instants import Instants, instants_of
-from conformance.search.meetings import Asked, Calls, Meetings, Pair, comes_to, only_a_look_tells
+from conformance.search.meetings import Meetings, Pair
 from conformance.search.prefill import one_place_left, prefills
 from conformance.search.stateful import Driver
 from conformance.system import MOVED, Adapter
@@ -31,6 +32,9 @@ from statemachines.rows import WAIT
 CREATING = 4  # as often as others a situation has calls that create something
 WAITING_DRAWS = 4  # of arguments, to find some with which a call waits
 WAITING = 0.7  # of the pairs in which a call can wait are made where it does
+SAME = (
+    0.3  # as often as all others together come pairs of one operation with itself: what may be done once is done twice
+)
 BOTH_CHANGE = 2  # as often as others pairs come that both change something
 LOOKED_BETWEEN = 0.5  # how often the observers look after a meeting that others follow
 # How often one of two callers looks right after its call, beside the other one: where only that tells that its call came first, or else.
@@ -101,9 +105,12 @@ def _pairs(compiled: Compiled, adapter: Adapter, at_once: Collection[str]) -> li
     operations = [each for each in compiled.kernel.operations if not each.control or each.name in at_once]
     offered = [each for each in operations if adapter.offers(each.name)]
     every = itertools.combinations_with_replacement(offered, 2)
-    apart = ((one, other) for one, other in every if not (one.control and other.control))
-    found = [(one, other) for one, other in apart if one.effects or other.effects]
-    return [pair for pair in found for _ in range(BOTH_CHANGE if all(each.effects for each in pair) else 1)]
+    changing = [(one, other) for one, other in every if one.effects or other.effects]
+    found = [(one, other) for one, other in changing if not (one.control and other.control)]
+    same = [(one, other) for one, other in found if one is other]
+    apart = [(one, other) for one, other in found if one is not other]
+    apart += [(one, other) for one, other in apart if one.effects and other.effects for _ in range(BOTH_CHANGE - 1)]
+    return [*apart, *same * max(1, round(SAME * len(apart) / max(1, len(same))))]
 
 
 def _situation(

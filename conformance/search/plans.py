@@ -13,8 +13,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from conformance.search.ahead import Ahead, Ids, Intended, made_since
+from conformance.search.records import Story
 from conformance.search.situations import Situation, Situations
-from conformance.search.story import Story
 
 CALLS_PLANNED = (
     170  # calls on the model, for each walk that is to be made: about a tenth of the time that the walks take

@@ -1,13 +1,13 @@
-"""What there is to see of the records of an entity: what tells one from another, as far as it has few values."""
+"""What there is to see of the records of an entity: what tells one from another, as far as it has few values; and what happened to each."""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Collection, Hashable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from operator import attrgetter
 from typing import Any
 
-from conformance.search.story import Story
 from statemachines import kernel
 from statemachines.expression import python_name
 from statemachines.model import BaseModel
@@ -16,6 +16,25 @@ from statemachines.types import Bool, Enum, Id, Int, List, Optional, Ref, Text, 
 MANY_RECORDS = 4  # records beside a limit, beyond which one more is nothing new
 BESIDE = 40  # other records of an owner that are looked at
 MOST_COUNTED = 2  # of what a record counts, beyond which one more is nothing new
+
+Label = Hashable  # what a call did
+
+
+@dataclass(slots=True)
+class Story:
+    """What has happened last to each id, two calls of it, and last of all, and to which id; in a case or in thought."""
+
+    last: dict[Hashable, tuple[Label, ...]] = field(default_factory=dict)
+    before: Label = ""
+    about: Hashable = None
+    given: dict[Hashable, tuple[str, Hashable]] = field(default_factory=dict)
+    """What each argument was last, of all and of each id: as it is written, and of what kind."""
+    when: dict[Hashable, int] = field(default_factory=dict)  # the instant of the last call of each id
+    twice: Label = ""  # what the last two calls did, where that is the same
+
+    def fork(self) -> Story:
+        """Return another one that goes on from here."""
+        return Story(dict(self.last), self.before, self.about, dict(self.given), dict(self.when), self.twice)
 
 
 class Records:

@@ -13,8 +13,7 @@ from collections import Counter
 from collections.abc import Collection, Hashable, Iterator, Mapping, Sequence
 from typing import Any
 
-from conformance.search.records import BESIDE, MANY_RECORDS, Records, named_by, sizes, with_few_values
-from conformance.search.story import Label, Story
+from conformance.search.records import BESIDE, MANY_RECORDS, Label, Records, Story, named_by, sizes, with_few_values
 from statemachines import kernel
 from statemachines.compile import Compiled
 from statemachines.model import BaseModel, Decision

@@ -21,10 +21,9 @@ from conformance.search.ahead import Intended, ahead_of
 from conformance.search.faults import Diverged, Faults
 from conformance.search.plans import CALLS_PLANNED, PlannedWay, as_given, chosen, planned
 from conformance.search.prefill import prefills, set_up
-from conformance.search.records import named_by
+from conformance.search.records import Story, named_by
 from conformance.search.situations import Situations, takes_a_name
 from conformance.search.stateful import Driver
-from conformance.search.story import Story
 from conformance.system import Adapter
 from statemachines import kernel
 from statemachines.compile import Compiled

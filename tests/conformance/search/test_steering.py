@@ -18,9 +18,9 @@ from conformance.search import ahead, stateful, walks
 from conformance.search.ahead import Ahead
 from conformance.search.faults import Faults
 from conformance.search.instants import Instants
+from conformance.search.records import Story
 from conformance.search.situations import Situations
 from conformance.search.stateful import Driver
-from conformance.search.story import Story
 from statemachines.compile import Compiled, load
 from statemachines.model import Restless
 from statemachines.rows import Observed

@@ -1,0 +1,122 @@
+"""What two calls do to each other, found on the model: whether it matters which comes first, and what both change.
+
+Numbers and ids that the system chooses, and what stands in an order, follow from the order of the calls, and make no difference.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from collections import Counter
+from collections.abc import Collection, Hashable, Iterator, Sequence
+from typing import Any, NamedTuple, Self
+
+from statemachines.model import BaseModel, Impossible, Restless
+
+APART = 1000  # between the numbers of the records that one call creates and those of another: no call creates as many
+COUNTED = 3  # with which a frozen state begins: the time, how many records there were and have ended; what order calls came in tells of these
+
+Asked = tuple[str, dict[str, Any]]  # an operation, and what it is called with
+Calls = tuple[Asked, Asked]
+Changes = set[tuple[int, Hashable]]
+"""The parts of a state that a call changes, by their place, each with the number of the record; ADDED for what is new there."""
+ADDED = None
+
+
+class Here(NamedTuple):
+    """Where calls may meet: a model, and its state."""
+
+    model: BaseModel
+    frozen: tuple[Any, ...]
+
+    @classmethod
+    def of(cls, model: BaseModel) -> Self:
+        """Return the state in which a model is now, whatever it will come to."""
+        return cls(model.fork(), model.freeze())
+
+    def again(self) -> BaseModel:
+        """Return a model in this state."""
+        return self.model.thawed(self.frozen)
+
+
+def matters(model: BaseModel, calls: Calls) -> bool:
+    """Return whether it matters to one call which of them comes first, or both change one thing."""
+    here = Here.of(model)
+    return clash(here, calls, [changes_of(here, each) for each in calls])
+
+
+def only_a_look_tells(model: BaseModel, one: Asked, other: Asked, look: Asked) -> bool:
+    """Return whether nothing but a look after one call tells that it came first: both are answered as if it had come later."""
+    first, apart, later = model.fork(), model.fork(), model.fork()
+    with contextlib.suppress(Impossible, Restless):  # the model may be one that lacks a sentence
+        alone = (comes_to(apart, other), comes_to(first, one))
+        as_later = (comes_to(later, other), comes_to(later, one))
+        return alone == as_later and comes_to(first, look) != comes_to(later, look)
+    return False
+
+
+def clash(here: Here, calls: Calls, changes: Sequence[Changes]) -> bool:
+    """Return whether calls change one thing, as `changes` tells, or come to something else in another order."""
+    first, second = changes
+    if any(which is not ADDED for _, which in first & second):
+        return True
+    numbered = [*enumerate(calls)]
+    (gave, after), (gave_then, after_then) = _came(here, numbered), _came(here, numbered[::-1])
+    return gave != gave_then or not all(map(_is_same, after, after_then))
+
+
+def changes_of(here: Here, call: Asked) -> Changes:
+    """Return what a call changes when it is made alone."""
+    after = here.again()
+    comes_to(after, call)
+    return set(_changed(here.frozen, after.freeze()))
+
+
+def _came(here: Here, calls: Sequence[tuple[int, Asked]]) -> tuple[dict[int, str], tuple[Any, ...]]:
+    """Return what calls give one after the other, each by its number, and the state then.
+
+    New records have numbers, and so ids, that go with their call: these follow from the order of the calls, and make no
+    difference to anybody.
+    """
+    after: Any = here.again()
+    begun, found = after.serials, {}
+    for number, call in calls:
+        after.serials = begun + number * APART
+        found[number] = comes_to(after, call)
+    after.serials = begun
+    return found, after.freeze()
+
+
+def _is_same(part: Any, other: Any) -> bool:
+    """Return whether two parts of a state are the same, in whatever order they stand: that follows from the order of the calls."""
+    return part == other or (isinstance(part, tuple | frozenset) and Counter(part) == Counter(other))
+
+
+def comes_to(model: BaseModel, call: Asked) -> str:
+    """Make a call on a model; return what it is answered."""
+    operation, arguments = call
+    decision = model.decide(operation, arguments)
+    reply = model.do(operation, arguments).value if decision.accept else None
+    model.settle()
+    return f"{decision.accept} {decision.refuse} {reply}"
+
+
+def _changed(before: tuple[Any, ...], after: tuple[Any, ...]) -> Iterator[tuple[int, Hashable]]:
+    """Walk where two states of a model differ: in which of its parts, and which record of it."""
+    for place, (old, new) in enumerate(zip(before, after, strict=True)):
+        if old == new:
+            continue
+        if isinstance(old, tuple | frozenset):
+            there, then = _by_number(old), _by_number(new)
+            yield from ((place, key) for key, each in there.items() if then.get(key) != each)
+            if then.keys() - there.keys():
+                yield place, ADDED
+        elif place >= COUNTED:
+            yield place, 0
+
+
+def _by_number(part: Collection[Any]) -> dict[Hashable, Counter[Any]]:
+    """Return the records of a part of a state by their numbers, messages by that of the record they are about, and others as they are."""
+    found: dict[Hashable, Counter[Any]] = {}
+    for each in part:
+        found.setdefault(each[0] if isinstance(each, tuple) and each else each, Counter())[each] += 1
+    return found
