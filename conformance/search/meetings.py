@@ -7,6 +7,7 @@ for the id that the other is about to be given.
 from __future__ import annotations
 
 import contextlib
+import itertools
 import math
 import random
 from collections import Counter
@@ -36,6 +37,7 @@ CHANGED = 0.5  # of these are about what the first call changes beside its own r
 LIKE = 0.25  # and so many are about another record in the same state, of the same owner
 SEVERAL = 0.5  # of those that name several name others as well
 FORESEEN = 0.5  # of those of which one may choose an id while the other is given one: it chooses the one that looks as if it came next
+AGAIN = 0.5  # of the third calls are one of the two once more
 CANDIDATES = 10  # meetings that are tried on the model in a situation, of which one is made
 
 Pair = tuple[kernel.Operation, kernel.Operation]
@@ -51,6 +53,10 @@ class Meetings:
         self._pairs, self._chooser = pairs, chooser
         self._situations = Situations(compiled)
         self._met: Counter[Hashable] = Counter()
+        self._partners: dict[str, list[kernel.Operation]] = {}
+        for one, other in pairs:
+            self._partners.setdefault(one.name, []).append(other)
+            self._partners.setdefault(other.name, []).append(one)
 
     def best(
         self, driver: Driver, pair: Pair, waiting: dict[str, dict[str, Any]], *, only: bool = False
@@ -73,6 +79,25 @@ class Meetings:
         (_, what), calls = max(worth, key=lambda each: each[0][0])
         self._met[what] += 1
         return calls
+
+    def third(self, driver: Driver, calls: Calls) -> Asked | None:
+        """Return a call that is made at once with two others: one of them once more, or one that meets it; None where it may not be.
+
+        Of whoever tests there is one at most.
+        """
+        asked = one = self._chooser.choice(calls)
+        if self._chooser.random() >= AGAIN and one[0] in self._partners:
+            operation = self._chooser.choice(self._partners[one[0]])
+            drawn = self._without_some(operation, driver.drawn(operation.name, self._chooser))
+            if drawn is None or driver.faults.broken.shuns(operation.name):
+                return None
+            here = Here.of(driver.case.judge.model)
+            asked = (operation.name, self._about_the_same(here, one, (operation.name, drawn)))
+        three = (*calls, asked)
+        if sum(self._operations[name].control for name, _ in three) > 1:
+            return None
+        astray = any(map(driver.astray, itertools.permutations(three)))
+        return None if astray or endless(driver.case.judge.lockstep, [[call] for call in three]) else asked
 
     def _shunned(self, driver: Driver, pair: Pair) -> bool:
         return any(driver.faults.broken.shuns(each.name) for each in pair)

@@ -36,6 +36,7 @@ SAME = (
     0.3  # as often as all others together come pairs of one operation with itself: what may be done once is done twice
 )
 BOTH_CHANGE = 2  # as often as others pairs come that both change something
+THREE = 0.15  # of the meetings are of three calls: of two that wait each may be left to the other
 LOOKED_BETWEEN = 0.5  # how often the observers look after a meeting that others follow
 # How often one of two callers looks right after its call, beside the other one: where only that tells that its call came first, or else.
 LOOKED_TO_TELL, LOOKED_BESIDE = 0.8, 0.3
@@ -149,15 +150,17 @@ def _meet(
     *,
     only: bool = False,
 ) -> int:
-    """Let two calls meet, then others in what comes of it, so many times at most; return how many times.
+    """Let two calls meet, or three, then others in what comes of it, so many times at most; return how many times.
 
     They are of this pair alone where `only` that is wanted. The observers look at once or later, but always before anything else is done.
     """
     met, unseen = 0, list[dict[str, Any]]()
     while met < most and (calls := meetings.best(driver, pair, {} if met else waiting, only=only)) is not None:
         met += 1
-        _at_once(driver, calls, _look_beside(driver, calls, chooser))
-        unseen += [arguments for _, arguments in calls]
+        third = meetings.third(driver, calls) if chooser.random() < THREE else None
+        made = calls if third is None else (*calls, third)
+        _at_once(driver, made, _look_beside(driver, calls, chooser) if third is None else None)
+        unseen += [arguments for _, arguments in made]
         if chooser.random() < LOOKED_BETWEEN:
             driver.observe(*unseen)
             unseen = []
@@ -190,8 +193,8 @@ def _look_beside(driver: Driver, calls: Calls, chooser: random.Random) -> tuple[
     return None if endless(driver.case.judge.lockstep, [[one, look], [other]]) else (caller, look)
 
 
-def _at_once(driver: Driver, calls: Calls, look: tuple[int, Asked] | None) -> None:
-    """Make two calls at once; one of both callers may look after its own."""
+def _at_once(driver: Driver, calls: Sequence[Asked], look: tuple[int, Asked] | None) -> None:
+    """Make calls at once; one of the callers may look after its own."""
     wanted = [
         [call, *([look[1]] if look is not None and look[0] == caller else [])] for caller, call in enumerate(calls)
     ]

@@ -33,6 +33,7 @@ from statemachines.model import Impossible, Restless
 from statemachines.rows import Observed
 from tests.conformance.search.searching import searched, traces
 from tests.conformance.systems import REFERENCE, adapted, thread_job
+from tests.faulty.background_tasks.concurrency import TwoWaitersAreNone
 from tests.faulty.job.concurrency import WhoRunsIsLookedAtTooLate
 from tests.faulty.job.lie import Lie
 from tests.faulty.thread_job.beside_endings import ErrorWritesStatusBack
@@ -615,6 +616,40 @@ def test_what_both_calls_write_may_be_lost_though_either_order_comes_to_the_same
             worth(("complete", {"task": one, "result": "x"}), ("fail", {"task": other, "error": "x"}))
             == meetings.ONE_PLACE * usual
         )
+
+
+def test_some_meetings_are_of_three_calls_of_which_one_may_come_twice(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(pairs, "LOOKS_DRAWN", 0)
+    met = [group.callers for group in groups(pairs_with(monkeypatch, 1.0, "THREE"))]
+    three = [callers for callers in met if len(callers) == 3]
+    assert len(three) > len(met) // 2
+    twice = sum(len({(call.operation, repr(call.arguments)) for (call,) in callers}) < 3 for callers in three)
+    assert 0.35 < twice / len(three) < 0.8
+    assert {len(group.callers) for group in groups(pairs_with(monkeypatch, 0.0, "THREE"))} == {2}
+
+
+def test_who_leaves_each_waiter_to_the_other_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It takes two that wait, and what they wait for."""
+    monkeypatch.setattr(pairs, "THREE", 1.0)
+    compiled = load("background-tasks")
+    with adapted(TwoWaitersAreNone, compiled) as adapter:
+        faults = Faults(BrokenCalls(adapter))
+        pairs.search(compiled, adapter, 0, USUAL, after=lambda driver: None, faults=faults, at_once=["finish"])
+    assert faults.first is not None
+    assert faults.first.case.finding is not None
+
+
+def test_no_third_call_is_of_whoever_tests_beside_another_of_theirs() -> None:
+    job = load("job")
+    with adapted(Jobs, job) as adapter:
+        driver = Driver(job, adapter)
+        driver.make("register", {"type": "bash", "label": "x"})
+        drawn = driver.drawn("settle", random.Random(0))
+        assert drawn is not None
+        choosing = meetings.Meetings(job, list(pairs._pairs(job, adapter, {"settle"})), random.Random(0))
+        third = [choosing.third(driver, (("settle", drawn), ("list", {}))) for _ in range(60)]
+    assert {each[0] for each in third if each is not None} > {"list"}
+    assert "settle" not in {each[0] for each in third if each is not None}
 
 
 def _names(found: Iterable[meetings.Pair]) -> list[set[str]]:
