@@ -31,8 +31,8 @@ class Budget:
     stateful_steps: int = 30  # calls of each
     walks: int = 24  # and as many beside those, that take more for new and look less often
     walk_steps: int = 30  # calls of each
-    pairs: int = 110  # situations in which two calls are made at once, of all operations together
-    meetings: int = 4  # of two calls each, one after the other from such a situation
+    pairs: int = 110  # situations in which calls are made at once, of all operations together
+    meetings: int = 4  # of two calls each, or three, one after the other from such a situation
     calls_before: tuple[int, int] = (2, 7)  # least and most calls that lead to such a situation
     calls_after: int = 3  # calls that follow the pair
     draws: int = 8  # of arguments, of which one may do something

@@ -38,19 +38,13 @@ class Here(NamedTuple):
         return self.model.thawed(self.frozen)
 
 
-def matters(model: BaseModel, calls: Calls) -> bool:
-    """Return whether it matters to one call which of them comes first, or both change one thing."""
-    here = Here.of(model)
-    return clash(here, calls, [changes_of(here, each) for each in calls])
-
-
 def only_a_look_tells(model: BaseModel, one: Asked, other: Asked, look: Asked) -> bool:
-    """Return whether nothing but a look after one call tells that it came first: both are answered as if it had come later."""
-    first, apart, later = model.fork(), model.fork(), model.fork()
+    """Return whether nothing but a look after one call tells that it came before the other: it is answered as if it came after that."""
+    first, later = model.fork(), model.fork()
     with contextlib.suppress(Impossible, Restless):  # the model may be one that lacks a sentence
-        alone = (comes_to(apart, other), comes_to(first, one))
-        as_later = (comes_to(later, other), comes_to(later, one))
-        return alone == as_later and comes_to(first, look) != comes_to(later, look)
+        answered = comes_to(first, one)
+        comes_to(later, other)
+        return answered == comes_to(later, one) and comes_to(first, look) != comes_to(later, look)
     return False
 
 
@@ -88,7 +82,7 @@ def _came(here: Here, calls: Sequence[tuple[int, Asked]]) -> tuple[dict[int, str
 
 def _is_same(part: Any, other: Any) -> bool:
     """Return whether two parts of a state are the same, in whatever order they stand: that follows from the order of the calls."""
-    return part == other or (isinstance(part, tuple | frozenset) and Counter(part) == Counter(other))
+    return part == other or (isinstance(part, tuple) and Counter(part) == Counter(other))
 
 
 def comes_to(model: BaseModel, call: Asked) -> str:

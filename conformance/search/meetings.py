@@ -1,4 +1,4 @@
-"""Which two calls meet in a situation: of many that could, those that matter to each other and have met least.
+"""Which calls meet in a situation: of many that could, two that matter to each other and have met least; a third may join them.
 
 It matters which comes first where that changes what they give or leave behind, or where both change one record; and one may ask
 for the id that the other is about to be given.
@@ -11,7 +11,7 @@ import itertools
 import math
 import random
 from collections import Counter
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from typing import Any
 
 from conformance.judge import endless, kernel_facts
@@ -28,7 +28,7 @@ from statemachines.types import List, Ref, present
 CLASHING = 24.0  # as much as others those are worth in which one call makes a difference to the other, or both change one record
 # As much as others that make no difference to each other are those where both create something, for an id may be given twice; both add
 # to one thing, such as what an owner is told; or one operation changes two records: of what both write, one may be lost.
-ONE_PLACE = 12.0
+MAY_BE_LOST = 12.0
 TAKING = 32.0  # as much as others where one asks for the id that the other may be given
 GIVEN = 0.5  # of the calls are given all that was drawn
 DROPPED = 0.7  # of what may be left out is, in the others
@@ -37,14 +37,14 @@ CHANGED = 0.5  # of these are about what the first call changes beside its own r
 LIKE = 0.25  # and so many are about another record in the same state, of the same owner
 SEVERAL = 0.5  # of those that name several name others as well
 FORESEEN = 0.5  # of those of which one may choose an id while the other is given one: it chooses the one that looks as if it came next
-AGAIN = 0.5  # of the third calls are one of the two once more
+ONE_OF_BOTH = 0.5  # of the third calls are one of the two once more
 CANDIDATES = 10  # meetings that are tried on the model in a situation, of which one is made
 
 Pair = tuple[kernel.Operation, kernel.Operation]
 
 
 class Meetings:
-    """Chooses which two calls meet in a situation; knows how often which have met."""
+    """Chooses which calls meet in a situation; knows how often which have met."""
 
     def __init__(self, compiled: Compiled, pairs: Sequence[Pair], chooser: random.Random) -> None:
         self._entities = {each.name: python_name(each.collection) for each in compiled.kernel.entities}
@@ -63,11 +63,12 @@ class Meetings:
     ) -> Calls | None:
         """Return what two calls are made now; None where there are none.
 
-        They are of this pair where one of them shall wait (`waiting`), or where no other is wanted (`only`).
+        One of them is one that shall wait (`waiting`), if there is one. Where no other is wanted (`only`) they are of this pair, and about
+        two records if they are about any.
         """
         if driver.case.judge.unsure:
             return None
-        tried = [pair] if waiting or only else [pair, *self._chooser.choices(self._pairs, k=CANDIDATES - 1)]
+        tried = [pair] * CANDIDATES if only else [pair, *self._others(waiting)]
         here = Here.of(driver.case.judge.model)
         worth: list[tuple[tuple[float, Hashable], Calls]] = []
         for each in (each for each in tried if waiting or not self._shunned(driver, each)):
@@ -76,28 +77,53 @@ class Meetings:
                 worth += [(self._worth(driver, here, calls), calls)] if calls is not None else []
         if not worth:
             return None
-        (_, what), calls = max(worth, key=lambda each: each[0][0])
+        (_, what), calls = max(worth, key=lambda each: (only and self._are_of_two(each[1]), each[0][0]))
         self._met[what] += 1
         return calls
 
-    def third(self, driver: Driver, calls: Calls) -> Asked | None:
-        """Return a call that is made at once with two others: one of them once more, or one that meets it; None where it may not be.
+    def _others(self, waiting: Mapping[str, Any]) -> list[Pair]:
+        """Return some other pairs that may meet; such as have one that shall wait, if there is one."""
+        name = next(iter(waiting), None)
+        if name is None:
+            return self._chooser.choices(self._pairs, k=CANDIDATES - 1)
+        partners = self._chooser.choices(self._partners[name], k=CANDIDATES - 1)
+        return [(self._operations[name], each) for each in partners]
 
-        Of whoever tests there is one at most.
+    def third(self, driver: Driver, calls: Calls, waiting: Mapping[str, Any]) -> Asked | None:
+        """Return a call that is made at once with two others: one of them once more, or one that meets it; None where none may be made.
+
+        If one is `waiting`, another one waits beside it. Of whoever tests there is one at most.
         """
-        asked = one = self._chooser.choice(calls)
-        if self._chooser.random() >= AGAIN and one[0] in self._partners:
-            operation = self._chooser.choice(self._partners[one[0]])
-            drawn = self._without_some(operation, driver.drawn(operation.name, self._chooser))
-            if drawn is None or driver.faults.broken.shuns(operation.name):
-                return None
-            here = Here.of(driver.case.judge.model)
-            asked = (operation.name, self._about_the_same(here, one, (operation.name, drawn)))
-        three = (*calls, asked)
-        if sum(self._operations[name].control for name, _ in three) > 1:
+        waits = next((each for each in calls if each[0] in waiting), None)
+        one = waits or self._chooser.choice(calls)
+        if waits is not None or self._chooser.random() < ONE_OF_BOTH:
+            asked: Asked | None = one
+        else:
+            tested = any(self._operations[name].control for name, _ in calls)
+            partners = [each for each in self._partners[one[0]] if not (tested and each.control)]
+            asked = self._meeting(driver, one, self._chooser.choice(partners)) if partners else None
+        if asked is None or sum(self._operations[name].control for name, _ in (*calls, asked)) > 1:
             return None
-        astray = any(map(driver.astray, itertools.permutations(three)))
-        return None if astray or endless(driver.case.judge.lockstep, [[call] for call in three]) else asked
+        with contextlib.suppress(Impossible, Restless):  # the model may be one that lacks a sentence
+            three = (*calls, asked)
+            astray = any(map(driver.astray, itertools.permutations(three)))
+            return None if astray or endless(driver.case.judge.lockstep, [[call] for call in three]) else asked
+        return None
+
+    def _meeting(self, driver: Driver, one: Asked, operation: kernel.Operation) -> Asked | None:
+        """Return a call of an operation about what another call is about; None where there is none to make."""
+        if driver.faults.broken.shuns(operation.name):
+            return None
+        drawn = self._without_some(operation, driver.drawn(operation.name, self._chooser))
+        with contextlib.suppress(Impossible, Restless):
+            here = Here.of(driver.case.judge.model)
+            return None if drawn is None else (operation.name, self._about_the_same(here, one, (operation.name, drawn)))
+        return None
+
+    def _are_of_two(self, calls: Calls) -> bool:
+        """Return whether two calls of one operation are about two records."""
+        (operation, first), (_, second) = calls
+        return any(first.get(name) != second.get(name) for name, _, _ in self._situations.records_named[operation])
 
     def _shunned(self, driver: Driver, pair: Pair) -> bool:
         return any(driver.faults.broken.shuns(each.name) for each in pair)
@@ -167,18 +193,18 @@ class Meetings:
     def _worth(self, driver: Driver, here: Here, calls: Calls) -> tuple[float, Hashable]:
         """Return how much a meeting is worth now, and what it is: the operations, what they come to, and the records' states."""
         changes = [changes_of(here, each) for each in calls]
-        clashes = clash(here, calls, changes)
+        clashing = clash(here, calls, changes)
         taken = all(changes) and self._may_take(driver, here.model, calls)
         standing = Counter(self._standing(here.model, *each, does) for each, does in zip(calls, changes, strict=True))
-        what = (clashes, taken, frozenset(standing.items()))
+        what = (clashing, taken, frozenset(standing.items()))
         often = math.prod(usual(self._operations[name]) for name, _ in calls)
         worth = (
-            TAKING if taken else CLASHING if clashes else ONE_PLACE if self._write_one_place(calls, changes) else 1.0
+            TAKING if taken else CLASHING if clashing else MAY_BE_LOST if self._may_lose_one(calls, changes) else 1.0
         )
         return often * worth / (1 + self._met[what]), what
 
-    def _write_one_place(self, calls: Calls, changes: Sequence[Changes]) -> bool:
-        """Return whether both calls create something, add to one part of the state, or are the same and change something."""
+    def _may_lose_one(self, calls: Calls, changes: Sequence[Changes]) -> bool:
+        """Return whether both calls create something, add to one part of the state, or are of one operation and change something."""
         (one, _), (other, _) = calls
         first, second = changes
         alike = one == other or (one in self._creating and other in self._creating)

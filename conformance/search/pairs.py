@@ -1,7 +1,7 @@
-"""Any two calls at once: in a random situation two calls overlap, of any two operations; sooner or later everybody looks.
+"""Any two calls at once, or three: in a random situation calls overlap, of any operations; sooner or later everybody looks.
 
 A row makes calls at once where its source speaks of it. What nobody thought of comes here: a list beside a start,
-a cancel of all beside an ending, two endings of different jobs. Some order of the two calls, one after the other,
+a cancel of all beside an ending, two endings of different jobs. Some order of the calls, one after the other,
 has to explain what they gave, and whatever the observers see afterwards. Of what could be called in a situation the model
 tells what comes to most: calls of which each makes a difference to the other, and that seldom met so far.
 """
@@ -32,11 +32,11 @@ from statemachines.rows import WAIT
 CREATING = 4  # as often as others a situation has calls that create something
 WAITING_DRAWS = 4  # of arguments, to find some with which a call waits
 WAITING = 0.7  # of the pairs in which a call can wait are made where it does
-SAME = (
-    0.3  # as often as all others together come pairs of one operation with itself: what may be done once is done twice
-)
+# As often as all others together pairs are tried of one operation with itself: what may be done once is done twice.
+WITH_ITSELF = 0.3
 BOTH_CHANGE = 2  # as often as others pairs come that both change something
-THREE = 0.15  # of the meetings are of three calls: of two that wait each may be left to the other
+# Of the meetings are of three calls: of two that wait each may be left to the other. And the same where one of them waits.
+THREE, THREE_WHERE_ONE_WAITS = 0.1, 0.5
 LOOKED_BETWEEN = 0.5  # how often the observers look after a meeting that others follow
 # How often one of two callers looks right after its call, beside the other one: where only that tells that its call came first, or else.
 LOOKED_TO_TELL, LOOKED_BESIDE = 0.8, 0.3
@@ -46,6 +46,7 @@ FULL = 0.15  # of the situations begin with as many records as there may be, or 
 TIME_PASSES = 0.5  # of the cases end when time has passed, so that what is tried again, or leaves, has come about
 LAST_PLACE = 0.06  # of the situations have one place left, and two come for it
 MOST_FULL = 24  # records that may be there at most, for such a situation to be made: each costs a call or more
+MOST_LAST = 100  # the same where one place is left, of a system of which a call costs little
 
 
 def search(
@@ -68,7 +69,9 @@ def search(
     chooser.shuffle(pairs)
     meetings, instants = Meetings(compiled, pairs, chooser), instants_of(compiled)
     full = prefills(compiled, adapter.declaration, min(MOST_FULL, budget.prefilled))[1:]
-    last = one_place_left(compiled, adapter.declaration, min(MOST_FULL, budget.prefilled))
+    last = one_place_left(
+        compiled, adapter.declaration, min(MOST_FULL if adapter.costly else MOST_LAST, budget.prefilled)
+    )
     for index, pair in zip(range(first, first + budget.pairs), itertools.cycle(pairs), strict=False):
         if faults.over:
             break
@@ -77,10 +80,10 @@ def search(
         driver = Driver(compiled, adapter, budget, seed=case_seed(number, index), faults=faults)
         try:
             if last and chooser.random() < LAST_PLACE:
-                creation, begin = chooser.choice(last)
+                coming, begin = chooser.choice(last)
                 begin(driver)
                 before = driver.case.judge.model.fork()
-                met = _meet(driver, meetings, (creation, creation), {}, 1, chooser, only=True)
+                met = _meet(driver, meetings, (coming, coming), {}, 1, chooser, only=True)
             else:
                 if full and chooser.random() < FULL:
                     chooser.choice(full)(driver)
@@ -106,12 +109,11 @@ def _pairs(compiled: Compiled, adapter: Adapter, at_once: Collection[str]) -> li
     operations = [each for each in compiled.kernel.operations if not each.control or each.name in at_once]
     offered = [each for each in operations if adapter.offers(each.name)]
     every = itertools.combinations_with_replacement(offered, 2)
-    changing = [(one, other) for one, other in every if one.effects or other.effects]
-    found = [(one, other) for one, other in changing if not (one.control and other.control)]
-    same = [(one, other) for one, other in found if one is other]
+    found = [pair for pair in every if any(each.effects for each in pair) and not all(each.control for each in pair)]
+    alike = [(one, other) for one, other in found if one is other]
     apart = [(one, other) for one, other in found if one is not other]
-    apart += [(one, other) for one, other in apart if one.effects and other.effects for _ in range(BOTH_CHANGE - 1)]
-    return [*apart, *same * max(1, round(SAME * len(apart) / max(1, len(same))))]
+    apart += [pair for pair in apart if all(each.effects for each in pair) for _ in range(BOTH_CHANGE - 1)]
+    return [*apart, *alike * max(1, round(WITH_ITSELF * len(apart) / max(1, len(alike))))]
 
 
 def _situation(
@@ -152,12 +154,14 @@ def _meet(
 ) -> int:
     """Let two calls meet, or three, then others in what comes of it, so many times at most; return how many times.
 
-    They are of this pair alone where `only` that is wanted. The observers look at once or later, but always before anything else is done.
+    They are two of this pair alone where `only` that is wanted. The observers look at once or later, but always before anything else is done.
     """
     met, unseen = 0, list[dict[str, Any]]()
     while met < most and (calls := meetings.best(driver, pair, {} if met else waiting, only=only)) is not None:
+        waits = {name: given for name, given in waiting.items() if not met}
         met += 1
-        third = meetings.third(driver, calls) if chooser.random() < THREE else None
+        joins = not only and chooser.random() < (THREE_WHERE_ONE_WAITS if waits else THREE)
+        third = meetings.third(driver, calls, waits) if joins else None
         made = calls if third is None else (*calls, third)
         _at_once(driver, made, _look_beside(driver, calls, chooser) if third is None else None)
         unseen += [arguments for _, arguments in made]
@@ -175,22 +179,22 @@ def _look_beside(driver: Driver, calls: Calls, chooser: random.Random) -> tuple[
     What it has seen by then, the other call must not take back, however late that comes: mostly one looks where nothing else
     tells that its call came first. Of a system whose effects come later than its replies a look tells nothing yet.
     """
-    if driver.case.judge.lockstep.stepper.declaration.settles:
+    chance, lockstep = chooser.random(), driver.case.judge.lockstep
+    if chance >= LOOKED_TO_TELL or lockstep.stepper.declaration.settles:
         return None
     callers = (chooser.randrange(len(calls)) for _ in range(LOOKS_DRAWN))
     drawn = [(caller, look) for caller in callers if (look := driver.look_at(calls[caller][1], chooser)) is not None]
     model = driver.case.judge.model
-    tells = (
-        (caller, look) for caller, look in drawn if only_a_look_tells(model, calls[caller], calls[1 - caller], look)
-    )
-    telling = next(tells, None)
-    if not drawn or chooser.random() > (LOOKED_BESIDE if telling is None else LOOKED_TO_TELL):
+    telling = (each for each in drawn if only_a_look_tells(model, calls[each[0]], calls[1 - each[0]], each[1]))
+    chosen = next(telling, drawn[0] if drawn and chance < LOOKED_BESIDE else None)
+    if chosen is None:
         return None
-    caller, look = drawn[0] if telling is None else telling
+    caller, look = chosen
     one, other = calls[caller], calls[1 - caller]
-    if any(map(driver.astray, ((one, look, other), (one, other, look), (other, one, look)))):
-        return None
-    return None if endless(driver.case.judge.lockstep, [[one, look], [other]]) else (caller, look)
+    with contextlib.suppress(Impossible, Restless):  # the model may be one that lacks a sentence
+        astray = any(map(driver.astray, ((one, look, other), (one, other, look), (other, one, look))))
+        return None if astray or endless(lockstep, [[one, look], [other]]) else chosen
+    return None
 
 
 def _at_once(driver: Driver, calls: Sequence[Asked], look: tuple[int, Asked] | None) -> None:

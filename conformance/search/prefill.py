@@ -111,12 +111,30 @@ def prefills(compiled: Compiled, declaration: Declaration, most: int) -> list[Pr
 def one_place_left(compiled: Compiled, declaration: Declaration, most: int) -> list[tuple[kernel.Operation, Prefill]]:
     """Return what brings a system to where one more record may be created, and no other; with the operation that creates it.
 
-    There is one for each limit to how many there are at once, of up to so many.
+    Or to where one more may end before any leaves, and two are about to, with the operation that ends them. There is one for each
+    limit to how many there are at once, of up to so many.
     """
     source, model = _asked(compiled.kernel, declaration), compiled.model(declaration.limits, declaration.policies)
     created = dict.fromkeys(filter(None, (_creation(source, entity) for entity in source.entities)))
     rooms = ((name, _room(compiled, name, model.fork(), most)) for name in created)
-    return [(source.operation(name), _created(name, room - 1)) for name, room in rooms if room]
+    found = [(source.operation(name), _created(name, room - 1)) for name, room in rooms if room]
+    for entity in source.entities:
+        creation, ending, limit = _creation(source, entity), _ending(source, entity), _retained(entity, model)
+        if creation is not None and ending is not None and limit is not None and 0 < limit <= most:
+            found.append(
+                (ending, _in_turn(_filled(creation, ending, entity, limit - 1, apart=False), _created(creation, 2)))
+            )
+    return found
+
+
+def _in_turn(*begins: Prefill) -> Prefill:
+    """Begin in several ways, one after the other."""
+
+    def begin(driver: Any) -> None:
+        for each in begins:
+            each(driver)
+
+    return begin
 
 
 def _gathered(source: kernel.Kernel, entity: kernel.Entity, *, asked_about: bool) -> list[Prefill]:

@@ -76,18 +76,21 @@ def covers(row: Row, *clauses: str) -> bool:
 def may_tell(row: Row, finding: Finding, observes: Callable[[str], bool]) -> bool:
     """Return whether a row may fail by a fault: it is about it, or makes the calls at once that show it.
 
-    What only `observes` does not count beside calls that change something: fewer calls may show it as well.
+    It need not make those that change nothing, as `observes` tells: fewer calls may show it as well.
     """
-    at_once = finding.operation.split(BESIDE) if finding.kind == "order" else []
-    changing = [each for each in at_once if not observes(each)] or at_once
+    changing = [each for each in _at_once(finding) if not observes(each)]
     return is_about(row, finding) or any(changing and called.issuperset(changing) for called in calls_at_once(row))
 
 
 def is_about(row: Row, finding: Finding) -> bool:
     """Return whether a fault is what a row is about: of calls that no order explains, any clause of one of them."""
-    at_once = finding.operation.split(BESIDE) if finding.kind == "order" else []
-    called = any(within(word.text, f"operations.{operation}") for word in row.covers for operation in at_once)
+    called = any(within(word.text, f"operations.{operation}") for word in row.covers for operation in _at_once(finding))
     return called or covers(row, finding.clause, *finding.related)
+
+
+def _at_once(finding: Finding) -> list[str]:
+    """Return the operations of which calls at once show a fault; none of a fault that one caller shows."""
+    return finding.operation.split(BESIDE) if finding.kind == "order" else []
 
 
 def operations(row: Row, compiled: Compiled) -> list[str]:

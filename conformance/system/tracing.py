@@ -18,7 +18,7 @@ from typing import Any
 _LIBRARY = tuple(
     {sysconfig.get_paths()[key] for key in ("stdlib", "platstdlib", "purelib", "platlib")} | set(site.getsitepackages())
 )
-_KIT = tuple(  # whichever of it has been imported so far
+_KIT = tuple(  # of both packages, imported yet or not
     f"{Path(found.origin).parent}{os.sep}"
     for name in ("conformance", "statemachines")
     if (found := find_spec(name)) is not None and found.origin is not None

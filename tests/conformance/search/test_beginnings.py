@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from conformance.budget import USUAL
-from conformance.judge import BrokenCalls, Case, calls_of
+from conformance.judge import BrokenCalls, Case, History, calls_of
 from conformance.references.job import Jobs
 from conformance.references.job_delivery import Reply as JobReply
 from conformance.references.thread_job import ACTIVE, Reply, ThreadJobs
@@ -226,12 +226,27 @@ def test_who_lets_go_of_what_may_go_ends_nothing() -> None:
 def test_two_come_for_the_last_place(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(pairs, "LAST_PLACE", 1.0)
     monkeypatch.setattr(pairs, "LOOKS_DRAWN", 0)
+    monkeypatch.setattr(pairs, "THREE", 1.0)
     job, met = load("job"), list[list[str]]()
     with adapted(Jobs, job) as adapter:
         assert prefill.one_place_left(job, adapter.declaration, 10) == []
         few, faults = replace(USUAL, pairs=4), Faults(BrokenCalls(adapter))
         pairs.search(job, adapter, 0, few, after=lambda driver: met.append(first_at_once(driver.case)), faults=faults)
     assert met == [["register"] * 2] * 4
+
+
+def test_two_end_where_one_more_may_end_before_any_leaves(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(pairs, "LAST_PLACE", 1.0)
+    cases = searched(pairs.search, REFERENCE, 0, replace(USUAL, pairs=4))[1]
+    for case in cases:
+        at = next(number for number, event in enumerate(case.trace) if isinstance(event, History))
+        history = case.trace[at]
+        assert isinstance(history, History)
+        ended = [each for each in case.trace[:at] if isinstance(each, Observed) and each.operation == "finish"]
+        calls = [caller[0] for caller in history.callers]
+        assert (len(ended), [call.operation for call in calls]) == (19, ["finish", "finish"])
+        assert len({call.arguments["job"] for call in calls} - {call.arguments["job"] for call in ended}) == 2
+    assert len(cases) == 4
 
 
 def test_who_lets_both_have_the_last_place_is_found(monkeypatch: pytest.MonkeyPatch) -> None:

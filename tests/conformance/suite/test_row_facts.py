@@ -30,17 +30,18 @@ def test_a_fault_of_calls_at_once_is_what_a_row_about_one_of_them_is_about(
 
 
 @pytest.mark.parametrize(
-    ("operation", "told"),
+    ("kind", "operation", "told"),
     [
-        ("turn_boundary", True),
-        ("turn_boundary ∥ list_jobs", True),  # who looks on need not be there
-        ("turn_boundary ∥ finish", False),
-        ("list_jobs", False),
+        ("order", "turn_boundary", True),
+        ("order", "turn_boundary ∥ list_jobs", True),  # who looks on need not be there
+        ("order", "turn_boundary ∥ finish", False),
+        ("order", "list_jobs", False),
+        ("reply", "turn_boundary", False),  # one caller shows it
     ],
 )
-def test_a_row_that_makes_the_calls_at_once_of_a_fault_may_tell_it(operation: str, told: bool) -> None:
+def test_a_row_that_makes_the_calls_at_once_of_a_fault_may_tell_it(kind: str, operation: str, told: bool) -> None:
     compiled = thread_job()
-    finding = Finding("order", operation.partition(" ")[0], operation, "1", "2")
+    finding = Finding(kind, operation.partition(" ")[0], operation, "1", "2")
     row = compiled.lifecycle.rows["B4"]
     assert not is_about(row, finding)
     assert may_tell(row, finding, kernel_facts.of(compiled).observes) is told
