@@ -34,6 +34,7 @@ ONE_STEP = "a weak pass: the calls at once told of no point, so that each was on
 WEAK = (FROM_OUTSIDE, OTHER_ORDER, ONE_STEP)
 BUSY = "it was slow once, or the machine was busy; --call-limit says how long a call may take"
 NO_ANSWER = "no answer"  # what a call gave that did not come back
+NONE_SENT = "no signal"  # with which what calls at once gave ends, where signals may have been due
 EXIT_CONFORMS, EXIT_VIOLATES, EXIT_USAGE, EXIT_HARNESS, EXIT_UNKNOWN = 0, 1, 2, 3, 4
 EXIT_INTERRUPTED = 130  # as if SIGINT (2) had ended us
 

@@ -21,6 +21,7 @@ from conformance.judge.matching import comparable, permitted, required, silent, 
 from conformance.judge.observation import files
 from conformance.judge.step import Configuration, Stepper, in_each, noted
 from conformance.system import Declaration, each_answer, ordered_by_completion
+from conformance.verdict import NONE_SENT
 from statemachines.compile import Compiled
 from statemachines.model import BaseModel, Decision, Impossible, Outcome, Signal
 from statemachines.quiescence import reached, settled
@@ -354,7 +355,7 @@ class Lockstep:
         wanted, seen = "an order of the calls, one after the other, that gives these replies", history.summary
         if self.stepper.compiled.lifecycle.signals:
             wanted += " and signals"
-            seen += f"; {', '.join(map(said, map(comparable, history.signals))) or 'no signal'}"
+            seen += f"; {', '.join(map(said, map(comparable, history.signals))) or NONE_SENT}"
         return found, Finding("order", history.clause, operations, wanted, seen)
 
     def _refused_for_nothing(self, history: History) -> Finding | None:

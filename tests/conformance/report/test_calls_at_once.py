@@ -31,6 +31,12 @@ def test_each_call_is_told_with_what_it_gave_and_after_which_it_began_and_then_w
     ]
 
 
+def test_that_no_signal_came_is_told_where_some_may_have_been_due() -> None:
+    silent = replace(FOUND, played=tuple(replace(each, signals=()) for each in MADE), seen="message → null; no signal")
+    assert at_once_told(silent).split("\n")[-1] == "of all of them: no signal"
+    assert "of all of them" not in at_once_told(replace(silent, seen="message → null"))
+
+
 def test_one_caller_alone_and_calls_that_give_nothing_are_not_told() -> None:
     assert at_once_told(replace(FOUND, played=MADE[:1] + MADE[-1:])) == ""
     silent = [replace(each, gave="", signals=()) for each in MADE[1:5]]
