@@ -69,6 +69,8 @@ class Meetings:
         if driver.case.judge.unsure:
             return None
         tried = [pair] * CANDIDATES if only else [pair, *self._others(waiting)]
+        if not (only or waiting):
+            tried = [each for each in tried if self._comes(each)] or tried
         here = Here.of(driver.case.judge.model)
         worth: list[tuple[tuple[float, Hashable], Calls]] = []
         for each in (each for each in tried if waiting or not self._shunned(driver, each)):
@@ -80,6 +82,10 @@ class Meetings:
         (_, what), calls = max(worth, key=lambda each: (only and self._are_of_two(each[1]), each[0][0]))
         self._met[what] += 1
         return calls
+
+    def _comes(self, pair: Pair) -> bool:
+        """Return whether a pair comes now: calls about everything come seldom, and then count as much as others."""
+        return self._chooser.random() < math.prod(map(usual, pair))
 
     def _others(self, waiting: Mapping[str, Any]) -> list[Pair]:
         """Return some other pairs that may meet; such as have one that shall wait, if there is one."""
@@ -197,11 +203,10 @@ class Meetings:
         taken = all(changes) and self._may_take(driver, here.model, calls)
         standing = Counter(self._standing(here.model, *each, does) for each, does in zip(calls, changes, strict=True))
         what = (clashing, taken, frozenset(standing.items()))
-        often = math.prod(usual(self._operations[name]) for name, _ in calls)
         worth = (
             TAKING if taken else CLASHING if clashing else MAY_BE_LOST if self._may_lose_one(calls, changes) else 1.0
         )
-        return often * worth / (1 + self._met[what]), what
+        return worth / (1 + self._met[what]), what
 
     def _may_lose_one(self, calls: Calls, changes: Sequence[Changes]) -> bool:
         """Return whether both calls create something, add to one part of the state, or are of one operation and change something."""

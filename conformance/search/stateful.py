@@ -40,6 +40,7 @@ NOTHING = 0.08  # of the draws have nothing in each argument that may hold nothi
 EMPTY: tuple[Any, ...] = (0, "", [])  # and what is false
 MANY_UNKNOWN = 5  # ids that nobody has, in one list
 EACH_END = 6  # records of an entity, of the oldest and of the newest ones, that are looked at last of all
+LOOKED_WIDELY = 0.25  # of the looks of a caller beside another one are about anything
 # States that steps of its own may lead to after a call: the judge follows each of them at every look.
 MOST_REACHED = 128
 MOST_COST = 300  # configurations that one event is judged on, beyond which a search ends a case
@@ -306,7 +307,8 @@ class Driver:
             if not self.faults.broken.shuns(each.name)
             for chosen in self._about(each, arguments, {}, whole=True)
         ]
-        looks = [each for each in asked if not about.isdisjoint(map(repr, each[1].values()))] or asked
+        near = [each for each in asked if not about.isdisjoint(map(repr, each[1].values()))]
+        looks = near if near and chooser.random() > LOOKED_WIDELY else asked
         look = chooser.choice(looks) if looks else None
         return None if look is None or self.avoided(*look) else look
 

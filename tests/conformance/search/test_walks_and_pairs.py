@@ -32,6 +32,7 @@ from conformance.search.stateful import Driver
 from statemachines.compile import Compiled, load
 from statemachines.model import BaseModel, Impossible, Restless
 from statemachines.rows import Observed
+from tests.conformance.lifecycles import SUITES
 from tests.conformance.search.searching import searched, traces
 from tests.conformance.systems import REFERENCE, adapted, thread_job
 from tests.faulty.background_tasks.concurrency import TwoWaitersAreNone
@@ -625,6 +626,38 @@ def test_what_both_calls_write_may_be_lost_though_either_order_comes_to_the_same
             worth(("complete", {"task": one, "result": "x"}), ("fail", {"task": other, "error": "x"}))
             == meetings.MAY_BE_LOST * usual
         )
+
+
+def test_calls_about_everything_come_seldom_and_then_count_as_others_do() -> None:
+    compiled = load("local-agent")
+    operations = {each.name: each for each in compiled.kernel.operations}
+    choosing = meetings.Meetings(compiled, [], random.Random(0))
+    often = sum(choosing._comes((operations["kill_all"], operations["complete"])) for _ in range(1_000)) / 1_000
+    assert abs(often - ahead.SELDOM) < 0.05
+    with adapted(LocalAgents, compiled) as adapter:
+        driver = Driver(compiled, adapter)
+        driver.make("start_background_session", {"messages": [], "description": "x"})
+        model: Any = driver.case.judge.model
+        (task,) = model.tasks
+        calls: clashes.Calls = (("kill_all", {}), ("complete", {"task": task, "result": "x"}))
+        assert choosing._worth(driver, clashes.Here.of(model), calls)[0] == meetings.CLASHING
+
+
+def test_a_caller_beside_another_one_now_and_then_looks_at_anything(monkeypatch: pytest.MonkeyPatch) -> None:
+    compiled, chooser = load("background-tasks"), random.Random(0)
+    with adapted(SUITES["background-tasks"].reference, compiled) as adapter:
+        driver = Driver(compiled, adapter)
+        driver.make("spawn", {"label": "x"})
+
+        def looks() -> Counter[str]:
+            found = (
+                driver.look_at({"task": "task-1", "outcome": "completed", "text": "x"}, chooser) for _ in range(400)
+            )
+            return Counter(each[0] for each in found if each is not None)
+
+        assert looks().keys() >= {"peek", "has_completed", "list", "running_count"}
+        monkeypatch.setattr(stateful, "LOOKED_WIDELY", 0.0)
+        assert looks().keys() == {"peek"}
 
 
 def test_some_meetings_are_of_three_calls_of_which_one_may_come_twice(monkeypatch: pytest.MonkeyPatch) -> None:
