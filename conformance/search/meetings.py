@@ -68,12 +68,9 @@ class Meetings:
         """
         if driver.case.judge.unsure:
             return None
-        tried = [pair] * CANDIDATES if only else [pair, *self._others(waiting)]
-        if not (only or waiting):
-            tried = [each for each in tried if self._comes(each)] or tried
         here = Here.of(driver.case.judge.model)
         worth: list[tuple[tuple[float, Hashable], Calls]] = []
-        for each in (each for each in tried if waiting or not self._shunned(driver, each)):
+        for each in self._tried(driver, pair, waiting, only=only):
             with contextlib.suppress(Impossible, Restless):  # the model may be one that lacks a sentence
                 calls = self._possible(driver, here, each, waiting)
                 worth += [(self._worth(driver, here, calls), calls)] if calls is not None else []
@@ -87,13 +84,21 @@ class Meetings:
         """Return whether a pair comes now: calls about everything come seldom, and then count as much as others."""
         return self._chooser.random() < math.prod(map(usual, pair))
 
-    def _others(self, waiting: Mapping[str, Any]) -> list[Pair]:
-        """Return some other pairs that may meet; such as have one that shall wait, if there is one."""
+    def _tried(self, driver: Driver, pair: Pair, waiting: Mapping[str, Any], *, only: bool) -> list[Pair]:
+        """Return the pairs of which one meets: this one and some others, such as have one that shall wait, if there is one.
+
+        Whether an operation is shunned is asked once for each pair, for each time counts; and of one that waits it has been asked.
+        """
+        if only:
+            return [] if self._shunned(driver, pair) else [pair] * CANDIDATES
         name = next(iter(waiting), None)
         if name is None:
-            return self._chooser.choices(self._pairs, k=CANDIDATES - 1)
+            some = [pair, *self._chooser.choices(self._pairs, k=CANDIDATES - 1)]
+            coming = [each for each in some if self._comes(each)] or some
+            return [each for each in coming if not self._shunned(driver, each)]
         partners = self._chooser.choices(self._partners[name], k=CANDIDATES - 1)
-        return [(self._operations[name], each) for each in partners]
+        others = [(self._operations[name], each) for each in partners]
+        return [pair, *(each for each in others if not self._shunned(driver, each))]
 
     def third(self, driver: Driver, calls: Calls, waiting: Mapping[str, Any]) -> Asked | None:
         """Return a call that is made at once with two others: one of them once more, or one that meets it; None where none may be made.

@@ -69,9 +69,9 @@ def search(
     chooser.shuffle(pairs)
     meetings, instants = Meetings(compiled, pairs, chooser), instants_of(compiled)
     full = prefills(compiled, adapter.declaration, min(MOST_FULL, budget.prefilled))[1:]
-    last = one_place_left(
-        compiled, adapter.declaration, min(MOST_FULL if adapter.costly else MOST_LAST, budget.prefilled)
-    )
+    most = MOST_FULL if adapter.costly or adapter.declaration.settles else MOST_LAST
+    left = one_place_left(compiled, adapter.declaration, min(most, budget.prefilled))
+    last = [(coming, begin) for coming, begin in left if (coming, coming) in pairs]
     for index, pair in zip(range(first, first + budget.pairs), itertools.cycle(pairs), strict=False):
         if faults.over:
             break

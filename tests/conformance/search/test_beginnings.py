@@ -235,6 +235,35 @@ def test_two_come_for_the_last_place(monkeypatch: pytest.MonkeyPatch) -> None:
     assert met == [["register"] * 2] * 4
 
 
+def test_no_two_of_whoever_tests_come_for_the_last_place(monkeypatch: pytest.MonkeyPatch) -> None:
+    job, begun = load("job"), list[Driver]()
+    settle = next(each for each in job.kernel.operations if each.name == "settle")
+    monkeypatch.setattr(pairs, "LAST_PLACE", 1.0)
+    monkeypatch.setattr(pairs, "one_place_left", lambda *_: [(settle, begun.append)])
+    with adapted(Jobs, job) as adapter:
+        few, faults = replace(USUAL, pairs=4), Faults(BrokenCalls(adapter))
+        pairs.search(job, adapter, 0, few, after=lambda driver: None, faults=faults, at_once=["settle", "cancel"])
+    assert not begun
+
+
+@pytest.mark.parametrize(("words", "most"), [({}, 100), ({"settles": 1}, 24)])
+def test_few_places_are_filled_where_each_call_is_waited_for(
+    monkeypatch: pytest.MonkeyPatch, words: dict[str, Any], most: int
+) -> None:
+    filled: list[int] = []
+
+    def noting(_: Any, declared: Any, most: int) -> list[Any]:
+        filled.append(most)
+        return []
+
+    monkeypatch.setattr(pairs, "one_place_left", noting)
+    with adapted(REFERENCE) as adapter:
+        monkeypatch.setattr(adapter, "declaration", replace(adapter.declaration, **words))
+        faults = Faults(BrokenCalls(adapter))
+        pairs.search(thread_job(), adapter, 0, replace(USUAL, pairs=0), after=lambda driver: None, faults=faults)
+    assert filled == [most]
+
+
 def test_two_end_where_one_more_may_end_before_any_leaves(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(pairs, "LAST_PLACE", 1.0)
     cases = searched(pairs.search, REFERENCE, 0, replace(USUAL, pairs=4))[1]

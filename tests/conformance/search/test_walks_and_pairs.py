@@ -643,6 +643,31 @@ def test_calls_about_everything_come_seldom_and_then_count_as_others_do() -> Non
         assert choosing._worth(driver, clashes.Here.of(model), calls)[0] == meetings.CLASHING
 
 
+def test_no_call_meets_that_had_better_not_be_made_also_not_beside_one_that_waits(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    compiled, asked = load("background-tasks"), list[str]()
+    operations = {each.name: each for each in compiled.kernel.operations}
+    wait, spawn = operations["wait_for_completion"], operations["spawn"]
+    waiting: dict[str, dict[str, Any]] = {wait.name: {"timeout": 20}}
+
+    def shuns(_: BrokenCalls, name: str) -> bool:
+        asked.append(name)
+        return name == "finish"
+
+    with adapted(SUITES["background-tasks"].reference, compiled) as adapter:
+        driver = Driver(compiled, adapter)
+        chosen = meetings.Meetings(compiled, list(pairs._pairs(compiled, adapter, ())), random.Random(0))
+        monkeypatch.setattr(BrokenCalls, "shuns", shuns)
+        for _ in range(20):
+            tried = chosen._tried(driver, (wait, spawn), waiting, only=False)
+            assert tried[0] == (wait, spawn)
+            assert operations["finish"] not in {each for pair in tried for each in pair}
+        asked.clear()
+        assert chosen._tried(driver, (spawn, spawn), {}, only=True) == [(spawn, spawn)] * meetings.CANDIDATES
+        assert len(asked) <= 2, "each time that it is asked counts"
+
+
 def test_a_caller_beside_another_one_now_and_then_looks_at_anything(monkeypatch: pytest.MonkeyPatch) -> None:
     compiled, chooser = load("background-tasks"), random.Random(0)
     with adapted(SUITES["background-tasks"].reference, compiled) as adapter:
