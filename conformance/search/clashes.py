@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Collection, Hashable, Iterator, Sequence
 from typing import Any, NamedTuple, Self
 
-from statemachines.model import BaseModel, Impossible, Restless
+from statemachines.model import NOTHING, BaseModel, Impossible, Restless
 
 APART = 1000  # between the numbers of the records that one call creates and those of another: no call creates as many
 COUNTED = 3  # with which a frozen state begins: the time, how many records there were and have ended; what order calls came in tells of these
@@ -20,6 +20,13 @@ Calls = tuple[Asked, Asked]
 Changes = set[tuple[int, Hashable]]
 """The parts of a state that a call changes, by their place, each with the number of the record; ADDED for what is new there."""
 ADDED = None
+
+
+class Come(NamedTuple):
+    """What a call comes to: its answer, and what has to be told of it."""
+
+    answer: str
+    signals: tuple[str, ...]
 
 
 class Here(NamedTuple):
@@ -42,9 +49,23 @@ def only_a_look_tells(model: BaseModel, one: Asked, other: Asked, look: Asked) -
     """Return whether nothing but a look after one call tells that it came before the other: it is answered as if it came after that."""
     first, later = model.fork(), model.fork()
     with contextlib.suppress(Impossible, Restless):  # the model may be one that lacks a sentence
-        answered = comes_to(first, one)
+        answered = comes_to(first, one).answer
         comes_to(later, other)
-        return answered == comes_to(later, one) and comes_to(first, look) != comes_to(later, look)
+        return answered == comes_to(later, one).answer and comes_to(first, look) != comes_to(later, look)
+    return False
+
+
+def a_look_tells(model: BaseModel, one: Asked, other: Asked, look: Asked) -> bool:
+    """Return whether a look after one call tells of that call or of the other: it is answered otherwise before both, or between them.
+
+    Who has read before the calls, or is half done with one of them, gives what was once right.
+    """
+    before, between, after = model.fork(), model.fork(), model.fork()
+    with contextlib.suppress(Impossible, Restless):  # the model may be one that lacks a sentence
+        comes_to(between, one)
+        comes_to(after, other)
+        comes_to(after, one)
+        return len({comes_to(each, look).answer for each in (before, between, after)}) > 1
     return False
 
 
@@ -65,19 +86,22 @@ def changes_of(here: Here, call: Asked) -> Changes:
     return set(_changed(here.frozen, after.freeze()))
 
 
-def _came(here: Here, calls: Sequence[tuple[int, Asked]]) -> tuple[dict[int, str], tuple[Any, ...]]:
-    """Return what calls give one after the other, each by its number, and the state then.
+def _came(
+    here: Here, calls: Sequence[tuple[int, Asked]]
+) -> tuple[tuple[dict[int, str], Counter[str]], tuple[Any, ...]]:
+    """Return what calls give one after the other, each by its number, with the signals of all of them, and the state then.
 
     New records have numbers, and so ids, that go with their call: these follow from the order of the calls, and make no
     difference to anybody.
     """
     after: Any = here.again()
-    begun, found = after.serials, {}
+    begun, found, signals = after.serials, dict[int, str](), Counter[str]()
     for number, call in calls:
         after.serials = begun + number * APART
-        found[number] = comes_to(after, call)
+        found[number], sent = comes_to(after, call)
+        signals.update(sent)
     after.serials = begun
-    return found, after.freeze()
+    return (found, signals), after.freeze()
 
 
 def _is_same(part: Any, other: Any) -> bool:
@@ -85,13 +109,13 @@ def _is_same(part: Any, other: Any) -> bool:
     return part == other or (isinstance(part, tuple) and Counter(part) == Counter(other))
 
 
-def comes_to(model: BaseModel, call: Asked) -> str:
-    """Make a call on a model; return what it is answered."""
+def comes_to(model: BaseModel, call: Asked) -> Come:
+    """Make a call on a model; return what it comes to."""
     operation, arguments = call
     decision = model.decide(operation, arguments)
-    reply = model.do(operation, arguments).value if decision.accept else None
-    model.settle()
-    return f"{decision.accept} {decision.refuse} {reply}"
+    done = model.do(operation, arguments) if decision.accept else NOTHING
+    signals = (repr(signal) for each in (done, *model.settle()) for signal in (*each.signals, *each.again))
+    return Come(f"{decision.accept} {decision.refuse} {done.value}", tuple(signals))
 
 
 def _changed(before: tuple[Any, ...], after: tuple[Any, ...]) -> Iterator[tuple[int, Hashable]]:

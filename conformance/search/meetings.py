@@ -29,6 +29,8 @@ CLASHING = 24.0  # as much as others those are worth in which one call makes a d
 # As much as others that make no difference to each other are those where both create something, for an id may be given twice; both add
 # to one thing, such as what an owner is told; or one operation changes two records: of what both write, one may be lost.
 MAY_BE_LOST = 12.0
+# And so much those of which one changes nothing here, but does elsewhere: it may write back what it has read.
+WRITTEN_BACK = 4.0
 TAKING = 32.0  # as much as others where one asks for the id that the other may be given
 GIVEN = 0.5  # of the calls are given all that was drawn
 DROPPED = 0.7  # of what may be left out is, in the others
@@ -110,10 +112,8 @@ class Meetings:
         if waits is not None or self._chooser.random() < ONE_OF_BOTH:
             asked: Asked | None = one
         else:
-            tested = any(self._operations[name].control for name, _ in calls)
-            partners = [each for each in self._partners[one[0]] if not (tested and each.control)]
-            asked = self._meeting(driver, one, self._chooser.choice(partners)) if partners else None
-        if asked is None or sum(self._operations[name].control for name, _ in (*calls, asked)) > 1:
+            asked = self._meeting(driver, one, self._partners[one[0]])
+        if asked is None or self._tested(*calls, asked) > 1:
             return None
         with contextlib.suppress(Impossible, Restless):  # the model may be one that lacks a sentence
             three = (*calls, asked)
@@ -121,14 +121,27 @@ class Meetings:
             return None if astray or endless(driver.case.judge.lockstep, [[call] for call in three]) else asked
         return None
 
-    def _meeting(self, driver: Driver, one: Asked, operation: kernel.Operation) -> Asked | None:
-        """Return a call of an operation about what another call is about; None where there is none to make."""
-        if driver.faults.broken.shuns(operation.name):
+    def further(self, driver: Driver, calls: Calls) -> tuple[int, Asked] | None:
+        """Return which of two callers makes another call that changes something, and which: about what the other one is about."""
+        changing = [caller for caller, (name, _) in enumerate(calls) if self._operations[name].effects]
+        caller = self._chooser.choice(changing)
+        one = calls[1 - caller]
+        asked = self._meeting(driver, one, [each for each in self._partners[one[0]] if each.effects])
+        return None if asked is None or self._tested(*calls, asked) > 1 else (caller, asked)
+
+    def _tested(self, *calls: Asked) -> int:
+        """Return how many calls are of whoever tests."""
+        return sum(self._operations[name].control for name, _ in calls)
+
+    def _meeting(self, driver: Driver, one: Asked, operations: Sequence[kernel.Operation]) -> Asked | None:
+        """Return a call of one of these operations about what another call is about; None where there is none to make."""
+        chosen = self._chooser.choice(operations) if operations else None
+        if chosen is None or driver.faults.broken.shuns(chosen.name):
             return None
-        drawn = self._without_some(operation, driver.drawn(operation.name, self._chooser))
+        drawn = self._without_some(chosen, driver.drawn(chosen.name, self._chooser))
         with contextlib.suppress(Impossible, Restless):
             here = Here.of(driver.case.judge.model)
-            return None if drawn is None else (operation.name, self._about_the_same(here, one, (operation.name, drawn)))
+            return None if drawn is None else (chosen.name, self._about_the_same(here, one, (chosen.name, drawn)))
         return None
 
     def _are_of_two(self, calls: Calls) -> bool:
@@ -208,17 +221,21 @@ class Meetings:
         taken = all(changes) and self._may_take(driver, here.model, calls)
         standing = Counter(self._standing(here.model, *each, does) for each, does in zip(calls, changes, strict=True))
         what = (clashing, taken, frozenset(standing.items()))
-        worth = (
-            TAKING if taken else CLASHING if clashing else MAY_BE_LOST if self._may_lose_one(calls, changes) else 1.0
-        )
+        worth = TAKING if taken else CLASHING if clashing else self._lost(calls, changes)
         return worth / (1 + self._met[what]), what
 
-    def _may_lose_one(self, calls: Calls, changes: Sequence[Changes]) -> bool:
-        """Return whether both calls create something, add to one part of the state, or are of one operation and change something."""
+    def _lost(self, calls: Calls, changes: Sequence[Changes]) -> float:
+        """Return how much calls are worth of which the order makes no difference: what one of them writes the other may undo.
+
+        That is so where both create something, add to one part of the state, or are of one operation and change something; and where
+        one changes nothing here, but might elsewhere.
+        """
         (one, _), (other, _) = calls
-        first, second = changes
-        alike = one == other or (one in self._creating and other in self._creating)
-        return bool(first and second and (alike or first & second))
+        if all(changes):
+            creates = one in self._creating and other in self._creating
+            return MAY_BE_LOST if one == other or creates or changes[0] & changes[1] else 1.0
+        idle = [name for name, does in zip((one, other), changes, strict=True) if not does]
+        return WRITTEN_BACK if len(idle) == 1 and self._operations[idle[0]].effects else 1.0
 
     def _may_take(self, driver: Driver, model: BaseModel, calls: Calls) -> bool:
         """Return whether one call asks for the id that the other may be given meanwhile."""

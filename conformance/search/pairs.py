@@ -17,7 +17,7 @@ from typing import Any
 
 from conformance.budget import Budget
 from conformance.judge import CallFailed, case_seed, endless
-from conformance.search.clashes import Asked, Calls, comes_to, only_a_look_tells
+from conformance.search.clashes import Asked, Calls, a_look_tells, comes_to, only_a_look_tells
 from conformance.search.faults import Diverged, Faults
 from conformance.search.instants import Instants, instants_of
 from conformance.search.meetings import Meetings, Pair
@@ -41,6 +41,7 @@ LOOKED_BETWEEN = 0.5  # how often the observers look after a meeting that others
 # How often one of two callers looks right after its call, beside the other one: where only that tells that its call came first, or else.
 LOOKED_TO_TELL, LOOKED_BESIDE = 0.8, 0.3
 LOOKS_DRAWN = 4  # to find one that tells it
+GOES_ON = 0.12  # of two callers one makes another call that changes something, beside the other one: what that reads may be half of each
 TELLING_DRAWS = 6  # of calls that follow, of which one is made
 FULL = 0.15  # of the situations begin with as many records as there may be, or about as many
 TIME_PASSES = 0.5  # of the cases end when time has passed, so that what is tried again, or leaves, has come about
@@ -163,7 +164,7 @@ def _meet(
         joins = not only and chooser.random() < (THREE_WHERE_ONE_WAITS if waits else THREE)
         third = meetings.third(driver, calls, waits) if joins else None
         made = calls if third is None else (*calls, third)
-        _at_once(driver, made, _look_beside(driver, calls, chooser) if third is None else None)
+        _at_once(driver, made, _beside(driver, meetings, calls, chooser) if third is None else None)
         unseen += [arguments for _, arguments in made]
         if chooser.random() < LOOKED_BETWEEN:
             driver.observe(*unseen)
@@ -173,34 +174,47 @@ def _meet(
     return met
 
 
+def _beside(driver: Driver, meetings: Meetings, calls: Calls, chooser: random.Random) -> tuple[int, Asked] | None:
+    """Return which of two callers makes another call as soon as its own is over, beside the other one, and which; None where none does."""
+    chosen = meetings.further(driver, calls) if chooser.random() < GOES_ON else _look_beside(driver, calls, chooser)
+    if chosen is None:
+        return None
+    caller, then = chosen
+    one, other = calls[caller], calls[1 - caller]
+    with contextlib.suppress(Impossible, Restless):  # the model may be one that lacks a sentence
+        astray = any(map(driver.astray, ((one, then, other), (one, other, then), (other, one, then))))
+        return None if astray or endless(driver.case.judge.lockstep, [[one, then], [other]]) else chosen
+    return None
+
+
 def _look_beside(driver: Driver, calls: Calls, chooser: random.Random) -> tuple[int, Asked] | None:
     """Return which of two callers looks at what it is about, as soon as its call is over, and how; None where none shall, or can.
 
     What it has seen by then, the other call must not take back, however late that comes: mostly one looks where nothing else
-    tells that its call came first. Of a system whose effects come later than its replies a look tells nothing yet.
+    tells that its call came first. And it must not see less than its own call, or one that was over by then, has done: of the looks, it is
+    one that tells of that, or what the other one asks as well. Of a system whose effects come later than its replies a look tells nothing yet.
     """
-    chance, lockstep = chooser.random(), driver.case.judge.lockstep
-    if chance >= LOOKED_TO_TELL or lockstep.stepper.declaration.settles:
+    chance = chooser.random()
+    if chance >= LOOKED_TO_TELL or driver.case.judge.lockstep.stepper.declaration.settles:
         return None
     callers = (chooser.randrange(len(calls)) for _ in range(LOOKS_DRAWN))
     drawn = [(caller, look) for caller in callers if (look := driver.look_at(calls[caller][1], chooser)) is not None]
-    model = driver.case.judge.model
-    telling = (each for each in drawn if only_a_look_tells(model, calls[each[0]], calls[1 - each[0]], each[1]))
-    chosen = next(telling, drawn[0] if drawn and chance < LOOKED_BESIDE else None)
-    if chosen is None:
-        return None
-    caller, look = chosen
-    one, other = calls[caller], calls[1 - caller]
-    with contextlib.suppress(Impossible, Restless):  # the model may be one that lacks a sentence
-        astray = any(map(driver.astray, ((one, look, other), (one, other, look), (other, one, look))))
-        return None if astray or endless(lockstep, [[one, look], [other]]) else chosen
-    return None
+    asked = [(caller, calls[1 - caller]) for caller in (0, 1) if driver.is_look(calls[1 - caller][0])]
+
+    def said_by(tells: Callable[..., bool], looks: Sequence[tuple[int, Asked]]) -> tuple[int, Asked] | None:
+        model = driver.case.judge.model
+        return next((each for each in looks if tells(model, calls[each[0]], calls[1 - each[0]], each[1])), None)
+
+    chosen = said_by(only_a_look_tells, drawn) or said_by(a_look_tells, asked)
+    if chosen is not None or chance >= LOOKED_BESIDE:
+        return chosen
+    return said_by(a_look_tells, drawn) or next(iter(drawn), None)
 
 
-def _at_once(driver: Driver, calls: Sequence[Asked], look: tuple[int, Asked] | None) -> None:
-    """Make calls at once; one of the callers may look after its own."""
+def _at_once(driver: Driver, calls: Sequence[Asked], then: tuple[int, Asked] | None) -> None:
+    """Make calls at once; one of the callers may make another one after its own."""
     wanted = [
-        [call, *([look[1]] if look is not None and look[0] == caller else [])] for caller, call in enumerate(calls)
+        [call, *([then[1]] if then is not None and then[0] == caller else [])] for caller, call in enumerate(calls)
     ]
     bodies = [partial(_in_turn, driver, each) for each in wanted]
     try:

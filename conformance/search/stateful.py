@@ -298,6 +298,10 @@ class Driver:
         """
         self._look_at(calls, self.gone.came_or_left(), whole=False)
 
+    def is_look(self, operation: str) -> bool:
+        """Return whether an operation only shows something, and may be called."""
+        return any(each.name == operation for each in self._observers) and not self.faults.broken.shuns(operation)
+
     def look_at(self, arguments: dict[str, Any], chooser: random.Random) -> tuple[str, dict[str, Any]] | None:
         """Draw a look that tells of what a call with these arguments is about; None where there is none to be made."""
         about = {repr(each) for each in arguments.values()}

@@ -20,8 +20,8 @@ class RunningTool(JobTool):
 
     @property
     def now(self) -> int:
-        """The instant in milliseconds."""
-        return int(time.time() * 1000) + int(self.state["now"])
+        """The instant in milliseconds, by a clock that all processes share and nobody sets."""
+        return int(time.monotonic() * 1000) + int(self.state["now"])
 
 
 class EarlyTool(RunningTool):

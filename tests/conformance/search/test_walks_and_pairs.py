@@ -308,6 +308,24 @@ def test_a_look_after_a_call_tells_that_it_came_first_where_no_answer_does() -> 
     assert clashes.only_a_look_tells(model, abort, start, status)
     assert not clashes.only_a_look_tells(model, abort, start, progress), "it looks the same either way"
     assert not clashes.only_a_look_tells(model, start, abort, status), "the start is refused if it comes later"
+    assert clashes.a_look_tells(model, start, abort, status), "and then it has to be seen aborted"
+    assert not clashes.a_look_tells(model, start, abort, ("status", {"task": "task-2"}))
+    batch = ("batch_status", {"batch": "b"})
+    create = ("create_task", {"label": "x", "batch": "b"})
+    assert clashes.a_look_tells(model, create, batch, batch), (
+        "who has created a task sees it, though another one looked before"
+    )
+    assert not clashes.a_look_tells(model, batch, create, status)
+
+
+def test_a_signal_that_only_one_order_brings_matters() -> None:
+    """Who no longer listens is told of no summary that comes later; what is left behind is the same either way."""
+    model = load("task-progress").model({}, {})
+    for name, given in (("create_task", {"label": "x"}), ("start", {"task": "task-1"}), ("subscribe", {"on": True})):
+        model.do(name, given)
+    summary = ("summarize", {"task": "task-1", "text": "x"})
+    assert matter(model, (summary, ("subscribe", {"on": False})))
+    assert not matter(model, (summary, ("subscribe", {"on": True})))
 
 
 @pytest.mark.parametrize(
@@ -626,6 +644,11 @@ def test_what_both_calls_write_may_be_lost_though_either_order_comes_to_the_same
             worth(("complete", {"task": one, "result": "x"}), ("fail", {"task": other, "error": "x"}))
             == meetings.MAY_BE_LOST * usual
         )
+        model.do("retain", {"task": one})
+        here = clashes.Here.of(model)
+        again = worth(("retain", {"task": one}), ("queue_message", {"task": one, "text": "x"}))
+        assert again == meetings.WRITTEN_BACK * usual, "who retains it once more may write back what it has read"
+        assert worth(("get", {"task": one}), ("queue_message", {"task": other, "text": "x"})) == usual
 
 
 def test_calls_about_everything_come_seldom_and_then_count_as_others_do() -> None:
@@ -773,7 +796,7 @@ def pairs_with(monkeypatch: pytest.MonkeyPatch, value: float, *names: str) -> li
 
 def test_one_of_two_callers_looks_beside_the_other_one(monkeypatch: pytest.MonkeyPatch) -> None:
     def callers(share: float) -> set[int]:
-        cases = pairs_with(monkeypatch, share, "LOOKED_BESIDE", "LOOKED_TO_TELL")
+        cases = pairs_with(monkeypatch, share, "LOOKED_BESIDE", "LOOKED_TO_TELL", "GOES_ON")
         return {len(calls) for group in groups(cases) for calls in group.callers}
 
     assert callers(1.0) == {1, 2}
@@ -803,6 +826,46 @@ def test_who_came_first_looks_beside_the_other_where_only_that_tells_it(monkeypa
             assert 0.4 < found[caller, "status"] / 200 < pairs.LOOKED_TO_TELL, (
                 "much more often than not, of the looks that are drawn"
             )
+
+
+def test_now_and_then_a_caller_goes_on_with_another_call_that_changes_something(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Who looks through one thing after the other meets two changes: what it has read then was never there at once."""
+    compiled, chooser = load("task-progress"), random.Random(0)
+    with adapted(TaskProgress, compiled) as adapter:
+        driver = Driver(compiled, adapter)
+        driver.make("create_task", {"label": "x", "batch": "b"})
+        driver.make("start", {"task": "task-1"})
+        chosen = meetings.Meetings(compiled, list(pairs._pairs(compiled, adapter, ())), chooser)
+        calls = (("batch_status", {"batch": "b"}), ("create_task", {"label": "x", "batch": "b"}))
+
+        def beside(share: float) -> Counter[Any]:
+            monkeypatch.setattr(pairs, "GOES_ON", share)
+            monkeypatch.setattr(pairs, "LOOKED_TO_TELL", 0.0)
+            found = (pairs._beside(driver, chosen, calls, chooser) for _ in range(100))
+            return Counter(None if each is None else (each[0], each[1][0]) for each in found)
+
+        went_on = beside(1.0)
+        assert {caller for caller, _ in filter(None, went_on)} == {1}, "it is the one that changes something"
+        assert {operation for _, operation in filter(None, went_on)} > {"finish", "abort", "create_task"}
+        assert went_on[None] < 20
+        calls = (("abort", {"task": "task-1"}), ("finish", {"task": "task-1", "outcome": "failed"}))
+        assert beside(1.0).keys().isdisjoint({(caller, look) for caller in (0, 1) for look in ("progress", "status")})
+        assert beside(0.0).keys() == {None}
+
+
+def test_who_calls_beside_one_that_looks_looks_at_the_same_after_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It shall not be given what the other one has read before."""
+    compiled, chooser = load("task-progress"), random.Random(0)
+    monkeypatch.setattr(pairs, "GOES_ON", 0.0)
+    monkeypatch.setattr(stateful, "LOOKED_WIDELY", 0.0)
+    with adapted(TaskProgress, compiled) as adapter:
+        driver = Driver(compiled, adapter)
+        chosen = meetings.Meetings(compiled, list(pairs._pairs(compiled, adapter, ())), chooser)
+        calls = (("batch_status", {"batch": "b"}), ("create_task", {"label": "x", "batch": "b"}))
+        found = [pairs._beside(driver, chosen, calls, chooser) for _ in range(100)]
+        assert 60 < found.count((1, calls[0])) < 95
 
 
 def test_two_calls_meet_where_there_are_as_many_records_as_there_may_be(monkeypatch: pytest.MonkeyPatch) -> None:
