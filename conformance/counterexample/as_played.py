@@ -66,7 +66,7 @@ def _call(step: int, caller: int, call: Observed, signals: Sequence[Signal]) -> 
 def _gave(call: Observed) -> str:
     if call.refused is not None:
         return f"refused {_cut(call.refused)}"
-    if call.began and not call.ended:
+    if call.is_open:
         return NO_ANSWER
     if call.malformed:
         return _cut(call.malformed)

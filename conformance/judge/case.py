@@ -312,7 +312,7 @@ class Case:
 
     def _beside_others(self, call: Observed, calls: list[Observed]) -> Observed:
         """Make a call at once with others; whether its reply is compared, the order decides that explains it."""
-        calls.append(call)  # before the answer: a call that never comes back was made as well
+        calls.append(replace(call, began=next(self._clock)))  # a call that never comes back was made as well
         call = self._until_now(self._observation.call(self._made(call)))
         calls[-1] = call
         return call

@@ -224,8 +224,13 @@ def _searched(stepper: Stepper, start: Configuration, history: History) -> Expla
 
 
 def longest(stepper: Stepper, start: Configuration, history: History) -> tuple[int, ...]:
-    """Return the most calls, by their places among all, that some order explains one after the other, in that order."""
-    return _Linearization(stepper, history.calls, history.signals, start).longest(start)
+    """Return the most calls, by their places among all, that some order explains one after the other, in that order.
+
+    None of them is one that never came back: it gave nothing that could be explained.
+    """
+    places = [place for place, call in enumerate(history.calls) if not call.is_open]
+    calls = [history.calls[place] for place in places]
+    return tuple(places[each] for each in _Linearization(stepper, calls, history.signals, start).longest(start))
 
 
 class _Linearization(NextSteps):

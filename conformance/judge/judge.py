@@ -1,4 +1,7 @@
-"""The judge of a case: lockstep, and what explains a divergence: a clause left out, or a choice not followed."""
+"""The judge of a case: lockstep, and what explains a divergence: a clause left out, or a choice not followed.
+
+One idea: what is held of a divergence.
+"""
 
 from __future__ import annotations
 
@@ -190,10 +193,20 @@ class Judge:
         """Judge the case again where the system need not do what a clause says; None where that explains no more, or so many steps are made."""
         try:
             loose = self._past.again(self._past.left_out, deviating=[*self.deviating, path], until=until)
-            explained = loose is not None and self._past.explained(loose, self._past.event) is None and not loose.capped
+            if loose is None:
+                return None
+            loose.stepper.tells = not self._is_open
+            explained = self._past.explained(loose, self._past.event) is None and not loose.capped
         except Restless:
             return None
+        loose.stepper.tells = False
         return loose if explained else None
+
+    @property
+    def _is_open(self) -> bool:
+        """Whether the spec leaves open what some of the calls do that have to be explained."""
+        calls = (call for call in calls_of(self._past.event) if call.operation != "wait")
+        return any(self.lockstep.decision(call.operation, call.arguments).idle for call in calls)
 
     def _leavable(self, finding: Finding, *, only_spoken_of: bool = False) -> list[str]:
         """List clauses that may have been left out: those that the finding speaks of, those at work now, then before, then any of time.

@@ -94,7 +94,8 @@ class Stepper:
 
     `told` are the instants at which something may have been done that nothing told of at the time; None where nobody asks.
     `partial` tells that time could have passed in more ways than were looked at. `unasked` counts what steps of the system's own
-    led to since an event began, and `passed` the ways in which time has passed since then. `nodes` counts the steps of searches for orders, of
+    led to since an event began, and `passed` the ways in which time has passed since then. `tells`: what a call gives is not explained by that
+    the spec leaves open what it does. `nodes` counts the steps of searches for orders, of
     which there are at most `most_nodes`.
     """
 
@@ -117,6 +118,7 @@ class Stepper:
         self.unasked = self.passed = 0
         self.each_as: Sequence[type[BaseModel]] = ()  # of calls at once each may be judged by another of these models
         self.nodes, self.most_nodes = 0, math.inf
+        self.tells = False
         late = not (declaration.settles or declaration.rests)
         self._late = " (if it comes later, declare `settles`)" if late else ""
 
@@ -282,6 +284,8 @@ class Stepper:
         if call.refused is not None:
             return self._refused(decision, call)
         if decision.idle:
+            if self.tells and call.given:
+                raise Contradiction(cannot_be(NO_WAY, call))
             return [Outcome(None, (), decision.may)]
         if not decision.accept:
             raise Contradiction(self._wrongly_accepted(decision, call))

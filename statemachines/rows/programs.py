@@ -98,6 +98,11 @@ class Observed:
         return self.within or (self.at, self.at + (self.arguments["ms"] if self.operation == "wait" else self.elapsed))
 
     @property
+    def is_open(self) -> bool:
+        """Whether it was made beside others and has never come back: it hung, or crashed."""
+        return self.began > 0 and not self.ended
+
+    @property
     def given(self) -> Any:
         """Return the reply; None where it is not compared."""
         return self.reply if self.compared and self.reply is not model.ANYTHING else None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from typing import Any
 
 import pytest
@@ -9,6 +10,7 @@ import pytest
 from conformance.budget import USUAL
 from conformance.counterexample.as_played import FIRST_MADE, MOST_MADE, as_played, partly_explained
 from conformance.judge import Finding, History
+from conformance.references.thread_job import ACTIVE, Reply, ThreadJobs
 from conformance.suite import Run
 from conformance.system import Declaration
 from conformance.verdict import NO_ANSWER, Verdict
@@ -44,6 +46,34 @@ def test_an_order_that_explains_everything_is_found() -> None:
 def test_what_ended_before_another_began_comes_before_it_in_any_order() -> None:
     one_by_one = History(((started("a", "job-1", 3, 4),), (started("b", "job-2", 1, 2),)))
     assert told(one_by_one) == (1, 0)
+
+
+def test_a_call_that_never_came_back_is_in_no_order() -> None:
+    """It has a place, and gave nothing: nothing can be compared with it."""
+    crashed = Observed("list_jobs", {"thread": "t1"}, began=5)
+    wrong = Observed("list_jobs", {"thread": "t1"}, [], began=6, ended=8)
+    assert told(History(((crashed,), (wrong,), (started("a", "job-1", 3, 4),)))) == (2,)
+
+
+class OneListIsStaleAndAnotherCrashes(ThreadJobs):
+    """Of a thread in which a job has failed the first list lacks when, and the others do not come back."""
+
+    listed = 0
+
+    def list_jobs(self, thread: str, statuses: Collection[str] = ACTIVE) -> list[Reply]:
+        found = super().list_jobs(thread, statuses)
+        if not any(each["status"] == "failed" for each in found):
+            return found
+        self.listed += 1
+        if self.listed > 1:
+            raise KeyError("gone")
+        return [each | {"completed_at": None} for each in found]
+
+
+def test_a_crash_beside_a_wrong_list_is_told() -> None:
+    found = shown(OneListIsStaleAndAnotherCrashes, "X58")
+    assert "KeyError" in found.seen
+    assert NO_ANSWER in {made.gave for made in found.played}
 
 
 def test_of_one_call_after_another_and_after_what_is_not_explained_nothing_is_told() -> None:

@@ -276,6 +276,25 @@ def test_a_reply_may_be_nothing_but_the_id_of_a_new_record() -> None:
         assert case.finding is None
 
 
+class TellsAgain(REFERENCE):
+    """Each attempt says that it has told the job."""
+
+    def emit(self, thread: str, job: str) -> bool:
+        super().emit(thread, job)
+        return True
+
+
+def test_what_was_given_is_not_laid_to_a_clause_without_which_anything_may_be_given() -> None:
+    """Without a retention the job might have left, and what an attempt to tell it gives then is open: that says nothing of it."""
+    with adapted(TellsAgain) as adapter:
+        case = Case(thread_job(), adapter)
+        job = start_of(case, "c1")().given["job_id"]
+        case.call("finish", {"job": job, "outcome": "completed", "payload": "x"})
+        for _ in range(2):
+            case.call("emit", {"thread": "t1", "job": job})
+        assert [each.clause for each in case.faults] == ["operations.emit.gives"]
+
+
 @pytest.mark.parametrize(("system", "ms"), [(Kept, 5), (Kept, 12), (Kept, 20), (GoneSoon, 5), (GoneSoon, 12)])
 def test_a_reply_need_have_no_form_where_in_some_way_nothing_follows_from_it(system: type, ms: int) -> None:
     with adapted(system, KEPT) as adapter:
