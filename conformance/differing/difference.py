@@ -34,7 +34,6 @@ class Part:
 
     configurations  in how many the two were compared; 0 where both have one and the same model
     whole           these are all of the small scope
-    looked          calls were looked for, and not only judged again
     """
 
     changes: tuple[SpecChange, ...]
@@ -42,7 +41,6 @@ class Part:
     witnesses: tuple[Witness, ...]
     configurations: int
     whole: bool
-    looked: bool = False
 
     @property
     def level(self) -> Level:
@@ -76,7 +74,7 @@ class SpecDiff:
     """All that two revisions say otherwise.
 
     parts    the changes of rules, as far apart as they can be looked at
-    whole    all of them together
+    together all of them, looked at as one
     aside    changes that no system sees: words for people, the scope of searches, invariants
     rows     the rows that are not the same, each with what was done to it
     apart    why these cannot be called two revisions of one life cycle; empty where they can
@@ -86,7 +84,7 @@ class SpecDiff:
     old: Spec
     new: Spec
     parts: Sequence[Part]
-    whole: Part
+    together: Part
     aside: Sequence[SpecChange]
     rows: Sequence[tuple[str, RowChange]]
     apart: str = ""
@@ -95,7 +93,7 @@ class SpecDiff:
     @property
     def grade(self) -> Grade:
         """What becomes of systems, all in all."""
-        return "breaking" if self.strange else self.whole.grade
+        return "breaking" if self.strange else self.together.grade
 
     @property
     def exit(self) -> int:
@@ -115,14 +113,16 @@ def differing(old: Spec, new: Spec, told: Callable[[int, int], object] = lambda 
     rules = [each for each in found if each.kind not in ("words", "aside")]
     made = groups_alone(old.tree, new.tree, rules)
     if len(made) == 1:
-        whole = _part(tuple(rules), old.compiled, new.compiled, told)
-        return SpecDiff(old, new, (whole,), whole, aside, rows, apart)
+        together = _part(tuple(rules), old.compiled, new.compiled, told)
+        return SpecDiff(old, new, (together,), together, aside, rows, apart)
     parts = [_part(each.changes, old.compiled, each.compiled, told) for each in made]
     alike = (
-        part for part, each in zip(parts, made, strict=True) if part.looked and not touched(each.compiled, new.compiled)
+        part
+        for part, each in zip(parts, made, strict=True)
+        if part.configurations and not touched(each.compiled, new.compiled)
     )
-    whole = _part(tuple(rules), old.compiled, new.compiled, told, parts, next(alike, None))
-    return SpecDiff(old, new, parts, whole, aside, rows, apart)
+    together = _part(tuple(rules), old.compiled, new.compiled, told, parts, next(alike, None))
+    return SpecDiff(old, new, parts, together, aside, rows, apart)
 
 
 def _part(
@@ -155,7 +155,7 @@ def _part(
         if change.kind == "level" and not found.witnesses:
             _note_level(found, revisions, change)
     witnesses = tuple(found.witnesses[each] for each in BOTH if each in found.witnesses)
-    return Part(made, tuple(facts(old, new)), witnesses, found.configurations, found.whole, found.configurations > 0)
+    return Part(made, tuple(facts(old, new)), witnesses, found.configurations, found.whole)
 
 
 def _note_level(found: ToldApart, revisions: Revisions, change: SpecChange) -> None:

@@ -8,6 +8,7 @@ from typing import Any, Final, Literal
 
 from statemachines.compare import values_of
 from statemachines.compile import Compiled
+from statemachines.explore import bounds_of
 from statemachines.kernel import Kernel, Operation, Parameter
 from statemachines.lifecycle import Level
 from statemachines.types import Enum, List, Optional, RecordType, Ref, Text, Type, present
@@ -103,20 +104,16 @@ def _of_argument(old: Compiled, new: Compiled, name: str, one: Parameter, other:
     if (one.default is None) != (other.default is None):
         after = other.default is not None
         yield Fact(LESS if after else MORE, f"{said} may {'' if after else 'no longer '}be left out")
-    before, now = ((_numbers(side, name, one.name), each.type) for side, each in ((old, one), (new, other)))
+    before, now = (
+        (bounds_of(side, side.lifecycle.operations[name].takes[one.name]), each.type)
+        for side, each in ((old, one), (new, other))
+    )
     for wider in _wider_range(before[0], now[0]) or _wider(old.kernel, new.kernel, before[1], now[1]):
         words = {
             "less": f"{said} may have values that it could not have before",
             "more": f"{said} does not have some values any more",
         }
         yield Fact((wider,), words[wider])
-
-
-def _numbers(compiled: Compiled, operation: str, name: str) -> tuple[int, int] | None:
-    """Return from where to where the numbers of an argument go; None where nothing is said of it."""
-    use = compiled.lifecycle.operations[operation].takes[name]
-    declared = compiled.lifecycle.types.get(use.name.text)
-    return use.bounds or (declared.bounds if declared is not None and declared.kind == "range" else None)
 
 
 def _wider_range(one: tuple[int, int] | None, other: tuple[int, int] | None) -> list[Direction]:

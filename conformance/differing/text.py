@@ -24,7 +24,7 @@ def as_page(found: SpecDiff) -> Iterator[str]:
     yield f"{old.called}, revision {old.compiled.lifecycle.version}  →  {new.called}, revision {new.compiled.lifecycle.version}"
     if found.apart:
         yield found.apart
-    yield f"{_graded(found.grade, found.whole)}: {_MEANS[found.grade]}."
+    yield f"{_graded(found.grade, found.together)}: {_MEANS[found.grade]}."
     if found.parts:
         yield ""
         yield from (f"  {_graded(part.grade, part):<22}{_named(part)}" for part in _worst_first(found))
@@ -32,10 +32,10 @@ def as_page(found: SpecDiff) -> Iterator[str]:
     for part in _worst_first(found):
         yield ""
         yield from _told(part, found)
-    if len(found.parts) > 1 and found.grade != max(found.parts, key=lambda each: -_ORDER.index(each.grade)).grade:
+    if len(found.parts) > 1 and found.grade != _worst_first(found)[0].grade:
         yield ""
         yield f"--- {found.grade}: all of them together"
-        yield from _shown(found.whole, found)
+        yield from _shown(found.together, found)
 
 
 def _worst_first(found: SpecDiff) -> list[Part]:
@@ -127,9 +127,9 @@ def as_plain(found: SpecDiff) -> dict[str, Any]:
         "new": new,
         "apart": found.apart,
         "class": found.grade,
-        "level": found.whole.level,
-        "configurations": found.whole.configurations,
-        "whole_scope": found.whole.whole,
+        "level": found.together.level,
+        "configurations": found.together.configurations,
+        "whole_scope": found.together.whole,
         "changes": [_part(each) for each in found.parts],
         "not_seen": [_change(each) for each in found.aside],
         "rows": [{"row": name, "does": does} for name, does in found.rows],

@@ -71,7 +71,7 @@ class Witness:
 
 @dataclass(slots=True)
 class ToldApart:
-    """The shortest calls for each direction, and in how many configurations they were looked for, and whether that were all."""
+    """The shortest calls each way; in how many configurations they were looked for, whether that were all, and whether the models differ."""
 
     witnesses: dict[Direction, Witness] = field(default_factory=dict)
     configurations: int = 0

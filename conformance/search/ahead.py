@@ -13,12 +13,12 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from conformance.search.gathering import lets_go
-from conformance.search.instants import TIMER, Instants, instants_of
 from conformance.search.records import Story, named_by
 from conformance.search.situations import Situation, Situations
 from conformance.search.stateful import MOST_FIRED, WAITS, Driver, fires_soon
 from conformance.system import MOVED
 from statemachines import kernel
+from statemachines.explore import TIMER, Instants, instants_of
 from statemachines.model import BaseModel, Impossible, Restless
 from statemachines.rows import WAIT
 

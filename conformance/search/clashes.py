@@ -22,8 +22,8 @@ Changes = set[tuple[int, Hashable]]
 ADDED = None
 
 
-class Come(NamedTuple):
-    """What a call comes to: its answer, and what has to be told of it."""
+class WhatCame(NamedTuple):
+    """What a call comes to: its answer, and the signals that it has to send."""
 
     answer: str
     signals: tuple[str, ...]
@@ -46,12 +46,12 @@ class Here(NamedTuple):
 
 
 def only_a_look_tells(model: BaseModel, one: Asked, other: Asked, look: Asked) -> bool:
-    """Return whether nothing but a look after one call tells that it came before the other: it is answered as if it came after that."""
+    """Return whether who makes one call knows only by a look after it that it came before the other: either way it is answered alike."""
     first, later = model.fork(), model.fork()
     with contextlib.suppress(Impossible, Restless):  # the model may be one that lacks a sentence
         answered = comes_to(first, one).answer
         comes_to(later, other)
-        return answered == comes_to(later, one).answer and comes_to(first, look) != comes_to(later, look)
+        return answered == comes_to(later, one).answer and comes_to(first, look).answer != comes_to(later, look).answer
     return False
 
 
@@ -109,13 +109,13 @@ def _is_same(part: Any, other: Any) -> bool:
     return part == other or (isinstance(part, tuple) and Counter(part) == Counter(other))
 
 
-def comes_to(model: BaseModel, call: Asked) -> Come:
+def comes_to(model: BaseModel, call: Asked) -> WhatCame:
     """Make a call on a model; return what it comes to."""
     operation, arguments = call
     decision = model.decide(operation, arguments)
     done = model.do(operation, arguments) if decision.accept else NOTHING
-    signals = (repr(signal) for each in (done, *model.settle()) for signal in (*each.signals, *each.again))
-    return Come(f"{decision.accept} {decision.refuse} {done.value}", tuple(signals))
+    signals = (repr(signal) for each in (done, *model.settle()) for signal in each.signals)
+    return WhatCame(f"{decision.accept} {decision.refuse} {done.value}", tuple(signals))
 
 
 def _changed(before: tuple[Any, ...], after: tuple[Any, ...]) -> Iterator[tuple[int, Hashable]]:

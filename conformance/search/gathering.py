@@ -15,8 +15,9 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
-from conformance.search.instants import Instants
+from conformance.search.clashes import Asked
 from statemachines import kernel
+from statemachines.explore import Instants
 from statemachines.expression import python_name
 from statemachines.model import BaseModel, Impossible, Restless
 from statemachines.rows import WAIT
@@ -36,8 +37,6 @@ TIMES_IN_A_ROW = 2  # times before something may change
 MOST_WAITS = 6  # until it has left
 WAYS_TRIED = 8  # in which it may come
 DRAWN = 12  # arguments that are tried for a call, to find some with which it is accepted
-
-_Asked = tuple[str, dict[str, Any]]  # an operation, and what it is called with
 
 
 def gathered(source: kernel.Kernel, creations: Sequence[str], entity: kernel.Entity) -> Callable[[Any], None]:
@@ -172,7 +171,7 @@ class _Bringing:
 
     def ways_after(
         self, settings: Sequence[str], creations: Sequence[str]
-    ) -> Iterator[tuple[_Asked | None, list[_Asked]]]:
+    ) -> Iterator[tuple[Asked | None, list[Asked]]]:
         """Walk ways that begin with a creation, each with what is called once before it; None for nothing."""
         model = self.driver.case.judge.model
         draws = [(name, self.driver.draws_for(model, name, self.chooser)) for name in settings]
@@ -184,10 +183,10 @@ class _Bringing:
                 if way:
                     yield before, way
 
-    def way(self, start: BaseModel, creations: Sequence[str], most: int = MOST_TRIED) -> list[_Asked]:
+    def way(self, start: BaseModel, creations: Sequence[str], most: int = MOST_TRIED) -> list[Asked]:
         """Return calls that bring a new record to one of the states, the shortest way that is found; none where none is."""
         names = [each.name for each in self.source.operations if each.effects and self.driver.offers(each.name)]
-        waiting: deque[tuple[Any, list[_Asked]]] = deque([(start.freeze(), [])])
+        waiting: deque[tuple[Any, list[Asked]]] = deque([(start.freeze(), [])])
         known, tries, before = {start.freeze()}, 0, self.newest(start, self.entity)
         while waiting and tries < most:
             frozen, way = waiting.popleft()
@@ -205,7 +204,7 @@ class _Bringing:
                     waiting.append((then, longer))
         return []
 
-    def brought(self, way: list[_Asked]) -> int:
+    def brought(self, way: list[Asked]) -> int:
         """Make the calls of a way once more, as far as they are accepted; return how many were made."""
         before = self.newest(self.driver.case.judge.model, self.entity)
         for place, (name, given) in enumerate(way):
@@ -271,7 +270,7 @@ def _what_is_done(about: Sequence[str], chooser: random.Random) -> list[str]:
     return chooser.sample(about, chooser.randint(1, len(about)))
 
 
-def _given(way: Sequence[_Asked]) -> int:
+def _given(way: Sequence[Asked]) -> int:
     """Return how many arguments of the calls of a way say something."""
     return sum(bool(value) for _, arguments in way for value in arguments.values()) if way else -1
 

@@ -29,8 +29,8 @@ CLASHING = 24.0  # as much as others those are worth in which one call makes a d
 # As much as others that make no difference to each other are those where both create something, for an id may be given twice; both add
 # to one thing, such as what an owner is told; or one operation changes two records: of what both write, one may be lost.
 MAY_BE_LOST = 12.0
-# And so much those of which one changes nothing here, but does elsewhere: it may write back what it has read.
-WRITTEN_BACK = 4.0
+# And so much those of which one changes nothing here, but does elsewhere: it may write back what it has read, or take back what it has done.
+TO_NO_EFFECT = 4.0
 TAKING = 32.0  # as much as others where one asks for the id that the other may be given
 GIVEN = 0.5  # of the calls are given all that was drawn
 DROPPED = 0.7  # of what may be left out is, in the others
@@ -228,14 +228,16 @@ class Meetings:
         """Return how much calls are worth of which the order makes no difference: what one of them writes the other may undo.
 
         That is so where both create something, add to one part of the state, or are of one operation and change something; and where
-        one changes nothing here, but might elsewhere.
+        one changes nothing here, but does elsewhere, and the other one changes something or only looks.
         """
         (one, _), (other, _) = calls
         if all(changes):
             creates = one in self._creating and other in self._creating
             return MAY_BE_LOST if one == other or creates or changes[0] & changes[1] else 1.0
-        idle = [name for name, does in zip((one, other), changes, strict=True) if not does]
-        return WRITTEN_BACK if len(idle) == 1 and self._operations[idle[0]].effects else 1.0
+        in_vain = [
+            not does and bool(self._operations[name].effects) for (name, _), does in zip(calls, changes, strict=True)
+        ]
+        return TO_NO_EFFECT if in_vain.count(True) == 1 else 1.0
 
     def _may_take(self, driver: Driver, model: BaseModel, calls: Calls) -> bool:
         """Return whether one call asks for the id that the other may be given meanwhile."""

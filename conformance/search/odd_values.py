@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import unicodedata
 from collections.abc import Sequence
 from functools import lru_cache
 from typing import Any
@@ -193,4 +194,12 @@ def _twins(name: str) -> Sequence[str]:
         f"{name}\0x",
         f"{name[:-1]}*",
         f"{name[:-1]}%",
+        *_taken_for_one(name),
     )
+
+
+def _taken_for_one(name: str) -> Sequence[str]:
+    """Return other names that are the same number, or the same letters in another form of Unicode."""
+    numbers = [name.lstrip("0") or "0", f"0{name}", f"{name}.0"] if name.isascii() and name.isdigit() else []
+    forms = [unicodedata.normalize(form, name) for form in ("NFC", "NFD", "NFKC")]
+    return [each for each in dict.fromkeys((*numbers, *forms)) if each != name]

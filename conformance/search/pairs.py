@@ -19,31 +19,36 @@ from conformance.budget import Budget
 from conformance.judge import CallFailed, case_seed, endless
 from conformance.search.clashes import Asked, Calls, a_look_tells, comes_to, only_a_look_tells
 from conformance.search.faults import Diverged, Faults
-from conformance.search.instants import Instants, instants_of
 from conformance.search.meetings import Meetings, Pair
 from conformance.search.prefill import one_place_left, prefills
 from conformance.search.stateful import Driver
 from conformance.system import MOVED, Adapter
 from statemachines import kernel
 from statemachines.compile import Compiled
+from statemachines.explore import Instants, instants_of
 from statemachines.model import BaseModel, Impossible, Restless
 from statemachines.rows import WAIT
 
 CREATING = 4  # as often as others a situation has calls that create something
 WAITING_DRAWS = 4  # of arguments, to find some with which a call waits
 WAITING = 0.7  # of the pairs in which a call can wait are made where it does
-# As often as all others together pairs are tried of one operation with itself: what may be done once is done twice.
+# So often as all others together pairs are tried of one operation with itself: what may be done once is done twice.
 WITH_ITSELF = 0.3
 BOTH_CHANGE = 2  # as often as others pairs come that both change something
 # Of the meetings are of three calls: of two that wait each may be left to the other. And the same where one of them waits.
 THREE, THREE_WHERE_ONE_WAITS = 0.1, 0.5
 LOOKED_BETWEEN = 0.5  # how often the observers look after a meeting that others follow
-# How often one of two callers looks right after its call, beside the other one: where only that tells that its call came first, or else.
+# How often one of two callers looks right after its call, beside the other one: where only that tells it that its call came first, or the
+# other one asks the same; and elsewhere.
 LOOKED_TO_TELL, LOOKED_BESIDE = 0.8, 0.3
 LOOKS_DRAWN = 4  # to find one that tells it
-GOES_ON = 0.12  # of two callers one makes another call that changes something, beside the other one: what that reads may be half of each
+# How often one of two callers makes another call that changes something, beside the other one; and where that only looks: what it reads may be
+# half of each.
+GOES_ON, GOES_ON_BESIDE_A_LOOK = 0.12, 0.4
 TELLING_DRAWS = 6  # of calls that follow, of which one is made
 FULL = 0.15  # of the situations begin with as many records as there may be, or about as many
+# Of the calls that lead to a meeting come after a while, of so many milliseconds: what is counted from now is not what is counted from then.
+A_WHILE_PASSES, A_WHILE = 0.15, (1, 7, 30)
 TIME_PASSES = 0.5  # of the cases end when time has passed, so that what is tried again, or leaves, has come about
 LAST_PLACE = 0.06  # of the situations have one place left, and two come for it
 MOST_FULL = 24  # records that may be there at most, for such a situation to be made: each costs a call or more
@@ -126,9 +131,12 @@ def _situation(
         each.name for each in offered if any(isinstance(does, kernel.Create) for does in kernel.walk(each.effects))
     }
     names = [each.name for each in offered for _ in range(CREATING if each.name in creating else 1)]
+    passes = driver.case.adapter.declaration.clock in MOVED
     for _ in range(chooser.randint(*calls)):
         if until():
             return
+        if passes and chooser.random() < A_WHILE_PASSES:
+            driver.made(WAIT, {"ms": chooser.choice(A_WHILE)})
         _made(driver, chooser.choice(names), chooser)
 
 
@@ -176,7 +184,8 @@ def _meet(
 
 def _beside(driver: Driver, meetings: Meetings, calls: Calls, chooser: random.Random) -> tuple[int, Asked] | None:
     """Return which of two callers makes another call as soon as its own is over, beside the other one, and which; None where none does."""
-    chosen = meetings.further(driver, calls) if chooser.random() < GOES_ON else _look_beside(driver, calls, chooser)
+    share = GOES_ON_BESIDE_A_LOOK if any(driver.is_look(name) for name, _ in calls) else GOES_ON
+    chosen = meetings.further(driver, calls) if chooser.random() < share else _look_beside(driver, calls, chooser)
     if chosen is None:
         return None
     caller, then = chosen
@@ -190,8 +199,8 @@ def _beside(driver: Driver, meetings: Meetings, calls: Calls, chooser: random.Ra
 def _look_beside(driver: Driver, calls: Calls, chooser: random.Random) -> tuple[int, Asked] | None:
     """Return which of two callers looks at what it is about, as soon as its call is over, and how; None where none shall, or can.
 
-    What it has seen by then, the other call must not take back, however late that comes: mostly one looks where nothing else
-    tells that its call came first. And it must not see less than its own call, or one that was over by then, has done: of the looks, it is
+    What it has seen by then, the other call must not take back, however late that comes: mostly one looks where its answer does
+    not tell that its call came first. And it must not see less than its own call, or one that was over by then, has done: of the looks, it is
     one that tells of that, or what the other one asks as well. Of a system whose effects come later than its replies a look tells nothing yet.
     """
     chance = chooser.random()

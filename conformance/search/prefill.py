@@ -24,11 +24,10 @@ from conformance.search.gathering import (
     grown_old,
     is_accepted,
 )
-from conformance.search.instants import instants_of
 from conformance.system import MOVED, UNLIMITED, Declaration
 from statemachines import kernel
 from statemachines.compile import Compiled
-from statemachines.explore import choosers
+from statemachines.explore import choosers, instants_of
 from statemachines.expression import Const, Var, python_name
 from statemachines.model import ABSENT, BaseModel
 from statemachines.rows import WAIT
@@ -39,8 +38,8 @@ MANY_CREATED = (60, 60, 60, 130)
 MANY_ENDED = (30, 30, 66)
 MANY_CALLS = (60, 60, 130)  # of one operation about one record: mostly so many, seldom more
 TWICE = 2  # calls of it change something before it is called so often
-FAR = 3  # times a retention limit, the same
-HALF = 0.5
+FAR = 3  # times a retention limit, that many records have ended
+MADE_ALIKE = 0.5  # of the crowds are of records that were created by one call, made again and again
 EARLIER = (1, 7, 1000)  # milliseconds until a case begins that is set up
 SET = (1, 1, 2)  # operations that are called then
 ROOM_TRIES = 4  # arguments of an operation that are tried to make room for another record
@@ -252,7 +251,7 @@ def _crowd(creation: str, many: Sequence[int], others: Sequence[str]) -> Prefill
 
 def _one_way(driver: Any, operation: str, chooser: random.Random) -> Mapping[str, Any] | None:
     """Return arguments with which an operation is called for all records of a case; None where each has others, by the chooser."""
-    given: Mapping[str, Any] | None = driver.drawn(operation, chooser) if chooser.random() < HALF else None
+    given: Mapping[str, Any] | None = driver.drawn(operation, chooser) if chooser.random() < MADE_ALIKE else None
     return given if given is not None and driver.enabled(operation, given) else None
 
 

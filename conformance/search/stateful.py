@@ -139,7 +139,7 @@ class Driver:
         return next((value for group in groups for value in group if isinstance(value, str)), None)
 
     def avoided(self, operation: str, arguments: dict[str, Any]) -> bool:
-        """Return whether the spec leaves open what a call would do here."""
+        """Return whether the spec leaves open what a call would do here, or whether it comes back."""
         return self.case.judge.lockstep.avoids(operation, arguments)
 
     def enabled(self, operation: str, arguments: dict[str, Any]) -> bool:

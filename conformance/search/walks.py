@@ -1,8 +1,8 @@
 """Walks that the model steers: long cases, each call chosen for what no case has come to yet.
 
 Every so often a walk goes a way that was planned, or a call is made for no reason, or once more, or the last few many times over.
-Each walk prefers other operations, and leaves out other arguments that may be left out; four of ten begin with a registry that is
-nearly full, or too full, or crowded.
+Each walk prefers other operations, and leaves out other arguments that may be left out; nearly half begin with a registry that is
+nearly full, or too full, or crowded, or in which records have grown old.
 What counts as new is a narrow choice for half of the walks. The others take it widely, and count for themselves: where more is told apart,
 each of it is come to less often. One idea: the walk.
 """
@@ -42,6 +42,7 @@ SELDOM_LOOKS = 0.2  # how often one does that takes widely what is new
 WIDE_FROM = CASES_OF_A_SEED // 2  # the number of the first walk that takes widely what is new: no other has it
 SET_UP = 0.25  # of the walks begin when some time has passed, and something that is about no record was called
 ONCE_MORE = 0.05  # of the steps are the last call once more, a millisecond later: what was noted of the first one must not be overwritten
+MUCH_LATER = 0.5  # of these come when most of the time has passed until something comes of the first one: the second must not put that off
 AS_PLANNED = 0.12  # of the steps are ways that were planned, of several calls each
 THEN_WAITS = 0.5  # of those are followed by a wait, so that what comes of them shows, and as many of these by another
 
@@ -149,10 +150,16 @@ class SteeredWalk:
                 return
 
     def _go_again(self) -> None:
-        """Make the last call that is no wait once more, when some time has passed."""
+        """Make the last call that is no wait once more, a moment later, or most of the time until something comes; then the rest passes."""
         last = next((each for each in reversed(self._made) if each.operation != WAIT), None)
-        if last is not None and WAIT in self._ahead.names and self._made_on(WAIT, {"ms": 1}):
-            self._made_on(last.operation, last.arguments)
+        if last is None or WAIT not in self._ahead.names:
+            return
+        until = [*self._ahead.instants.coming(self._driver.case.judge.model)]
+        coming = self._chooser.choice(until) if until and self._chooser.random() < MUCH_LATER else 0
+        much = 2 * coming // 3
+        again = self._made_on(WAIT, {"ms": much or 1}) and self._made_on(last.operation, last.arguments)
+        if again and much:
+            self._made_on(WAIT, {"ms": coming - much + 1})
 
     def _play(self, calls: Sequence[Intended], *, anew: bool = False) -> None:
         """Make calls, as far as they can be made; `anew` with other names than those that the case has given by now."""

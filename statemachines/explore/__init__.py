@@ -19,6 +19,7 @@ from statemachines.explore.candidates import (
 from statemachines.explore.explorer import Exploration, Violation, explore
 from statemachines.explore.guards import Guard
 from statemachines.explore.influence import Influence
+from statemachines.explore.instants import TIMER, Instants, instants_of
 from statemachines.explore.messages import MessageFacts
 from statemachines.explore.sentences import walked
 from statemachines.explore.small_scope import SmallScope, leave_out, scopes

@@ -106,13 +106,13 @@ def test_an_answer_that_is_another_one_is_breaking_and_shown_both_ways(tmp_path:
 def test_what_was_left_open_and_is_not_any_more_is_tightening(tmp_path: Path) -> None:
     found = difference(tmp_path, ("otherwise: unchanged", "otherwise: refused over"))
     assert found.grade == "tightening"
-    assert [each.direction for each in found.whole.witnesses] == ["less"]
+    assert [each.direction for each in found.together.witnesses] == ["less"]
 
 
 def test_what_is_left_open_is_loosening(tmp_path: Path) -> None:
     found = difference(tmp_path, ("otherwise: refused over", "otherwise: unchanged"))
     assert found.grade == "loosening"
-    assert [each.direction for each in found.whole.witnesses] == ["more"]
+    assert [each.direction for each in found.together.witnesses] == ["more"]
 
 
 def test_changes_that_need_each_other_are_one_and_others_stand_alone(tmp_path: Path) -> None:
@@ -145,10 +145,10 @@ def test_each_part_of_a_difference_has_a_class_of_its_own(tmp_path: Path) -> Non
 
 def test_a_default_of_a_limit_counts_for_those_who_declare_none_and_shows_with_small_limits(tmp_path: Path) -> None:
     found = difference(tmp_path, ("default: 9", "default: 7"))
-    (fact,) = found.whole.facts
+    (fact,) = found.together.facts
     assert fact.words.startswith("whoever declares no kept has to keep to 7, and not to 9")
     assert found.grade == "breaking"
-    assert "kept is 2 in place of 9, and 1 in place of 7" in found.whole.witnesses[0].words
+    assert "kept is 2 in place of 9, and 1 in place of 7" in found.together.witnesses[0].words
 
 
 @pytest.mark.parametrize(
@@ -191,7 +191,7 @@ def test_whoever_waits_is_told_how_far_a_comparison_has_come(tmp_path: Path) -> 
 def test_a_level_that_falls_is_shown_by_who_does_not_follow_the_clause(tmp_path: Path) -> None:
     found = difference(tmp_path, ("entities:", "should: [operations.finish.set.errand.thanked]\nentities:"))
     assert found.grade == "loosening"
-    assert last_call(found.whole, "more").startswith("last = look(")
+    assert last_call(found.together, "more").startswith("last = look(")
 
 
 def test_rows_and_words_alone_are_the_same_and_named(tmp_path: Path) -> None:
@@ -207,6 +207,46 @@ def test_a_difference_that_nobody_sees_is_the_same_as_far_as_was_compared(tmp_pa
     found = difference(tmp_path, ("going: dropped\n", "going: dropped\n    set: {errand.thanked: errand.thanked}\n"))
     assert found.grade == "same"
     assert "No difference was found in the whole small scope" in "\n".join(as_page(found))
+
+
+TIMED = """
+lifecycle: doors
+version: 1
+about: A door is opened, and is looked at.
+limits:
+  open_for: {default: 50}
+entities:
+  Door:
+    id: minted
+    fields: {opened_at: {type: time, default: now}}
+define:
+  is_open(door): now < door.opened_at + limits.open_for
+operations:
+  open:
+    about: A door is opened.
+    create:
+      Door: {opened_at: now}
+    gives: {id: door.id}
+  look:
+    about: Whether it is open.
+    takes: {door: Door}
+    gives: {open: is_open(door)}
+matrix: {}
+"""
+
+
+@pytest.mark.parametrize("back", [False, True])
+def test_an_instant_that_only_one_revision_knows_is_waited_for(tmp_path: Path, *, back: bool) -> None:
+    """Nothing in either model is due then: only who asks just then sees a difference."""
+    change = (
+        "now < door.opened_at + limits.open_for",
+        "(now < door.opened_at + limits.open_for || now > door.opened_at + 600000)",
+    )
+    new = TIMED.replace(*change)
+    both = [spec(tmp_path, "old.yaml", TIMED), spec(tmp_path, "new.yaml", new)]
+    found = differing(*(reversed(both) if back else both))
+    assert found.grade == "breaking"
+    assert "wait(600001)" in found.together.witnesses[0].row
 
 
 NOTE = "  Note:\n    fields: {text: {one of: [kind, curt]}}\noperations:\n"
@@ -238,7 +278,7 @@ def test_an_entity_of_one_revision_alone_is_compared(
         text = text.replace(before, after)
     both = [spec(tmp_path, "old.yaml", RULES), spec(tmp_path, "new.yaml", text)]
     found = differing(*(reversed(both) if back else both))
-    assert (found.apart, found.whole.looked) == ("", True)
+    assert (found.apart, found.together.configurations > 0) == ("", True)
 
 
 def test_another_name_alone_is_the_same(tmp_path: Path) -> None:

@@ -50,7 +50,7 @@ matrix:
 
 
 def ways(found: SpecDiff) -> list[str]:
-    return sorted(each.direction for each in found.whole.witnesses)
+    return sorted(each.direction for each in found.together.witnesses)
 
 
 @pytest.mark.parametrize(("before", "after"), [("<= 500", "<= 501"), ("<= 500", "< 500"), ("<= 500", "<= 900")])
@@ -65,7 +65,7 @@ def test_a_limit_that_no_small_scope_comes_to_is_small_where_what_counts_towards
 ) -> None:
     found = difference(tmp_path, ("l.state == taken", "l.active"), old=POST)
     assert (found.grade, ways(found)) == ("breaking", ["less", "more"])
-    assert {each.words for each in found.whole.witnesses} == {"waiting is 1"}
+    assert {each.words for each in found.together.witnesses} == {"waiting is 1"}
 
 
 def test_what_only_comes_after_many_calls_is_seen_in_the_rows_of_either(tmp_path: Path) -> None:

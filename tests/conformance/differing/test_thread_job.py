@@ -261,6 +261,6 @@ def test_what_becomes_of_systems(
     monkeypatch.chdir(tmp_path)
     found = edited(edits)
     assert found.grade == grade
-    shows = {each.direction for each in found.whole.witnesses if each.level == found.whole.level}
+    shows = {each.direction for each in found.together.witnesses if each.level == found.together.level}
     wanted = {"breaking": {"less", "more"}, "tightening": {"less"}, "loosening": {"more"}, "same": set()}[grade]
     assert shows == (wanted if shown else set())

@@ -100,6 +100,8 @@ def test_each_type_of_text_has_odd_values_of_its_own() -> None:
     assert odd_values(job, Optional(Text("Owner")), [None, "new", "alice"]) == ["", *WORDS, *twins]
     assert odd_values(job, Optional(Text("Owner")), ["new", "", *WORDS, *twins, "alice"]) == []
     assert odd_values(job, Optional(Text("Owner")), ["new"]) == ["", *WORDS]
+    assert {"7", "007.0"} <= {*odd_values(job, Optional(Text("Owner")), ["new", "007"])}, "one number in other digits"
+    assert "\xe9x" in odd_values(job, Optional(Text("Owner")), ["new", "e\u0301x"]), "the same letters in another form"
     assert "0c1" in odd_values(thread_job, Text("ToolCall"), ["new", "c1"])  # t1 and 0c1 read like t10 and c1
     assert odd_values(thread_job, Text("Payload"), ["x"]) == list(ODD)
     assert odd_values(load("background-tasks"), List(Text("Text")), []) == [list(CARRIED)]

@@ -17,11 +17,11 @@ from conformance.references.thread_job import Reply, ThreadJobs
 from conformance.search import ahead, stateful, walks
 from conformance.search.ahead import Ahead
 from conformance.search.faults import Faults
-from conformance.search.instants import Instants
 from conformance.search.records import Story
 from conformance.search.situations import Situations
 from conformance.search.stateful import Driver
 from statemachines.compile import Compiled, load
+from statemachines.explore import Instants
 from statemachines.model import Restless
 from statemachines.rows import Observed
 from tests.conformance.lifecycles import SUITES

@@ -592,15 +592,29 @@ def test_what_rows_call_at_once_is_called_at_once_though_whoever_tests_calls_it(
 @pytest.mark.parametrize("share", [0.0, 1.0])
 def test_cases_of_calls_at_once_end_when_time_has_passed(monkeypatch: pytest.MonkeyPatch, share: float) -> None:
     monkeypatch.setattr(pairs, "TIME_PASSES", share)
-    job, waits = load("job"), list[bool]()
+    monkeypatch.setattr(pairs, "A_WHILE_PASSES", 0.0)
+    assert any(waits_in_pairs()) == bool(share)
+
+
+def test_now_and_then_a_while_passes_before_calls_meet(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What an end sets by the clock, and what a later call does, are not set alike then."""
+    monkeypatch.setattr(pairs, "TIME_PASSES", 0.0)
+    waited = waits_in_pairs()
+    assert 0.2 < sum(map(bool, waited)) / len(waited) < 0.9
+    assert set().union(*waited) <= {*pairs.A_WHILE}
+
+
+def waits_in_pairs() -> list[set[int]]:
+    """The waits of each of some cases of calls at once."""
+    job, waits = load("job"), list[set[int]]()
 
     def note(driver: Driver) -> None:
-        waits.append(any(call.operation == "wait" for call in driver.case.calls))
+        waits.append({call.arguments["ms"] for call in driver.case.calls if call.operation == "wait"})
 
     with adapted(Jobs, job) as adapter:
         few, faults = replace(USUAL, pairs=12), Faults(BrokenCalls(adapter))
         pairs.search(job, adapter, 0, few, after=note, faults=faults)
-    assert any(waits) == bool(share)
+    return waits
 
 
 def test_no_two_calls_of_whoever_tests_are_made_at_once() -> None:
@@ -647,7 +661,10 @@ def test_what_both_calls_write_may_be_lost_though_either_order_comes_to_the_same
         model.do("retain", {"task": one})
         here = clashes.Here.of(model)
         again = worth(("retain", {"task": one}), ("queue_message", {"task": one, "text": "x"}))
-        assert again == meetings.WRITTEN_BACK * usual, "who retains it once more may write back what it has read"
+        assert again == meetings.TO_NO_EFFECT * usual, "who retains it once more may write back what it has read"
+        assert worth(("get", {"task": other}), ("retain", {"task": one})) == meetings.TO_NO_EFFECT * usual, (
+            "what is taken back is seen"
+        )
         assert worth(("get", {"task": one}), ("queue_message", {"task": other, "text": "x"})) == usual
 
 
@@ -762,6 +779,52 @@ def test_no_third_call_is_of_whoever_tests_beside_another_of_theirs() -> None:
     assert "settle" not in {each[0] for each in third if each is not None}
 
 
+def test_nobody_who_tests_goes_on_beside_another_of_them() -> None:
+    job, chooser = load("job"), random.Random(0)
+    with adapted(Jobs, job) as adapter:
+        driver = Driver(job, adapter)
+        driver.make("register", {"type": "bash", "label": "x"})
+        drawn = driver.drawn("settle", chooser)
+        assert drawn is not None
+        choosing = meetings.Meetings(job, list(pairs._pairs(job, adapter, {"settle"})), chooser)
+        both: list[clashes.Calls] = [(("settle", drawn), ("list", {})), (("list", {}), ("settle", drawn))]
+        for calls in both:
+            further = [choosing.further(driver, calls) for _ in range(60)]
+            assert {each[1][0] for each in further if each is not None} > {"register"}
+            assert "settle" not in {each[1][0] for each in further if each is not None}
+
+
+def test_who_looks_beside_looks_at_what_its_call_has_done(monkeypatch: pytest.MonkeyPatch) -> None:
+    """And not where the spec leaves open what comes then, in whichever order, or at what it had better not ask."""
+    compiled, chooser = load("task-progress"), random.Random(0)
+    monkeypatch.setattr(pairs, "GOES_ON", 0.0)
+    monkeypatch.setattr(pairs, "GOES_ON_BESIDE_A_LOOK", 0.0)
+    monkeypatch.setattr(pairs, "LOOKED_BESIDE", 1.0)
+    monkeypatch.setattr(pairs, "LOOKED_TO_TELL", 1.0)
+    with adapted(TaskProgress, compiled) as adapter:
+        driver = Driver(compiled, adapter)
+        driver.make("create_task", {"label": "x", "batch": "b"})
+        chosen = meetings.Meetings(compiled, list(pairs._pairs(compiled, adapter, ())), chooser)
+        start, other = (("start", {"task": "task-1"}), ("create_task", {"label": "x"}))
+
+        def looks(*calls: Any) -> Counter[Any]:
+            return Counter(
+                found and found[1][0] for found in (pairs._beside(driver, chosen, calls, chooser) for _ in range(100))
+            )
+
+        assert looks(start, other)["status"] > 60, "of the looks that are drawn it is the one that shows the start"
+        for order in range(3):
+            made = itertools.count()
+            with monkeypatch.context() as patch:
+                patch.setattr(Driver, "astray", lambda *_, made=made, order=order: next(made) % 3 == order)
+                assert pairs._beside(driver, chosen, (start, other), random.Random(0)) is None
+        batch = ("batch_status", {"batch": "b"})
+        assert driver.is_look("batch_status")
+        monkeypatch.setattr(BrokenCalls, "shuns", lambda _, name: name == "batch_status")
+        assert not driver.is_look("batch_status")
+        assert "batch_status" not in looks(("create_task", {"label": "x", "batch": "b"}), batch)
+
+
 def _names(found: Iterable[meetings.Pair]) -> list[set[str]]:
     return [{each.name for each in pair} for pair in found]
 
@@ -796,7 +859,7 @@ def pairs_with(monkeypatch: pytest.MonkeyPatch, value: float, *names: str) -> li
 
 def test_one_of_two_callers_looks_beside_the_other_one(monkeypatch: pytest.MonkeyPatch) -> None:
     def callers(share: float) -> set[int]:
-        cases = pairs_with(monkeypatch, share, "LOOKED_BESIDE", "LOOKED_TO_TELL", "GOES_ON")
+        cases = pairs_with(monkeypatch, share, "LOOKED_BESIDE", "LOOKED_TO_TELL", "GOES_ON", "GOES_ON_BESIDE_A_LOOK")
         return {len(calls) for group in groups(cases) for calls in group.callers}
 
     assert callers(1.0) == {1, 2}
@@ -842,6 +905,7 @@ def test_now_and_then_a_caller_goes_on_with_another_call_that_changes_something(
 
         def beside(share: float) -> Counter[Any]:
             monkeypatch.setattr(pairs, "GOES_ON", share)
+            monkeypatch.setattr(pairs, "GOES_ON_BESIDE_A_LOOK", share)
             monkeypatch.setattr(pairs, "LOOKED_TO_TELL", 0.0)
             found = (pairs._beside(driver, chosen, calls, chooser) for _ in range(100))
             return Counter(None if each is None else (each[0], each[1][0]) for each in found)
@@ -858,7 +922,7 @@ def test_now_and_then_a_caller_goes_on_with_another_call_that_changes_something(
 def test_who_calls_beside_one_that_looks_looks_at_the_same_after_it(monkeypatch: pytest.MonkeyPatch) -> None:
     """It shall not be given what the other one has read before."""
     compiled, chooser = load("task-progress"), random.Random(0)
-    monkeypatch.setattr(pairs, "GOES_ON", 0.0)
+    monkeypatch.setattr(pairs, "GOES_ON_BESIDE_A_LOOK", 0.0)
     monkeypatch.setattr(stateful, "LOOKED_WIDELY", 0.0)
     with adapted(TaskProgress, compiled) as adapter:
         driver = Driver(compiled, adapter)
@@ -871,6 +935,7 @@ def test_who_calls_beside_one_that_looks_looks_at_the_same_after_it(monkeypatch:
 def test_two_calls_meet_where_there_are_as_many_records_as_there_may_be(monkeypatch: pytest.MonkeyPatch) -> None:
     def before(share: float) -> int:
         monkeypatch.setattr(pairs, "LAST_PLACE", 0.0)
+        monkeypatch.setattr(pairs, "A_WHILE_PASSES", 0.0)
         cases = pairs_with(monkeypatch, share, "FULL")
         first = (
             next((at for at, each in enumerate(case.without_looks) if isinstance(each, History)), 0) for case in cases
@@ -894,6 +959,36 @@ def test_walks_that_take_more_for_new_look_less_often(monkeypatch: pytest.Monkey
 
     _, cases = walked(REFERENCE, 0, 16)  # the two kinds take turns
     assert often(cases[::2]) > 1.2 * often(cases[1::2]) > 0
+
+
+def test_a_call_is_made_once_more_when_most_of_the_time_has_passed_until_something_comes(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Who cancels again must not put off what the first cancel has begun."""
+    monkeypatch.setattr(walks, "AS_PLANNED", 0.0)
+    monkeypatch.setattr(walks, "ONCE_MORE", 0.5)
+    compiled, traced = load("local-agent"), list[list[tuple[str, dict[str, Any]]]]()
+
+    def note(driver: Driver) -> None:
+        traced.append([(call.operation, dict(call.arguments)) for call in driver.case.calls])
+
+    def put_off(share: float) -> int:
+        """How often a call comes again, with a wait before it and the rest of that time after it."""
+        traced.clear()
+        monkeypatch.setattr(walks, "MUCH_LATER", share)
+        with adapted(LocalAgents, compiled) as adapter:
+            faults = Faults(BrokenCalls(adapter))
+            walks.search(compiled, adapter, 0, replace(USUAL, walks=4), after=note, faults=faults)
+        found = 0
+        for made in traced:
+            changing = [each for each in made if each[0] == "wait" or compiled.kernel.operation(each[0]).effects]
+            for first, wait, again, rest in zip(changing, changing[1:], changing[2:], changing[3:], strict=False):
+                waited = [each[1].get("ms", 0) for each in (wait, rest) if each[0] == "wait"]
+                found += first == again and len(waited) == 2 and waited[0] == 2 * (sum(waited) - 1) // 3
+        return found
+
+    assert put_off(1.0) > 4
+    assert not put_off(0.0)
 
 
 def test_each_case_of_hypothesis_has_a_seed_of_its_own_and_under_each_seed_another() -> None:

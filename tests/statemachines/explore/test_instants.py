@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from conformance.search.instants import RECORDS, TIMER, Instants
 from conformance.search.stateful import Driver
+from statemachines.explore.instants import RECORDS, TIMER, Instants
 from tests.checking import compile_text
 from tests.conformance.lifecycles import SUITES
 from tests.conformance.systems import adapted
@@ -80,6 +80,15 @@ def test_only_instants_that_the_last_records_know_are_waited_for_and_none_that_i
     assert len(instants.coming(model)) == 2 * RECORDS, (
         "of each of them two; what comes of the first lamp is not waited for"
     )
+
+
+def test_instants_that_only_one_of_two_specs_knows_are_those_of_its_own_rules() -> None:
+    one, other = (
+        Instants(compile_text(text, "lamps.yaml")) for text in (LAMPS, LAMPS.replace("now + 7 <", "now + 9 <"))
+    )
+    model = compile_text(LAMPS, "lamps.yaml").model()
+    model.do("light", {})
+    assert [[*each.coming(model)] for each in (one.but(other), other.but(one), one.but(one))] == [[7], [9], []]
 
 
 def test_timers_are_waited_for() -> None:

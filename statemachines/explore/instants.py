@@ -7,6 +7,7 @@ then, and a millisecond beside it, is worth a try.
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterator
+from copy import copy
 from functools import lru_cache
 from typing import Any
 
@@ -36,6 +37,13 @@ class Instants:
         }
         self._known = {collection: names for collection, names in known.items() if names}
 
+    def but(self, others: Instants) -> Instants:
+        """Return those that lie as far from what a record knows as these rules say, and the others do not."""
+        found = copy(self)
+        found._durations = [each for each in self._durations if each not in others._durations]
+        found._timers = False
+        return found
+
     @property
     def are_there(self) -> bool:
         """Whether anything changes as time passes."""
@@ -46,7 +54,8 @@ class Instants:
         lasting = [(each, ms) for each in self._durations if (ms := _milliseconds(each, model)) is not None]
         known = self._instants(model) if lasting else ()
         found: dict[int, Hashable] = {instant + ms - model.now: each for instant in known for each, ms in lasting}
-        found |= {end - model.now: TIMER for first, last, _, _ in model.deadlines() for end in (first, last)}
+        timers = model.deadlines() if self._timers else ()
+        found |= {end - model.now: TIMER for first, last, _, _ in timers for end in (first, last)}
         return {ms: found[ms] for ms in sorted(found) if ms >= 0}
 
     def waits(self, model: BaseModel) -> list[int]:
