@@ -21,7 +21,6 @@ from typing import Any
 from benchmarks.baselines import BASELINES, search_as
 from conformance.budget import USUAL, never
 from conformance.judge import BrokenCalls
-from conformance.proving.search_alone import NotingTally
 from conformance.search import Faults
 from conformance.stand_ins import Race, races_of, racing_system
 from conformance.suite.machine import GOES_ON, SEARCHES, SearchTally, search, searches_of
@@ -169,15 +168,13 @@ def tried(trial: Trial) -> Outcome:
         runner = RowRunner(compiled, RowCompiler(compiled.lifecycle), adapter, number=trial.seed, budget=USUAL)
         late = never if trial.seconds is None else partial(_is_over, began + trial.seconds)
         faults = Faults(BrokenCalls(adapter), late=late)
-        tally = NotingTally()
+        tally = SearchTally()
         for name, number, work in _searched(trial, runner, faults, tally):
             try:
                 work()
             except HarnessError:  # some wrong systems do not even come back from `close`
                 broken += 1
-            cases = [each.case for each in tally.recommended]
-            recommended = [finding.clause for case in cases for finding in case.judge.findings]
-            seen = faults.found[0].finding.clause if faults.found else next(iter(recommended), "")
+            seen = faults.found[0].finding.clause if faults.found else next(iter(tally.recommended), "")
             by, round_ = name if seen else "", number
             if seen or late():
                 break

@@ -67,8 +67,8 @@ def _diagnosed(case: Case, best: Played) -> Diagnosis | None:
     blame = blamed(evidence.compiled, turn)
     caused = bool(finding.spoke_of) and evidence.is_explained_by(evidence.compiled.without([finding.clause]))
     loose = caused and evidence.is_loose_without(finding.clause)
-    named = [finding.clause] * caused + blame * (loose or not caused)
-    for clause in dict.fromkeys(named):
+    suspects = [*([finding.clause] if caused else []), *(blame if loose or not caused else [])]
+    for clause in dict.fromkeys(suspects):
         fitting = [mutant for mutant, compiled in evidence.fitting(clause) if not _shows_sooner(case, best, compiled)]
         if words := _in_words(fitting, evidence.is_loose_without(clause)):
             return Diagnosis(clause, words)

@@ -27,7 +27,7 @@ class NotedCall(NamedTuple):
     came: Any
 
 
-Asked = str | tuple[str, int]
+RowOrSearch = str | tuple[str, int]
 """A row, by its id; or a search, by its name, and in which of its rounds."""
 
 NotedCase = Sequence[NotedCall]
@@ -76,21 +76,27 @@ class AskedOfRight:
     seconds  that a call may take
     """
 
-    def __init__(self, compiled: Compiled, make: Callable[[type[ModelSystem], Asked], object], seconds: float) -> None:
+    def __init__(
+        self, compiled: Compiled, make: Callable[[type[ModelSystem], RowOrSearch], object], seconds: float
+    ) -> None:
         self._compiled, self._make, self._seconds = compiled, make, seconds
         self._cases = cache(self._noted)
 
-    def differs(self, kernel: Compiled, what: Asked, policies: Mapping[str, str], *, descending: bool = False) -> bool:
+    def differs(
+        self, mistaken: Compiled, what: RowOrSearch, policies: Mapping[str, str], *, descending: bool = False
+    ) -> bool:
         """Return whether a wrong model answers anything of what is asked of a right one otherwise."""
         cases = self._cases(what, tuple(policies.items()), descending=descending)
         seconds = self._seconds
-        return not all(answers_alike(kernel, case, policies, seconds, descending=descending) for case in cases)
+        return not all(answers_alike(mistaken, case, policies, seconds, descending=descending) for case in cases)
 
-    def count(self, what: Asked, policies: Mapping[str, str]) -> int:
+    def count(self, what: RowOrSearch, policies: Mapping[str, str]) -> int:
         """Return in how many cases it is asked."""
         return len(self._cases(what, tuple(policies.items()), descending=False))
 
-    def _noted(self, what: Asked, policies: Sequence[tuple[str, str]], *, descending: bool) -> Sequence[NotedCase]:
+    def _noted(
+        self, what: RowOrSearch, policies: Sequence[tuple[str, str]], *, descending: bool
+    ) -> Sequence[NotedCase]:
         asked: list[list[NotedCall]] = []
 
         def new_case() -> list[NotedCall]:
@@ -103,13 +109,13 @@ class AskedOfRight:
 
 
 def answers_alike(
-    kernel: Compiled, case: NotedCase, policies: Mapping[str, str], seconds: float, *, descending: bool = False
+    mistaken: Compiled, case: NotedCase, policies: Mapping[str, str], seconds: float, *, descending: bool = False
 ) -> bool:
     """Return whether a model answers a case as it was answered when it was noted, in so many seconds of the processor for each call.
 
     Nothing is alike that one of them leaves open and the other tells, and who waits has to wait until the call that was noted next.
     """
-    subject = ModelSubject(watched(kernel, USUAL)(None, policies), kernel.kernel, descending=descending)
+    subject = ModelSubject(watched(mistaken, USUAL)(None, policies), mistaken.kernel, descending=descending)
     waiting: list[NotedCall] = []
     for each in case:
         if each.came is not None:

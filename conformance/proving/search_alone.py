@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from dataclasses import dataclass
 
 from conformance.counterexample import Shown, shown_as_played, shrunk
 from conformance.suite import RowRunner, SearchTally, search
 from conformance.verdict import Counterexample
-
-if TYPE_CHECKING:
-    from conformance.search import Driver  # Hypothesis is slow to import
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,6 +14,7 @@ class Search:
     """What the search found without any row: whether it did, in which round, in how many cases and calls, and milliseconds.
 
     The first round, 1, is all that a run makes which nobody gives a time; others follow where nothing is found.
+    Where nothing is found at all, it is 1.
     """
 
     found: bool
@@ -40,31 +37,17 @@ class Searched:
     seen: Counterexample | Shown | None = None
 
 
-@dataclass
-class NotingTally(SearchTally):
-    """Takes note of the cases that break what is only recommended, too: a run leaves that to rows."""
-
-    recommended: list[Driver] = field(default_factory=list)
-
-    def count_alone(self, driver: Driver) -> bool:
-        """Take note of a case that came to its end; return whether it was judged."""
-        if driver.case.judge.findings:
-            self.recommended.append(driver)
-        return super().count_alone(driver)
-
-
 def searched(runner: RowRunner, name: str, round_: int = 0, *, shortest: int = 0) -> Searched:
     """Make a search with a runner, until it finds something; that is shown in its `shortest` calls under so many schedules."""
     from conformance.search import Faults  # Hypothesis is slow to import
 
-    tally = NotingTally(runner.witnessed)
+    tally = SearchTally(runner.witnessed)
     faults = Faults(runner.broken_calls, 1, late=lambda: bool(tally.recommended))
     search(runner, name, faults, tally, round_)
     if faults.first is not None:
         case, finding = faults.first.case, faults.first.finding
     elif tally.recommended:
-        case = tally.recommended[0].case
-        finding = case.judge.findings[0]
+        case, finding = next(iter(tally.recommended.values()))
     else:
         return Searched(tally.judged, round=round_)
     shown = (shrunk(case, rounds=shortest) if shortest else None) or shown_as_played(case, finding)

@@ -15,7 +15,7 @@ from typing import Any, Final, Literal
 
 from conformance.budget import USUAL, Budget
 from conformance.counterexample import shown_as_row
-from conformance.proving.asked_before import Asked, AskedOfRight
+from conformance.proving.asked_before import AskedOfRight, RowOrSearch
 from conformance.proving.policies_read import policies_read
 from conformance.proving.search_alone import Search, Searched, searched
 from conformance.stand_ins import ModelSystem, Race, model_system, races_of, racing_system
@@ -36,7 +36,7 @@ CALL_SECONDS: Final = 2.0  # seconds for one call: some mistakes make a model go
 GLANCE: Final = replace(USUAL.quick(), schedules=4, schedules_of_all=8, schedules_of_each=1, more_schedules=4)
 """How often a row is run: a model that makes one call after the other has no races."""
 ROUNDS: Final = 4
-"""How often the search alone goes on where it finds nothing: as far as a run comes in about a minute."""
+"""In how many rounds the search alone is made where it finds nothing: as far as a run comes in about a minute."""
 MOST_SETTINGS: Final = 6  # with which the rows are run for one mistake
 ELSEWHERE: Final = replace(USUAL_BOUNDS, states=200, transitions=2_000)
 """How far a mistake is compared where a policy is not the default one."""
@@ -45,7 +45,9 @@ BACKWARDS: Final = replace(USUAL_BOUNDS, states=1_000, transitions=10_000)
 MOST_PARTINGS: Final = 40  # of which the judge is asked
 
 Outcome = Literal["found", "alike", "allowed", "survives"]
-"""A row finds it; it does what is right in all of the small scope; it does something else that is right too; or no row finds it."""
+"""A row finds it; it does what is right in all of the small scope, or is about locks and did not show; it does something else that is
+right too; or no row finds it.
+"""
 
 Policies = Mapping[str, str]
 
@@ -86,10 +88,10 @@ class Prover:
     def tried(self, number: int, *, searched: bool = False) -> MutantResult:
         """Try the mistake of a number."""
         mutant = self.mutants[number]
-        kernel = self.model_of(mutant)
-        made = self._by_rows(mutant, kernel, self._likely_settings(kernel)) or self._by_comparison(mutant, kernel)
+        mistaken = self.model_of(mutant)
+        made = self._by_rows(mutant, mistaken, self._likely_settings(mistaken)) or self._by_comparison(mutant, mistaken)
         if searched and made.outcome in ("found", "survives"):
-            made = replace(made, search=self._by_search(kernel, made.policies))
+            made = replace(made, search=self._by_search(mistaken, made.policies))
         return made
 
     def model_of(self, mutant: Mutant) -> Compiled:
@@ -98,13 +100,13 @@ class Prover:
 
     # ── By rows ──
 
-    def _by_rows(self, mutant: Mutant, kernel: Compiled, settings: Iterable[Policies]) -> MutantResult | None:
+    def _by_rows(self, mutant: Mutant, mistaken: Compiled, settings: Iterable[Policies]) -> MutantResult | None:
         began = time.monotonic()
         for policies, descending in itertools.product(settings, (False, True)):
-            with closing(self._system(kernel, policies, descending=descending)) as adapter:
+            with closing(self._system(mistaken, policies, descending=descending)) as adapter:
                 runner = self._runner(adapter)
                 for row in self._likely_first(mutant):
-                    if not self.asked.differs(kernel, row.id.text, policies, descending=descending):
+                    if not self.asked.differs(mistaken, row.id.text, policies, descending=descending):
                         continue
                     calls = self._fails(runner, row)
                     if calls is not None:
@@ -114,18 +116,18 @@ class Prover:
 
     def finds(self, row: Row, number: int) -> bool:
         """Return whether a row finds the mistake of a number, with the first policies by which the row applies, or likely ones."""
-        kernel = self.model_of(self.mutants[number])
+        mistaken = self.model_of(self.mutants[number])
         policies, why = self.asked_with(row)
-        settings = [policies, *(each for each in self._likely_settings(kernel) if each != policies)]
+        settings = [policies, *(each for each in self._likely_settings(mistaken) if each != policies)]
         return not why and any(
-            self._finds(row, kernel, each, descending=descending)
+            self._finds(row, mistaken, each, descending=descending)
             for each, descending in itertools.product(settings, (False, True))
         )
 
-    def _finds(self, row: Row, kernel: Compiled, policies: Policies, *, descending: bool) -> bool:
-        if not self.asked.differs(kernel, row.id.text, policies, descending=descending):
+    def _finds(self, row: Row, mistaken: Compiled, policies: Policies, *, descending: bool) -> bool:
+        if not self.asked.differs(mistaken, row.id.text, policies, descending=descending):
             return False
-        with closing(self._system(kernel, policies, descending=descending)) as adapter:
+        with closing(self._system(mistaken, policies, descending=descending)) as adapter:
             return self._fails(self._runner(adapter), row) is not None
 
     def asked_with(self, row: Row) -> tuple[Policies, str]:
@@ -139,7 +141,7 @@ class Prover:
             why = why or reason
         return {}, why
 
-    def _ask_right(self, system: type[ModelSystem], what: Asked) -> None:
+    def _ask_right(self, system: type[ModelSystem], what: RowOrSearch) -> None:
         """Run a row, or make a search in some round, on a right system."""
         with closing(self._opened(system)) as adapter:
             if isinstance(what, str):
@@ -164,9 +166,9 @@ class Prover:
     def _likely_first(self, mutant: Mutant) -> list[Row]:
         return sorted(self.compiled.lifecycle.rows.values(), key=lambda row: _far(row, mutant.clause))
 
-    def _likely_settings(self, kernel: Compiled) -> list[Policies]:
+    def _likely_settings(self, mistaken: Compiled) -> list[Policies]:
         """List the policies with which rows are run: by default, and each choice that what the mistake changes asks for."""
-        asked = policies_read(self.compiled.source, kernel.source)
+        asked = policies_read(self.compiled.source, mistaken.source)
         return [{}, *(each for each in self._others if each.keys() <= asked)][:MOST_SETTINGS]
 
     @cached_property
@@ -181,7 +183,7 @@ class Prover:
 
     def _system(
         self,
-        kernel: Compiled,
+        mistaken: Compiled,
         policies: Policies,
         limits: Mapping[str, int | None] | None = None,
         *,
@@ -192,7 +194,7 @@ class Prover:
         Also where the mistake leaves open what the spec says: a system does something wherever it is called.
         """
         declares = {"policies": dict(policies), "limits": dict(limits or {})}
-        return self._opened(model_system(_anywhere(kernel), declares, descending=descending))
+        return self._opened(model_system(_anywhere(mistaken), declares, descending=descending))
 
     def _opened(self, system: type[ModelSystem]) -> Adapter:
         adapter = open_system(self.compiled, system)
@@ -201,15 +203,15 @@ class Prover:
 
     # ── By the search alone ──
 
-    def _by_search(self, kernel: Compiled, policies: Policies) -> Search:
+    def _by_search(self, mistaken: Compiled, policies: Policies) -> Search:
         began = time.monotonic()
-        came = self._searched(kernel, policies)
+        came = self._searched(mistaken, policies)
         ms = round((time.monotonic() - began) * 1000)
         return Search(came.seen is not None, came.round + 1, came.cases, came.calls, ms)
 
     def _searched(
         self,
-        kernel: Compiled,
+        mistaken: Compiled,
         policies: Policies,
         only: Sequence[str] = SEARCHES,
         rounds: int = ROUNDS,
@@ -218,10 +220,10 @@ class Prover:
     ) -> Searched:
         """Search until something is found, in so many rounds; a search of which a right system answers all alike finds nothing."""
         cases = 0
-        with closing(self._system(kernel, policies)) as adapter:
+        with closing(self._system(mistaken, policies)) as adapter:
             coming = itertools.takewhile(lambda each: each[1] < rounds, rounds_of(adapter, endless=True))
             for what in (each for each in coming if each[0] in only):
-                if not self.asked.differs(kernel, what, policies):
+                if not self.asked.differs(mistaken, what, policies):
                     cases += self.asked.count(what, policies)
                     continue
                 came = searched(self._runner(adapter, USUAL), *what, shortest=shortest)
@@ -257,33 +259,33 @@ class Prover:
 
     # ── By what models do ──
 
-    def _by_comparison(self, mutant: Mutant, kernel: Compiled) -> MutantResult:
+    def _by_comparison(self, mutant: Mutant, mistaken: Compiled) -> MutantResult:
         """Say of a mistake that no row finds what tells it apart, if anything does: also by another choice of a policy."""
         apart = False
-        for policies, partings in self._partings(kernel):
+        for policies, partings in self._partings(mistaken):
             for parting in itertools.islice(partings, MOST_PARTINGS):
                 apart = True
                 if parting.trace is None:
                     continue
-                with closing(self._system(kernel, policies, parting.limits)) as adapter:
+                with closing(self._system(mistaken, policies, parting.limits)) as adapter:
                     told = shown_as_row(self.compiled, adapter, parting.trace, self.seed, mutant.clause)
                 if told is not None:
                     survives = _result(mutant, "survives", shown=told.row, calls=told.calls, policies=policies)
-                    return (self._by_rows(mutant, kernel, [policies]) if policies else None) or survives
-        apart = apart or self.asked.differs(kernel, (WALKS, 0), {})  # far from where the small scope comes to
-        seen = self._searched(kernel, {}, [WALKS], 1, shortest=1).seen if apart else None
+                    return (self._by_rows(mutant, mistaken, [policies]) if policies else None) or survives
+        apart = apart or self.asked.differs(mistaken, (WALKS, 0), {})  # far from where the small scope comes to
+        seen = self._searched(mistaken, {}, [WALKS], 1, shortest=1).seen if apart else None
         if seen is not None:
             return _result(mutant, "survives", shown=seen.row, calls=seen.calls)
         return _result(mutant, "allowed" if apart else "alike")
 
-    def _partings(self, kernel: Compiled) -> Iterator[tuple[Policies, Iterator[Parting]]]:
+    def _partings(self, mistaken: Compiled) -> Iterator[tuple[Policies, Iterator[Parting]]]:
         """Walk where a mistake parts from what is right: from where the right model comes to, and from where the wrong one does.
 
         The rules of the wrong one may read what those of the right one do not, and tell more configurations apart.
         """
-        yield {}, self._comparison(()).partings(kernel)
-        yield {}, ModelComparison(kernel, bounds=BACKWARDS).partings(self.compiled)
-        yield from ((each, self._comparison(tuple(each.items())).partings(kernel)) for each in self._others)
+        yield {}, self._comparison(()).partings(mistaken)
+        yield {}, ModelComparison(mistaken, bounds=BACKWARDS).partings(self.compiled)
+        yield from ((each, self._comparison(tuple(each.items())).partings(mistaken)) for each in self._others)
 
     def _compared_with(self, policies: Sequence[tuple[str, str]]) -> ModelComparison:
         return ModelComparison(self.compiled, dict(policies), ELSEWHERE if policies else USUAL_BOUNDS)

@@ -123,7 +123,19 @@ def _searches(
         return _told(runner, [(each.case, each.finding) for each in faults.found], {*known})
     blind = Judge(runner.compiled, adapter.declaration).lockstep.blind
     unsure = any(tally.could_not_tell(blind=blind) for tally in tallies)
-    return [(Judged(Verdict.COULD_NOT_TELL, UNSURE) if unsure else Judged(Verdict.PASS, "" if whole else PART), "must")]
+    judged = Judged(Verdict.COULD_NOT_TELL, UNSURE) if unsure else Judged(Verdict.PASS, "" if whole else PART)
+    return [(judged, "must"), *_recommended(runner, tallies, {*known}, most)]
+
+
+def _recommended(
+    runner: RowRunner, tallies: Sequence[SearchTally], known: Collection[str], most: int
+) -> list[tuple[Judged, Level]]:
+    """Return what is told of what is only recommended, and broken, and that no row has told: of so many clauses at most."""
+    seen = {clause: each for tally in reversed(tallies) for clause, each in tally.recommended.items()}
+    of_rows = {*known, *runner.told, *(shown.clause for _, shown in runner.shown)}
+    new = [each for clause, each in seen.items() if clause not in of_rows]
+    told = _told(runner, new[:most], known) if new else []
+    return [each for each in told if each[0].verdict is Verdict.FAIL]
 
 
 def _rounds(
@@ -246,14 +258,14 @@ def _told(
     beside = [sorted(each.beside - clauses) for each in told]
     of_rows = sorted({*itertools.chain(*beside[: len(runner.shown)])})
     own = iter(beside[len(runner.shown) :])
-    found = [(_and(each, "there", next(own) if each.counterexample else []), level) for each, level in found]
+    found = [(_and(each, "the same calls", next(own) if each.counterexample else []), level) for each, level in found]
     (first, level), *others = [each for each in found if each[0].verdict is Verdict.FAIL] or found[:1]
-    return [(_and(first, "to what rows tell", of_rows), level), *others]
+    return [(_and(first, "the calls of rows that fail", of_rows), level), *others]
 
 
-def _and(judged: Judged, what: str, broken: Sequence[str]) -> Judged:
-    """Say which other clauses are broken by what leads to a fault."""
-    more = f"; what leads {what} broke {named(broken)} as well" if broken else ""
+def _and(judged: Judged, calls: str, broken: Sequence[str]) -> Judged:
+    """Say which other clauses are broken where some calls are made."""
+    more = f"; {calls} also break {named(broken)}" if broken else ""
     return judged._replace(reason=judged.reason + more)
 
 
@@ -270,7 +282,7 @@ def _leveled(runner: RowRunner, judged: Judged, finding: Finding, case: Case) ->
     shown = judged.counterexample
     derived = only_derived(runner.shown, fault_of(shown), runner.held) if shown else runner.is_derived((finding, case))
     rows, observes = runner.compiled.lifecycle.rows.values(), kernel_facts.of(runner.compiled).observes
-    if not derived and not (shown and only_derived_race(rows, racing(shown, observes))):
+    if not finding.should and not derived and not (shown and only_derived_race(rows, racing(shown, observes))):
         return judged, "must"
     if shown is not None:
         judged = judged._replace(
@@ -288,6 +300,7 @@ class SearchTally:
     """How many cases of one search were judged, and how many diverged where nobody can judge it; and what they witnessed.
 
     Of those `unlooked` are cases of which too few ways were looked at to find one. `part`: time ended its first round.
+    `recommended` are the first case that broke each clause that is only recommended, and how: other calls may bring something wrong yet.
     """
 
     witnessed: Counter[str] = field(default_factory=Counter)
@@ -295,6 +308,7 @@ class SearchTally:
     unjudged: int = 0
     unlooked: int = 0
     part: bool = False
+    recommended: dict[str, tuple[Case, Finding]] = field(default_factory=dict)
 
     def count(self, driver: Driver) -> None:
         """Take note of a case that came to its end, and of what it witnessed."""
@@ -304,6 +318,8 @@ class SearchTally:
     def count_alone(self, driver: Driver) -> bool:
         """Take note of a case that came to its end; return whether it was judged."""
         judge, finding = driver.case.judge, driver.case.finding
+        for each in judge.findings:
+            self.recommended.setdefault(each.clause, (driver.case, each))
         if judge.unsure and finding is not None:
             self.unjudged += 1
             self.unlooked += finding.clause == NO_WAY.clause

@@ -118,7 +118,7 @@ class _Shard:
         faults = Faults(self._runner.broken_calls, late=lambda: time.monotonic() >= until)
         tally = SearchTally(Counter())
         search(self._runner, name, faults, tally, round_)
-        return tally if faults.silent else None
+        return tally if faults.silent and not tally.recommended else None
 
     def close(self) -> None:
         """End the system."""

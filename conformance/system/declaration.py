@@ -118,7 +118,7 @@ def declared(compiled: Compiled, words: Mapping[str, Any], *, has_wait: bool, as
     if settles and rests:
         raise DeclarationError(
             "settles is about real milliseconds, and the virtual clock of the kit stands still meanwhile; leave it out: "
-            "all that is started comes to rest before anybody looks"
+            "all that is started comes to rest before anybody looks; what sleeps for a while on the way needs clock: real as well"
         )
     try:
         limits, unlimited = _limits(compiled, words.get("limits", {}))

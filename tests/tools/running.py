@@ -20,7 +20,7 @@ class RunningTool(JobTool):
 
     @property
     def now(self) -> int:
-        """The instant in milliseconds, by a clock that all processes share and nobody sets."""
+        """The instant in milliseconds, by a clock that nobody sets, and that the processes of one machine share where tests run."""
         return int(time.monotonic() * 1000) + int(self.state["now"])
 
 

@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 
 import pytest
 
+import conformance
 from conformance.budget import never
 from conformance.judge import PRESENCE, kernel_facts
 from conformance.references.background_tasks import BackgroundTasks
@@ -22,7 +23,8 @@ from statemachines.surface.spec import read_lifecycle
 from statemachines.yaml import read
 from tests.checking import compile_text
 from tests.conformance.lifecycles import SUITES
-from tests.conformance.systems import BRIEF, adapted, shrinking, thread_job, whole_run
+from tests.conformance.systems import BRIEF, REFERENCE, adapted, shrinking, thread_job, whole_run
+from tests.faulty.thread_job.isolation import UnknownIsToldApart
 
 LIES = {(name, lie.__name__): lie for name, suite in SUITES.items() for lie in suite.faulty}
 
@@ -44,6 +46,29 @@ def test_who_does_otherwise_what_no_source_states_conforms_and_is_told(name: str
     assert code == EXIT_CONFORMS
     assert {"should"} == {*found.values()}
     assert rows == {each for each in found if not each.startswith(MACHINE)}
+
+
+class KnownToTellApart(UnknownIsToldApart):
+    """The same, of which that is known."""
+
+    declares: ClassVar[Any] = {**UnknownIsToldApart.declares, "deviates": {"X5": {"reason": "it counts the ids"}}}
+
+
+@pytest.mark.parametrize(
+    ("system", "asked", "told"),
+    [
+        (UnknownIsToldApart, "machine", [("machine", "must", "pass"), ("machine-2", "should", "fail")]),
+        (UnknownIsToldApart, "X5,machine", [("X5", "should", "fail"), ("machine", "must", "pass")]),
+        (KnownToTellApart, "machine", [("X5", "should", "known fail"), ("machine", "must", "pass")]),
+        (REFERENCE, "machine", [("machine", "must", "pass")]),
+    ],
+)
+def test_what_is_only_recommended_the_search_tells_where_no_row_does(
+    system: type, asked: str, told: list[tuple[str, str, str]]
+) -> None:
+    report = conformance.run("thread-job", system, rows=asked, quick=True)
+    assert [(each.id, each.level, each.verdict) for each in report.rows] == told
+    assert report.exit == EXIT_CONFORMS
 
 
 @pytest.mark.thorough

@@ -141,9 +141,9 @@ def test_a_fault_that_is_not_told_for_its_calls_begin_with_those_of_another_is_n
     monkeypatch.setattr(machine, "_failed", lambda runner, case, *_: faults[case])
     runner = runner_that_told()
     monkeypatch.setattr(machine, "only_derived", lambda failed, fault, *_: fault.clause == "c")
-    seen: Any = [(number, SimpleNamespace(clause=str(number))) for number in range(len(faults))]
+    seen: Any = [(number, SimpleNamespace(clause=str(number), should=False)) for number in range(len(faults))]
     (first, level), second = machine._told(runner, seen, set())
-    assert first.reason == "expected 1; seen 2; what leads there broke b as well"
+    assert first.reason == "expected 1; seen 2; the same calls also break b"
     assert level == "must"
     assert second == (faults[3], "should")
 
@@ -156,7 +156,7 @@ def test_one_fault_is_told_once_whatever_yes_or_no_the_calls_say_that_show_it(mo
     ]
     monkeypatch.setattr(machine, "_failed", lambda runner, case, *_: faults[case])
     monkeypatch.setattr(machine, "only_derived", lambda *_: False)
-    seen: Any = [(number, SimpleNamespace(clause=str(number))) for number in range(len(faults))]
+    seen: Any = [(number, SimpleNamespace(clause=str(number), should=False)) for number in range(len(faults))]
     assert [each.counterexample for each, _ in machine._told(runner_that_told(), seen, set())] == [
         faults[0].counterexample,
         faults[2].counterexample,
@@ -205,16 +205,16 @@ def test_what_a_story_breaks_as_well_is_said_of_the_fault_that_it_leads_to(monke
     faults = [shown("a", "cancel"), shown("b", "register", "settle"), shown("c", "register", "settle", "wait")]
     monkeypatch.setattr(machine, "_failed", lambda runner, case, *_: faults[case])
     monkeypatch.setattr(machine, "only_derived", lambda *_: False)
-    seen: Any = [(number, SimpleNamespace(clause=str(number))) for number in range(len(faults))]
+    seen: Any = [(number, SimpleNamespace(clause=str(number), should=False)) for number in range(len(faults))]
     runner = runner_that_told()
     assert [each.reason for each, _ in machine._told(runner, seen, set())] == [
         "expected 1; seen 2",
-        "expected 1; seen 2; what leads there broke c as well",
+        "expected 1; seen 2; the same calls also break c",
     ]
     row = (SimpleNamespace(level="must"), shown("d", "register", "settle").counterexample)
     runner = runner_that_told(row)
     ((first, _),) = machine._told(runner, [seen[0], seen[2]], set())
-    assert first.reason == "expected 1; seen 2; what leads to what rows tell broke c as well"
+    assert first.reason == "expected 1; seen 2; the calls of rows that fail also break c"
 
 
 def test_a_must_is_told_although_its_calls_begin_with_those_of_a_row_that_is_recommended(
@@ -223,7 +223,7 @@ def test_a_must_is_told_although_its_calls_begin_with_those_of_a_row_that_is_rec
     faults = [shown("a", "wait"), shown("b", "start", "finish", "turn")]
     monkeypatch.setattr(machine, "_failed", lambda runner, case, *_: faults[case])
     monkeypatch.setattr(machine, "only_derived", lambda *_: False)
-    seen: Any = [(number, SimpleNamespace(clause=str(number))) for number in range(len(faults))]
+    seen: Any = [(number, SimpleNamespace(clause=str(number), should=False)) for number in range(len(faults))]
     for level, told in (("should", [(each, "must") for each in faults]), ("must", [(faults[0], "must")])):
         row = (SimpleNamespace(level=level), shown("c", "start", "finish").counterexample)
         runner = runner_that_told(row)

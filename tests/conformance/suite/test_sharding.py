@@ -301,6 +301,17 @@ def test_another_round_of_a_search_comes_to_the_same_elsewhere_and_one_in_vain_e
     assert capfd.readouterr().err == ""
 
 
+@pytest.mark.thorough
+def test_a_search_that_sees_what_is_only_recommended_broken_has_to_be_made_here() -> None:
+    target = "python:tests.faulty.thread_job.isolation:UnknownIsToldApart"
+    with (
+        prepared("thread-job", target, rows="machine", quick=True, workers=2) as run,
+        run.shards() or nullcontext() as shards,
+    ):
+        assert shards is not None
+        assert isinstance(shards.search(run._runner, iter([("walks", 0)])), machine.ShowedWrong)
+
+
 STAYS = """
 import json, os, pathlib, sys, time
 

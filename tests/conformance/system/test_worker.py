@@ -689,7 +689,7 @@ def test_a_search_that_gave_up_could_not_tell() -> None:
 
 def judged_or_not(*, unsure: bool) -> Any:
     """A case of a search, as much of it as is counted."""
-    judge = SimpleNamespace(unsure=unsure, lockstep=SimpleNamespace(witnessed=list))
+    judge = SimpleNamespace(unsure=unsure, findings=[], lockstep=SimpleNamespace(witnessed=list))
     return SimpleNamespace(
         case=SimpleNamespace(judge=judge, finding=SimpleNamespace(clause="order") if unsure else None)
     )
