@@ -15,5 +15,5 @@ from conformance.judge.judge import Judge, Suspicion
 from conformance.judge.lockstep import Lockstep
 from conformance.judge.matching import Seen, Signals, comparable, permitted, required
 from conformance.judge.observation import Observation, WrongShape, observe
-from conformance.judge.passing import Passing
+from conformance.judge.passing import AT_ONCE, Passing
 from conformance.judge.step import Configuration, Stepper

@@ -165,7 +165,7 @@ class Ahead:
     def _waited(self, model: BaseModel, ms: int, story: Story) -> list[Situation]:
         coming, timers = self.instants.coming(model), len(model.deadlines())
         near = next(((coming[ms + away], away) for away in (0, 1, -1) if ms + away in coming), None)
-        passed = sum(end < ms for end, of in coming.items() if of == TIMER)
+        passed = sum(end < ms for end, of in coming.items() if TIMER in of)
         label = (WAIT, timers, near if near is not None else ("passes", passed))
         found, before = self.situations.of_wait(model, label, story), self.situations.standing(model)
         model.wait(ms, most=MOST_FIRED)

@@ -25,6 +25,8 @@ SOME_NUMBERS = (2, 9, 10, 1000)  # of one digit and of more: as texts they have 
 # What is taken for a number, for nothing, or for what every object has.
 WORDS = ("007", "1.0", "None", "null", "undefined", "true", "__proto__")
 ODD = (*UNTIDY, *SIGNS, *WORDS)
+ODD_IDS = ("../x", "--x", "x/y", "x%y_z", "x\0y", "X" + LONG_END)
+"""Ids that a caller may choose: like a path, an option, a pattern; beyond a NUL, and longer than the name of a file."""
 _SIGNS, _WORDS = frozenset(SIGNS), frozenset(WORDS)
 CARRIED = (*ODD, "  ", "x\n")  # where nobody counts lines, and a text is no name: it is only carried about
 

@@ -19,16 +19,16 @@ from hypothesis.errors import Flaky
 from hypothesis.stateful import RuleBasedStateMachine, initialize, rule, run_state_machine_as_test
 
 from conformance.budget import USUAL, Budget
-from conformance.judge import CASES_OF_A_SEED, BrokenCalls, CallFailed, Case, Finding, case_seed, kernel_facts
+from conformance.judge import AT_ONCE, CASES_OF_A_SEED, BrokenCalls, CallFailed, Case, Finding, case_seed, kernel_facts
 from conformance.search.faults import Diverged, Faults
-from conformance.search.odd_values import in_kinds, odd_numbers, odd_values
+from conformance.search.odd_values import ODD_IDS, in_kinds, odd_numbers, odd_values
 from conformance.search.prefill import prefills
 from conformance.search.strategies import settings_of
 from conformance.system import MOVED, Adapter
 from statemachines import kernel
 from statemachines.compile import Compiled
 from statemachines.explore import Chooser, Gone, choosers, worth_trying
-from statemachines.expression import python_name
+from statemachines.expression import Var, python_name
 from statemachines.model import ABSENT, BaseModel, Impossible, Restless, Timer
 from statemachines.quiescence import reached
 from statemachines.types import Id, List, present
@@ -36,6 +36,9 @@ from statemachines.types import Id, List, present
 # Numbers that stand for arguments: more than there are. Of a larger range Hypothesis prefers the small ones.
 NUMBERS = 2**24
 WAITS = (1, 7, 1000, 60_000, 86_400_000)  # milliseconds: time alone must not change what no rule changes
+LONG_WAIT = (
+    2 * AT_ONCE
+)  # milliseconds that a call may wait, where these take no time: who is woken comes back long before
 NOTHING = 0.08  # of the draws have nothing in each argument that may hold nothing
 EMPTY: tuple[Any, ...] = (0, "", [])  # and what is false
 MANY_UNKNOWN = 5  # ids that nobody has, in one list
@@ -166,8 +169,16 @@ class Driver:
             values = worth_trying(parameter, chooser, model, self.gone)
             odd = odd_values(self._compiled, parameter.wire, values)
             odd += odd_numbers(self._compiled).get((operation, parameter.name), [])
-            found.append((parameter.name, [*self._alike(parameter, values, model), *in_kinds(odd)]))
+            odd += ODD_IDS if isinstance(present(parameter.type), Id) else ()
+            free = self.case.adapter.declaration.clock == "virtual"
+            long = [[LONG_WAIT]] if free and self._lasts(operation) == parameter.name else []
+            found.append((parameter.name, [*self._alike(parameter, values, model), *in_kinds(odd), *long]))
         return self._answered_alike(operation, found, model)
+
+    def _lasts(self, operation: str) -> str:
+        """Name the argument that says how long a call waits; an empty text where none does."""
+        wait = kernel_facts.of(self._compiled).wait(operation)
+        return wait.lasts.name if wait is not None and isinstance(wait.lasts, Var) else ""
 
     def _answered_alike(
         self, operation: str, choices: list[tuple[str, list[list[Any]]]], model: BaseModel

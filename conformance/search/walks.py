@@ -44,7 +44,8 @@ SET_UP = 0.25  # of the walks begin when some time has passed, and something tha
 ONCE_MORE = 0.05  # of the steps are the last call once more, a millisecond later: what was noted of the first one must not be overwritten
 MUCH_LATER = 0.5  # of these come when most of the time has passed until something comes of the first one: the second must not put that off
 AS_PLANNED = 0.12  # of the steps are ways that were planned, of several calls each
-THEN_WAITS = 0.5  # of those are followed by a wait, so that what comes of them shows, and as many of these by another
+ON_TIME = 0.15  # of the steps are waits until just before something comes, and then until it has: what comes too soon looks right a moment later
+THEN_WAITS = 0.5  # of those that were planned are followed by a wait, so that what comes of them shows, and as many of these by another
 
 
 def search(
@@ -134,6 +135,8 @@ class SteeredWalk:
                 self._go_as_planned()
             elif self._chooser.random() < ONCE_MORE:
                 self._go_again()
+            elif self._chooser.random() < ON_TIME:
+                self._go_on_time()
             elif self._chooser.random() < IDLY:
                 self._go_idly()
             else:
@@ -160,6 +163,18 @@ class SteeredWalk:
         again = self._made_on(WAIT, {"ms": much or 1}) and self._made_on(last.operation, last.arguments)
         if again and much:
             self._made_on(WAIT, {"ms": coming - much + 1})
+
+    def _go_on_time(self) -> None:
+        """Wait until a millisecond before something may change, and look; then until it may, or a millisecond longer, and look."""
+        coming = {ms: of for ms, of in self._ahead.instants.coming(self._driver.case.judge.model).items() if ms}
+        if not coming or WAIT not in self._ahead.names:
+            return
+        kind = self._chooser.choice([*dict.fromkeys(coming.values())])
+        before = self._chooser.choice([ms for ms, of in coming.items() if of == kind]) - 1
+        for ms in (before, self._chooser.choice((1, 2))):
+            if ms and not self._made_on(WAIT, {"ms": ms}):
+                return
+            self._look()
 
     def _play(self, calls: Sequence[Intended], *, anew: bool = False) -> None:
         """Make calls, as far as they can be made; `anew` with other names than those that the case has given by now."""

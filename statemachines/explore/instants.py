@@ -6,7 +6,7 @@ then, and a millisecond beside it, is worth a try.
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator
+from collections.abc import Iterator
 from copy import copy
 from functools import lru_cache
 from typing import Any
@@ -18,11 +18,13 @@ from statemachines.model import BaseModel
 from statemachines.types import Time, present
 
 RECORDS = 6  # of an entity whose instants count: the last ones
-TIMER = "timer"
+TIMER = "(timer)"  # as no limit is called
 _LIMIT = "limits."
 _COMPARE = ("<", "<=", ">", ">=", "==", "!=")
 
-Duration = tuple[str | int, ...]  # what is added: names of limits, and milliseconds
+Duration = tuple[
+    str | int, ...
+]  # what is added: names of limits, and milliseconds; of a timer, that it is one, and which
 
 
 class Instants:
@@ -49,13 +51,13 @@ class Instants:
         """Whether anything changes as time passes."""
         return bool(self._durations) or self._timers
 
-    def coming(self, model: BaseModel) -> dict[int, Hashable]:
-        """Return in how many milliseconds each instant comes, and what makes it one: a timer, or what is added."""
+    def coming(self, model: BaseModel) -> dict[int, Duration]:
+        """Return in how many milliseconds each instant comes, and what makes it one: a timer, and which, or what is added."""
         lasting = [(each, ms) for each in self._durations if (ms := _milliseconds(each, model)) is not None]
         known = self._instants(model) if lasting else ()
-        found: dict[int, Hashable] = {instant + ms - model.now: each for instant in known for each, ms in lasting}
+        found: dict[int, Duration] = {instant + ms - model.now: each for instant in known for each, ms in lasting}
         timers = model.deadlines() if self._timers else ()
-        found |= {end - model.now: TIMER for first, last, _, _ in timers for end in (first, last)}
+        found |= {end - model.now: (TIMER, which) for first, last, which, _ in timers for end in (first, last)}
         return {ms: found[ms] for ms in sorted(found) if ms >= 0}
 
     def waits(self, model: BaseModel) -> list[int]:

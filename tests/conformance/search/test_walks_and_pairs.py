@@ -27,6 +27,7 @@ from conformance.references.task_progress import TaskProgress
 from conformance.references.thread_job import TERMINAL, Reply, ThreadJob, ThreadJobs
 from conformance.search import ahead, clashes, meetings, pairs, stateful, walks
 from conformance.search.faults import Diverged, Faults
+from conformance.search.odd_values import ODD_IDS
 from conformance.search.situations import Situations
 from conformance.search.stateful import Driver
 from statemachines.compile import Compiled, load
@@ -959,6 +960,50 @@ def test_walks_that_take_more_for_new_look_less_often(monkeypatch: pytest.Monkey
 
     _, cases = walked(REFERENCE, 0, 16)  # the two kinds take turns
     assert often(cases[::2]) > 1.2 * often(cases[1::2]) > 0
+
+
+def test_walks_look_just_before_something_comes_and_then() -> None:
+    """What comes a millisecond too soon looks right when it is due."""
+    compiled = load("local-agent")
+    with adapted(LocalAgents, compiled) as adapter:
+        driver = Driver(compiled, adapter)
+        foreground = {"description": "x", "prompt": "x", "agent_type": "x", "auto_background_ms": 50}
+        driver.make("register_foreground", foreground)
+        model: Any = driver.case.judge.model
+        walk = walks.SteeredWalk(compiled, driver, Situations(compiled), random.Random(0))
+        walk._made_on("summarize", {"task": next(iter(model.tasks)), "text": "x"})
+        walk._go_on_time()
+        made = [(call.operation, dict(call.arguments)) for call in driver.case.calls]
+    first, then = (place for place, (operation, _) in enumerate(made) if operation == "wait")
+    assert made[first][1]["ms"] in (49, 29_999), "the task goes to the background, or what ended now would leave"
+    assert made[then][1]["ms"] in (1, 2)
+    looks = ({operation for operation, _ in part} for part in (made[first + 1 : then], made[then + 1 :]))
+    assert all("background_tasks" in each for each in looks)
+
+
+def test_a_call_that_waits_may_wait_long_where_that_takes_no_time() -> None:
+    """Who is woken late, and comes back at its end, is only then told from one who looks now and then."""
+    compiled, chooser = load("background-tasks"), random.Random(0)
+    with adapted(SUITES["background-tasks"].reference, compiled) as adapter:
+        driver = Driver(compiled, adapter)
+        drawn = [driver.drawn("wait_for_completion", chooser, tries=1) for _ in range(60)]
+        assert {"timeout": stateful.LONG_WAIT} in drawn
+        with adapted(SUITES["background-tasks"].reference, compiled) as other:
+            real = Driver(compiled, other)
+            other.declaration = replace(other.declaration, clock="real")
+            drawn = [real.drawn("wait_for_completion", chooser, tries=1) for _ in range(60)]
+            assert {"timeout": stateful.LONG_WAIT} not in drawn
+
+
+def test_an_id_that_a_caller_chooses_may_be_an_odd_one() -> None:
+    chooser = random.Random(0)
+    with adapted(REFERENCE) as adapter:
+        driver = Driver(thread_job(), adapter)
+        driver.make(*START)
+        chosen = {(driver.drawn("start_as", chooser) or {})["job_id"] for _ in range(400)}
+        assert {*ODD_IDS} <= chosen
+        ended = {(driver.drawn("finish", chooser) or {})["job"] for _ in range(100)}
+        assert ended.isdisjoint(ODD_IDS), "of no other job"
 
 
 def test_a_call_is_made_once_more_when_most_of_the_time_has_passed_until_something_comes(
