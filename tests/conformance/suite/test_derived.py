@@ -23,7 +23,7 @@ from statemachines.surface.spec import read_lifecycle
 from statemachines.yaml import read
 from tests.checking import compile_text
 from tests.conformance.lifecycles import SUITES
-from tests.conformance.systems import BRIEF, REFERENCE, adapted, shrinking, thread_job, whole_run
+from tests.conformance.systems import REFERENCE, adapted, shrinking, thread_job, whole_run
 from tests.faulty.thread_job.isolation import UnknownIsToldApart
 
 LIES = {(name, lie.__name__): lie for name, suite in SUITES.items() for lie in suite.faulty}
@@ -329,7 +329,7 @@ class CountsThree:
 
 
 def test_calls_after_which_all_was_right_elsewhere_make_no_must_a_should() -> None:
-    code, results = whole_run(CountsThree, compile_text(PILE, "pile.yaml"), budget=BRIEF)
+    code, results = whole_run(CountsThree, compile_text(PILE, "pile.yaml"), quick=True)
     found = {each.counterexample.clause: each.level for each in results if each.counterexample is not None}
     assert code == EXIT_VIOLATES
     assert found["operations.count.gives"] == "must"
