@@ -135,7 +135,7 @@ class SteeredWalk:
                 self._go_as_planned()
             elif self._chooser.random() < ONCE_MORE:
                 self._go_again()
-            elif self._chooser.random() < ON_TIME:
+            elif self._ahead.instants.are_there and self._chooser.random() < ON_TIME:
                 self._go_on_time()
             elif self._chooser.random() < IDLY:
                 self._go_idly()

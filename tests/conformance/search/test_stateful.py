@@ -354,6 +354,7 @@ def test_where_nothing_can_be_created_yet_a_case_begins_with_nothing() -> None:
 def test_every_combination_of_arguments_worth_trying_has_a_number(calls: list[tuple[str, int]]) -> None:
     with adapted(REFERENCE) as adapter, pytest.MonkeyPatch.context() as patched:
         patched.setattr(stateful, "odd_values", lambda *_: [])
+        patched.setattr(stateful, "ODD_IDS", ())
         driver = Driver(thread_job(), adapter)
         for name, number in calls:
             driver.call(name, number)
