@@ -97,7 +97,7 @@ def test_a_walk_makes_its_last_call_once_more_when_time_has_passed() -> None:
     """So it finds who overwrites what was noted of the first one."""
     found = [walked(CancelIsNotedAgain, seed, USUAL.walks)[0] for seed in range(3)]
     assert sum(diverged is not None for diverged in found) >= 2
-    _, cases = walked(REFERENCE, 0, 12)
+    _, cases = walked(REFERENCE, 0, 20)
     again = Counter(
         two.operation
         for calls in ([each for each in case.without_looks if isinstance(each, Observed)] for case in cases)
