@@ -300,7 +300,7 @@ class SearchTally:
     """How many cases of one search were judged, and how many diverged where nobody can judge it; and what they witnessed.
 
     Of those `unlooked` are cases of which too few ways were looked at to find one. `part`: time ended its first round.
-    `recommended` are the first case that broke each clause that is only recommended, and how: other calls may bring something wrong yet.
+    `recommended` are the first case that surely broke each clause that is only recommended, and how: other calls may bring something wrong yet.
     """
 
     witnessed: Counter[str] = field(default_factory=Counter)
@@ -318,12 +318,13 @@ class SearchTally:
     def count_alone(self, driver: Driver) -> bool:
         """Take note of a case that came to its end; return whether it was judged."""
         judge, finding = driver.case.judge, driver.case.finding
-        for each in judge.findings:
-            self.recommended.setdefault(each.clause, (driver.case, each))
         if judge.unsure and finding is not None:
             self.unjudged += 1
             self.unlooked += finding.clause == NO_WAY.clause
             return False
+        if not judge.unsure:
+            for each in judge.findings:
+                self.recommended.setdefault(each.clause, (driver.case, each))
         self.judged += 1
         return True
 

@@ -158,8 +158,10 @@ class InWordsOfItsOwn(TakenIdsAreRefused):
     ],
 )
 def test_who_does_not_follow_a_recommendation_is_not_accused_of_what_comes_of_it(system: type) -> None:
-    _, (result,) = whole_run(system, load("job"), only=[MACHINE], budget=BRIEF)
+    _, (result, *recommended) = whole_run(system, load("job"), only=[MACHINE], budget=BRIEF)
     assert result.verdict is Verdict.PASS, explained(result)
+    assert recommended
+    assert {each.level for each in recommended} == {"should"}
 
 
 @pytest.mark.thorough

@@ -71,6 +71,17 @@ def test_what_is_only_recommended_the_search_tells_where_no_row_does(
     assert report.exit == EXIT_CONFORMS
 
 
+class UnseenToldApart(UnknownIsToldApart):
+    """The same, and nobody can see in which order its jobs end: what it shows need not be its fault."""
+
+    declares: ClassVar[Any] = {**UnknownIsToldApart.declares, "clock": "none", "policies": {"tie": "id"}}
+
+
+def test_the_search_tells_nothing_that_is_recommended_where_what_it_sees_need_not_be_a_fault() -> None:
+    report = conformance.run("thread-job", UnseenToldApart, rows="machine", quick=True)
+    assert [(each.id, each.verdict) for each in report.rows] == [("machine", Verdict.COULD_NOT_TELL)]
+
+
 @pytest.mark.thorough
 def test_what_comes_of_calls_that_only_derived_rows_make_at_once_is_recommended_however_it_shows() -> None:
     lie = LIES["local-agent", "DrainLosesMessage"]

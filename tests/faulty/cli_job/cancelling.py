@@ -57,6 +57,17 @@ class CancelStartsOver(Liar):
             job["asked_at"] += 1_800_000
 
 
+@caught_by("B10", 6)
+class SecondCancelBeginsAnew(Liar):
+    """The time in which a job is let end begins anew with each cancel."""
+
+    def cancel(self, chosen: argparse.Namespace) -> Answer:
+        job = self.state["jobs"].get(chosen.job)
+        if job is not None and job["status"] == "running":
+            job["asked_at"] = None
+        return super().cancel(chosen)
+
+
 @caught_by("E4", 4)
 class SecondCancelRevives(Liar):
     """A cancel of a job that is cancelled lets it run again."""
