@@ -19,7 +19,8 @@ from conformance.search.stateful import MOST_FIRED, WAITS, Driver, fires_soon
 from conformance.system import MOVED
 from statemachines import kernel
 from statemachines.explore import TIMER, Instants, instants_of
-from statemachines.model import BaseModel, Impossible, Restless
+from statemachines.expression import Const
+from statemachines.model import ABSENT, BaseModel, Impossible, Restless
 from statemachines.rows import WAIT
 
 LIKED = (0.2, 1.0, 1.0, 3.0)  # how much more often than others an operation is tried, by case
@@ -33,6 +34,7 @@ CALLS = 3  # of each of them
 TRIES = 4  # of arguments, to find some with which a call does something
 UNTIL = 0.7  # of the waits end at an instant at which something may change, or beside it, where there is one
 LEFT_OUT = 0.85  # of the arguments are left out that a walk seldom gives
+ALONE = 0.2  # of the calls have only one of the arguments that may be left out: one of them may exclude the others
 SAID_AGAIN = 0.15  # of the calls say what the last one of their operation said: who compares with what was there takes it for no news
 ABOUT_ONE = 0.5  # of the ways are about one record and its kin, as far as their calls can be: what a system mixes up takes several of them
 ANYHOW = 0.15  # of the calls are taken that do nothing, though another might
@@ -68,7 +70,8 @@ class Descent:
 class Ahead:
     """Looks ahead of one case. `names` are the operations that may be tried, with how much each of them is liked.
 
-    `seldom` are the arguments that may be left out, and mostly are, each with the operation that takes it; `said` is by operation
+    `optional` are the arguments that may be left out, by the operation that takes them, each with what it is then, and `seldom` those
+    that mostly are, each with its operation; `said` is by operation
     what the last call of it said, but for ids and names.
     """
 
@@ -78,6 +81,7 @@ class Ahead:
     chooser: random.Random
     names: Sequence[str]
     weights: Sequence[float]
+    optional: Mapping[tuple[str, str], Any] = field(default_factory=dict)
     seldom: Collection[tuple[str, str]] = ()
     said: dict[str, dict[str, Any]] = field(default_factory=dict)
 
@@ -208,26 +212,32 @@ class Ahead:
         return found
 
     def _few(self, name: str, drawn: dict[str, Any] | None) -> dict[str, Any] | None:
-        """Leave out most of the arguments that are seldom given."""
-        if drawn is None or not self.seldom:
+        """Leave out most of the arguments that are seldom given, or now and then all but one of those that may be left out."""
+        if drawn is None:
             return drawn
+        said = [each for each, value in drawn.items() if value != self.optional.get((name, each), value)]
+        if len(said) > 1 and self.chooser.random() < ALONE:
+            kept = self.chooser.choice(said)
+            return {each: value for each, value in drawn.items() if each == kept or (name, each) not in self.optional}
         seldom = {each for each in drawn if (name, each) in self.seldom and self.chooser.random() < LEFT_OUT}
         return {each: value for each, value in drawn.items() if each not in seldom}
 
 
 def ahead_of(driver: Driver, situations: Situations, chooser: random.Random) -> Ahead:
     """Return what looks ahead of a case, which likes other operations and leaves out other arguments than in other cases."""
-    source, optional = driver.case.compiled.kernel, list[tuple[str, str]]()
+    source, optional = driver.case.compiled.kernel, dict[tuple[str, str], Any]()
     weights = dict[str, float]()
     for operation in (each for each in source.operations if driver.offers(each.name)):
         weights[operation.name] = chooser.choice(LIKED) * usual(operation)
-        optional += [(operation.name, each.name) for each in operation.parameters if each.default is not None]
+        for each in operation.parameters:
+            if each.default is not None:
+                known = each.default.value if isinstance(each.default, Const) else ABSENT
+                optional[operation.name, each.name] = known
     if driver.case.adapter.declaration.clock in MOVED:
         weights[WAIT] = chooser.choice(LIKED) * WAITED
-    seldom = {each for each in optional if chooser.random() < SELDOM_GIVEN}
-    return Ahead(
-        driver, situations, instants_of(driver.case.compiled), chooser, [*weights], [*weights.values()], seldom
-    )
+    seldom = frozenset(each for each in optional if chooser.random() < SELDOM_GIVEN)
+    instants = instants_of(driver.case.compiled)
+    return Ahead(driver, situations, instants, chooser, [*weights], [*weights.values()], optional, seldom)
 
 
 def usual(operation: kernel.Operation) -> float:

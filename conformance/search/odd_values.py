@@ -9,7 +9,7 @@ from functools import lru_cache
 from typing import Any
 
 from statemachines.compile import Compiled
-from statemachines.explore import numbers_beside, numbers_said
+from statemachines.explore import numbers_beside, numbers_met, numbers_said
 from statemachines.types import Enum, Id, List, Optional, RecordType, Text, Type, present
 
 PIECES = ("x", "é", "😀")
@@ -67,6 +67,12 @@ def odd_numbers(compiled: Compiled) -> dict[tuple[str, str], list[int]]:
     limits = (limit.default for limit in compiled.lifecycle.limits.values())
     numbers = {*SOME_NUMBERS, *(each for each in limits if each and each > 1), *numbers_said(compiled.kernel)}
     return {asked: sorted(numbers | beside) for asked, beside in numbers_beside(compiled).items()}
+
+
+@lru_cache(maxsize=8)
+def turning_numbers(compiled: Compiled) -> dict[tuple[str, str], list[int]]:
+    """List those of them with which what is given is compared, at once or later: for each operation and parameter, and each variable of none."""
+    return {asked: sorted(numbers) for asked, numbers in numbers_met(compiled).items() if numbers}
 
 
 def in_kinds(odd: Sequence[Any]) -> list[list[Any]]:

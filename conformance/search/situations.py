@@ -13,9 +13,11 @@ from collections import Counter
 from collections.abc import Collection, Hashable, Iterator, Mapping, Sequence
 from typing import Any
 
+from conformance.search.odd_values import turning_numbers
 from conformance.search.records import BESIDE, MANY_RECORDS, Label, Records, Story, named_by, sizes, with_few_values
 from statemachines import kernel
 from statemachines.compile import Compiled
+from statemachines.expression import python_name
 from statemachines.model import BaseModel, Decision
 from statemachines.types import Text, present
 
@@ -54,6 +56,9 @@ class Situations:
         self._minted = [each for each in self._entities.values() if not each.fixed]
         self._fixed = [each for each in self._entities.values() if each.fixed and each.is_told_apart]
         self._small, self._maybe = with_few_values(source.variables)
+        self._turning = {
+            python_name(name): numbers for (of, name), numbers in turning_numbers(compiled).items() if not of
+        }
 
     def worth(self, found: Sequence[Situation]) -> float:
         """Return how much situations are worth that were come to as often as they were.
@@ -147,13 +152,19 @@ class Situations:
                 parts.append(_kind(value))
         return ids, parts, beside, kin
 
+    def _settings(self, model: BaseModel) -> list[tuple[str, Hashable]]:
+        """List what holds beside the records: of a number whether a rule compares it with this one."""
+        numbers = ((name, getattr(model, name), known) for name, known in self._turning.items())
+        small = [(name, getattr(model, name)) for name in self._small]
+        return [*small, *((name, value if value in known else "another") for name, value, known in numbers)]
+
     def _named(self, model: BaseModel, text: str) -> Hashable:
         """Return the states of the records of which a text is said, such as those of one batch."""
         return tuple(sizes(model, Counter(each.named(model, text))) for each in self._minted)
 
     def _in_settings(self, model: BaseModel, label: Label, parts: Sequence[Hashable]) -> Iterator[Situation]:
         """Walk the situations that a call is in by what holds beside the records that come and go, as far as it has few values."""
-        small = [getattr(model, name) for name in self._small]
+        small = [value for _, value in self._settings(model)]
         absent = [getattr(model, name) is None for name in self._maybe]
         fixed = [frozenset(Counter(each.tokens(model)).items()) for each in self._fixed]
         if settings := (*small, *absent, *fixed):
@@ -299,7 +310,7 @@ class Situations:
         for each in self._minted:
             states = dict.fromkeys(getattr(record, "state", "") for record in list(each.live(model).values())[-LAST:])
             yield from ((PAIR, ("holds", label, each.name, state)) for state in states)
-        yield from ((PAIR, ("holds", label, name, getattr(model, name))) for name in self._small)
+        yield from ((PAIR, ("holds", label, *setting)) for setting in self._settings(model))
 
     def features(self, model: BaseModel) -> set[Hashable]:
         """Return what is there: each record as it is, each setting, and any two of the states of records and settings."""
@@ -308,7 +319,7 @@ class Situations:
             for identity, record in list(each.live(model).items())[-LAST:]:
                 alone.add((each.name, each.token(model, identity, _NEW)))
                 states.add((each.name, getattr(record, "state", "")))
-        states.update((name, getattr(model, name)) for name in self._small)
+        states.update(self._settings(model))
         return alone | states | {frozenset(two) for two in itertools.combinations(states, 2)}
 
     @staticmethod

@@ -21,7 +21,7 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, rule, run_sta
 from conformance.budget import USUAL, Budget
 from conformance.judge import AT_ONCE, CASES_OF_A_SEED, BrokenCalls, CallFailed, Case, Finding, case_seed, kernel_facts
 from conformance.search.faults import Diverged, Faults
-from conformance.search.odd_values import ODD_IDS, in_kinds, odd_numbers, odd_values
+from conformance.search.odd_values import ODD_IDS, in_kinds, odd_numbers, odd_values, turning_numbers
 from conformance.search.prefill import prefills
 from conformance.search.strategies import settings_of
 from conformance.system import MOVED, Adapter
@@ -39,6 +39,7 @@ WAITS = (1, 7, 1000, 60_000, 86_400_000)  # milliseconds: time alone must not ch
 LONG_WAIT = (
     2 * AT_ONCE
 )  # milliseconds that a call may wait, where these take no time: who is woken comes back long before
+OFTEN_TURNS = 2  # as often as other kinds of numbers those are drawn with which a rule compares them
 NOTHING = 0.08  # of the draws have nothing in each argument that may hold nothing
 EMPTY: tuple[Any, ...] = (0, "", [])  # and what is false
 MANY_UNKNOWN = 5  # ids that nobody has, in one list
@@ -170,9 +171,11 @@ class Driver:
             odd = odd_values(self._compiled, parameter.wire, values)
             odd += odd_numbers(self._compiled).get((operation, parameter.name), [])
             odd += ODD_IDS if isinstance(present(parameter.type), Id) else ()
+            turning = turning_numbers(self._compiled).get((operation, parameter.name))
             free = self.case.adapter.declaration.clock == "virtual"
             long = [[LONG_WAIT]] if free and self._lasts(operation) == parameter.name else []
-            found.append((parameter.name, [*self._alike(parameter, values, model), *in_kinds(odd), *long]))
+            apart = [*in_kinds(odd), *([turning] * OFTEN_TURNS if turning else []), *long]
+            found.append((parameter.name, [*self._alike(parameter, values, model), *apart]))
         return self._answered_alike(operation, found, model)
 
     def _lasts(self, operation: str) -> str:

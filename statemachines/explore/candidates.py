@@ -7,7 +7,7 @@ a Hypothesis machine or a shrinker picks by number. One idea: for each type, its
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from operator import attrgetter
 from types import CodeType
 from typing import TYPE_CHECKING, Any
@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 from statemachines import kernel
 from statemachines.explore.influence import Influence
 from statemachines.explore.sentences import walked
-from statemachines.expression import Const, Var, check, emit, python_name
+from statemachines.expression import Var, check, emit, python_name
 from statemachines.lifecycle import TypeUse
 from statemachines.model import ABSENT, BaseModel, quotient, remainder
 from statemachines.types import BOOL, INT, TEXT, TIME, Enum, Id, Optional, Ref, Text, Type, present
@@ -97,30 +97,6 @@ def bounds_of(compiled: Compiled, use: TypeUse) -> tuple[int, int] | None:
     """Return from where to where the whole numbers of a type go, where it says so."""
     declared = compiled.lifecycle.types.get(use.name.text)
     return use.bounds or (declared.bounds if declared and declared.kind == "range" else None)
-
-
-def numbers_beside(compiled: Compiled) -> dict[tuple[str, str], set[int]]:
-    """Return for each operation and parameter that takes any whole number those that its rules say, with one less and one more of each.
-
-    Whoever writes `<` for `<=` errs on the one side of a bound, and whoever writes another bound on the other.
-    """
-    return {
-        (operation.name, parameter.name): {number + more for number in numbers_said(operation) for more in (-1, 0, 1)}
-        for operation in compiled.kernel.operations
-        for parameter in operation.parameters
-        if _is_any_number(compiled, compiled.lifecycle.operations[operation.name].takes[parameter.name])
-    }
-
-
-def _is_any_number(compiled: Compiled, use: TypeUse) -> bool:
-    return present(compiled.words.types.resolve(use)) == INT and bounds_of(compiled, use) is None
-
-
-def numbers_said(rules: Any) -> Iterator[int]:
-    """Walk the whole numbers above 1 that a kernel, or a part of one, says."""
-    for part in kernel.everything(rules):
-        if isinstance(part, Const) and isinstance(part.value, int) and part.value > 1:
-            yield part.value
 
 
 def _always(values: list[Any]) -> Chooser:

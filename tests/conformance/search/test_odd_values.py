@@ -182,3 +182,12 @@ def test_such_a_number_is_drawn() -> None:
     with adapted(Jobs, job) as adapter:
         drawn = [Driver(job, adapter).drawn("configure", random.Random(seed)) or {} for seed in range(40)]
     assert any(each.get("poll_wait", 0) > 1 for each in drawn), "nobody ever gave a number beside 0 and 1"
+
+
+def test_numbers_with_which_a_rule_compares_what_is_given_are_drawn_often() -> None:
+    job = load("job")
+    with adapted(Jobs, job) as adapter:
+        driver = Driver(job, adapter)
+        drawn = [driver.drawn("configure", random.Random(seed)) or {} for seed in range(100)]
+    given = [each["poll_wait"] for each in drawn if "poll_wait" in each]
+    assert sum(each in (5_000, 10_000, 60_000, 300_000) for each in given) > len(given) / 10

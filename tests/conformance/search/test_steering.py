@@ -15,7 +15,7 @@ from conformance.judge import BrokenCalls
 from conformance.references.task_progress import DelegatedTask, TaskProgress
 from conformance.references.thread_job import Reply, ThreadJobs
 from conformance.search import ahead, stateful, walks
-from conformance.search.ahead import Ahead
+from conformance.search.ahead import Ahead, ahead_of
 from conformance.search.faults import Faults
 from conformance.search.records import Story
 from conformance.search.situations import Situations
@@ -261,12 +261,29 @@ def test_a_walk_leaves_out_most_of_the_arguments_that_it_seldom_gives() -> None:
         situations, instants = Situations(suite.compiled), Instants(suite.compiled)
 
         def given(*seldom: tuple[str, str]) -> int:
-            look = Ahead(driver, situations, instants, random.Random(0), ["tool"], [1.0], seldom)
+            look = Ahead(driver, situations, instants, random.Random(0), ["tool"], [1.0], seldom=seldom)
             drawn = [look.arguments(driver.case.judge.model, "tool") or {} for _ in range(200)]
             return sum("owner" in each for each in drawn)
 
         assert 0 < given(("tool", "owner")) < given() / 3
         assert given(("cancel", "owner")) == given()
+
+
+def test_an_argument_that_excludes_others_is_given_alone_now_and_then(monkeypatch: pytest.MonkeyPatch) -> None:
+    suite = SUITES["job"]
+
+    def listed(alone: float) -> int:
+        """How often all jobs are asked for, which nobody may together with some of them."""
+        monkeypatch.setattr(ahead, "ALONE", alone)
+        monkeypatch.setattr(ahead, "SELDOM_GIVEN", 0.0)
+        with adapted(suite.reference, suite.compiled) as adapter:
+            driver = Driver(suite.compiled, adapter)
+            driver.make("register", {"type": "bash", "label": "x"})
+            look, model = ahead_of(driver, Situations(suite.compiled), random.Random(0)), driver.case.judge.model
+            drawn = [look.arguments(model, "tool") or {} for _ in range(400)]
+        return sum(each.get("list") is True and not each.keys() & {"poll", "cancel"} for each in drawn)
+
+    assert listed(ahead.ALONE) > 2 * listed(0.0)
 
 
 def test_what_goes_on_about_one_record_names_it_or_its_kin() -> None:
