@@ -195,15 +195,15 @@ class Judge:
             loose = self._past.again(self._past.left_out, deviating=[*self.deviating, path], until=until)
             if loose is None:
                 return None
-            loose.stepper.tells = not self._is_open
+            loose.stepper.open_explains = self._leaves_open
             explained = self._past.explained(loose, self._past.event) is None and not loose.capped
         except Restless:
             return None
-        loose.stepper.tells = False
+        loose.stepper.open_explains = True
         return loose if explained else None
 
     @property
-    def _is_open(self) -> bool:
+    def _leaves_open(self) -> bool:
         """Whether the spec leaves open what some of the calls do that have to be explained."""
         calls = (call for call in calls_of(self._past.event) if call.operation != "wait")
         return any(self.lockstep.decision(call.operation, call.arguments).idle for call in calls)

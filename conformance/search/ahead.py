@@ -19,8 +19,7 @@ from conformance.search.stateful import MOST_FIRED, WAITS, Driver, fires_soon
 from conformance.system import MOVED
 from statemachines import kernel
 from statemachines.explore import TIMER, Instants, instants_of
-from statemachines.expression import Const
-from statemachines.model import ABSENT, BaseModel, Impossible, Restless
+from statemachines.model import BaseModel, Impossible, Restless
 from statemachines.rows import WAIT
 
 LIKED = (0.2, 1.0, 1.0, 3.0)  # how much more often than others an operation is tried, by case
@@ -70,9 +69,8 @@ class Descent:
 class Ahead:
     """Looks ahead of one case. `names` are the operations that may be tried, with how much each of them is liked.
 
-    `optional` are the arguments that may be left out, by the operation that takes them, each with what it is then, and `seldom` those
-    that mostly are, each with its operation; `said` is by operation
-    what the last call of it said, but for ids and names.
+    `optional` are the arguments that may be left out, each with the operation that takes it, and `seldom` those that mostly are;
+    `said` is by operation what the last call of it said, but for ids and names.
     """
 
     driver: Driver
@@ -81,7 +79,7 @@ class Ahead:
     chooser: random.Random
     names: Sequence[str]
     weights: Sequence[float]
-    optional: Mapping[tuple[str, str], Any] = field(default_factory=dict)
+    optional: Collection[tuple[str, str]] = ()
     seldom: Collection[tuple[str, str]] = ()
     said: dict[str, dict[str, Any]] = field(default_factory=dict)
 
@@ -169,7 +167,7 @@ class Ahead:
     def _waited(self, model: BaseModel, ms: int, story: Story) -> list[Situation]:
         coming, timers = self.instants.coming(model), len(model.deadlines())
         near = next(((coming[ms + away], away) for away in (0, 1, -1) if ms + away in coming), None)
-        passed = sum(end < ms for end, of in coming.items() if TIMER in of)
+        passed = sum(end < ms for end, of in coming.items() if of[0] == TIMER)
         label = (WAIT, timers, near if near is not None else ("passes", passed))
         found, before = self.situations.of_wait(model, label, story), self.situations.standing(model)
         model.wait(ms, most=MOST_FIRED)
@@ -215,27 +213,24 @@ class Ahead:
         """Leave out most of the arguments that are seldom given, or now and then all but one of those that may be left out."""
         if drawn is None:
             return drawn
-        said = [each for each, value in drawn.items() if value != self.optional.get((name, each), value)]
-        if len(said) > 1 and self.chooser.random() < ALONE:
-            kept = self.chooser.choice(said)
-            return {each: value for each, value in drawn.items() if each == kept or (name, each) not in self.optional}
+        optional = [each for each in drawn if (name, each) in self.optional]
+        if len(optional) > 1 and self.chooser.random() < ALONE:
+            kept = self.chooser.choice(optional)
+            return {each: value for each, value in drawn.items() if each == kept or each not in optional}
         seldom = {each for each in drawn if (name, each) in self.seldom and self.chooser.random() < LEFT_OUT}
         return {each: value for each, value in drawn.items() if each not in seldom}
 
 
 def ahead_of(driver: Driver, situations: Situations, chooser: random.Random) -> Ahead:
     """Return what looks ahead of a case, which likes other operations and leaves out other arguments than in other cases."""
-    source, optional = driver.case.compiled.kernel, dict[tuple[str, str], Any]()
+    source, optional = driver.case.compiled.kernel, list[tuple[str, str]]()
     weights = dict[str, float]()
     for operation in (each for each in source.operations if driver.offers(each.name)):
         weights[operation.name] = chooser.choice(LIKED) * usual(operation)
-        for each in operation.parameters:
-            if each.default is not None:
-                known = each.default.value if isinstance(each.default, Const) else ABSENT
-                optional[operation.name, each.name] = known
+        optional += [(operation.name, each.name) for each in operation.parameters if each.default is not None]
     if driver.case.adapter.declaration.clock in MOVED:
         weights[WAIT] = chooser.choice(LIKED) * WAITED
-    seldom = frozenset(each for each in optional if chooser.random() < SELDOM_GIVEN)
+    seldom = {each for each in optional if chooser.random() < SELDOM_GIVEN}
     instants = instants_of(driver.case.compiled)
     return Ahead(driver, situations, instants, chooser, [*weights], [*weights.values()], optional, seldom)
 

@@ -8,8 +8,9 @@ from collections.abc import Sequence
 from functools import lru_cache
 from typing import Any
 
+from statemachines import kernel
 from statemachines.compile import Compiled
-from statemachines.explore import numbers_beside, numbers_met, numbers_said
+from statemachines.explore import numbers_beside, numbers_compared, numbers_said
 from statemachines.types import Enum, Id, List, Optional, RecordType, Text, Type, present
 
 PIECES = ("x", "é", "😀")
@@ -29,6 +30,20 @@ ODD_IDS = ("../x", "--x", "x/y", "x%y_z", "x\0y", "X" + LONG_END)
 """Ids that a caller may choose: like a path, an option, a pattern; beyond a NUL, and longer than the name of a file."""
 _SIGNS, _WORDS = frozenset(SIGNS), frozenset(WORDS)
 CARRIED = (*ODD, "  ", "x\n")  # where nobody counts lines, and a text is no name: it is only carried about
+
+
+def beside_usual(
+    compiled: Compiled, operation: str, parameter: kernel.Parameter, values: Sequence[Any]
+) -> list[list[Any]]:
+    """List what else an argument may be than the usual `values`, each kind in a list of its own: odd values and numbers, and odd ids.
+
+    Numbers with which a rule compares it are a kind that comes twice.
+    """
+    odd = odd_values(compiled, parameter.wire, values)
+    odd += odd_numbers(compiled).get((operation, parameter.name), [])
+    odd += ODD_IDS if isinstance(present(parameter.type), Id) else ()
+    compared = numbers_compared(compiled).get((operation, parameter.name), [])
+    return [*in_kinds(odd), *([compared, compared] if compared else [])]
 
 
 def odd_values(compiled: Compiled, kind: Type, values: Sequence[Any]) -> list[Any]:
@@ -67,12 +82,6 @@ def odd_numbers(compiled: Compiled) -> dict[tuple[str, str], list[int]]:
     limits = (limit.default for limit in compiled.lifecycle.limits.values())
     numbers = {*SOME_NUMBERS, *(each for each in limits if each and each > 1), *numbers_said(compiled.kernel)}
     return {asked: sorted(numbers | beside) for asked, beside in numbers_beside(compiled).items()}
-
-
-@lru_cache(maxsize=8)
-def turning_numbers(compiled: Compiled) -> dict[tuple[str, str], list[int]]:
-    """List those of them with which what is given is compared, at once or later: for each operation and parameter, and each variable of none."""
-    return {asked: sorted(numbers) for asked, numbers in numbers_met(compiled).items() if numbers}
 
 
 def in_kinds(odd: Sequence[Any]) -> list[list[Any]]:

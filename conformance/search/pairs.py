@@ -184,7 +184,7 @@ def _meet(
 
 def _beside(driver: Driver, meetings: Meetings, calls: Calls, chooser: random.Random) -> tuple[int, Asked] | None:
     """Return which of two callers makes another call as soon as its own is over, beside the other one, and which; None where none does."""
-    share = GOES_ON_BESIDE_A_LOOK if any(driver.is_look(name) for name, _ in calls) else GOES_ON
+    share = GOES_ON_BESIDE_A_LOOK if any(driver.only_shows(name) for name, _ in calls) else GOES_ON
     chosen = meetings.further(driver, calls) if chooser.random() < share else _look_beside(driver, calls, chooser)
     if chosen is None:
         return None
@@ -208,7 +208,8 @@ def _look_beside(driver: Driver, calls: Calls, chooser: random.Random) -> tuple[
         return None
     callers = (chooser.randrange(len(calls)) for _ in range(LOOKS_DRAWN))
     drawn = [(caller, look) for caller in callers if (look := driver.look_at(calls[caller][1], chooser)) is not None]
-    asked = [(caller, calls[1 - caller]) for caller in (0, 1) if driver.is_look(calls[1 - caller][0])]
+    looks = [call for call in calls if driver.only_shows(call[0]) and not driver.faults.broken.shuns(call[0])]
+    asked = [(caller, calls[1 - caller]) for caller in (0, 1) if calls[1 - caller] in looks]
 
     def said_by(tells: Callable[..., bool], looks: Sequence[tuple[int, Asked]]) -> tuple[int, Asked] | None:
         model = driver.case.judge.model

@@ -13,10 +13,10 @@ from collections import Counter
 from collections.abc import Collection, Hashable, Iterator, Mapping, Sequence
 from typing import Any
 
-from conformance.search.odd_values import turning_numbers
 from conformance.search.records import BESIDE, MANY_RECORDS, Label, Records, Story, named_by, sizes, with_few_values
 from statemachines import kernel
 from statemachines.compile import Compiled
+from statemachines.explore import numbers_compared
 from statemachines.expression import python_name
 from statemachines.model import BaseModel, Decision
 from statemachines.types import Text, present
@@ -56,9 +56,7 @@ class Situations:
         self._minted = [each for each in self._entities.values() if not each.fixed]
         self._fixed = [each for each in self._entities.values() if each.fixed and each.is_told_apart]
         self._small, self._maybe = with_few_values(source.variables)
-        self._turning = {
-            python_name(name): numbers for (of, name), numbers in turning_numbers(compiled).items() if not of
-        }
+        self._compared = {python_name(name): each for (of, name), each in numbers_compared(compiled).items() if not of}
 
     def worth(self, found: Sequence[Situation]) -> float:
         """Return how much situations are worth that were come to as often as they were.
@@ -154,7 +152,7 @@ class Situations:
 
     def _settings(self, model: BaseModel) -> list[tuple[str, Hashable]]:
         """List what holds beside the records: of a number whether a rule compares it with this one."""
-        numbers = ((name, getattr(model, name), known) for name, known in self._turning.items())
+        numbers = ((name, getattr(model, name), known) for name, known in self._compared.items())
         small = [(name, getattr(model, name)) for name in self._small]
         return [*small, *((name, value if value in known else "another") for name, value, known in numbers)]
 

@@ -21,7 +21,7 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, rule, run_sta
 from conformance.budget import USUAL, Budget
 from conformance.judge import AT_ONCE, CASES_OF_A_SEED, BrokenCalls, CallFailed, Case, Finding, case_seed, kernel_facts
 from conformance.search.faults import Diverged, Faults
-from conformance.search.odd_values import ODD_IDS, in_kinds, odd_numbers, odd_values, turning_numbers
+from conformance.search.odd_values import beside_usual
 from conformance.search.prefill import prefills
 from conformance.search.strategies import settings_of
 from conformance.system import MOVED, Adapter
@@ -36,10 +36,8 @@ from statemachines.types import Id, List, present
 # Numbers that stand for arguments: more than there are. Of a larger range Hypothesis prefers the small ones.
 NUMBERS = 2**24
 WAITS = (1, 7, 1000, 60_000, 86_400_000)  # milliseconds: time alone must not change what no rule changes
-LONG_WAIT = (
-    2 * AT_ONCE
-)  # milliseconds that a call may wait, where these take no time: who is woken comes back long before
-OFTEN_TURNS = 2  # as often as other kinds of numbers those are drawn with which a rule compares them
+LONG_WAIT = 2 * AT_ONCE
+"""Milliseconds that a call may wait, where these take no time: who is woken comes back long before."""
 NOTHING = 0.08  # of the draws have nothing in each argument that may hold nothing
 EMPTY: tuple[Any, ...] = (0, "", [])  # and what is false
 MANY_UNKNOWN = 5  # ids that nobody has, in one list
@@ -168,14 +166,10 @@ class Driver:
         found = []
         for parameter, chooser in self._choosers[operation]:
             values = worth_trying(parameter, chooser, model, self.gone)
-            odd = odd_values(self._compiled, parameter.wire, values)
-            odd += odd_numbers(self._compiled).get((operation, parameter.name), [])
-            odd += ODD_IDS if isinstance(present(parameter.type), Id) else ()
-            turning = turning_numbers(self._compiled).get((operation, parameter.name))
             free = self.case.adapter.declaration.clock == "virtual"
             long = [[LONG_WAIT]] if free and self._lasts(operation) == parameter.name else []
-            apart = [*in_kinds(odd), *([turning] * OFTEN_TURNS if turning else []), *long]
-            found.append((parameter.name, [*self._alike(parameter, values, model), *apart]))
+            more = beside_usual(self._compiled, operation, parameter, values)
+            found.append((parameter.name, [*self._alike(parameter, values, model), *more, *long]))
         return self._answered_alike(operation, found, model)
 
     def _lasts(self, operation: str) -> str:
@@ -312,9 +306,9 @@ class Driver:
         """
         self._look_at(calls, self.gone.came_or_left(), whole=False)
 
-    def is_look(self, operation: str) -> bool:
-        """Return whether an operation only shows something, and may be called."""
-        return any(each.name == operation for each in self._observers) and not self.faults.broken.shuns(operation)
+    def only_shows(self, operation: str) -> bool:
+        """Return whether an operation only shows something."""
+        return any(each.name == operation for each in self._observers)
 
     def look_at(self, arguments: dict[str, Any], chooser: random.Random) -> tuple[str, dict[str, Any]] | None:
         """Draw a look that tells of what a call with these arguments is about; None where there is none to be made."""

@@ -1,6 +1,7 @@
 """Walks that the model steers: long cases, each call chosen for what no case has come to yet.
 
-Every so often a walk goes a way that was planned, or a call is made for no reason, or once more, or the last few many times over.
+Every so often a walk goes a way that was planned, or waits until just before something comes and then until it has, or a call is made for
+no reason, or once more, or the last few many times over.
 Each walk prefers other operations, and leaves out other arguments that may be left out; nearly half begin with a registry that is
 nearly full, or too full, or crowded, or in which records have grown old.
 What counts as new is a narrow choice for half of the walks. The others take it widely, and count for themselves: where more is told apart,
@@ -41,11 +42,11 @@ OFTEN_LOOKS = 0.4  # how often a walk looks after a call: looks cost most of the
 SELDOM_LOOKS = 0.2  # how often one does that takes widely what is new
 WIDE_FROM = CASES_OF_A_SEED // 2  # the number of the first walk that takes widely what is new: no other has it
 SET_UP = 0.25  # of the walks begin when some time has passed, and something that is about no record was called
-ONCE_MORE = 0.05  # of the steps are the last call once more, a millisecond later: what was noted of the first one must not be overwritten
-MUCH_LATER = 0.5  # of these come when most of the time has passed until something comes: the second must not put off what the first began
+ONCE_MORE = 0.05  # of the steps are the last call once more, some time later: what was noted of the first one must not be overwritten
+MUCH_LATER = 0.5  # of these come when most of the time has passed until something comes, which must not be put off; others a millisecond later
 AS_PLANNED = 0.12  # of the steps are ways that were planned, of several calls each
+THEN_WAITS = 0.5  # of those are followed by a wait, so that what comes of them shows, and as many of these by another
 ON_TIME = 0.15  # of the steps are waits until just before something comes, and then until it has: what comes too soon looks right a moment later
-THEN_WAITS = 0.5  # of those that were planned are followed by a wait, so that what comes of them shows, and as many of these by another
 
 
 def search(
@@ -157,20 +158,20 @@ class SteeredWalk:
         last = next((each for each in reversed(self._made) if each.operation != WAIT), None)
         if last is None or WAIT not in self._ahead.names:
             return
-        until = [*self._ahead.instants.coming(self._driver.case.judge.model)]
-        coming = self._chooser.choice(until) if until and self._chooser.random() < MUCH_LATER else 0
-        much = 2 * coming // 3
-        again = self._made_on(WAIT, {"ms": much or 1}) and self._made_on(last.operation, last.arguments)
-        if again and much:
-            self._made_on(WAIT, {"ms": coming - much + 1})
+        ends = [*self._ahead.instants.coming(self._driver.case.judge.model)]
+        end = self._chooser.choice(ends) if ends and self._chooser.random() < MUCH_LATER else 0
+        part = 2 * end // 3
+        again = self._made_on(WAIT, {"ms": part or 1}) and self._made_on(last.operation, last.arguments)
+        if again and part:
+            self._made_on(WAIT, {"ms": end - part + 1})
 
     def _go_on_time(self) -> None:
         """Wait until a millisecond before something may change, and look; then until it may, or a millisecond longer, and look."""
-        coming = {ms: of for ms, of in self._ahead.instants.coming(self._driver.case.judge.model).items() if ms}
-        if not coming or WAIT not in self._ahead.names:
+        ends = {ms: of for ms, of in self._ahead.instants.coming(self._driver.case.judge.model).items() if ms}
+        if not ends or WAIT not in self._ahead.names:
             return
-        kind = self._chooser.choice([*dict.fromkeys(coming.values())])
-        before = self._chooser.choice([ms for ms, of in coming.items() if of == kind]) - 1
+        cause = self._chooser.choice([*dict.fromkeys(ends.values())])
+        before = self._chooser.choice([ms for ms, of in ends.items() if of == cause]) - 1
         for ms in (before, self._chooser.choice((1, 2))):
             if ms and not self._made_on(WAIT, {"ms": ms}):
                 return

@@ -48,7 +48,9 @@ def run_machine(
     *,
     most: int = MOST_FAULTS,
 ) -> list[RowResult]:
-    """Search at random; give a result for each fault that no row has told, `machine`, `machine-2` and so on, or one in all.
+    """Search at random; give a result for each fault that no row has told, `machine`, `machine-2` and so on.
+
+    Where there is none it is one in all, and one for each recommendation that is broken and that no row has told of.
 
     A fault that a row saw without being about it is one of them. One of a clause that is `known` to be broken, or that
     rows have told, is only reported where there is no other. A case that nobody can judge counts as not made. Where a
@@ -124,13 +126,14 @@ def _searches(
     blind = Judge(runner.compiled, adapter.declaration).lockstep.blind
     unsure = any(tally.could_not_tell(blind=blind) for tally in tallies)
     judged = Judged(Verdict.COULD_NOT_TELL, UNSURE) if unsure else Judged(Verdict.PASS, "" if whole else PART)
-    return [(judged, "must"), *_recommended(runner, tallies, {*known}, most)]
+    return [(judged, "must"), *_recommended(runner, tallies, known, most)]
 
 
 def _recommended(
     runner: RowRunner, tallies: Sequence[SearchTally], known: Collection[str], most: int
 ) -> list[tuple[Judged, Level]]:
     """Return what is told of what is only recommended, and broken, and that no row has told: of so many clauses at most."""
+    # The case of the search that came first: it has the shorter ones.
     seen = {clause: each for tally in reversed(tallies) for clause, each in tally.recommended.items()}
     of_rows = {*known, *runner.told, *(shown.clause for _, shown in runner.shown)}
     new = [each for clause, each in seen.items() if clause not in of_rows]
@@ -278,7 +281,10 @@ class _Told(NamedTuple):
 
 
 def _leveled(runner: RowRunner, judged: Judged, finding: Finding, case: Case) -> tuple[Judged, Level]:
-    """Return how binding it is what was found: what only rows ask that are derived is no must because it was seen by chance."""
+    """Return how binding it is what was found: a must, unless its clause is recommended, or only rows ask it that are derived.
+
+    What these ask is no must because it was seen by chance.
+    """
     shown = judged.counterexample
     derived = only_derived(runner.shown, fault_of(shown), runner.held) if shown else runner.is_derived((finding, case))
     rows, observes = runner.compiled.lifecycle.rows.values(), kernel_facts.of(runner.compiled).observes
@@ -329,7 +335,7 @@ class SearchTally:
         return True
 
     def add(self, other: SearchTally) -> None:
-        """Take note of what the same search has come to elsewhere."""
+        """Take note of what the same search has come to elsewhere, where it broke no recommendation: else it is made again here."""
         self.judged += other.judged
         self.unjudged += other.unjudged
         self.unlooked += other.unlooked

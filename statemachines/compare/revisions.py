@@ -22,7 +22,7 @@ from statemachines.compare.telling_apart import (
     Parting,
     Sides,
     calls_to_try,
-    elsewhen,
+    own_instants,
 )
 from statemachines.compare.touched_code import WAIT, touched
 from statemachines.compile import Compiled
@@ -160,7 +160,7 @@ class _SideBySide(Sides):
         one, other = comparison.one, comparison.other
         subjects = comparison.subjects(scope, way)
         tried = calls_to_try(one, scope, comparison.common, other=other)
-        super().__init__(one.kernel, scope, subjects, tried, pairs, calls_left, elsewhen(one, other))
+        super().__init__(one.kernel, scope, subjects, tried, pairs, calls_left, own_instants(one, other))
         self.touched = comparison.touched
         self.every = True  # argument of what may be done otherwise
         influence, model = comparison.influence, subjects[0].model
@@ -205,7 +205,7 @@ class _SideBySide(Sides):
             taken = ((self.taken[name][key], value) for key, value in arguments.items())
             if all(values is None or value in values for values, value in taken):
                 yield name, arguments
-        yield from self.waits() if WAIT in names else self.waits_elsewhen()
+        yield from self.waits() if WAIT in names else self.waits_for_own_instants()
 
     def _may_part(self, pair: Pair) -> Collection[str]:
         """Name the operations that may tell both apart, or lead to where something does: they read what is not the same."""

@@ -67,11 +67,11 @@ class _Numbered(dict[str, Any]):
     """A record in which each number is another one."""
 
 
-class _Elsewhen(int):
+class _UntilOwn(int):
     """Milliseconds until an instant that only one of two models knows: whoever explored the first one may not have waited so long."""
 
 
-NOBODY_WENT: Final = (_Numbered, _Elsewhen)
+UNEXPLORED: Final = (_Numbered, _UntilOwn)
 """Values of arguments that lead to where nobody was who explored the first model."""
 
 
@@ -119,10 +119,10 @@ class ModelComparison:
             leave_out(subject.model, source, self.influence, scope)
         tried = [each.name for each in source.operations if not each.blocks]
         calls = calls_to_try(self.one, scope, tried)
-        return Sides(source, scope, (one, theirs), calls, pairs, calls_left, elsewhen(self.one, other), only)
+        return Sides(source, scope, (one, theirs), calls, pairs, calls_left, own_instants(self.one, other), only)
 
 
-def elsewhen(one: Compiled, other: Compiled) -> Sequence[Instants]:
+def own_instants(one: Compiled, other: Compiled) -> Sequence[Instants]:
     """Return the instants that only one of two models knows, for each of them."""
     ours, theirs = instants_of(one), instants_of(other)
     return ours.but(theirs), theirs.but(ours)
@@ -179,7 +179,7 @@ class Sides:
         tried: CallsToTry,
         pairs: int,
         calls_left: list[int],
-        elsewhen: Sequence[Instants] = (),
+        own_instants: Sequence[Instants],
         only: Collection[str] | None = None,
     ) -> None:
         self.calls_left = calls_left  # of all scopes together
@@ -190,7 +190,7 @@ class Sides:
         self.heap: list[tuple[int, int, Pair]] = []
         self.number = itertools.count()
         self.met: set[Hashable] = set()
-        self.elsewhen = elsewhen  # instants that only one of the models knows, for each of them
+        self.own_instants = own_instants  # those that only one of the models knows, for each of them
 
     def begin(self, reached: Reached) -> None:
         """Look from a configuration that the first model reaches, which the other one is put into as well."""
@@ -228,7 +228,7 @@ class Sides:
     def _go_on(self, pair: Pair, call: Call) -> None:
         """Go on from where a call led, if that is another configuration in each, or one with other numbers; put both back."""
         one, other = self.one.model.freeze(), self.other.model.freeze()
-        new = one != other or any(isinstance(value, NOBODY_WENT) for _, value in call.arguments)
+        new = one != other or any(isinstance(value, UNEXPLORED) for _, value in call.arguments)
         if new and self.left and (one, other) not in self.met:
             self.met.add((one, other))
             self.left -= 1
@@ -248,9 +248,9 @@ class Sides:
         """
         only = self.only if pair.one == pair.other else None
         for name, arguments in self.of_operations(self.tried):
-            if only is None or name in only or any(isinstance(value, NOBODY_WENT) for value in arguments.values()):
+            if only is None or name in only or any(isinstance(value, UNEXPLORED) for value in arguments.values()):
                 yield name, arguments
-        yield from self.waits() if only is None else self.waits_elsewhen()
+        yield from self.waits() if only is None else self.waits_for_own_instants()
 
     def of_operations(self, tried: CallsToTry) -> Iterator[tuple[str, dict[str, Any]]]:
         """Walk the calls of some operations, with the arguments that are worth a try from where the first model is."""
@@ -265,16 +265,14 @@ class Sides:
         """Walk how long to wait: to each deadline, and one millisecond less and more."""
         now = self.one.model.now
         ends = {end for side in (self.one, self.other) for timer in side.model.deadlines() for end in timer[:2]}
-        waits = {end - now + more for end in ends for more in (-1, 0, 1)} or {1}
-        yield from (("wait", {"ms": ms}) for ms in sorted(waits) if ms > 0)
-        yield from self.waits_elsewhen()
+        yield from (("wait", {"ms": ms}) for ms in _beside({end - now for end in ends}) or [1])
+        yield from self.waits_for_own_instants()
 
-    def waits_elsewhen(self) -> Iterator[tuple[str, dict[str, Any]]]:
+    def waits_for_own_instants(self) -> Iterator[tuple[str, dict[str, Any]]]:
         """Walk how long to wait until an instant that only one of the two knows, and one millisecond less and more."""
-        sides = zip((self.one, self.other), self.elsewhen, strict=False)
+        sides = zip((self.one, self.other), self.own_instants, strict=True)
         ends = {ms for side, instants in sides for ms in instants.coming(side.model)}
-        waits = {end + more for end in ends for more in (-1, 0, 1)}
-        yield from (("wait", {"ms": _Elsewhen(ms)}) for ms in sorted(waits) if ms > 0)
+        yield from (("wait", {"ms": _UntilOwn(ms)}) for ms in _beside(ends))
 
     def made(self, side: ModelSubject, operation: str, arguments: dict[str, Any]) -> Observed | None:
         """Make a call; None where the spec does not say what it does, or the model cannot carry it out."""
@@ -330,3 +328,8 @@ def _plain(value: Any) -> Any:
             return [_plain(part) for part in value]
         case _:
             return None if value is CHOSEN else value
+
+
+def _beside(ends: Collection[int]) -> list[int]:
+    """List how many milliseconds to wait: until each of some ends, and one millisecond less and more."""
+    return sorted({ms for end in ends for ms in (end - 1, end, end + 1) if ms > 0})

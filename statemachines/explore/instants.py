@@ -18,13 +18,15 @@ from statemachines.model import BaseModel
 from statemachines.types import Time, present
 
 RECORDS = 6  # of an entity whose instants count: the last ones
-TIMER = "(timer)"  # as no limit is called
+TIMER, ADDED = "timer", "added"
 _LIMIT = "limits."
-_COMPARE = ("<", "<=", ">", ">=", "==", "!=")
+COMPARING = ("<", "<=", ">", ">=", "==", "!=", "in")
 
-Duration = tuple[
-    str | int, ...
-]  # what is added: names of limits, and milliseconds; of a timer, that it is one, and which
+Duration = tuple[str | int, ...]
+"""What is added to an instant: names of limits, and milliseconds."""
+
+Cause = tuple[str, int | Duration]
+"""What makes an instant one: that a timer fires, and the number of it; or that something is added, and what."""
 
 
 class Instants:
@@ -51,11 +53,11 @@ class Instants:
         """Whether anything changes as time passes."""
         return bool(self._durations) or self._timers
 
-    def coming(self, model: BaseModel) -> dict[int, Duration]:
-        """Return in how many milliseconds each instant comes, and what makes it one: a timer, and which, or what is added."""
+    def coming(self, model: BaseModel) -> dict[int, Cause]:
+        """Return in how many milliseconds each instant comes, and what makes it one."""
         lasting = [(each, ms) for each in self._durations if (ms := _milliseconds(each, model)) is not None]
         known = self._instants(model) if lasting else ()
-        found: dict[int, Duration] = {instant + ms - model.now: each for instant in known for each, ms in lasting}
+        found: dict[int, Cause] = {instant + ms - model.now: (ADDED, each) for instant in known for each, ms in lasting}
         timers = model.deadlines() if self._timers else ()
         found |= {end - model.now: (TIMER, which) for first, last, which, _ in timers for end in (first, last)}
         return {ms: found[ms] for ms in sorted(found) if ms >= 0}
@@ -111,7 +113,7 @@ def _between(value: Operate) -> Duration | None:
     sides = (value.left, value.right)
     for one, other in (sides, sides[::-1]):
         match one:
-            case Operate(operator="-", left=Typed() as left) if _is_time(left.type) and value.operator in _COMPARE:
+            case Operate(operator="-", left=Typed() as left) if _is_time(left.type) and value.operator in COMPARING:
                 return _lasting(other)
     return None
 

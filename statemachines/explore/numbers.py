@@ -5,18 +5,18 @@ Such a number is where a rule begins to say something else, so it is worth a try
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from statemachines import kernel
 from statemachines.explore.candidates import bounds_of
+from statemachines.explore.instants import COMPARING
 from statemachines.expression import Attribute, Const, Defined, Items, Operate, Typed, Var
 from statemachines.types import INT, Ref, present
 
 if TYPE_CHECKING:
     from statemachines.compile import Compiled
-
-COMPARING = frozenset(("==", "!=", "<", "<=", ">", ">=", "in"))
 
 Place = tuple[str, str]
 """Where a value stands: a parameter of an operation or of a named expression, a field of an entity, or a variable of no owner."""
@@ -35,15 +35,17 @@ def numbers_beside(compiled: Compiled) -> dict[Place, set[int]]:
     }
 
 
-def numbers_met(compiled: Compiled) -> dict[Place, set[int]]:
-    """Return for each operation and parameter that takes any whole number those above 1 with which what is given is compared.
+@lru_cache(maxsize=8)
+def numbers_compared(compiled: Compiled) -> dict[Place, list[int]]:
+    """Return the numbers above 1 with which rules compare what is given in each parameter that takes any whole number, if there are some.
 
     Be it where it was kept: a wait that was set once is compared with the five that there may be when somebody waits.
-    The same for each variable that is a number.
+    The same for each variable that is a number. 0 and 1 are tried in any case.
     """
     compared, kept = _places(compiled.kernel)
     variables = [("", each.name) for each in compiled.kernel.variables if present(each.type) == INT]
-    return {place: {*_compared(place, compared, kept)} for place in (*_of_any_number(compiled), *variables)}
+    found = {place: sorted({*_compared(place, compared, kept)}) for place in (*_of_any_number(compiled), *variables)}
+    return {place: numbers for place, numbers in found.items() if numbers}
 
 
 def numbers_said(rules: Any) -> Iterator[int]:
@@ -83,29 +85,29 @@ def _places(source: kernel.Kernel) -> tuple[dict[Place, set[int]], dict[Place, s
     kept: dict[Place, set[Place]] = {}
     parameters = {each.name: each.parameters for each in source.definitions}
     for owner, names, rules in _scopes(source):
-
-        def comes_to(value: Any, place: Place, owner: str = owner, names: frozenset[str] = names) -> None:
-            if (here := _place(value, owner, names)) is not None:
-                kept.setdefault(here, set()).add(place)
-
         for part in kernel.everything(rules):
-            match part:
-                case kernel.Set():
-                    comes_to(part.value, (part.entity if part.record is not None else "", part.field))
-                case kernel.Create():
-                    for field, value in part.fields:
-                        comes_to(value, (part.entity, field))
-                case kernel.Operation():
-                    for name, value in part.reads:
-                        comes_to(value, (owner, name))
-                case Defined():
-                    for name, value in zip(parameters[part.name], part.arguments, strict=True):
-                        comes_to(value, (part.name, name))
-                case Operate(operator=operator, left=Typed() as left, right=right) if operator in COMPARING:
-                    for one, other in ((left, right), (right, left)):
-                        if (here := _place(one, owner, names)) is not None:
-                            compared.setdefault(here, set()).update(_numbers(other))
+            for place, value in _given_to(part, owner, parameters):
+                if (here := _place(value, owner, names)) is not None:
+                    kept.setdefault(here, set()).add(place)
+            if isinstance(part, Operate) and part.operator in COMPARING:
+                for one, other in ((part.left, part.right), (part.right, part.left)):
+                    if (here := _place(one, owner, names)) is not None:
+                        compared.setdefault(here, set()).update(_numbers(other))
     return compared, kept
+
+
+def _given_to(part: Any, owner: str, parameters: Mapping[str, Sequence[str]]) -> Iterator[tuple[Place, Any]]:
+    """Walk the places to which a part of a kernel gives a value, each with that; of whose rules it is a part is `owner`."""
+    match part:
+        case kernel.Set():
+            yield (part.entity if part.record is not None else "", part.field), part.value
+        case kernel.Create():
+            yield from (((part.entity, field), value) for field, value in part.fields)
+        case kernel.Operation():
+            yield from (((owner, name), value) for name, value in part.reads)
+        case Defined():
+            names = ((part.name, name) for name in parameters[part.name])
+            yield from zip(names, part.arguments, strict=True)
 
 
 def _scopes(source: kernel.Kernel) -> Iterator[tuple[str, frozenset[str], Any]]:
@@ -134,8 +136,7 @@ def _place(value: Any, owner: str, names: frozenset[str]) -> Place | None:
             return None
 
 
-def _numbers(value: Typed) -> Iterator[int]:
-    """Walk the numbers above 1 that a constant is, or the items of a list: 0 and 1 are tried in any case."""
-    for each in value.items if isinstance(value, Items) else (value,):
-        if isinstance(each, Const) and isinstance(each.value, int) and each.value > 1:
-            yield each.value
+def _numbers(value: Typed | None) -> Iterator[int]:
+    """Walk the numbers above 1 that a constant is, or the items of a list."""
+    items = value.items if isinstance(value, Items) else (value,)
+    yield from numbers_said(tuple(each for each in items if isinstance(each, Const)))

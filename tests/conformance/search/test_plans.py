@@ -167,7 +167,7 @@ def test_a_way_is_gone_with_the_ids_that_the_system_gives() -> None:
 def test_a_walk_goes_as_planned_and_lets_time_pass(waits: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """What fails while it is in flight is tried again when time has passed, and once more later."""
     monkeypatch.setattr(walks, "AS_PLANNED", 1.0)
-    monkeypatch.setattr(walks, "THEN_WAITS", 0.9 if waits else 0.0)  # some timers never end
+    monkeypatch.setattr(walks, "THEN_WAITS", 0.99 if waits else 0.0)  # some timers never end
     with begun() as (driver, situations, ways):
         way = next(filter(holds("refuse_sink", "Delivery", "in_flight"), ways))
         walk = walks.SteeredWalk(JOB.compiled, driver, situations, random.Random(0), [way])

@@ -353,8 +353,7 @@ def test_where_nothing_can_be_created_yet_a_case_begins_with_nothing() -> None:
 @given(st.lists(st.tuples(st.sampled_from(sorted(RULES)), st.integers(0, 2**16)), max_size=8))
 def test_every_combination_of_arguments_worth_trying_has_a_number(calls: list[tuple[str, int]]) -> None:
     with adapted(REFERENCE) as adapter, pytest.MonkeyPatch.context() as patched:
-        patched.setattr(stateful, "odd_values", lambda *_: [])
-        patched.setattr(stateful, "ODD_IDS", ())
+        patched.setattr(stateful, "beside_usual", lambda *_: [])
         driver = Driver(thread_job(), adapter)
         for name, number in calls:
             driver.call(name, number)

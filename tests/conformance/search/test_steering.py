@@ -203,6 +203,23 @@ def test_what_a_call_meets_is_a_situation_and_many_of_it_count_as_one() -> None:
     assert situations.worth(met) == 2.0
 
 
+@pytest.mark.parametrize(("chosen", "told"), [(5_000, 5_000), (60_000, 60_000), (4_999, "another"), (7, "another")])
+def test_a_setting_is_another_one_where_a_rule_compares_it_with_its_number(chosen: int, told: Any) -> None:
+    """A poll waits for one of five times; of what is none of these it is all the same which it is."""
+    compiled = load("job")
+    model: Any = compiled.model()
+    situations = Situations(compiled)
+    model.do("configure", {"max_running": 2, "retention_ms": 9, "poll_wait": chosen})
+    given = {"owner": None}
+    found = situations.of(model, "cancel_all", given, model.decide("cancel_all", given), Story())
+    assert {what[2:] for _, what in found if what[0] == "holds"} == {
+        ("sink_is", "accept"),
+        ("disposed", False),
+        ("poll_wait", told),
+    }
+    assert ("poll_wait", told) in situations.features(model)
+
+
 def test_a_situation_is_another_beside_other_records_and_after_another_call() -> None:
     for driver, planned in planner():
         model: Any = driver.case.judge.model.fork()

@@ -104,8 +104,9 @@ def test_timers_are_waited_for() -> None:
             if decision is not None and decision.accept and not decision.blocks:
                 model.do(name, given)
         ends = {end - model.now for first, last, _, _ in model.deadlines() for end in (first, last)}
-        assert {ms for ms, of in instants.coming(model).items() if TIMER in of} == ends
+        assert {ms for ms, of in instants.coming(model).items() if of[0] == TIMER} == ends
         assert {each + away for each in ends for away in (-1, 0, 1)} - {0, -1} <= {*instants.waits(model)}
+        assert not instants.but(instants).are_there, "timers are of both"
 
 
 def test_a_rule_that_reads_the_clock_where_no_timer_is_has_its_instants() -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from statemachines.compile import load
-from statemachines.explore import numbers_met
+from statemachines.explore import numbers_compared
 from tests.checking import compile_text
 
 TANKS = """\
@@ -28,6 +28,11 @@ operations:
     takes: {number: int, apart: int}
     reads: {now_read: number}
     set:   {chosen: number, other: apart + 1}
+  mark:
+    takes: {tank: Tank, deep: int}
+    reads: {sunk: deep}
+    missing: refused
+    set:   {tank.mark: {when: sunk != 30, to: deep}}
   fill:
     takes: {to: int, up: {from: 0, to: 9}}
     create: {Tank: {level: to, mark: 0}}
@@ -50,7 +55,8 @@ matrix: {}
         ("twice(chosen)", {11, 12}, {40}, set()),
         ("other == 23", set(), {40}, set()),  # that is no longer what was given
         ("chosen + 1 == 24", set(), {40}, set()),
-        ("tank.level != 25 && tank.mark != 26", set(), {25, 40}, set()),
+        ("tank.level != 25", set(), {25, 40}, set()),
+        ("tank.mark < 31", set(), {40}, set()),
         ("limit <= 27", set(), {40}, {27}),
         ("chosen == limit", set(), {40}, set()),
     ],
@@ -58,17 +64,19 @@ matrix: {}
 def test_a_rule_that_compares_what_was_given_tells_numbers_worth_a_try(
     looks: str, number: set[int], to: set[int], limit: set[int]
 ) -> None:
-    met = numbers_met(compile_text(TANKS.replace("LOOKS", looks), "tanks.yaml"))
-    assert met == {
+    found = numbers_compared(compile_text(TANKS.replace("LOOKS", looks), "tanks.yaml"))
+    places = {
         ("choose", "number"): number,
         ("choose", "apart"): set(),
+        ("mark", "deep"): {30, 31} if "31" in looks else {30},
         ("fill", "to"): to,  # but not `up`, which has bounds
         ("look", "limit"): limit,
         ("", "chosen"): number,
         ("", "other"): {23} if "other" in looks else set(),
     }
+    assert found == {place: sorted(numbers) for place, numbers in places.items() if numbers}
 
 
 def test_a_setting_is_compared_where_it_matters_later() -> None:
-    met = numbers_met(load("job"))
-    assert met["configure", "poll_wait"] == {5_000, 10_000, 30_000, 60_000, 300_000}
+    found = numbers_compared(load("job"))
+    assert found["configure", "poll_wait"] == [5_000, 10_000, 30_000, 60_000, 300_000]
