@@ -156,18 +156,20 @@ class Passing:
                     waiting.append(following)
 
     def _next(self, point: _Point, model: BaseModel, end: int) -> Iterator[_Point]:
-        """Walk what may happen next; what commutes with everything else of its instant happens first."""
+        """Walk what may happen next; what has to happen at this instant, and commutes with everything else of it, happens first."""
         events = [(instant, timer) for timer in model.deadlines() for instant in self._instants(model, timer, end)]
         bound = min((self._fires_by(timer, model) for timer in model.deadlines()), default=latest(end))
         events = [event for event in events if earliest(event[0]) <= bound]
         at_one_instant = len({instant for instant, _ in events}) == 1
-        many = at_one_instant and len(events) > FEW_AT_ONE_INSTANT
+        certain = [event for event in events if self._is_certain(event, model, end)]
+        many = at_one_instant and len(events) > FEW_AT_ONE_INSTANT and len(certain) == len(events)
         if many and (after := self._orders.in_any_order(point.frozen, events)) is not None:
             yield from self._led_to(point, *after)
             return
-        if len(events) > 1 and (self._all_fire(events, model, end) or at_one_instant):
-            first, *others = events
-            if self._orders.may_go_first(point.frozen, first, others):
+        all_fire = isinstance(end, Instant) and len(certain) == len(events)
+        if len(events) > 1 and certain and (all_fire or at_one_instant):
+            first = certain[0]
+            if self._orders.may_go_first(point.frozen, first, [event for event in events if event is not first]):
                 events = [first]
         for event in events:
             yield from self._after(point, event)
@@ -188,9 +190,11 @@ class Passing:
         """Return the last instant at which a timer fires; one that is overdue may do so now."""
         return max(latest(timer[1]) + self._late, latest(model.now))
 
-    def _all_fire(self, events: Sequence[tuple[int, Timer]], model: BaseModel, end: int) -> bool:
-        """Return whether all of some events come before the end of which nobody knows when it was."""
-        return isinstance(end, Instant) and all(self._fires_by(timer, model) < earliest(end) for _, timer in events)
+    def _is_certain(self, event: tuple[int, Timer], model: BaseModel, end: int) -> bool:
+        """Return whether a timer fires at its instant at the latest, and before the end: its window does not stay open any longer."""
+        instant, timer = event
+        by = self._fires_by(timer, model)
+        return by <= latest(instant) and by < earliest(end)
 
     def _instants(self, model: BaseModel, timer: Timer, end: int) -> list[int]:
         """List the instants before the end at which a timer may have fired, as far as they make a difference."""

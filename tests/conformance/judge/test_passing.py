@@ -220,6 +220,19 @@ def test_a_window_that_is_open_may_be_used_at_the_next_call() -> None:
     assert (finding.kind, finding.path) == ("signal", "Flickered")
 
 
+@pytest.mark.parametrize("instants", [(12,), (10,), (10, 12), (11, 12, 12, 13, 13, 13)])
+def test_what_need_not_come_yet_comes_later_beside_what_comes_now(instants: tuple[int, ...]) -> None:
+    """The clock ticks just when the windows of the candles open, and tells of it."""
+    watching = Watched(SPEC)
+    for _ in instants:
+        watching.must("kindle")
+    watching.must("wait", 2)
+    watching.must("wind")
+    ticked = [signal("Ticked", at=instant) for instant in (6, 10)]
+    watching.must("wait", 11, signals=[*ticked, *flickered(*instants)])
+    assert watching("wait", 2, signals=[signal("Ticked", at=13)]) is not None
+
+
 def test_what_may_come_unasked_comes_while_time_passes_and_after_something_else_that_did() -> None:
     for instants in ((), (0,), (7,), (19,)):
         watching = Watched(SPEC)
