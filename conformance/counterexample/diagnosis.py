@@ -78,7 +78,11 @@ def _diagnosed(case: Case, best: Played) -> Diagnosis | None:
     clause = next(iter(blame), "" if passed else finding.clause)
     if not looks or (clause == finding.clause and turn.is_end):  # that is what the finding says
         return None
-    return Diagnosis(clause, _since(turn)) if turn.is_last or is_about(evidence.compiled, turn, finding) else None
+    return (
+        Diagnosis(clause, _since(evidence.compiled, turn))
+        if turn.is_last or is_about(evidence.compiled, turn, finding)
+        else None
+    )
 
 
 def _shows_sooner(case: Case, best: Played, mistaken: Compiled) -> bool:
@@ -104,13 +108,25 @@ def _can_look(case: Case) -> bool:
     return not (case.adapter.costly or declaration.settles or declaration.clock == "real")
 
 
-def _since(turn: Turn) -> str:
+def _since(compiled: Compiled, turn: Turn) -> str:
     """Say since when something is wrong: as far as somebody looked before."""
-    call = turn.event
-    told = f"{call.operation}({', '.join(map(short, call.arguments.values()))})" if isinstance(call, Observed) else ""
+    told = _told(compiled, turn.event) if isinstance(turn.event, Observed) else ""
     return (
         f"all was right until `{told}` was called" if turn.was_right else f"wrong since `{told}` was called, or before"
     )
+
+
+def _told(compiled: Compiled, call: Observed) -> str:
+    """Write a call: its arguments in their order, and by name those behind one that was left out."""
+    operation = next((each for each in compiled.kernel.operations if each.name == call.operation), None)
+    names = [each.name for each in operation.parameters] if operation is not None else [*call.arguments]
+    given = [name for name in names if name in call.arguments]
+    first = next((place for place, name in enumerate(names) if name not in call.arguments), len(names))
+    parts = (
+        short(call.arguments[name]) if place < first else f"{name}={short(call.arguments[name])}"
+        for place, name in enumerate(given)
+    )
+    return f"{call.operation}({', '.join(parts)})"
 
 
 class _Evidence:

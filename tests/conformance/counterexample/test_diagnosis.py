@@ -17,8 +17,9 @@ from conformance.refused import Refused
 from conformance.stand_ins import model_system
 from conformance.targets import open_system
 from conformance.verdict import Counterexample, Diagnosis
-from statemachines.compile import Compiled
+from statemachines.compile import Compiled, load
 from statemachines.mutants import mutants
+from statemachines.rows import Observed
 from tests.checking import compile_text
 from tests.conformance.lifecycles import SUITES
 from tests.conformance.systems import row_result, whole_run
@@ -399,3 +400,11 @@ def test_what_time_brings_about_is_laid_to_what_was_set_for_it_and_never_to_the_
 
 def test_right_leases_are_right() -> None:
     assert whole_run(Leases, LEASES, quick=True)[0] == 0
+
+
+def test_an_argument_behind_one_that_was_left_out_is_told_by_its_name() -> None:
+    job = load("job")
+    given: dict[str, Any] = {"listen": True, "poll": ["j1"], "owner": "o"}
+    assert diagnosis._told(job, Observed("tool", given)) == "tool(['j1'], owner='o', listen=true)"
+    assert diagnosis._told(job, Observed("register", {"type": "bash", "label": "x"})) == "register('bash', 'x')"
+    assert diagnosis._told(job, Observed("wait", {"ms": 5})) == "wait(5)"
