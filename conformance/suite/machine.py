@@ -133,7 +133,7 @@ def _recommended(
     runner: RowRunner, tallies: Sequence[SearchTally], known: Collection[str], most: int
 ) -> list[tuple[Judged, Level]]:
     """Return what is told of what is only recommended, and broken, and that no row has told: of so many clauses at most."""
-    # The case of the search that came first: it has the shorter ones.
+    # Reversed, so that of two searches which broke one clause the case of the first is kept.
     seen = {clause: each for tally in reversed(tallies) for clause, each in tally.recommended.items()}
     of_rows = {*known, *runner.told, *(shown.clause for _, shown in runner.shown)}
     new = [each for clause, each in seen.items() if clause not in of_rows]
