@@ -22,6 +22,7 @@ from typing import Any, Final
 
 from conformance.__about__ import __version__
 from conformance.errors import UsageError
+from conformance.garbage import collect_seldom
 from conformance.system import error_told
 from statemachines.compile import Compiled, load
 from statemachines.requirements import spec_hash
@@ -143,7 +144,7 @@ def spread(processes: int = 1, cluster: Cluster | None = None) -> Iterator[Ask]:
     spawning = get_context("spawn")
     theirs, ours = spawning.Pipe(duplex=False)
     with theirs, ours:
-        pool = ProcessPoolExecutor(processes, spawning, _end_once_closed, (theirs,))
+        pool = ProcessPoolExecutor(processes, spawning, _begin, (theirs,))
         try:
             yield lambda function, given: pool.map(_OneAtATime(function), given)
         except BaseException:
@@ -161,8 +162,9 @@ async def _beside(seconds: float, function: Callable[..., Any], *given: Any) -> 
         raise TimeoutError(f"no answer within {seconds:g} s") from None
 
 
-def _end_once_closed(asked_by: Connection) -> None:
-    """End this process once whoever asks it closes the other end of a pipe, as also the end of that process does."""
+def _begin(asked_by: Connection) -> None:
+    """Begin a process that ends once whoever asks it closes the other end of a pipe, as also the end of that process does."""
+    collect_seldom()
 
     def wait_for_end() -> None:
         with contextlib.suppress(EOFError, OSError):

@@ -15,7 +15,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if arguments is not None:
         return _ran(arguments)
     from conformance.command.process import ended_in_time, interrupted_in_time
+    from conformance.garbage import collect_seldom
 
+    collect_seldom()
     with interrupted_in_time():
         try:
             return ended_in_time(_ran(sys.argv[1:]))

@@ -24,6 +24,7 @@ from types import FrameType
 from typing import IO, Any, NamedTuple
 
 from conformance.budget import Budget
+from conformance.garbage import collect_seldom
 from conformance.suite.machine import SEARCHES, SearchTally, ShowedWrong, search
 from conformance.suite.rows import KnownWrong, RowRunner
 from conformance.system import end_all_marked, error_told
@@ -166,6 +167,7 @@ def main() -> None:
     Who is told to terminate ends what the system has started, too: nobody else knows of it.
     """
     signal.signal(signal.SIGTERM, _terminated)
+    collect_seldom()
     answers = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)
     orders = os.fdopen(os.dup(0), "rb")
