@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from typing import Final, Literal
 
 from conformance.differing.facts import BOTH, Direction, Fact, facts
-from conformance.differing.told_apart import Revisions, ToldApart, Witness
+from conformance.differing.told_apart import Revisions
+from conformance.differing.witness import ToldApart, Witness
 from conformance.verdict import EXIT_CONFORMS, EXIT_VIOLATES
 from statemachines.compare import SpecChange, changes, groups_alone, touched
 from statemachines.compile import Compiled

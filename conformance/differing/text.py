@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Any, Final
 
 from conformance.differing.difference import Grade, Part, SpecDiff
-from conformance.differing.told_apart import Witness
+from conformance.differing.witness import Witness
 from statemachines.compare import SpecChange, shown
 
 _MEANS: Final[dict[Grade, str]] = {

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import itertools
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import closing
-from dataclasses import dataclass, field, replace
-from typing import Final
+from dataclasses import replace
+from functools import partial
+from typing import Any, Final
 
 from conformance.budget import USUAL as USUAL_BUDGET
 from conformance.counterexample import Shown, shown_as_played, shown_as_row, shrunk
 from conformance.differing.facts import BOTH, Direction
-from conformance.differing.settings import DeclaredPair, declares_of, settings, small
+from conformance.differing.settings import DeclaredPair, declares_of, declaring, few, settings, small, usual_choices
+from conformance.differing.witness import ToldApart, Witness
 from conformance.stand_ins import model_system
 from conformance.suite import RowRunner, makes_calls_at_once, operations
 from conformance.system import Adapter
@@ -47,52 +49,8 @@ WAYS: Final[tuple[Way, ...]] = (
     {"lenient": False, "eager": True},
 )
 """What systems choose where a revision leaves it to them, as far as they stand in here."""
-
-
-@dataclass(frozen=True, slots=True)
-class Witness:
-    """Calls that tell two revisions apart, as a row: of what is right by one revision and wrong by the other.
-
-    less: the row is one of the new revision, which wants `expected`, and a system by the old one answers `seen`; more: the
-    other way round. `words` say what is declared; `level` is that of the clause.
-    """
-
-    direction: Direction
-    row: str
-    calls: int
-    expected: str
-    seen: str
-    words: str
-    level: Level
-    asked: tuple[DeclaredPair, Way, Mapping[str, int | None], Trace] | None = field(
-        default=None, repr=False, compare=False
-    )
-
-
-@dataclass(slots=True)
-class ToldApart:
-    """The shortest calls each way; in how many configurations they were looked for, whether that were all, and whether the models differ."""
-
-    witnesses: dict[Direction, Witness] = field(default_factory=dict)
-    configurations: int = 0
-    whole: bool = True
-    touched: bool = True
-
-    def note(self, witness: Witness | None) -> None:
-        """Keep calls, unless there are others already that show as much in fewer."""
-        if witness is None:
-            return
-        known = self.witnesses.get(witness.direction)
-        if known is None or _rank(witness) < _rank(known):
-            self.witnesses[witness.direction] = witness
-
-    def has(self, direction: Direction) -> bool:
-        """Return whether there are calls that show something of level MUST."""
-        return direction in self.witnesses and self.witnesses[direction].level == "must"
-
-
-def _rank(witness: Witness) -> tuple[bool, bool, int]:
-    return witness.level != "must", bool(witness.words), witness.calls
+ROW_WAYS: Final[tuple[Way, ...]] = ({}, {"prompt": False})
+"""What they choose while rows are played on them: a timer that may take its time fires at once, or at the last instant."""
 
 
 class Revisions:
@@ -118,8 +76,8 @@ class Revisions:
         if not found.witnesses:
             self._compare(found, first, BOUNDS, WAYS[:1], counted=True, wide=True)
         for direction in BOTH:
-            if not found.has(direction):
-                found.note(self._by_rows(direction, first))
+            for way in () if found.has(direction) else ROW_WAYS:
+                found.note(self._by_rows(direction, first, way))
         return found
 
     def _compare(
@@ -155,6 +113,9 @@ class Revisions:
             for direction in wanted:
                 swapped = comparison.one is self.new
                 found.note(self.witness(direction, setting, way, parting, swapped=swapped))
+                if not found.has(direction):
+                    shown = partial(self.witness, direction, way=way, parting=parting, swapped=swapped)
+                    found.note(self._bound(direction, setting, shown))
             wanted = [each for each in wanted if not found.has(each)]
             if not wanted:
                 break
@@ -176,6 +137,19 @@ class Revisions:
         found = plain if plain is not None and plain.level == found.level else found
         words = _SAID.get(acting.refused or "", "")
         return replace(found, row=_about(found.row, words), seen=words) if words else found
+
+    def _bound(
+        self, direction: Direction, setting: DeclaredPair, shown: Callable[[DeclaredPair], Witness | None]
+    ) -> Witness | None:
+        """Return the must that is shown of systems which declare usual choices where others are right as well; of few, if these will do."""
+
+        def must(chosen: Mapping[str, Any]) -> Witness | None:
+            found = shown(declaring(setting, chosen)) if chosen else None
+            return found if found is not None and found.level == "must" else None
+
+        choices = usual_choices(self.old, self.new, setting)
+        every = must(choices)
+        return every and must(few(choices, lambda chosen: must(chosen) is not None))
 
     def judged(
         self,
@@ -215,22 +189,38 @@ class Revisions:
         declares = {**system.declares, **declares_of(judging, says, limits)}
         return open_system(judging, type(system.__name__, (system,), {"declares": declares}))
 
-    def _by_rows(self, direction: Direction, setting: DeclaredPair) -> Witness | None:
+    def _by_rows(self, direction: Direction, setting: DeclaredPair, way: Way) -> Witness | None:
         """Return what a row of the one revision shows of a system by the other: it may lead further than a small scope.
 
-        Those that the other revision does not have come first.
+        Those that the other revision does not have come first. Where no row shows a must of systems that declare nothing else, they
+        declare the usual choices where others are right as well; one of these, if that will do.
         """
         acting, judging = (self.old, self.new) if direction == "less" else (self.new, self.old)
-        does, says = (setting.old, setting.new) if direction == "less" else (setting.new, setting.old)
         theirs = {row_hash(row) for row in acting.lifecycle.rows.values()}
         programs = RowCompiler(judging.lifecycle)
         common = (row for row in judging.lifecycle.rows.values() if {*operations(row, judging)} <= self.common)
-        rows = [row for row in common if _is_typed(programs, row)]
-        with closing(self._opened(acting, judging, does, says, {}, {})) as adapter:
+        typed = (row for row in common if _is_typed(programs, row) and not makes_calls_at_once(row))
+        rows = sorted(typed, key=lambda each: row_hash(each) in theirs)
+
+        def shown(declared: DeclaredPair) -> Witness | None:
+            return self._shown_by_first(direction, declared, way, programs, rows)
+
+        found = shown(setting)
+        if found is not None and found.level == "must":
+            return found
+        return self._bound(direction, setting, shown) or found
+
+    def _shown_by_first(
+        self, direction: Direction, setting: DeclaredPair, way: Way, programs: RowCompiler, rows: Sequence[Row]
+    ) -> Witness | None:
+        """Return what the first of some rows shows that shows anything."""
+        acting, judging = (self.old, self.new) if direction == "less" else (self.new, self.old)
+        does, says = (setting.old, setting.new) if direction == "less" else (setting.new, setting.old)
+        with closing(self._opened(acting, judging, does, says, {}, way)) as adapter:
             adapter.limit = STAND_IN_SECONDS
             runner = RowRunner(judging, programs, adapter, budget=USUAL_BUDGET.quick())
-            for row in sorted(rows, key=lambda each: row_hash(each) in theirs):
-                shown = None if makes_calls_at_once(row) else _shown_by(runner, row)
+            for row in rows:
+                shown = _shown_by(runner, row)
                 if shown is not None:
                     level: Level = "should" if shown.should else "must"
                     return Witness(direction, shown.row, shown.calls, shown.expected, shown.seen, setting.words, level)

@@ -324,3 +324,15 @@ def test_what_is_told_as_plain_values_says_how_far_both_were_compared(tmp_path: 
     said = as_plain(difference(tmp_path, ("otherwise: unchanged", "otherwise: refused over")))
     assert said["changes"][0]["configurations"] == 9
     assert said["whole_scope"] is True
+
+
+RECOMMENDED = RULES.replace("default: yes}", "default: yes, recommended: true}")
+
+
+def test_what_is_excused_where_nothing_is_declared_counts_of_systems_that_declare_the_usual_choice(
+    tmp_path: Path,
+) -> None:
+    """Of who declares nothing any thanks are excused; who says that they are polite has thanked, and does not any more."""
+    found = difference(tmp_path, ("policies.polite == yes", "policies.polite == no"), old=RECOMMENDED)
+    assert found.grade == "breaking"
+    assert {(each.level, each.words) for each in found.together.witnesses} == {("must", "polite is yes")}

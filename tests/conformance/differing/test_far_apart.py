@@ -94,3 +94,34 @@ def test_a_creation_that_has_another_name_leaves_what_else_changed_to_be_seen(tm
     assert found.grade == "breaking"
     of_attempt = [each for part in found.parts if "attempt" in part.changes[0].path for each in part.witnesses]
     assert sorted(each.seen for each in of_attempt) == ["refused late", "refused over"]
+
+
+def test_what_a_row_shows_of_who_declares_the_usual_choice_is_told_of_that(tmp_path: Path) -> None:
+    patient = POST.replace(
+        "entities:", "policies:\n  patient: {one of: [no, yes], default: no, recommended: true}\nentities:"
+    )
+    old = patient.replace("letter.tries > 6", "letter.tries > (if policies.patient == no then 6 else 20)")
+    found = difference(tmp_path, ("then 6 else 20", "then 20 else 6"), old=old)
+    assert "less" in ways(found)
+    assert {(each.level, each.words) for each in found.together.witnesses} == {("must", "patient is no")}
+
+
+def test_a_row_is_played_on_systems_that_take_as_long_as_they_may(tmp_path: Path) -> None:
+    edits = [
+        ("tries: {type: int, default: 0}", "tries: {type: int, default: 0}\n      sent_at: time | null"),
+        (
+            "terminal: [sent]}",
+            "waiting: [sent], terminal: [come]}\n    after: {sent: {in: 50, within: 30, since: letter.sent_at, move: come}}",
+        ),
+        ("letter.tries + 1}", 'letter.tries + 1, letter.sent_at: "if letters.size() > 12 then now else null"}'),
+        ("letter.tries > 6", "letters.size() > 12"),
+        ("- one = post(1)", "- one = post(1)\n      - repeat(12, post(1))"),
+        ("repeat(9, attempt(one.id))", "repeat(2, attempt(one.id))\n      - wait(70)"),
+        ("state == sent", "state != taken"),
+    ]
+    old = POST
+    for edit in edits:
+        assert edit[0] in old
+        old = old.replace(*edit)
+    found = difference(tmp_path, ("within: 30", "within: 10"), old=old)
+    assert (found.grade, ways(found)) == ("tightening", ["less"])
