@@ -161,13 +161,12 @@ class Passing:
         bound = min((self._fires_by(timer, model) for timer in model.deadlines()), default=latest(end))
         events = [event for event in events if earliest(event[0]) <= bound]
         at_one_instant = len({instant for instant, _ in events}) == 1
-        certain = [event for event in events if self._is_certain(event, model, end)]
+        certain = [event for event in events if self._is_certain(event, model)]
         many = at_one_instant and len(events) > FEW_AT_ONE_INSTANT and len(certain) == len(events)
         if many and (after := self._orders.in_any_order(point.frozen, events)) is not None:
             yield from self._led_to(point, *after)
             return
-        all_fire = isinstance(end, Instant) and len(certain) == len(events)
-        if len(events) > 1 and certain and (all_fire or at_one_instant):
+        if len(events) > 1 and certain and at_one_instant:
             first = certain[0]
             if self._orders.may_go_first(point.frozen, first, [event for event in events if event is not first]):
                 events = [first]
@@ -190,11 +189,10 @@ class Passing:
         """Return the last instant at which a timer fires; one that is overdue may do so now."""
         return max(latest(timer[1]) + self._late, latest(model.now))
 
-    def _is_certain(self, event: tuple[int, Timer], model: BaseModel, end: int) -> bool:
-        """Return whether a timer fires at its instant at the latest, and before the end: its window does not stay open any longer."""
+    def _is_certain(self, event: tuple[int, Timer], model: BaseModel) -> bool:
+        """Return whether a timer fires at its instant at the latest: its window does not stay open any longer."""
         instant, timer = event
-        by = self._fires_by(timer, model)
-        return by <= latest(instant) and by < earliest(end)
+        return self._fires_by(timer, model) <= latest(instant)
 
     def _instants(self, model: BaseModel, timer: Timer, end: int) -> list[int]:
         """List the instants before the end at which a timer may have fired, as far as they make a difference."""

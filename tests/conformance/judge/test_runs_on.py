@@ -119,6 +119,17 @@ def test_more_answers_than_are_looked_at_leave_the_judge_unsure() -> None:
     assert watching.judge.unsure
 
 
+@pytest.mark.parametrize("first", "ab")
+def test_of_two_timers_that_may_be_due_either_has_fired_and_the_other_one_not_yet(first: str) -> None:
+    """Neither has to: that both fire in any order does not make the one that fires first the same in all ways."""
+    watching = Running(compile_text(TWO_LAMPS, "lamps.yaml"), clock="running")
+    for lamp in "ab":
+        assert watching.at(0, 1, "light", gives={"lamp": lamp}) is None
+    other = "b" if first == "a" else "a"
+    assert watching.at(11, 12, "look", first, gives={"out": True}) is None
+    assert watching.at(11, 13, "look", other, gives={"out": False}) is None
+
+
 @pytest.mark.parametrize(("operation", "arguments"), [("wait", (1,)), ("hang", ())])
 def test_a_signal_that_did_not_come_is_missed_when_its_window_is_closed(operation: str, arguments: tuple[int]) -> None:
     for settles, first, right in ((0, 15, True), (0, 16, False), (10, 25, True), (10, 26, False)):
