@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, ClassVar
@@ -10,13 +11,14 @@ import pytest
 
 import conformance
 from conformance.budget import never
-from conformance.judge import PRESENCE, kernel_facts
+from conformance.judge import PRESENCE, Finding, kernel_facts
 from conformance.references.background_tasks import BackgroundTasks
 from conformance.references.task_progress import TaskProgress
 from conformance.refused import Refused
+from conformance.suite import machine
 from conformance.suite.levels import SeenFault, only_derived, only_derived_race, racing
 from conformance.suite.rows import RowRunner
-from conformance.verdict import EXIT_CONFORMS, EXIT_VIOLATES, MACHINE, Counterexample, Made, Verdict
+from conformance.verdict import EXIT_CONFORMS, EXIT_VIOLATES, MACHINE, Counterexample, Judged, Made, Verdict
 from statemachines.compile import load
 from statemachines.rows import RowCompiler
 from statemachines.surface.spec import read_lifecycle
@@ -479,3 +481,30 @@ def test_what_is_known_of_a_row_stands_for_no_other_fault(seed: int) -> None:
     shown = found[MACHINE].counterexample
     assert shown is not None
     assert (found[MACHINE].verdict, shown.expected, shown.seen) == (Verdict.FAIL, "'running'", "'failed'")
+
+
+def test_of_what_is_recommended_the_first_case_of_each_new_clause_is_told_and_no_more_than_so_many(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """A case that does not show it again tells nothing."""
+    asked: list[tuple[Any, str]] = []
+
+    def told(_: RowRunner, seen: Sequence[tuple[Any, Finding]], __: Collection[str]) -> list[tuple[Judged, str]]:
+        asked.extend((case, finding.clause) for case, finding in seen)
+        shown = [Verdict.FAIL, Verdict.COULD_NOT_TELL, Verdict.FAIL, Verdict.FAIL]
+        return [(Judged(verdict), "should") for verdict, _ in zip(shown, seen, strict=False)]
+
+    def tally(case: Any, *clauses: str) -> machine.SearchTally:
+        broken = {clause: (case, Finding("reply", clause, "look", "x", "y")) for clause in clauses}
+        return machine.SearchTally(recommended=broken)
+
+    monkeypatch.setattr(machine, "_told", told)
+    with adapted(REFERENCE) as adapter:
+        runner = RowRunner(thread_job(), RowCompiler(thread_job().lifecycle), adapter)
+        runner.told["of a row"] = Counterexample("", 1, "of a row", "", "")
+        tallies = [tally("first", "a"), tally("second", "a", "b", "c"), tally("third", "of a row", "known", "d")]
+        found = machine._recommended(runner, tallies, ["known"], 3)
+    assert len(asked) == 3 > len(found) == 2
+    assert {each.verdict for each, _ in found} == {Verdict.FAIL}
+    assert {case for case, clause in asked if clause == "a"} <= {"first"}
+    assert {clause for _, clause in asked} < {"a", "b", "c", "d"}
