@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -63,7 +63,7 @@ def usual_choices(old: Compiled, new: Compiled, setting: DeclaredPair) -> dict[s
     """Return the usual choices of policies of which another one is right as well, or excused: who declares them is bound more."""
     sides = (old.kernel, new.kernel)
     ours, theirs = (dict(side.policies) for side in sides)
-    free = {name for side in sides for name in (*side.undeclared, *side.recommended)} - setting.old.policies.keys()
+    free = {name for side in sides for name in (*side.undeclared, *side.recommended)} - {setting.chosen}
     return {name: choice for name, choice in ours.items() if name in free and theirs.get(name) == choice}
 
 
@@ -72,16 +72,6 @@ def declaring(setting: DeclaredPair, choices: Mapping[str, Any]) -> DeclaredPair
     words = "; ".join(filter(None, (setting.words, *(f"{name} is {choice}" for name, choice in choices.items()))))
     one, other = (replace(side, policies={**side.policies, **choices}) for side in (setting.old, setting.new))
     return replace(setting, words=words, old=one, new=other)
-
-
-def few(choices: Mapping[str, Any], enough: Callable[[Mapping[str, Any]], bool]) -> Mapping[str, Any]:
-    """Return fewer choices that are still enough, by halves, as far as one half is."""
-    names = [*choices]
-    for part in (names[: len(names) // 2], names[len(names) // 2 :]):
-        half = {name: choices[name] for name in part}
-        if len(part) < len(names) and enough(half):
-            return few(half, enough)
-    return choices
 
 
 def _of_limits(old: Compiled, new: Compiled, first: DeclaredPair) -> Iterator[DeclaredPair]:

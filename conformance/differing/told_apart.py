@@ -13,7 +13,7 @@ from typing import Any, Final
 from conformance.budget import USUAL as USUAL_BUDGET
 from conformance.counterexample import Shown, shown_as_played, shown_as_row, shrunk
 from conformance.differing.facts import BOTH, Direction
-from conformance.differing.settings import DeclaredPair, declares_of, declaring, few, settings, small, usual_choices
+from conformance.differing.settings import DeclaredPair, declares_of, declaring, settings, small, usual_choices
 from conformance.differing.witness import ToldApart, Witness
 from conformance.stand_ins import model_system
 from conformance.suite import RowRunner, makes_calls_at_once, operations
@@ -75,8 +75,8 @@ class Revisions:
                 self._compare(found, each, ELSEWHERE, WAYS[:1])
         if not found.witnesses:
             self._compare(found, first, BOUNDS, WAYS[:1], counted=True, wide=True)
-        for direction in BOTH:
-            for way in () if found.has(direction) else ROW_WAYS:
+        for direction, way in itertools.product(BOTH, ROW_WAYS):
+            if not found.has(direction):
                 found.note(self._by_rows(direction, first, way))
         return found
 
@@ -115,7 +115,7 @@ class Revisions:
                 found.note(self.witness(direction, setting, way, parting, swapped=swapped))
                 if not found.has(direction):
                     shown = partial(self.witness, direction, way=way, parting=parting, swapped=swapped)
-                    found.note(self._bound(direction, setting, shown))
+                    found.note(self._where_usual_is_declared(direction, setting, shown))
             wanted = [each for each in wanted if not found.has(each)]
             if not wanted:
                 break
@@ -138,18 +138,25 @@ class Revisions:
         words = _SAID.get(acting.refused or "", "")
         return replace(found, row=_about(found.row, words), seen=words) if words else found
 
-    def _bound(
+    def _where_usual_is_declared(
         self, direction: Direction, setting: DeclaredPair, shown: Callable[[DeclaredPair], Witness | None]
     ) -> Witness | None:
-        """Return the must that is shown of systems which declare usual choices where others are right as well; of few, if these will do."""
+        """Return the must that is shown of systems which declare the usual choices where others are right as well; few, if these will do."""
 
         def must(chosen: Mapping[str, Any]) -> Witness | None:
             found = shown(declaring(setting, chosen)) if chosen else None
             return found if found is not None and found.level == "must" else None
 
         choices = usual_choices(self.old, self.new, setting)
-        every = must(choices)
-        return every and must(few(choices, lambda chosen: must(chosen) is not None))
+        found = must(choices)
+        while found is not None and len(choices) > 1:  # by halves: each choice alone would take long
+            names, half = [*choices], len(choices) // 2
+            halves = [{name: choices[name] for name in part} for part in (names[:half], names[half:])]
+            enough = next(((each, less) for each in halves if (less := must(each)) is not None), None)
+            if enough is None:
+                break
+            choices, found = enough
+        return found
 
     def judged(
         self,
@@ -193,7 +200,7 @@ class Revisions:
         """Return what a row of the one revision shows of a system by the other: it may lead further than a small scope.
 
         Those that the other revision does not have come first. Where no row shows a must of systems that declare nothing else, they
-        declare the usual choices where others are right as well; one of these, if that will do.
+        declare the usual choices where others are right as well; few of these, if they will do.
         """
         acting, judging = (self.old, self.new) if direction == "less" else (self.new, self.old)
         theirs = {row_hash(row) for row in acting.lifecycle.rows.values()}
@@ -208,23 +215,28 @@ class Revisions:
         found = shown(setting)
         if found is not None and found.level == "must":
             return found
-        return self._bound(direction, setting, shown) or found
+        return self._where_usual_is_declared(direction, setting, shown) or found
 
     def _shown_by_first(
         self, direction: Direction, setting: DeclaredPair, way: Way, programs: RowCompiler, rows: Sequence[Row]
     ) -> Witness | None:
-        """Return what the first of some rows shows that shows anything."""
+        """Return the must that the first of some rows shows; where none shows one, the should that the first shows."""
         acting, judging = (self.old, self.new) if direction == "less" else (self.new, self.old)
         does, says = (setting.old, setting.new) if direction == "less" else (setting.new, setting.old)
+        should: Witness | None = None
         with closing(self._opened(acting, judging, does, says, {}, way)) as adapter:
             adapter.limit = STAND_IN_SECONDS
             runner = RowRunner(judging, programs, adapter, budget=USUAL_BUDGET.quick())
             for row in rows:
                 shown = _shown_by(runner, row)
-                if shown is not None:
-                    level: Level = "should" if shown.should else "must"
-                    return Witness(direction, shown.row, shown.calls, shown.expected, shown.seen, setting.words, level)
-        return None
+                if shown is None:
+                    continue
+                level: Level = "should" if shown.should else "must"
+                found = Witness(direction, shown.row, shown.calls, shown.expected, shown.seen, setting.words, level)
+                if level == "must":
+                    return found
+                should = should or found
+        return should
 
     # ── Levels ──
 
@@ -253,7 +265,7 @@ def _shown_by(runner: RowRunner, row: Row) -> Shown | None:
     """Return what a row, or the judge beside it, shows of a system; None where that is nothing."""
     found, should = runner.run(row).counterexample, row.level != "must"
     if found is None and runner.strays:
-        finding, case = runner.strays[0]
+        finding, case = runner.strays.pop(0)
         found, should = shrunk(case, rounds=1), finding.should
         if found is None:
             return shown_as_played(case, finding)

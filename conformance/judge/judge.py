@@ -20,7 +20,7 @@ from conformance.judge.past import Past
 from conformance.system import Declaration
 from statemachines.compile import Compiled
 from statemachines.model import BaseModel, Restless
-from statemachines.rows import Observed
+from statemachines.rows import WAIT, Observed
 
 MOST_DEVIATIONS = 4  # of one case: each doubles what is followed side by side
 
@@ -205,7 +205,7 @@ class Judge:
     @property
     def _leaves_open(self) -> bool:
         """Whether the spec leaves open what some of the calls do that have to be explained."""
-        calls = (call for call in calls_of(self._past.event) if call.operation != "wait")
+        calls = (call for call in calls_of(self._past.event) if call.operation != WAIT)
         return any(self.lockstep.decision(call.operation, call.arguments).idle for call in calls)
 
     def _leavable(self, finding: Finding, *, only_spoken_of: bool = False) -> list[str]:

@@ -19,8 +19,9 @@ from hypothesis.errors import Flaky
 from hypothesis.stateful import RuleBasedStateMachine, initialize, rule, run_state_machine_as_test
 
 from conformance.budget import USUAL, Budget
-from conformance.judge import AT_ONCE, CASES_OF_A_SEED, BrokenCalls, CallFailed, Case, Finding, case_seed, kernel_facts
+from conformance.judge import CASES_OF_A_SEED, BrokenCalls, CallFailed, Case, Finding, case_seed, kernel_facts
 from conformance.search.faults import Diverged, Faults
+from conformance.search.long_waits import LONG_WAIT, waits_long
 from conformance.search.odd_values import beside_usual
 from conformance.search.prefill import prefills
 from conformance.search.strategies import settings_of
@@ -28,7 +29,7 @@ from conformance.system import MOVED, Adapter
 from statemachines import kernel
 from statemachines.compile import Compiled
 from statemachines.explore import Chooser, Gone, choosers, worth_trying
-from statemachines.expression import Var, python_name
+from statemachines.expression import python_name
 from statemachines.model import ABSENT, BaseModel, Impossible, Restless, Timer
 from statemachines.quiescence import reached
 from statemachines.types import Id, List, present
@@ -36,8 +37,6 @@ from statemachines.types import Id, List, present
 # Numbers that stand for arguments: more than there are. Of a larger range Hypothesis prefers the small ones.
 NUMBERS = 2**24
 WAITS = (1, 7, 1000, 60_000, 86_400_000)  # milliseconds: time alone must not change what no rule changes
-LONG_WAIT = 2 * AT_ONCE
-"""Milliseconds that a call may wait, where these take no time: who is woken comes back long before."""
 NOTHING = 0.08  # of the draws have nothing in each argument that may hold nothing
 EMPTY: tuple[Any, ...] = (0, "", [])  # and what is false
 MANY_UNKNOWN = 5  # ids that nobody has, in one list
@@ -164,18 +163,13 @@ class Driver:
         if operation == "wait":
             return [("ms", [[ms] for ms in WAITS])]
         found = []
+        longest = waits_long(self._compiled) if self.case.adapter.declaration.clock == "virtual" else ()
         for parameter, chooser in self._choosers[operation]:
             values = worth_trying(parameter, chooser, model, self.gone)
-            free = self.case.adapter.declaration.clock == "virtual"
-            long = [[LONG_WAIT]] if free and self._lasts(operation) == parameter.name else []
+            long = [[LONG_WAIT]] if (operation, parameter.name) in longest else []
             more = beside_usual(self._compiled, operation, parameter, values)
             found.append((parameter.name, [*self._alike(parameter, values, model), *more, *long]))
         return self._answered_alike(operation, found, model)
-
-    def _lasts(self, operation: str) -> str:
-        """Name the argument that says how long a call waits; an empty text where none does."""
-        wait = kernel_facts.of(self._compiled).wait(operation)
-        return wait.lasts.name if wait is not None and isinstance(wait.lasts, Var) else ""
 
     def _answered_alike(
         self, operation: str, choices: list[tuple[str, list[list[Any]]]], model: BaseModel

@@ -11,8 +11,8 @@ from conformance.verdict import RowResult, Verdict
 from statemachines.compile import Compiled
 from statemachines.expression import Const, Field, FunctionCall, Name, Node, Operate, Typed, nodes, parts
 from statemachines.kernel import within
-from statemachines.lifecycle import Row, RowStep
-from statemachines.rows import RowWords, evaluate
+from statemachines.lifecycle import Row
+from statemachines.rows import RowWords, evaluate, said_in, said_in_steps
 from statemachines.types import Time, present
 
 
@@ -118,7 +118,7 @@ def makes_calls_at_once(row: Row) -> bool:
 
 def calls_at_once(row: Row) -> list[frozenset[str]]:
     """List what a row calls at once, each time that it does: operations, and words such as `wait`."""
-    together = (part for part in _nodes(row) if isinstance(part, FunctionCall) and part.name == "together")
+    together = (part for part in said_in(row) if isinstance(part, FunctionCall) and part.name == "together")
     called = ((part for part in nodes(each) if isinstance(part, FunctionCall)) for each in together)
     return [frozenset(part.name for part in each if part.name != "together") for each in called]
 
@@ -144,7 +144,7 @@ def reads_instants(part: Typed) -> bool:
 
 def _unsent(row: Row, compiled: Compiled, declaration: Declaration) -> str:
     """Name a signal that a system lacks and that a row reads, or can only be about; an empty text where there is none."""
-    fields = [each for each in _nodes(row) if isinstance(each, Field)]
+    fields = [each for each in said_in(row) if isinstance(each, Field)]
     read = {each.name for each in fields if isinstance(each.of, Field) and each.of.name == "signals"}
     for word in row.covers if declaration.unsent else ():
         covered = {clause.path for clause in compiled.kernel.clauses if within(clause.path, word.text)}
@@ -156,28 +156,15 @@ def _unsent(row: Row, compiled: Compiled, declaration: Declaration) -> str:
 def _limits_of_steps(row: Row) -> set[str]:
     """Return the limits up to which a row counts or waits."""
     drawn = [expr.node for each in row.drawn for expr in (each.low, each.high) if expr is not None]
-    read = (part for node in (*_steps((*row.arrange, *row.act)), *drawn) for part in nodes(node))
+    read = (part for node in (*said_in_steps((*row.arrange, *row.act)), *drawn) for part in nodes(node))
     fields = (part for part in read if isinstance(part, Field) and isinstance(part.of, Name))
     return {part.name for part in fields if isinstance(part.of, Name) and part.of.name == "limits"}
 
 
 def _called(row: Row) -> set[str]:
     """Return what a row calls: operations, functions, and words such as `wait` and `together`."""
-    calls = (part for part in _nodes(row) if isinstance(part, FunctionCall))
+    calls = (part for part in said_in(row) if isinstance(part, FunctionCall))
     return {call.name for call in calls if call.receiver is None}
-
-
-def _nodes(row: Row) -> Iterator[Node]:
-    """Walk all that a row says, in its steps and in what it asserts."""
-    for each in (*_steps((*row.arrange, *row.act)), *(claim.expr.node for claim in row.asserts)):
-        yield from nodes(each)
-
-
-def _steps(steps: Iterable[RowStep]) -> Iterator[Node]:
-    """Walk what each of some steps says, those within it too."""
-    for step in steps:
-        yield step.expr.node
-        yield from _steps(step.body)
 
 
 def _declared(node: Node, model: Any, declaration: Declaration) -> str:

@@ -12,6 +12,7 @@ from statemachines.rows.model_subject import ModelSubject
 from statemachines.rows.names import Names, is_plain, item, quoted
 from statemachines.rows.programs import UNEVALUABLE, Observed, Program, RowFailure, RowStopped, RowTooLong
 from statemachines.rows.row_writer import row_as_it_ran, row_text, written
+from statemachines.rows.said import said_in, said_in_steps
 from statemachines.rows.spelling import spelled
 from statemachines.rows.trace import (
     AtOnce,

@@ -27,6 +27,7 @@ from conformance.references.task_progress import TaskProgress
 from conformance.references.thread_job import TERMINAL, Reply, ThreadJob, ThreadJobs
 from conformance.search import ahead, clashes, meetings, pairs, stateful, walks
 from conformance.search.faults import Diverged, Faults
+from conformance.search.long_waits import LONG_WAIT
 from conformance.search.odd_values import ODD_IDS
 from conformance.search.situations import Situations
 from conformance.search.stateful import Driver
@@ -989,12 +990,12 @@ def test_a_call_that_waits_may_wait_long_where_that_takes_no_time() -> None:
     with adapted(SUITES["background-tasks"].reference, compiled) as adapter:
         driver = Driver(compiled, adapter)
         drawn = [driver.drawn("wait_for_completion", chooser, tries=1) for _ in range(60)]
-        assert {"timeout": stateful.LONG_WAIT} in drawn
+        assert {"timeout": LONG_WAIT} in drawn
         with adapted(SUITES["background-tasks"].reference, compiled) as other:
             real = Driver(compiled, other)
             other.declaration = replace(other.declaration, clock="real")
             drawn = [real.drawn("wait_for_completion", chooser, tries=1) for _ in range(60)]
-            assert {"timeout": stateful.LONG_WAIT} not in drawn
+            assert {"timeout": LONG_WAIT} not in drawn
 
 
 def test_an_id_that_a_caller_chooses_may_be_an_odd_one() -> None:

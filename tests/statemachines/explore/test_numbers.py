@@ -35,7 +35,7 @@ operations:
     set:   {tank.mark: {when: sunk != 30, to: deep}}
   fill:
     takes: {to: int, up: {from: 0, to: 9}}
-    create: {Tank: {level: to, mark: 0}}
+    create: {Tank: {level: to, mark: if up > 5 then 1 else 0}}
     gives: {tank_id: tank.id}
   look:
     takes: {tank: Tank, limit: int}
