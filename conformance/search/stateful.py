@@ -28,7 +28,7 @@ from conformance.search.strategies import settings_of
 from conformance.system import MOVED, Adapter
 from statemachines import kernel
 from statemachines.compile import Compiled
-from statemachines.explore import Chooser, Gone, choosers, worth_trying
+from statemachines.explore import Chooser, Gone, choosers, numbers_held, worth_trying
 from statemachines.expression import python_name
 from statemachines.model import ABSENT, BaseModel, Impossible, Restless, Timer
 from statemachines.quiescence import reached
@@ -37,6 +37,7 @@ from statemachines.types import Id, List, present
 # Numbers that stand for arguments: more than there are. Of a larger range Hypothesis prefers the small ones.
 NUMBERS = 2**24
 WAITS = (1, 7, 1000, 60_000, 86_400_000)  # milliseconds: time alone must not change what no rule changes
+HELD = 4  # times as often as another number one is given that a rule compares with what a record holds: mostly only that is accepted
 NOTHING = 0.08  # of the draws have nothing in each argument that may hold nothing
 EMPTY: tuple[Any, ...] = (0, "", [])  # and what is false
 MANY_UNKNOWN = 5  # ids that nobody has, in one list
@@ -168,7 +169,9 @@ class Driver:
             values = worth_trying(parameter, chooser, model, self.gone)
             long = [[LONG_WAIT]] if (operation, parameter.name) in longest else []
             more = beside_usual(self._compiled, operation, parameter, values)
-            found.append((parameter.name, [*self._alike(parameter, values, model), *more, *long]))
+            held = numbers_held(self._compiled).get((operation, parameter.name))
+            known = [[each] for each in held(model)] * HELD if held is not None else []
+            found.append((parameter.name, [*self._alike(parameter, values, model), *more, *known, *long]))
         return self._answered_alike(operation, found, model)
 
     def _answered_alike(

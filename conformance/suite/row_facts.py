@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
@@ -11,7 +12,7 @@ from conformance.verdict import RowResult, Verdict
 from statemachines.compile import Compiled
 from statemachines.expression import Const, Field, FunctionCall, Name, Node, Operate, Typed, nodes, parts
 from statemachines.kernel import within
-from statemachines.lifecycle import Row
+from statemachines.lifecycle import Expr, Row
 from statemachines.rows import RowWords, evaluate, said_in, said_in_steps
 from statemachines.types import Time, present
 
@@ -19,20 +20,9 @@ from statemachines.types import Time, present
 def inapplicable(compiled: Compiled, words: RowWords, adapter: Adapter, row: Row) -> str:
     """Say what a row needs that this system does not declare; empty when it applies."""
     declaration = adapter.declaration
-    model = compiled.model(declaration.limits, declaration.policies)
     for expr in row.needs:
-        if isinstance(expr.node, Name):
-            word = expr.text
-            if word == "clock" and declaration.clock not in MOVED:
-                return f"needs a clock that can be moved, and clock: {declaration.clock} is declared"
-            if word == "clock" and declaration.runs_on and _waits_beside(row):
-                return f"needs a clock that stands still beside a wait, and clock: {declaration.clock} is declared"
-            if word == "concurrency" and declaration.concurrency == "none":
-                return "needs concurrency, and concurrency: none is declared"
-            if word in compiled.lifecycle.operations and not adapter.offers(word):
-                return f"needs {word}, which {declaration.absent.get(word, 'is optional and lacking')}"
-        elif not evaluate(words, expr, model):
-            return f"needs {expr.text}, and {_declared(expr.node, model, declaration)}"
+        if unmet := _unmet(compiled, words, adapter, row, expr):
+            return f"needs {unmet}"
     if counted := _limits_of_steps(row) & declaration.unlimited:
         return f"needs a number for {', '.join(sorted(counted))}, and there is none: null is declared"
     for name in operations(row, compiled):
@@ -42,6 +32,29 @@ def inapplicable(compiled: Compiled, words: RowWords, adapter: Adapter, row: Row
         return f"needs the signal {name}, which is declared lacking"
     if declaration.clock != "virtual" and "wait" in _called(row) and not ordered_by_completion(compiled, declaration):
         return f"needs a virtual clock: ties are not broken by completion, and clock: {declaration.clock} is declared"
+    return ""
+
+
+def _unmet(compiled: Compiled, words: RowWords, adapter: Adapter, row: Row, expr: Expr) -> str:
+    """Say which condition of a row does not hold, and why; empty when it does, by each choice of a policy that need not be declared."""
+    declaration, word = adapter.declaration, expr.text
+    if isinstance(expr.node, Name):
+        if word == "clock" and declaration.clock not in MOVED:
+            return f"a clock that can be moved, and clock: {declaration.clock} is declared"
+        if word == "clock" and declaration.runs_on and _waits_beside(row):
+            return f"a clock that stands still beside a wait, and clock: {declaration.clock} is declared"
+        if word == "concurrency" and declaration.concurrency == "none":
+            return "concurrency, and concurrency: none is declared"
+        if word in compiled.lifecycle.operations and not adapter.offers(word):
+            return f"{word}, which {declaration.absent.get(word, 'is optional and lacking')}"
+        return ""
+    open_ = _undeclared(compiled, declaration, expr.node)
+    for chosen in itertools.product(*(_choices(compiled, name) for name in open_)):
+        policies = {**declaration.policies, **dict(zip(open_, chosen, strict=True))}
+        model = compiled.model(declaration.limits, policies)
+        if not evaluate(words, expr, model):
+            free = f"nothing is declared of {', '.join(open_)}"
+            return f"{word}, and {free if open_ else _declared(expr.node, model, declaration)}"
     return ""
 
 
@@ -167,9 +180,24 @@ def _called(row: Row) -> set[str]:
     return {call.name for call in calls if call.receiver is None}
 
 
+def _undeclared(compiled: Compiled, declaration: Declaration, node: Node) -> list[str]:
+    """List the policies that a condition reads of which any choice is right where none is declared, and none is."""
+    free = {*compiled.kernel.undeclared} - declaration.policies.keys()
+    return sorted({name for of, name in _settings_read(node) if of == "policies" and name in free})
+
+
+def _choices(compiled: Compiled, policy: str) -> list[str]:
+    return [word.text for word in compiled.lifecycle.policies[policy].choices]
+
+
+def _settings_read(node: Node) -> list[tuple[str, str]]:
+    """List the limits and policies that a condition reads, each behind the word before its name."""
+    return [(each.of.name, each.name) for each in nodes(node) if isinstance(each, Field) and isinstance(each.of, Name)]
+
+
 def _declared(node: Node, model: Any, declaration: Declaration) -> str:
     """Say what is declared of the limits and policies that a condition reads, or what holds for want of that."""
-    read = [(each.of.name, each.name) for each in nodes(node) if isinstance(each, Field) and isinstance(each.of, Name)]
+    read = _settings_read(node)
     declared = any(name in {**declaration.limits, **declaration.policies} for _, name in read)
     found = dict.fromkeys(f"{name} = {getattr(getattr(model, of), name)}" for of, name in read)
     return f"{'declared is' if declared else 'nothing else is declared than'} {', '.join(found)}"

@@ -8,7 +8,6 @@ from __future__ import annotations
 from statemachines.explore.candidates import (
     Chooser,
     Gone,
-    bounds_of,
     choosers,
     fewer,
     may_name,
@@ -19,7 +18,7 @@ from statemachines.explore.guards import Guard
 from statemachines.explore.influence import Influence
 from statemachines.explore.instants import TIMER, Instants, instants_of
 from statemachines.explore.messages import MessageFacts
-from statemachines.explore.numbers import numbers_beside, numbers_compared, numbers_said
+from statemachines.explore.numbers import bounds_of, numbers_beside, numbers_compared, numbers_held, numbers_said
 from statemachines.explore.sentences import walked
 from statemachines.explore.small_scope import SmallScope, leave_out, scopes
 from statemachines.explore.telling import CanBeTold, states_of, tellings, to_be_seen

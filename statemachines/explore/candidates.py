@@ -10,10 +10,11 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from operator import attrgetter
 from types import CodeType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from statemachines import kernel
 from statemachines.explore.influence import Influence
+from statemachines.explore.numbers import bounds_of, numbers_held
 from statemachines.explore.sentences import walked
 from statemachines.expression import Var, check, emit, python_name
 from statemachines.lifecycle import TypeUse
@@ -48,6 +49,8 @@ def choosers(compiled: Compiled, operation: kernel.Operation, scope: Mapping[str
     found = []
     for parameter in operation.parameters:
         chosen = chooser(compiled, uses[parameter.name], scope)
+        held = numbers_held(compiled).get((operation.name, parameter.name))
+        chosen = chosen if held is None else _with(chosen, held)
         found.append(chosen if parameter.default is None else _after([ABSENT], chosen))
     return found
 
@@ -93,14 +96,12 @@ def _single(compiled: Compiled, use: TypeUse, scope: Mapping[str, int]) -> Choos
             return _SIMPLE.get(kind, _always([None]))
 
 
-def bounds_of(compiled: Compiled, use: TypeUse) -> tuple[int, int] | None:
-    """Return from where to where the whole numbers of a type go, where it says so."""
-    declared = compiled.lifecycle.types.get(use.name.text)
-    return use.bounds or (declared.bounds if declared and declared.kind == "range" else None)
-
-
 def _always(values: list[Any]) -> Chooser:
     return lambda model: values
+
+
+def _with(first: Chooser, more: Chooser) -> Chooser:
+    return lambda model: list(dict.fromkeys([*first(model), *more(model)]))
 
 
 def _after(first: list[Any], rest: Chooser) -> Chooser:
@@ -294,13 +295,17 @@ def _holds(kind: Type, wanted: Type) -> bool:
 # ── Texts around a limit ─────────────────────────────────────────────────────────────────────────
 
 
+LONGEST_TRIED: Final = 2**24
+"""Characters, beyond which no text is made: whoever has no limit declares none, or one that no text comes to."""
+
+
 def _around(model: Any, sizes: Mapping[str, CodeType]) -> list[Any]:
-    """Return a text within the limits, and for each limit one that is just above it."""
+    """Return a text within the limits, and for each limit one that is just above it, unless it is so far away that nobody sends as much."""
     limits = {key: _size(model, size) for key, size in sizes.items()}
     found = ["x"]
-    if (size := limits.get("bytes")) is not None:
+    if (size := limits.get("bytes")) is not None and size < LONGEST_TRIED:
         found.append("x" * (size + 1))
-    if (lines := limits.get("lines")) is not None:
+    if (lines := limits.get("lines")) is not None and 2 * lines < LONGEST_TRIED:
         found.append("x\n" * lines + "x")  # no text ends in a line break: how that counts is left open
     return list(dict.fromkeys(found))
 

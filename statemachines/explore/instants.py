@@ -13,8 +13,8 @@ from typing import Any
 
 from statemachines import kernel
 from statemachines.compile import Compiled
-from statemachines.expression import Const, Operate, Typed, Var, python_name
-from statemachines.model import BaseModel
+from statemachines.expression import Attribute, Const, Operate, Typed, Var, every_part, python_name
+from statemachines.model import BaseModel, Timer
 from statemachines.types import Time, present
 
 RECORDS = 6  # of an entity whose instants count: the last ones
@@ -25,8 +25,9 @@ COMPARING = ("<", "<=", ">", ">=", "==", "!=", "in")
 Duration = tuple[str | int, ...]
 """What is added to an instant: names of limits, and milliseconds."""
 
-Cause = tuple[str, int | Duration]
-"""What makes an instant one: that a timer fires, and the number of it; or that something is added, and what."""
+Cause = tuple[str, int | tuple[int, int] | Duration]
+"""What makes an instant one: that a timer fires, and its number, with the milliseconds that it took where these are not always as many;
+or that something is added, and what."""
 
 
 class Instants:
@@ -40,6 +41,11 @@ class Instants:
             for each in compiled.kernel.entities
         }
         self._known = {collection: names for collection, names in known.items() if names}
+        every = [(each, timer) for each in compiled.kernel.entities for timer in each.timers]
+        begun = {number: (each, _begins(timer.deadline)) for number, (each, timer) in enumerate(every)}
+        self._begun = {
+            number: (python_name(each.collection), python_name(name)) for number, (each, name) in begun.items() if name
+        }
 
     def but(self, others: Instants) -> Instants:
         """Return those that lie as far from what a record knows as these rules say, and the others do not."""
@@ -59,8 +65,16 @@ class Instants:
         known = self._instants(model) if lasting else ()
         found: dict[int, Cause] = {instant + ms - model.now: (ADDED, each) for instant in known for each, ms in lasting}
         timers = model.deadlines() if self._timers else ()
-        found |= {end - model.now: (TIMER, which) for first, last, which, _ in timers for end in (first, last)}
+        found |= {end - model.now: self._cause(model, each) for each in timers for end in each[:2]}
         return {ms: found[ms] for ms in sorted(found) if ms >= 0}
+
+    def _cause(self, model: BaseModel, timer: Timer) -> Cause:
+        """Tell a timer that took another time apart: who waits longer after each failure may do so only once."""
+        first, _, number, key = timer
+        if number not in self._begun:
+            return TIMER, number
+        collection, name = self._begun[number]
+        return TIMER, (number, int(first) - int(getattr(getattr(model, collection)[key], name)))
 
     def waits(self, model: BaseModel) -> list[int]:
         """List the milliseconds until each instant, until one millisecond before it, until one after it, and a part of the way.
@@ -94,6 +108,15 @@ def _added(source: kernel.Kernel) -> Iterator[Duration]:
             yield duration
         if isinstance(part, Operate) and (between := _between(part)):
             yield between
+
+
+def _begins(deadline: Typed) -> str:
+    """Name the field of a record from which a timer counts a time that hangs on the record, too; an empty text for any other."""
+    match deadline:
+        case Operate(operator="+", left=Attribute(of=Var(), name=name), right=Typed() as lasts):
+            return name if any(isinstance(part, Attribute) for part in every_part(lasts)) else ""
+        case _:
+            return ""
 
 
 def _duration(value: Typed) -> Duration | None:

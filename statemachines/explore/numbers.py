@@ -5,21 +5,29 @@ Such a number is where a rule begins to say something else, so it is worth a try
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from functools import lru_cache
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import lru_cache, partial
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from statemachines import kernel
-from statemachines.explore.candidates import bounds_of
-from statemachines.explore.instants import COMPARING
-from statemachines.expression import Attribute, Const, Defined, Items, Operate, Typed, Var
-from statemachines.types import INT, Ref, present
+from statemachines.explore.instants import COMPARING, RECORDS
+from statemachines.expression import Attribute, Const, Defined, Items, Operate, Typed, Var, python_name
+from statemachines.model import BaseModel
+from statemachines.types import INT, NULL, Ref, present
 
 if TYPE_CHECKING:
     from statemachines.compile import Compiled
+    from statemachines.lifecycle import TypeUse
 
+Other = TypeVar("Other")
 Place = tuple[str, str]
 """Where a value stands: a parameter of an operation or of a named expression, a field of an entity, or a variable of no owner."""
+
+
+def bounds_of(compiled: Compiled, use: TypeUse) -> tuple[int, int] | None:
+    """Return from where to where the whole numbers of a type go, where it says so."""
+    declared = compiled.lifecycle.types.get(use.name.text)
+    return use.bounds or (declared.bounds if declared and declared.kind == "range" else None)
 
 
 def numbers_beside(compiled: Compiled) -> dict[Place, set[int]]:
@@ -42,10 +50,43 @@ def numbers_compared(compiled: Compiled) -> dict[Place, list[int]]:
     Be it where it was kept: a wait that was set once is compared with the five that there may be when somebody waits.
     The same for each variable that is a number. 0 and 1 are tried in any case.
     """
-    compared, kept = _places(compiled.kernel)
+    compared, _, kept = _places(compiled.kernel)
     variables = [("", each.name) for each in compiled.kernel.variables if present(each.type) == INT]
-    found = {place: sorted({*_compared(place, compared, kept)}) for place in (*_of_any_number(compiled), *variables)}
+    found = {place: sorted({*_reached(place, compared, kept)}) for place in (*_of_any_number(compiled), *variables)}
     return {place: numbers for place, numbers in found.items() if numbers}
+
+
+@lru_cache(maxsize=8)
+def numbers_held(compiled: Compiled) -> dict[Place, Callable[[BaseModel], list[int]]]:
+    """Return for parameters that take any whole number what lists the numbers in a model that rules compare them with, if there are some.
+
+    That is what fields of the last records and variables hold: a caller proves by such a number that it knows of the last change.
+    """
+    _, faced, kept = _places(compiled.kernel)
+    collections = {each.name: python_name(each.collection) for each in compiled.kernel.entities} | {"": ""}
+    kinds = {
+        **{("", each.name): each.type for each in compiled.kernel.variables},
+        **{(each.name, field.name): field.type for each in compiled.kernel.entities for field in each.fields},
+    }
+    found: dict[Place, Callable[[BaseModel], list[int]]] = {}
+    for place in _of_any_number(compiled):
+        fields = [
+            (collections[owner], python_name(name))
+            for owner, name in sorted({*_reached(place, faced, kept)})
+            if present(kinds.get((owner, name), NULL)) == INT  # no limit, and not the time
+        ]
+        if fields:
+            found[place] = partial(_held, fields)
+    return found
+
+
+def _held(fields: Sequence[tuple[str, str]], model: BaseModel) -> list[int]:
+    found = dict[int, None]()
+    for collection, name in fields:
+        holding = [*getattr(model, collection).values()][-RECORDS:] if collection else [model]
+        held = (getattr(each, name) for each in holding)
+        found |= dict.fromkeys(int(each) for each in held if isinstance(each, int) and not isinstance(each, bool))
+    return [*found]
 
 
 def numbers_said(rules: Any) -> Iterator[int]:
@@ -69,8 +110,8 @@ def _of_any_number(compiled: Compiled) -> list[Place]:
     ]
 
 
-def _compared(start: Place, compared: Mapping[Place, set[int]], kept: Mapping[Place, set[Place]]) -> Iterator[int]:
-    """Walk the numbers with which a value is compared at a place, and wherever it comes to from there as it is."""
+def _reached(start: Place, compared: Mapping[Place, set[Other]], kept: Mapping[Place, set[Place]]) -> Iterator[Other]:
+    """Walk what a value is compared with at a place, and wherever it comes to from there as it is."""
     found, coming = {start}, [start]
     while coming:
         place = coming.pop()
@@ -79,9 +120,10 @@ def _compared(start: Place, compared: Mapping[Place, set[int]], kept: Mapping[Pl
         found |= kept.get(place, set())
 
 
-def _places(source: kernel.Kernel) -> tuple[dict[Place, set[int]], dict[Place, set[Place]]]:
-    """Return with which numbers what stands at each place is compared, and to which other places it comes as it is."""
+def _places(source: kernel.Kernel) -> tuple[dict[Place, set[int]], dict[Place, set[Place]], dict[Place, set[Place]]]:
+    """Return with which numbers what stands at each place is compared, with what stands where, and to which other places it comes as it is."""
     compared: dict[Place, set[int]] = {}
+    faced: dict[Place, set[Place]] = {}
     kept: dict[Place, set[Place]] = {}
     parameters = {each.name: each.parameters for each in source.definitions}
     for owner, names, rules in _scopes(source):
@@ -93,7 +135,9 @@ def _places(source: kernel.Kernel) -> tuple[dict[Place, set[int]], dict[Place, s
                 for one, other in ((part.left, part.right), (part.right, part.left)):
                     if (here := _place(one, owner, names)) is not None:
                         compared.setdefault(here, set()).update(_numbers(other))
-    return compared, kept
+                        if (there := _place(other, owner, names)) is not None:
+                            faced.setdefault(here, set()).add(there)
+    return compared, faced, kept
 
 
 def _given_to(part: Any, owner: str, parameters: Mapping[str, Sequence[str]]) -> Iterator[tuple[Place, Any]]:

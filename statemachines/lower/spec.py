@@ -19,7 +19,7 @@ from statemachines.lower.effects import RecordOfSentence, block
 from statemachines.lower.entities import entity, message
 from statemachines.lower.guards import unused_missing
 from statemachines.lower.operations import operation
-from statemachines.types import BOOL, INT, Optional, Ref, Type
+from statemachines.types import BOOL, INT, List, Optional, RecordType, Ref, Type, present
 from statemachines.words import Words, variable_of
 
 
@@ -31,6 +31,7 @@ def lower(lifecycle: Lifecycle) -> tuple[kernel.Kernel, Words]:
     unused_missing(low, result.operations)
     _known_scope(low, result)
     _known_parts(low)
+    _one_value_each(low, result)
     faults = [*low.faults, *low.words.types.faults]
     if faults:
         raise SpecError(faults)
@@ -56,6 +57,33 @@ def _known_parts(low: Lowering) -> None:
         if not spec.parts_of(name):
             hint = f"name it under one of {', '.join(spec.parts)}, or under several"
             low.fault("no-part", spec.places[f"operations.{name}"], f"{name!r} belongs to no part", hint)
+
+
+def _one_value_each(low: Lowering, source: kernel.Kernel) -> None:
+    """Note records that are shown by fields where one value is expected: in a signal, and in a declared record that a reply holds."""
+    spec = low.lifecycle
+    given = {name for each in source.operations if each.reply is not None for name in _named_in(each.reply.type)}
+    told = [(f"signal {name}", fields) for name, fields in spec.signals.items()]
+    told += [(f"{name}, which is given,", each.fields) for name, each in spec.types.items() if name in given]
+    for whose, fields in told:
+        for key, use in fields.items():
+            word = (use.item or use).name
+            if word.text in spec.entities and spec.entities[word.text].shows:
+                message = f"{key!r} of {whose} would be a whole {word.text}, with all that it shows, and is one value"
+                low.fault(
+                    "whole-record", word.where, message, f"say {{id of: {word.text}}} under `types`, and give the id"
+                )
+
+
+def _named_in(kind: Type) -> Iterator[str]:
+    """Walk the names of the declared records that a value of a type holds."""
+    match present(kind):
+        case List(item=item):
+            yield from _named_in(item)
+        case RecordType(name=name, fields=fields):
+            yield name
+            for _, part in fields:
+                yield from _named_in(part)
 
 
 def _sizes(low: Lowering) -> None:

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from typing import Any, ClassVar
+
 import pytest
 
+import conformance
 from conformance.judge import Finding, kernel_facts
+from conformance.references.background_tasks import BackgroundTasks
 from conformance.suite.row_facts import is_about, may_tell, reads_instants
 from statemachines.expression import check, parse
 from statemachines.rows import RowWords
@@ -64,3 +68,31 @@ def test_a_claim_reads_instants_or_only_whether_there_are_any(claim: str, reads:
     value, faults = check(parse(claim), words.scope({"shown": words.reply("inspect_job")}))
     assert not faults
     assert reads_instants(value) is reads
+
+
+def throwing(declared: bool) -> type[BackgroundTasks]:
+    """A system whose spawn leaves a failed row where its function throws, and says so or not."""
+    policies = {**BackgroundTasks.declares["policies"], "spawn_throws": "failed_row"}
+    if not declared:
+        del policies["spawn_throws"]
+
+    class LeavesRow(BackgroundTasks):
+        declares: ClassVar[Any] = {**BackgroundTasks.declares, "policies": policies}
+
+        def __init__(self) -> None:
+            super().__init__(spawn_throws="failed_row")
+
+    return LeavesRow
+
+
+@pytest.mark.parametrize(
+    ("declared", "told"),
+    [(True, {"E10": "not applicable", "E17": "pass"}), (False, {"E10": "not applicable", "E17": "not applicable"})],
+)
+def test_a_row_for_one_choice_of_those_that_are_all_right_asks_only_who_has_declared_it(
+    declared: bool, told: dict[str, str]
+) -> None:
+    report = conformance.run("background-tasks", throwing(declared), rows="E10,E17", quick=True)
+    assert {each.id: each.verdict for each in report.rows} == told
+    reasons = [each.reason for each in report.rows if each.verdict == "not applicable"]
+    assert all(("nothing is declared of spawn_throws" in each) is not declared for each in reasons)

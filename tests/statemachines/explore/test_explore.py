@@ -664,6 +664,8 @@ def test_texts_around_limits_are_within_all_and_above_each() -> None:
     assert values(model, "finish", "payload") == ["x", "xxxxxx", "x\nx\nx"]
     unbroken = thread_job().model({"max_bytes": 5, "max_lines": None})
     assert values(unbroken, "finish", "payload") == ["x", "xxxxxx"]
+    endless = thread_job().model({"max_bytes": 2**62, "max_lines": 2**62})
+    assert values(endless, "finish", "payload") == ["x"]
 
 
 def test_a_list_is_empty_or_full_and_one_with_a_default_is_also_left_out() -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-from typing import Any
+from typing import Any, cast
 
 import pytest
 
@@ -12,6 +12,7 @@ from statemachines.explore.instants import RECORDS, TIMER, Instants
 from tests.checking import compile_text
 from tests.conformance.lifecycles import SUITES
 from tests.conformance.systems import adapted
+from tests.statemachines.explore.test_numbers import LEASES
 
 LAMPS = """\
 lifecycle: lamps
@@ -112,3 +113,20 @@ def test_timers_are_waited_for() -> None:
 def test_a_rule_that_reads_the_clock_where_no_timer_is_has_its_instants() -> None:
     durations = Instants(SUITES["cli-job"].compiled)._durations
     assert {("timeout",), ("timeout", "settle"), ("timeout", "kept")} <= {*durations}
+
+
+def test_a_timer_that_took_another_time_is_told_apart_where_that_hangs_on_the_record() -> None:
+    compiled = compile_text(LEASES, "leases.yaml")
+    instants, model = Instants(compiled), cast("Any", compiled.model())
+    model.do("post", {})
+    (mail,) = model.mails
+    seen = []
+    for tries in (1, 2):
+        model.do("lease", {"mail": mail})
+        model.do("fail", {"mail": mail, "attempt": tries, "other": 0, "exact": tries})
+        seen += [each for each in instants.coming(model).items() if each[1][0] == TIMER]
+        model.wait(30)
+    model.mails[mail].state = "kept"
+    model.do("fail", {"mail": mail, "attempt": 2, "other": 0, "exact": 2})
+    assert seen == [(10, (TIMER, (0, 10))), (20, (TIMER, (0, 20)))]
+    assert instants.coming(model) == {10: (TIMER, 1)}
