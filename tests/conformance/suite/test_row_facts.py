@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+import contextlib
 from typing import Any, ClassVar
 
 import pytest
@@ -96,3 +98,27 @@ def test_a_row_for_one_choice_of_those_that_are_all_right_asks_only_who_has_decl
     assert {each.id: each.verdict for each in report.rows} == told
     reasons = [each.reason for each in report.rows if each.verdict == "not applicable"]
     assert all(("nothing is declared of spawn_throws" in each) is not declared for each in reasons)
+
+
+class NeverBegins(BackgroundTasks):
+    """A task that is spawned after a cancel of all is over at once: it has no body that could hear anything."""
+
+    declares: ClassVar[Any] = {
+        **BackgroundTasks.declares,
+        "policies": {**BackgroundTasks.declares["policies"], "born_canceled": "never_runs"},
+    }
+
+    def _begun(self, row: Any) -> Any:
+        if row.token.cancelled:
+            self._end(self._handles[0], row, "canceled", self._outcome(row, "canceled", "never ran"))
+            row.body.cancel()
+        return {"task_id": row.task_id}
+
+    async def _supervise(self, table: Any, row: Any) -> None:
+        with contextlib.suppress(asyncio.CancelledError):
+            await super()._supervise(table, row)
+
+
+def test_what_never_runs_need_not_hear_that_it_is_to_stop() -> None:
+    report = conformance.run("background-tasks", NeverBegins, rows="E23,X51,X52", quick=True)
+    assert {each.verdict for each in report.rows} == {"pass"}
