@@ -78,11 +78,8 @@ def _diagnosed(case: Case, best: Played) -> Diagnosis | None:
     clause = next(iter(blame), "" if passed else finding.clause)
     if not looks or (clause == finding.clause and turn.is_end):  # that is what the finding says
         return None
-    return (
-        Diagnosis(clause, _since(evidence.compiled, turn))
-        if turn.is_last or is_about(evidence.compiled, turn, finding)
-        else None
-    )
+    shows = turn.is_last or is_about(evidence.compiled, turn, finding)
+    return Diagnosis(clause, _since(evidence.compiled, turn)) if shows else None
 
 
 def _shows_sooner(case: Case, best: Played, mistaken: Compiled) -> bool:

@@ -1,7 +1,7 @@
-"""Which calls may wait long where that takes no time: who is woken comes back long before, and so tells himself from one who is not.
+"""Which calls may wait long where that takes no time: who is woken comes back long before, and who is not does not.
 
-One idea: what a spec says that an argument may be. Of a type with bounds these are the ends; but a row that gives more shows that they
-are only what is drawn.
+One idea: what a spec says that an argument may be. Of a type with bounds these are the ends; but a row that binds, and gives more,
+shows that they are only what is drawn.
 """
 
 from __future__ import annotations
@@ -39,15 +39,13 @@ def _lasting(compiled: Compiled) -> Iterator[tuple[str, str]]:
 def _may_be_long(compiled: Compiled, operation: str, name: str) -> bool:
     takes = compiled.lifecycle.operations[operation].takes
     bounds = bounds_of(compiled, takes[name])
-    return bounds is None or bounds[0] <= LONG_WAIT <= max(
-        bounds[1], *_given(compiled, operation, [*takes].index(name))
-    )
+    given = _given(compiled, operation, [*takes].index(name))
+    return bounds is None or bounds[0] <= LONG_WAIT <= max((bounds[1], *given))
 
 
 def _given(compiled: Compiled, operation: str, place: int) -> Iterator[int]:
-    """Walk the numbers that rows say in an argument of an operation; and 0."""
-    yield 0
-    for row in compiled.lifecycle.rows.values():
+    """Walk the numbers that rows of level MUST say in an argument of an operation."""
+    for row in (each for each in compiled.lifecycle.rows.values() if each.level == "must"):
         for call in said_in(row):
             if isinstance(call, FunctionCall) and call.name == operation and len(call.arguments) > place:
                 said = nodes(call.arguments[place])

@@ -62,7 +62,9 @@ def _known_parts(low: Lowering) -> None:
 def _one_value_each(low: Lowering, source: kernel.Kernel) -> None:
     """Note records that are shown by fields where one value is expected: in a signal, and in a declared record that a reply holds."""
     spec = low.lifecycle
-    given = {name for each in source.operations if each.reply is not None for name in _named_in(each.reply.type)}
+    seen = [each.reply.type for each in source.operations if each.reply is not None]
+    seen += [kind for _, fields in source.signals for _, kind in fields]
+    given = {name for kind in seen for name in _named_in(kind)}
     told = [(f"signal {name}", fields) for name, fields in spec.signals.items()]
     told += [(f"{name}, which is given,", each.fields) for name, each in spec.types.items() if name in given]
     for whose, fields in told:

@@ -45,3 +45,9 @@ def test_the_shipped_call_that_waits_may_wait_long() -> None:
 
 def test_what_no_spec_says_may_wait_long_does_not() -> None:
     assert not waits_long(load("thread-job"))
+
+
+def test_a_row_that_is_only_recommended_makes_no_bound_wider() -> None:
+    text = LENT.replace("timeout: int", "timeout: {from: 1, to: 20}") + ROW.replace("{ms}", "1500")
+    assert waits_long(compile_text(text, "lent.yaml"))
+    assert not waits_long(compile_text(text.replace("level: must", "level: should"), "lent.yaml"))
