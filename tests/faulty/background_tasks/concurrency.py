@@ -35,6 +35,18 @@ class TwoWaitersAreNone(Lie):
             super()._wake(table)
 
 
+class SecondWaiterIsNotWoken(Lie):
+    """Who comes while another waits looks for a permit only when its time is over."""
+
+    row, calls = "X47", 6
+
+    async def _wait(self, table: TaskTable, ms: int) -> bool:
+        if not table.waiters:
+            return await super()._wait(table, ms)
+        await asyncio.sleep(ms / 1000)
+        return self._take_permit(table)
+
+
 class DrainedTwice(Lie):
     """A drain reads the queue, and clears it when others may have read it too."""
 

@@ -172,18 +172,6 @@ class DrainEndsNoWait(Lie):
         return False
 
 
-class SecondWaiterIsNotWoken(Lie):
-    """Who comes while another waits looks for a permit only when its time is over."""
-
-    row, calls = "X47", 6
-
-    async def _wait(self, table: TaskTable, ms: int) -> bool:
-        if not table.waiters:
-            return await super()._wait(table, ms)
-        await asyncio.sleep(ms / 1000)
-        return self._take_permit(table)
-
-
 class QueueKeepsFromWaking(Lie):
     """Who begins to wait while there is something to drain looks for a permit only when its time is over."""
 
