@@ -239,7 +239,10 @@ class Entity:
 
 @dataclass(frozen=True, slots=True)
 class Message:
-    """A kind of message. A path is empty where the spec does not have the sentence."""
+    """A kind of message. A path is empty where the spec does not have the sentence.
+
+    told_again  what was told stays due, and is told whenever that comes up again: only a mistake says so
+    """
 
     name: str
     entity: str
@@ -253,6 +256,7 @@ class Message:
     once_clause: str
     outlives_clause: str
     carries: tuple[tuple[str, Typed], ...]
+    told_again: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,7 +13,7 @@ from dataclasses import replace
 from functools import lru_cache
 from typing import NamedTuple
 
-from conformance.counterexample.blame import Turn, blamed, is_about
+from conformance.counterexample.blame import Turn, blamed, is_about, of_messages
 from conformance.counterexample.looks import every_look
 from conformance.counterexample.play import Played, Player, play
 from conformance.counterexample.text import named
@@ -67,7 +67,9 @@ def _diagnosed(case: Case, best: Played) -> Diagnosis | None:
     blame = blamed(evidence.compiled, turn)
     caused = bool(finding.spoke_of) and evidence.is_explained_by(evidence.compiled.without([finding.clause]))
     loose = caused and evidence.is_loose_without(finding.clause)
-    suspects = [*([finding.clause] if caused else []), *(blame if loose or not caused else [])]
+    # A mistake about messages is told only where it explains all: nothing else says that it is one.
+    others = [*of_messages(evidence.compiled.kernel, turn), *blame]
+    suspects = [*([finding.clause] if caused else []), *(others if loose or not caused else [])]
     for clause in dict.fromkeys(suspects):
         fitting = [mutant for mutant, compiled in evidence.fitting(clause) if not _shows_sooner(case, best, compiled)]
         if words := _in_words(fitting, evidence.is_loose_without(clause)):

@@ -258,8 +258,18 @@ def a_moment_later(trace: Trace) -> Iterator[Trace]:
     At the very instant of a timer nobody knows whether it has fired; what showed that it had need not be asked beyond it.
     """
     calls = trace.calls()
-    for wait in (call for call in calls if call.operation == "wait"):
-        later = with_argument(trace, wait.number, "ms", dict(wait.arguments)["ms"] + 1)
+    for wait, longer in _longer(trace):
         for call in calls[:-1]:
             if call is not wait:
-                yield without(later, {call.number})
+                yield without(longer, {call.number})
+
+
+def later(trace: Trace) -> Iterator[Trace]:
+    """Walk the traces in which a wait takes a millisecond more: nothing is at the very instant of a timer then."""
+    yield from (longer for _, longer in _longer(trace))
+
+
+def _longer(trace: Trace) -> Iterator[tuple[Call, Trace]]:
+    """Walk the waits, each with the trace in which it takes a millisecond more."""
+    for wait in (call for call in trace.calls() if call.operation == "wait"):
+        yield wait, with_argument(trace, wait.number, "ms", dict(wait.arguments)["ms"] + 1)

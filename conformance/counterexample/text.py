@@ -18,12 +18,16 @@ from statemachines.types import List, Optional, Type
 
 @dataclass(frozen=True, slots=True)
 class Written:
-    """A counterexample in words: the row, what was expected, and what was seen; and by its name there what each id was."""
+    """A counterexample in words: the row, what was expected, and what was seen; and by its name there what each id was.
+
+    `claims`: the row says itself what is right, and does not leave all of it to the model.
+    """
 
     text: str
     expected: str
     seen: str
     ids: Mapping[str, str]
+    claims: bool
 
 
 _BESIDE = "Judged as it would be right where this is not followed either: {}."
@@ -74,7 +78,7 @@ def as_row(compiled: Compiled, played: Played, *, claim: Claim = "expected", run
         lines,
         [*why, item(claimed)],
     )
-    return Written(text, expected, seen, {name: value for value, name in ids.items()})
+    return Written(text, expected, seen, {name: value for value, name in ids.items()}, claims=claimed != "true")
 
 
 def _told(finding: Finding, value: str) -> bool:

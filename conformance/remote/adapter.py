@@ -170,8 +170,6 @@ class RemoteAdapter(Adapter):
         limit: float,
     ) -> None:
         """Start an adapter, and ask what it says of itself. `lifecycle` is a name and a revision. Raises HarnessError."""
-        if taken := [each for each in protocol.RESERVED if each in operations]:
-            raise HarnessError(f"{name}: the protocol has methods of its own called {', '.join(taken)}")
         self._remote = Remote(opened, *lifecycle, limit)
         self.points = self.seen_inside = bool(self._remote.welcome.get("points"))
         self._turns = HeldCalls(0, 0, 0.0)  # of the last group of calls at once

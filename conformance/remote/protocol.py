@@ -17,7 +17,6 @@ LONGEST: Final = 1 << 22  # bytes of a message: the list of thousands of records
 CLOSES_WITHIN: Final = (
     1.0  # seconds that `close` takes at most, and whatever else takes no time in a process that is alive
 )
-RESERVED: Final = ("hello", "reset", "signals", "close", "point")  # methods of the protocol: no operation is called so
 NO_METHOD: Final = -32601
 SHOWN: Final = 200  # characters of a message that is told
 _LONGEST_INTEGER: Final = (

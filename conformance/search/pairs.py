@@ -50,6 +50,7 @@ FULL = 0.15  # of the situations begin with as many records as there may be, or 
 # Of the calls that lead to a meeting come after a while, of so many milliseconds: what is counted from now is not what is counted from then.
 A_WHILE_PASSES, A_WHILE = 0.15, (1, 7, 30)
 TIME_PASSES = 0.5  # of the cases end when time has passed, so that what is tried again, or leaves, has come about
+MADE_ANYWAY = 0.5  # of the situations in which a call waits come about by some calls that are made also where it could wait sooner
 LAST_PLACE = 0.06  # of the situations have one place left, and two come for it
 MOST_FULL = 24  # records that may be there at most, for such a situation to be made: each costs a call or more
 MOST_LAST = 100  # the same where one place is left, of a system of which a call costs little
@@ -95,7 +96,9 @@ def search(
                     chooser.choice(full)(driver)
                 waits = any(each.blocks for each in pair) and chooser.random() < WAITING
                 until = partial(_waiting, driver, pair, chooser) if waits else dict
-                _situation(compiled, driver, chooser, budget.calls_before, until)
+                more = waits and chooser.random() < MADE_ANYWAY
+                anyway = chooser.randint(0, max(budget.calls_before)) if more else 0
+                _situation(compiled, driver, chooser, budget.calls_before, until, anyway)
                 before = driver.case.judge.model.fork()
                 met = _meet(driver, meetings, pair, until(), budget.meetings, chooser)
             if not met:
@@ -123,17 +126,25 @@ def _pairs(compiled: Compiled, adapter: Adapter, at_once: Collection[str]) -> li
 
 
 def _situation(
-    compiled: Compiled, driver: Driver, chooser: random.Random, calls: tuple[int, int], until: Callable[[], object]
+    compiled: Compiled,
+    driver: Driver,
+    chooser: random.Random,
+    calls: tuple[int, int],
+    until: Callable[[], object],
+    anyway: int = 0,
 ) -> None:
-    """Make some calls, at least and at most so many, one after the other, of which most do something; or until it is time."""
+    """Make some calls, at least and at most so many, one after the other, of which most do something; or until it is time.
+
+    So many are made `anyway`: what waits as soon as it can, waits when little has happened.
+    """
     offered = [each for each in compiled.kernel.operations if each.effects and driver.offers(each.name)]
     creating = {
         each.name for each in offered if any(isinstance(does, kernel.Create) for does in kernel.walk(each.effects))
     }
     names = [each.name for each in offered for _ in range(CREATING if each.name in creating else 1)]
     passes = driver.case.adapter.declaration.clock in MOVED
-    for _ in range(chooser.randint(*calls)):
-        if until():
+    for number in range(max(anyway, chooser.randint(*calls))):
+        if number >= anyway and until():
             return
         if passes and chooser.random() < A_WHILE_PASSES:
             driver.made(WAIT, {"ms": chooser.choice(A_WHILE)})

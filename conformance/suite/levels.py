@@ -75,7 +75,7 @@ def racing(shown: Counterexample, observes: Callable[[str], bool]) -> frozenset[
 
 
 def is_one_fault(one: Counterexample, other: Counterexample, creating: Mapping[str, str] = NO_NAMES) -> bool:
-    """Return whether two counterexamples show one fault: they have one cause, or one story leads to both.
+    """Return whether two counterexamples show one fault: they have one cause, or are told in the same words, or one story leads to both.
 
     Where nobody knows the cause of either, the calls of one that change something are calls of the other, in their order,
     or in any order where both show the same, or break one clause that is about nothing else, and whatever yes or no they say where
@@ -88,6 +88,8 @@ def is_one_fault(one: Counterexample, other: Counterexample, creating: Mapping[s
         return True
     if one.cause and other.cause:
         return one.cause == other.cause
+    if one.diagnosis is not None and one.diagnosis == other.diagnosis:
+        return True
     if one.cause or other.cause:
         return bool(one.changing) and one.changing == other.changing
     few, many = sorted((one.changing, other.changing), key=len)

@@ -84,14 +84,16 @@ def sending(page: Page, message: kernel.Message) -> None:
     kind = f"list[{class_name(message.name)}]"
     with page.method(f"send_{name}", f"messages: {kind}", kind):
         page.line(f"told: {kind} = []")
-        if message.once_clause:
+        once = message.once_clause and not message.told_again
+        if once:
             page.line(f"before = {{message.about for message in {sent}}}")
         ordered = "sorted(messages, key=lambda message: message.key)"
         with page.block(f"for message in {ordered if message.order_clause else 'list(messages)'}:"):
-            page.line(f"{due}.remove(message)")
+            if not message.told_again:
+                page.line(f"{due}.remove(message)")
             page.saw(message.once_clause)
             page.saw(message.to_clause)
-            if message.once_clause:
+            if once:
                 with page.block("if message.about in before:"):
                     page.line("continue")
                 page.line("before.add(message.about)")

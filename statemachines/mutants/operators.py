@@ -137,7 +137,7 @@ class _Mistakes:
             told = f"tells whoever asks, not `{written(message.to)}` alone"
             yield Other("unfiltered", told, replace(message, to=None), message.to_clause)
         if message.once_clause:
-            yield Other("doubled", "tells it again", replace(message, once_clause=""), message.once_clause)
+            yield Other("doubled", "tells it again", replace(message, told_again=True), message.once_clause)
 
     def _moved(self, move: Move) -> Iterator[Other]:
         """Move the record to another state."""

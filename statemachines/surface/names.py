@@ -23,6 +23,9 @@ _OF_RECORDS = {
 }
 _WORDS = dict.fromkeys(RESERVED, "a word of the language")  # no name, wherever it stands
 _MODEL = "a part of the generated model"
+_ASKED = dict.fromkeys(
+    ("close", "signals", "hello", "reset", "point"), "what the kit asks of every system beside its operations"
+)
 _CALLS = dict.fromkeys((*ALONE, *RESERVED, "wait", "repeat", "together", "fresh"), "a word of the language")
 
 
@@ -45,7 +48,13 @@ def told_apart(reader: Reader, lifecycle: Lifecycle, definitions: list[Definitio
         for role in entity.roles.values():
             _take(reader, kinds, role.name.text, role.name.where, "a role")
     for name, operation in lifecycle.operations.items():
-        _take(reader, calls, name, lifecycle.places[f"operations.{name}"], "an operation")
+        _take(
+            reader,
+            calls if name not in _ASKED else {**_ASKED},
+            name,
+            lifecycle.places[f"operations.{name}"],
+            "an operation",
+        )
         for parameter in operation.takes:
             where = lifecycle.places[f"operations.{name}.takes.{parameter}"]
             _take(reader, {**_WORDS}, parameter, where, "a parameter")

@@ -59,6 +59,14 @@ TOLD: dict[str, tuple[str, str, str, str]] = {
         "operations.request_cancel.otherwise",
         "all was right until `request_cancel('t1', job.job_id, 'user')` was called",
     ),
+    "told more than once": ("thread-job", "ToldAtEveryBoundary", "messages.Ended.at most", "tells it again"),
+    "given more than once": ("background-tasks", "DrainLeavesQueue", "messages.Completion.at most", "tells it again"),
+    "never told": (
+        "thread-job",
+        "TimedOutIsNeverTold",
+        "messages.Ended.due",
+        "does not tell of those that are timed_out",
+    ),
     "what is to be left alone": (
         "task-progress",
         "MessageWipesSummary",

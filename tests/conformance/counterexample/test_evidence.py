@@ -5,12 +5,12 @@ from __future__ import annotations
 from dataclasses import replace
 from functools import partial
 from types import SimpleNamespace
-from typing import Any
+from typing import Any, ClassVar
 
 import pytest
 
 from conformance.budget import USUAL
-from conformance.counterexample import evidence, shrunk
+from conformance.counterexample import again, evidence, shrunk
 from conformance.counterexample.choice import choice_that_explains
 from conformance.counterexample.play import NOTHING, play, symbolic
 from conformance.judge import Case
@@ -21,6 +21,7 @@ from conformance.report.content import failing
 from conformance.system import Adapter
 from conformance.verdict import Counterexample, RowResult, Verdict
 from statemachines.compile import load
+from tests.checking import compile_text
 from tests.conformance.systems import BRIEF, REFERENCE, adapted, explained, row_result, shrinking, thread_job, whole_run
 from tests.faulty.thread_job.listing import DefaultListsEnded
 
@@ -131,8 +132,9 @@ def taking(seconds: float, monkeypatch: pytest.MonkeyPatch) -> list[int]:
         lengths.append(len(trace))
         return play(compiled, adapter, trace, *arguments, **named)
 
-    monkeypatch.setattr(evidence, "play", slow)
-    monkeypatch.setattr(evidence, "time", SimpleNamespace(monotonic=lambda: seconds * len(lengths)))
+    monkeypatch.setattr(again, "play", slow)
+    for module in (again, evidence):
+        monkeypatch.setattr(module, "time", SimpleNamespace(monotonic=lambda: seconds * len(lengths)))
     return lengths
 
 
@@ -282,3 +284,72 @@ def test_no_system_is_asked_about_a_choice_that_what_it_has_shown_refutes(monkey
     monkeypatch.setattr("conformance.counterexample.choice.play", noting)
     row_result(DefaultListsEnded, "N8")
     assert asked == []
+
+
+LAPSING = compile_text(
+    """
+lifecycle: lapsing
+version: 1
+about: A ticket lapses after a while, and whoever listens is told.
+types:
+  TicketId: {id of: Ticket}
+entities:
+  Ticket:
+    id: minted
+    fields: {opened: {type: time, default: now}}
+    states: {active: [open], terminal: [lapsed, closed]}
+    after:
+      open: {in: 100, since: ticket.opened, move: lapsed, signal: {Lapsed: {with: {ticket: ticket.id}}}}
+    shows: {status: ticket.state}
+signals:
+  Lapsed: {ticket: TicketId}
+operations:
+  open: {create: {Ticket: {}}, gives: {ticket_id: ticket.id}}
+  withdraw: {takes: {ticket: Ticket}, move: {open: closed}, otherwise: unchanged}
+  look: {takes: {ticket: Ticket}, gives: ticket}
+matrix: {}
+""",
+    "lapsing.yaml",
+)
+
+
+class LapsedAreClosed:
+    """A ticket that lapses is said to be closed, and to have lapsed."""
+
+    declares: ClassVar[dict[str, Any]] = {"clock": "virtual"}
+
+    def __init__(self) -> None:
+        self.now, self.until, self.status = 0, 0, "open"
+        self.sent: list[dict[str, str]] = []
+
+    def wait(self, ms: int) -> None:
+        self.now += ms
+        if self.status == "open" and self.now >= self.until:
+            self.status = "closed"
+            self.sent.append({"signal": "Lapsed", "ticket": "a"})
+
+    def signals(self) -> list[dict[str, str]]:
+        sent, self.sent = self.sent, []
+        return sent
+
+    def open(self) -> Any:
+        self.until = self.now + 100
+        return {"ticket_id": "a"}
+
+    def withdraw(self, ticket: str) -> None:
+        self.status = "closed"
+
+    def look(self, ticket: str) -> Any:
+        return {"status": self.status}
+
+
+def test_what_is_wrong_at_the_very_instant_of_a_timer_is_shown_a_moment_later() -> None:
+    with adapted(LapsedAreClosed, LAPSING) as adapter:
+        case = Case(LAPSING, adapter)
+        case.call("open", {})
+        case.call("wait", {"ms": 100})  # at this instant it need not have lapsed
+        case.call("look", {"ticket": "a"})
+        found = shrunk(case)
+    assert steps(found) == ["ticket = open()", "wait(101)", "last = look(ticket.ticket_id)"]
+    assert found is not None
+    assert found.row.endswith("- last.status == lapsed\n")

@@ -9,7 +9,6 @@ import sys
 import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -18,9 +17,7 @@ from conformance.api import loaded, opened
 from conformance.budget import USUAL
 from conformance.command.cli import main
 from conformance.errors import UsageError
-from conformance.remote import RemoteAdapter
 from conformance.suite import Run
-from conformance.system import HarnessError, Signature
 from conformance.targets import open_system
 from conformance.verdict import (
     EXIT_CONFORMS,
@@ -120,13 +117,6 @@ def test_two_adapters_at_once_do_not_know_of_each_other() -> None:
     with nothing_left(), ThreadPoolExecutor(4) as pool:
         found = list(pool.map(verdict, ["right", "crash", "garbage", "right"]))
     assert found == [Verdict.PASS, Verdict.FAIL, Verdict.HARNESS_ERROR, Verdict.PASS]
-
-
-def test_no_operation_is_called_as_a_method_of_the_protocol() -> None:
-    no_declare: Any = None
-    operations: dict[str, Signature] = dict.fromkeys(["reset", "close"], ((), ()))
-    with pytest.raises(HarnessError, match="the protocol has methods of its own called reset, close"):
-        RemoteAdapter(lambda: pytest.fail("it is opened"), "x", ("x", 1), operations, no_declare, 1)
 
 
 @pytest.mark.thorough

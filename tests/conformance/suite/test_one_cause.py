@@ -19,7 +19,16 @@ from conformance.references.thread_job import ThreadJobs
 from conformance.refused import Refused
 from conformance.suite import machine
 from conformance.suite.levels import is_one_fault
-from conformance.verdict import EXIT_VIOLATES, MACHINE, Counterexample, Judged, RowResult, Verdict, verdict_of
+from conformance.verdict import (
+    EXIT_VIOLATES,
+    MACHINE,
+    Counterexample,
+    Diagnosis,
+    Judged,
+    RowResult,
+    Verdict,
+    verdict_of,
+)
 from statemachines.compile import load
 from tests.checking import compile_text
 from tests.conformance.systems import BRIEF, adapted, thread_job, whole_run
@@ -54,11 +63,11 @@ def test_one_fault_is_one_cause_in_all_rows_and_the_machine(lie: str, cause: str
 
 
 class LastOutcomeCounts(TaskProgress):
-    """Of two outcomes the last counts: the second one changes nothing but the status."""
+    """Of two outcomes the last counts, unless that is an abort: the second one changes nothing but the status."""
 
     def finish(self, task: str, outcome: str) -> None:
         found = self._tasks.get(task)
-        if found is not None and found.status in ("completed", "failed"):
+        if found is not None and found.status in ("completed", "failed") and outcome != "aborted":
             found.status = outcome
         else:
             super().finish(task, outcome)
@@ -173,6 +182,15 @@ def test_two_faults_that_take_no_call_that_changes_anything_are_two() -> None:
     ids = [replace(each, cause="", clause="entities.Job.id") for each in (one, other)]
     assert is_one_fault(ids[0], ids[1]), "an id came again, by other calls"
     assert not is_one_fault(ids[0], replace(ids[1], clause="entities.Thread.id"))
+
+
+def test_what_is_told_in_the_same_words_is_one_fault_whichever_calls_show_it() -> None:
+    again = Diagnosis("messages.Ended.at most", "tells it again")
+    one = Counterexample("a row", 4, "operations.emit.gives", "false", "true", changing=("start_as", "finish"))
+    other = replace(one, changing=("start", "emit"), diagnosis=again)
+    assert is_one_fault(replace(one, diagnosis=again), other)
+    assert not is_one_fault(one, other)
+    assert not is_one_fault(replace(one, diagnosis=replace(again, words="is not done")), other)
 
 
 @pytest.mark.parametrize(("clause", "once"), [("messages.Ended.order", True), ("operations.messages.gives", False)])

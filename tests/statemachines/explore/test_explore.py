@@ -79,7 +79,7 @@ operations:
     takes: {}
     sends: {told: due.Ended}
     gives: told
-  close:
+  shut:
     takes: {}
     set: {closed: true}
   list_jobs:
@@ -313,7 +313,7 @@ def livelocked() -> str:
 def test_steps_that_must_be_taken_for_ever_are_found() -> None:
     spec = compiled(livelocked())
     where = spec.kernel.clause("on its own.again").where
-    trace = Trace((Call(1, "close", ()),))
+    trace = Trace((Call(1, "shut", ()),))
     assert explore(spec).violation == Violation("livelock", "on its own.again", where, trace)
 
 

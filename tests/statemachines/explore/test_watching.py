@@ -54,7 +54,7 @@ operations:
     takes: {}
     sends: {told: due.Ended}
     gives: told
-  close:
+  shut:
     takes: {}
     set: {closed: true}
 """
@@ -176,7 +176,7 @@ def test_an_end_that_can_never_be_told_any_more_is_shown_by_the_shortest_calls()
     )
     _, _, (telling,) = watched(shut)
     assert telling.stuck is not None
-    assert sorted(calls(telling.stuck.way())) == ["close", "end", "pack"]
+    assert sorted(calls(telling.stuck.way())) == ["end", "pack", "shut"]
 
 
 @pytest.mark.parametrize(("sends", "stuck"), [("due.Ended", False), ("due.Ended.filter(m, !closed)", True)])
@@ -197,7 +197,7 @@ def test_what_may_be_told_when_another_record_comes_is_stuck_only_where_there_is
     assert telling.unclear > 0
     assert (telling.stuck is not None) == stuck
     if telling.stuck is not None:
-        assert sorted(calls(telling.stuck.way())) == ["close", "end", "pack"]
+        assert sorted(calls(telling.stuck.way())) == ["end", "pack", "shut"]
 
 
 def test_of_two_ends_the_one_that_is_stuck_is_not_taken_for_the_other() -> None:

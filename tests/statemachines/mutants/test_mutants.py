@@ -49,6 +49,17 @@ def test_a_message_goes_to_others_of_other_states_or_comes_again() -> None:
     }
 
 
+def test_a_message_that_comes_again_is_told_whenever_messages_are() -> None:
+    right = load("thread-job")
+    again = next(each for each in mutants(right.kernel) if each.clause == "messages.Ended.at most")
+    for compiled, second in ((right, 0), (Compiled(right.lifecycle, again.kernel, right.words), 1)):
+        model = compiled.model()
+        job = model.do("start", {"thread": "t1", "tool_call": "c", "tool": "bash"}).value["job_id"]
+        model.do("finish", {"job": job, "outcome": "completed", "payload": "x"})
+        assert len(model.do("turn_boundary", {"thread": "t1"}).value) == 1
+        assert len(model.do("turn_boundary", {"thread": "t1"}).value) == second
+
+
 def test_a_timer_is_a_millisecond_late_or_early() -> None:
     found = [each for each in mutants(load("job").kernel) if each.clause == "entities.Job.after.terminal"]
     assert {"comes a millisecond late", "comes a millisecond early"} <= {each.does for each in found}

@@ -114,3 +114,11 @@ def test_a_field_has_no_name_that_every_record_has(field: str) -> None:
     assert {(each.code, each.where.line) for each in caught.value.diagnostics if each.code == "taken-name"} == {
         ("taken-name", 8)
     }
+
+
+@pytest.mark.parametrize("name", ["close", "signals", "hello", "reset", "point"])
+def test_no_operation_is_called_as_what_every_system_is_asked_beside_its_operations(name: str) -> None:
+    with pytest.raises(SpecError, match=f"'{name}' is what the kit asks of every system beside its operations already"):
+        compile_text(
+            TAKES.replace("NAME", "text").replace("JOB", "job").replace("  end:\n", f"  {name}:\n"), "named.yaml"
+        )
