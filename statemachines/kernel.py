@@ -319,6 +319,11 @@ class Operation:
         return self.reply is not None and not self.effects
 
     @property
+    def may_wait(self) -> bool:
+        """Whether a call may wait for something else to happen, be it for a time only."""
+        return self.blocks or self.waits is not None
+
+    @property
     def blocks(self) -> bool:
         """Whether a call may wait without an end, for what others do."""
         return any(require.answer == "awaited" for require in self.requires)

@@ -40,7 +40,6 @@ ANYHOW = 0.15  # of the calls are taken that do nothing, though another might
 OF_THEME = 0.5  # of them are about a record that is as the theme of the walk says, where one is
 OF_LAST = 0.6  # of them are about the record of the last call
 LATER = 0.8  # what a call is worth less for each one before it
-ON_THEME = 2.0  # what a call is worth more for meeting the theme of its walk
 NEW = 1.0  # a call that is worth as much comes to something new
 MOST_OPEN = 5  # timers and steps of its own that may come at an instant; each makes twice as many ways
 MOST_TIMERS = 5  # timers of one instant; what more of them do one after the other takes long to follow, so nobody waits for longer
@@ -72,7 +71,7 @@ class Ahead:
     """Looks ahead of one case. `names` are the operations that may be tried, with how much each of them is liked.
 
     `optional` are the arguments that may be left out, each with the operation that takes it, and `seldom` those that mostly are;
-    `said` is by operation what the last call of it said, but for ids and names. `theme` is what calls are to meet rather than not.
+    `said` is by operation what the last call of it said, but for ids and names. `theme` is what calls of this case are to meet.
     """
 
     driver: Driver
@@ -108,11 +107,10 @@ class Ahead:
                 continue
             name, arguments = call
             before = self.situations.ids(model)
-            on_theme = self.theme is not None and self.theme in self.situations.standing_in(model)
             found = self.thought(model, name, arguments, story)
             if found is None:
                 break
-            worth = self.situations.worth(found) + (ON_THEME if on_theme else 0.0)
+            worth = self.situations.worth(found)
             way.worth += worth * LATER**number
             way.calls.append(Intended(name, arguments, made_since(before, self.situations.ids(model))))
             way.until = len(way.calls) if worth >= NEW else way.until

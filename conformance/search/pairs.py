@@ -34,6 +34,8 @@ WAITING_DRAWS = 4  # of arguments, to find some with which a call waits
 WAITING = 0.7  # of the pairs in which a call can wait are made where it does
 # So often as all others together pairs are tried of one operation with itself: what may be done once is done twice.
 WITH_ITSELF = 0.3
+# So often as all others together come pairs in which a call can wait, beside those that come anyhow: who waits is woken by few of them.
+OF_WAITING = 0.4
 BOTH_CHANGE = 2  # as often as others pairs come that both change something
 # Of the meetings are of three calls: of two that wait each may be left to the other. And the same where one of them waits.
 THREE, THREE_WHERE_ONE_WAITS = 0.1, 0.5
@@ -50,6 +52,8 @@ FULL = 0.15  # of the situations begin with as many records as there may be, or 
 # Of the calls that lead to a meeting come after a while, of so many milliseconds: what is counted from now is not what is counted from then.
 A_WHILE_PASSES, A_WHILE = 0.15, (1, 7, 30)
 TIME_PASSES = 0.5  # of the cases end when time has passed, so that what is tried again, or leaves, has come about
+LONG = 0.7  # of the calls that wait do so for long, where they may: who is not woken comes back when the time is over, which tells only then
+WAITS_AGAIN = 0.5  # of the meetings after one in which a call waited are such as well: who was woken once must be again
 MADE_ANYWAY = 0.5  # of the situations in which a call waits come about by some calls that are made also where it could wait sooner
 LAST_PLACE = 0.06  # of the situations have one place left, and two come for it
 MOST_FULL = 24  # records that may be there at most, for such a situation to be made: each costs a call or more
@@ -90,17 +94,17 @@ def search(
                 coming, begin = chooser.choice(last)
                 begin(driver)
                 before = driver.case.judge.model.fork()
-                met = _meet(driver, meetings, (coming, coming), {}, 1, chooser, only=True)
+                met = _meet(driver, meetings, (coming, coming), dict, 1, chooser, only=True)
             else:
                 if full and chooser.random() < FULL:
                     chooser.choice(full)(driver)
-                waits = any(each.blocks for each in pair) and chooser.random() < WAITING
+                waits = any(each.may_wait for each in pair) and chooser.random() < WAITING
                 until = partial(_waiting, driver, pair, chooser) if waits else dict
                 more = waits and chooser.random() < MADE_ANYWAY
                 anyway = chooser.randint(0, max(budget.calls_before)) if more else 0
                 _situation(compiled, driver, chooser, budget.calls_before, until, anyway)
                 before = driver.case.judge.model.fork()
-                met = _meet(driver, meetings, pair, until(), budget.meetings, chooser)
+                met = _meet(driver, meetings, pair, until, budget.meetings, chooser)
             if not met:
                 continue
             _aftermath(compiled, driver, instants, chooser, budget.calls_after, before)
@@ -122,7 +126,10 @@ def _pairs(compiled: Compiled, adapter: Adapter, at_once: Collection[str]) -> li
     alike = [(one, other) for one, other in found if one is other]
     apart = [(one, other) for one, other in found if one is not other]
     apart += [pair for pair in apart if all(each.effects for each in pair) for _ in range(BOTH_CHANGE - 1)]
-    return [*apart, *alike * max(1, round(WITH_ITSELF * len(apart) / max(1, len(alike))))]
+    found = [*apart, *alike * max(1, round(WITH_ITSELF * len(apart) / max(1, len(alike))))]
+    waiting = [pair for pair in found if any(each.may_wait for each in pair)]
+    others = len(found) - len(waiting)
+    return [*found, *waiting * round(OF_WAITING * others / max(1, len(waiting)))]
 
 
 def _situation(
@@ -154,11 +161,12 @@ def _situation(
 def _waiting(driver: Driver, pair: Pair, chooser: random.Random) -> dict[str, dict[str, Any]]:
     """Return arguments with which calls of a pair wait now, by operation."""
     found = {}
-    for operation in (each for each in pair if each.blocks):
+    for operation in (each for each in pair if each.may_wait):
         drawn = (driver.drawn(operation.name, chooser, tries=1) for _ in range(WAITING_DRAWS))
-        waiting = (each for each in drawn if each is not None and driver.avoided(operation.name, each))
+        waiting = (each for each in drawn if each is not None and driver.waits(operation, each))
         if (arguments := next(waiting, None)) is not None:
-            found[operation.name] = arguments
+            long = driver.waiting_long(operation.name) if chooser.random() < LONG else {}
+            found[operation.name] = {**arguments, **long}
     return found
 
 
@@ -166,7 +174,7 @@ def _meet(
     driver: Driver,
     meetings: Meetings,
     pair: Pair,
-    waiting: dict[str, dict[str, Any]],
+    waiting: Callable[[], dict[str, dict[str, Any]]],
     most: int,
     chooser: random.Random,
     *,
@@ -174,11 +182,14 @@ def _meet(
 ) -> int:
     """Let two calls meet, or three, then others in what comes of it, so many times at most; return how many times.
 
-    They are two of this pair alone where `only` that is wanted. The observers look at once or later, but always before anything else is done.
+    They are two of this pair alone where `only` that is wanted; `waiting` gives those of which one shall wait. The observers look at once or
+    later, but always before anything else is done.
     """
     met, unseen = 0, list[dict[str, Any]]()
-    while met < most and (calls := meetings.best(driver, pair, {} if met else waiting, only=only)) is not None:
-        waits = {name: given for name, given in waiting.items() if not met}
+    while met < most:
+        waits = waiting() if not met or chooser.random() < WAITS_AGAIN else {}
+        if (calls := meetings.best(driver, pair, waits, only=only)) is None:
+            break
         met += 1
         joins = not only and chooser.random() < (THREE_WHERE_ONE_WAITS if waits else THREE)
         third = meetings.third(driver, calls, waits) if joins else None

@@ -144,6 +144,13 @@ class Driver:
         """Return whether the spec leaves open what a call would do here, or whether it comes back."""
         return self.case.judge.lockstep.avoids(operation, arguments)
 
+    def waits(self, operation: kernel.Operation, arguments: dict[str, Any]) -> bool:
+        """Return whether a call would not come back here before something else has happened, or its time is over."""
+        if operation.blocks and self.avoided(operation.name, arguments):
+            return True
+        model = self.case.judge.model
+        return operation.waits is not None and bool(model.blocks_for(operation.name, arguments))
+
     def enabled(self, operation: str, arguments: dict[str, Any]) -> bool:
         """Return whether a call would be carried out now."""
         if operation == "wait":
@@ -164,15 +171,19 @@ class Driver:
         if operation == "wait":
             return [("ms", [[ms] for ms in WAITS])]
         found = []
-        longest = waits_long(self._compiled) if self.case.adapter.declaration.clock == "virtual" else ()
         for parameter, chooser in self._choosers[operation]:
             values = worth_trying(parameter, chooser, model, self.gone)
-            long = [[LONG_WAIT]] if (operation, parameter.name) in longest else []
+            long = [[ms] for name, ms in self.waiting_long(operation).items() if name == parameter.name]
             more = beside_usual(self._compiled, operation, parameter, values)
             held = numbers_held(self._compiled).get((operation, parameter.name))
             known = [[each] for each in held(model)] * HELD if held is not None else []
             found.append((parameter.name, [*self._alike(parameter, values, model), *more, *known, *long]))
         return self._answered_alike(operation, found, model)
+
+    def waiting_long(self, operation: str) -> dict[str, int]:
+        """Return the arguments with which a call of an operation waits for long; none where it may not, or that takes time."""
+        longest = waits_long(self._compiled) if self.case.adapter.declaration.clock == "virtual" else ()
+        return {name: LONG_WAIT for asked, name in longest if asked == operation}
 
     def _answered_alike(
         self, operation: str, choices: list[tuple[str, list[list[Any]]]], model: BaseModel

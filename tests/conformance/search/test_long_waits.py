@@ -2,12 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from typing import Any
+
 import pytest
 
+from conformance.budget import USUAL
+from conformance.judge import BrokenCalls
+from conformance.judge.history import History
+from conformance.search import Faults, pairs
 from conformance.search.long_waits import LONG_WAIT, waits_long
+from conformance.search.stateful import Driver
 from statemachines.compile import load
 from tests.checking import compile_text
 from tests.conformance.judge.test_passing import LENT
+from tests.conformance.lifecycles import SUITES
+from tests.conformance.systems import adapted
+from tests.faulty.background_tasks.waiting import QueueKeepsFromWaking, WaitersFindThePermitAtTheEnd
 
 ROW = """
 matrix:
@@ -51,3 +62,37 @@ def test_a_row_that_is_only_recommended_makes_no_bound_wider() -> None:
     text = LENT.replace("timeout: int", "timeout: {from: 1, to: 20}") + ROW.replace("{ms}", "1500")
     assert waits_long(compile_text(text, "lent.yaml"))
     assert not waits_long(compile_text(text.replace("level: must", "level: should"), "lent.yaml"))
+
+
+def paired(system: Any, number: int) -> tuple[bool, list[Driver]]:
+    """Whether calls of background-tasks that were made at once showed something wrong, and the cases."""
+    compiled, drivers = load("background-tasks"), list[Driver]()
+    with adapted(system, compiled) as adapter:
+        faults = Faults(BrokenCalls(adapter))
+        pairs.search(compiled, adapter, number, USUAL, after=drivers.append, faults=faults)
+    return faults.first is not None, drivers
+
+
+@pytest.mark.parametrize("system", [WaitersFindThePermitAtTheEnd, QueueKeepsFromWaking])
+def test_who_is_woken_only_when_the_time_is_over_is_found(system: type) -> None:
+    """The second one wakes in time whoever waits while nothing is there to drain: so it takes one that waits again."""
+    assert sum(paired(system, number)[0] for number in (0, 2, 3)) == 3
+
+
+def waiting_met(drivers: list[Driver]) -> Iterator[tuple[int, int]]:
+    """Walk the meetings in which a call waits for long: how many such calls its case made before, and of how many calls it is."""
+    for driver in drivers:
+        before = 0
+        for step in (each for each in driver.case.trace if isinstance(each, History)):
+            long = [call for call in step.calls if call.arguments.get("timeout") == LONG_WAIT]
+            yield from [(before, len(step.calls))] * bool(long)
+            before += bool(long)
+
+
+def test_calls_that_wait_for_a_time_meet_others_and_wait_again() -> None:
+    found, drivers = paired(SUITES["background-tasks"].reference, 0)
+    met = [*waiting_met(drivers)]
+    assert not found
+    assert len(met) > 30
+    assert sum(before > 0 for before, _ in met) > 20
+    assert sum(calls > 2 for _, calls in met) > 8, "another one often waits beside it"
