@@ -3,7 +3,7 @@
 A row makes calls at once where its source speaks of it. What nobody thought of comes here: a list beside a start,
 a cancel of all beside an ending, two endings of different jobs. Some order of the calls, one after the other,
 has to explain what they gave, and whatever the observers see afterwards. Of what could be called in a situation the model
-tells what comes to most: calls of which each makes a difference to the other, and that seldom met so far.
+tells what comes to most: calls of which each makes a difference to the other, and that seldom met so far. One idea: the meeting.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ FULL = 0.15  # of the situations begin with as many records as there may be, or 
 # Of the calls that lead to a meeting come after a while, of so many milliseconds: what is counted from now is not what is counted from then.
 A_WHILE_PASSES, A_WHILE = 0.15, (1, 7, 30)
 TIME_PASSES = 0.5  # of the cases end when time has passed, so that what is tried again, or leaves, has come about
-LONG = 0.7  # of the calls that wait do so for long, where they may: who is not woken comes back when the time is over, which tells only then
+FOR_LONG = 0.7  # of the calls that wait do so for long, where they may: who is not woken comes back when the time is over, which tells only then
 WAITS_AGAIN = 0.5  # of the meetings after one in which a call waited are such as well: who was woken once must be again
 MADE_ANYWAY = 0.5  # of the situations in which a call waits come about by some calls that are made also where it could wait sooner
 LAST_PLACE = 0.06  # of the situations have one place left, and two come for it
@@ -165,7 +165,7 @@ def _waiting(driver: Driver, pair: Pair, chooser: random.Random) -> dict[str, di
         drawn = (driver.drawn(operation.name, chooser, tries=1) for _ in range(WAITING_DRAWS))
         waiting = (each for each in drawn if each is not None and driver.waits(operation, each))
         if (arguments := next(waiting, None)) is not None:
-            long = driver.waiting_long(operation.name) if chooser.random() < LONG else {}
+            long = driver.waiting_long(operation.name) if chooser.random() < FOR_LONG else {}
             found[operation.name] = {**arguments, **long}
     return found
 
