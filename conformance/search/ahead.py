@@ -14,7 +14,7 @@ from typing import Any
 
 from conformance.search.gathering import lets_go
 from conformance.search.records import Story, named_by
-from conformance.search.situations import Situation, Situations, Standing
+from conformance.search.situations import Situation, Situations
 from conformance.search.stateful import MOST_FIRED, WAITS, Driver, fires_soon
 from conformance.system import MOVED
 from statemachines import kernel
@@ -37,7 +37,6 @@ ALONE = 0.2  # of the calls have only one of the arguments that may be left out:
 SAID_AGAIN = 0.15  # of the calls say what the last one of their operation said: who compares with what was there takes it for no news
 ABOUT_ONE = 0.5  # of the ways are about one record and its kin, as far as their calls can be: what a system mixes up takes several of them
 ANYHOW = 0.15  # of the calls are taken that do nothing, though another might
-OF_THEME = 0.5  # of them are about a record that is as the theme of the walk says, where one is
 OF_LAST = 0.6  # of them are about the record of the last call
 LATER = 0.8  # what a call is worth less for each one before it
 NEW = 1.0  # a call that is worth as much comes to something new
@@ -71,7 +70,7 @@ class Ahead:
     """Looks ahead of one case. `names` are the operations that may be tried, with how much each of them is liked.
 
     `optional` are the arguments that may be left out, each with the operation that takes it, and `seldom` those that mostly are;
-    `said` is by operation what the last call of it said, but for ids and names. `theme` is what calls of this case are to meet.
+    `said` is by operation what the last call of it said, but for ids and names.
     """
 
     driver: Driver
@@ -83,7 +82,6 @@ class Ahead:
     optional: Collection[tuple[str, str]] = ()
     seldom: Collection[tuple[str, str]] = ()
     said: dict[str, dict[str, Any]] = field(default_factory=dict)
-    theme: Standing | None = None
 
     def named(self) -> str:
         """Choose an operation."""
@@ -179,9 +177,6 @@ class Ahead:
         """Choose the id of a record that calls are about: that of the last call, or any; an empty text for none."""
         if self.chooser.random() >= ABOUT_ONE:
             return ""
-        on_theme = self.situations.ids_standing(model, self.theme) if self.theme is not None else []
-        if on_theme and self.chooser.random() < OF_THEME:
-            return self.chooser.choice(on_theme)
         ids = [each for each in self.situations.ids(model).values() if each]
         if self.chooser.random() < OF_LAST and any(story.about in each for each in ids):
             return str(story.about)

@@ -14,7 +14,7 @@ from typing import Any
 
 from conformance.search.ahead import Ahead, Ids, Intended, made_since
 from conformance.search.records import Story
-from conformance.search.situations import Situation, Situations, Standing
+from conformance.search.situations import Situation, Situations
 
 CALLS_PLANNED = (
     170  # calls on the model, for each walk that is to be made: about a tenth of the time that the walks take
@@ -32,10 +32,6 @@ class PlannedWay:
 
     calls: Sequence[Intended]
     goals: list[Situation] = field(default_factory=list)
-
-
-Themes = Mapping[Standing, Sequence[PlannedWay]]
-"""For each state that a record can be in, and each setting, the ways of which the last call is made while that is so."""
 
 
 @dataclass(slots=True)
@@ -80,17 +76,6 @@ def chosen(ways: Sequence[PlannedWay], situations: Situations, chooser: random.R
     """Choose of a few ways the one whose goals no case, or few, have come to; None where there is no way."""
     few = chooser.sample(ways, min(len(ways), WAYS_LOOKED_AT))
     return max(few, key=lambda way: situations.worth(way.goals), default=None)
-
-
-def leading_to(ways: Sequence[PlannedWay]) -> Themes:
-    """Return the ways by what is there when their last call is made."""
-    found: dict[Standing, list[PlannedWay]] = {}
-    for way in ways:
-        for _, (kind, *what) in way.goals:
-            if kind == "holds":
-                _, name, value = what
-                found.setdefault((str(name), value), []).append(way)
-    return found
 
 
 def as_given(calls: Sequence[Intended], ids: Callable[[], Ids]) -> Iterator[tuple[str, dict[str, Any]]]:

@@ -42,7 +42,6 @@ class Records:
 
     def __init__(self, entity: kernel.Entity, fixed: Collection[str]) -> None:
         self.name, self.fixed = entity.name, bool(entity.fixed)
-        self.has_states = bool(entity.states)
         self.live = attrgetter(python_name(entity.collection))
         self._small, self._maybe = with_few_values(entity.fields)
         self._counts = [python_name(each.name) for each in entity.fields if isinstance(present(each.type), Int)]

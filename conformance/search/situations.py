@@ -27,7 +27,6 @@ SENTENCE, CALL, PAIR, COUNT = 8.0, 4.0, 2.0, 1.0  # how much a new situation of 
 
 OF_EACH = ("kin", "of all", "became", "holds")  # the kinds of which a call comes to one for each of some records
 
-Standing = tuple[str, Hashable]  # an entity and a state that a record of it is in, or a setting and its value
 Situation = tuple[float, tuple[Hashable, ...]]  # what it is worth when it is new, and what it is: first of which kind
 
 
@@ -38,8 +37,6 @@ class Situations:
         source = compiled.kernel
         self.wide = wide
         self.met: Counter[Hashable] = Counter()
-        self.stood: Counter[Standing] = Counter()
-        """How many calls were made while a record was in a state, or a setting had a value."""
         fixed = {entity.name for entity in source.entities if entity.fixed}
         self._entities = {entity.name: Records(entity, fixed) for entity in source.entities}
         self._of = {
@@ -293,23 +290,6 @@ class Situations:
                 found.append((PAIR, ("became", operation, name, token, after, story.last.get(identity))))
                 story.last[identity] = (*story.last.get(identity, ())[-1:], (operation, after))
         return found
-
-    def standing_in(self, model: BaseModel) -> set[Standing]:
-        """Return in which states records are, and each setting."""
-        states = {
-            (each.name, record.state)
-            for each in self._minted
-            if each.has_states
-            for record in each.live(model).values()
-        }
-        return states.union(self._settings(model))
-
-    def ids_standing(self, model: BaseModel, standing: Standing) -> list[str]:
-        """Return the ids of the records that are in a state; none where it is a setting."""
-        name, state = standing
-        records = self._entities.get(name)
-        live = records.live(model) if records is not None and records.has_states else {}
-        return [identity for identity, record in live.items() if record.state == state]
 
     def names_none(self, operation: str) -> bool:
         """Return whether a call of an operation names no record that comes and goes."""

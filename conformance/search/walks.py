@@ -2,8 +2,8 @@
 
 Every so often a walk goes a way that was planned, or waits until just before something comes and then until it has, or a call is made for
 no reason, or once more, or the last few many times over.
-Each walk prefers other operations, and leaves out other arguments that may be left out; half of them keep to a theme, such as a state of a
-record; nearly half begin with a registry that is nearly full, or too full, or crowded, or in which records have grown old.
+Each walk prefers other operations, and leaves out other arguments that may be left out; nearly half begin with a registry that is
+nearly full, or too full, or crowded, or in which records have grown old.
 What counts as new is a narrow choice for half of the walks. The others take it widely, and count for themselves: where more is told apart,
 each of it is come to less often. One idea: the walk.
 """
@@ -14,14 +14,13 @@ import itertools
 import random
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
-from types import MappingProxyType
 from typing import Any
 
 from conformance.budget import Budget
 from conformance.judge import CASES_OF_A_SEED, case_seed
 from conformance.search.ahead import Intended, ahead_of
 from conformance.search.faults import Diverged, Faults
-from conformance.search.plans import CALLS_PLANNED, PlannedWay, Themes, as_given, chosen, leading_to, planned
+from conformance.search.plans import CALLS_PLANNED, PlannedWay, as_given, chosen, planned
 from conformance.search.prefill import prefills, set_up
 from conformance.search.records import Story, named_by
 from conformance.search.situations import Situations, takes_a_name
@@ -46,11 +45,6 @@ SET_UP = 0.25  # of the walks begin when some time has passed, and something tha
 ONCE_MORE = 0.05  # of the steps are the last call once more, some time later: what was noted of the first one must not be overwritten
 MUCH_LATER = 0.5  # of these come when most of the time has passed until something comes, which must not be put off; others a millisecond later
 AS_PLANNED = 0.12  # of the steps are ways that were planned, of several calls each
-THEMED = 0.5  # of the walks have a theme: a state that some record is to be in, or a setting, while most of the calls are made
-THEMES_LOOKED_AT = (
-    3  # of which the one is chosen that calls have met least: what passes quickly is met seldom by chance
-)
-BACK_TO_THEME = 0.5  # of the steps lead back to the theme, where it does not hold
 THEN_WAITS = 0.5  # of those are followed by a wait, so that what comes of them shows, and as many of these by another
 ON_TIME = 0.15  # of the steps are waits until just before something comes, and then until it has: what comes too soon looks right a moment later
 
@@ -70,7 +64,6 @@ def search(
     set_up_first = set_up(compiled, adapter.declaration)
     narrow, wide = Situations(compiled), Situations(compiled, wide=True)
     ways: list[PlannedWay] | None = None
-    themes: Themes = {}
     numbers = range(first, first + budget.walks)
     cases = [((narrow, each, f"{each}"), (wide, WIDE_FROM + each, f"wide/{each}")) for each in numbers]
     # In turn: neither kind waits until the other one has made all its walks.
@@ -82,12 +75,11 @@ def search(
         if ways is None:
             ahead = ahead_of(driver, Situations(compiled), random.Random(f"{number}/{first}/plans"))
             ways = planned(ahead, CALLS_PLANNED * budget.walks)
-            themes = leading_to(ways)
         try:
             if chooser.random() < SET_UP:
                 set_up_first(driver)
             beginnings[chooser.randrange(len(beginnings)) if index % 2 else 0](driver)
-            SteeredWalk(compiled, driver, situations, chooser, ways, themes).go(budget.walk_steps)
+            SteeredWalk(compiled, driver, situations, chooser, ways).go(budget.walk_steps)
             faults.stood(driver.case)
         except Diverged:
             pass
@@ -113,10 +105,8 @@ class SteeredWalk:
         situations: Situations,
         chooser: random.Random,
         ways: Sequence[PlannedWay] = (),
-        themes: Themes = MappingProxyType({}),
     ) -> None:
         self._driver, self._situations, self._chooser, self._ways = driver, situations, chooser, ways
-        self._themes = themes
         self._story = Story()
         self._made: list[_CallMade] = []
         self._unseen: list[dict[str, Any]] = []  # the arguments of calls after which nobody has looked
@@ -131,7 +121,6 @@ class SteeredWalk:
 
     def go(self, steps: int) -> None:
         """Make so many calls, and look at last."""
-        self._choose_theme()
         self._go(steps)
         self._look()
         if self._driver.is_followed:
@@ -143,9 +132,7 @@ class SteeredWalk:
             if not self._driver.is_followed:
                 return
             tried += 1
-            if self._is_off_theme() and self._chooser.random() < BACK_TO_THEME:
-                self._go_to_theme()
-            elif self._chooser.random() < AS_PLANNED:
+            if self._chooser.random() < AS_PLANNED:
                 self._go_as_planned()
             elif self._chooser.random() < ONCE_MORE:
                 self._go_again()
@@ -155,22 +142,6 @@ class SteeredWalk:
                 self._go_idly()
             else:
                 self._play(self._ahead.best(self._story))
-
-    def _choose_theme(self) -> None:
-        """Choose what most calls of this walk are to meet, if anything: of a few the one that was met least."""
-        if self._themes and self._chooser.random() < THEMED:
-            some = self._chooser.sample([*self._themes], min(len(self._themes), THEMES_LOOKED_AT))
-            self._ahead.theme = min(some, key=self._situations.stood.__getitem__)
-
-    def _is_off_theme(self) -> bool:
-        """Return whether what calls of this walk are to meet is not there now."""
-        theme = self._ahead.theme
-        return theme is not None and theme not in self._situations.standing_in(self._driver.case.judge.model)
-
-    def _go_to_theme(self) -> None:
-        """Go a way that was planned to a call which met the theme, but for that call."""
-        ways = self._themes[self._ahead.theme] if self._ahead.theme is not None else ()
-        self._play(self._chooser.choice(ways).calls[:-1], anew=True)
 
     def _go_as_planned(self) -> None:
         """Go a way to what seldom happened so far; often some time passes then, so that what comes of it is seen."""
@@ -258,7 +229,6 @@ class SteeredWalk:
             return False
         self._story = story
         self._situations.note(found)
-        self._situations.stood.update(self._situations.standing_in(self._driver.case.judge.model))
         new = {value for value in arguments.values() if isinstance(value, str)} - self._known
         self._made.append(_CallMade(operation, arguments, frozenset(new)))
         self._known |= new

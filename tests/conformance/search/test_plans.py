@@ -7,19 +7,15 @@ import os
 import random
 import subprocess
 import sys
-from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import replace
 from typing import Any
 
 import pytest
 
-from conformance.budget import USUAL
-from conformance.judge import BrokenCalls
-from conformance.search import Faults, plans, walks
+from conformance.search import plans, walks
 from conformance.search.ahead import Ahead, Intended, ahead_of
-from conformance.search.plans import LONGEST_WAY, PlannedWay, as_given, chosen, leading_to, planned
+from conformance.search.plans import LONGEST_WAY, PlannedWay, as_given, chosen, planned
 from conformance.search.situations import Situations
 from conformance.search.stateful import Driver
 from tests.conformance.lifecycles import SUITES
@@ -182,43 +178,3 @@ def test_a_walk_goes_as_planned_and_lets_time_pass(waits: int, monkeypatch: pyte
         assert situations.worth(way.goals) < before
         assert made[len(way.calls) :].count("wait") >= waits
         assert waits or len(made) == len(way.calls)
-
-
-@pytest.mark.parametrize("theme", [("Delivery", "backing_off"), ("Delivery", "in_flight"), ("sink_is", "block")])
-def test_ways_are_known_to_each_state_and_setting_that_a_walk_may_keep_to(theme: tuple[str, str]) -> None:
-    with begun() as (driver, situations, ways):
-        model = driver.case.judge.model.fork()
-        assert theme not in situations.standing_in(model)
-        way = leading_to(ways)[theme][0]
-        for operation, arguments in as_given(way.calls[:-1], lambda: situations.ids(model)):
-            if operation == "wait":
-                model.wait(**arguments)
-            else:
-                model.do(operation, arguments)
-            model.settle()
-        assert theme in situations.standing_in(model)
-        assert bool(situations.ids_standing(model, theme)) == (theme[0] == "Delivery")
-
-
-def met(monkeypatch: pytest.MonkeyPatch, themed: float) -> Counter[Any]:
-    """How many calls of a few walks met what."""
-    counted: list[Situations] = []
-    monkeypatch.setattr(walks, "THEMED", themed)
-
-    def kept(*arguments: Any, **named: Any) -> Situations:
-        counted.append(Situations(*arguments, **named))
-        return counted[-1]
-
-    with monkeypatch.context() as patched, adapted(JOB.reference, JOB.compiled) as adapter:
-        patched.setattr(walks, "Situations", kept)
-        faults, budget = Faults(BrokenCalls(adapter)), replace(USUAL, walks=8)
-        walks.search(JOB.compiled, adapter, 0, budget, after=lambda driver: None, faults=faults)
-    assert faults.first is None
-    return sum((each.stood for each in counted), Counter[Any]())
-
-
-@pytest.mark.thorough
-def test_walks_that_keep_to_something_meet_what_passes_quickly_more_often(monkeypatch: pytest.MonkeyPatch) -> None:
-    with_themes, without = met(monkeypatch, 1.0), met(monkeypatch, 0.0)
-    quick = [("Delivery", "backing_off"), ("Delivery", "in_flight"), ("sink_is", "block")]
-    assert sum(with_themes[each] for each in quick) > 1.5 * sum(without[each] for each in quick)
