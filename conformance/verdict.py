@@ -64,10 +64,14 @@ class Made:
 
 @dataclass(frozen=True, slots=True)
 class Diagnosis:
-    """The sentence that a system seems to break, if one is known, and in words what it does instead, or since when that is seen."""
+    """The sentence that a system seems to break, if one is known, and in words what it does instead, or since when that is seen.
+
+    `explains`: what it does instead explains all that was seen.
+    """
 
     clause: str
     words: str
+    explains: bool = field(default=True, compare=False)
 
     def __str__(self) -> str:
         return f"{self.clause}: {self.words}" if self.clause else self.words

@@ -9,7 +9,7 @@ from typing import Final
 
 from conformance.budget import never
 from conformance.counterexample.play import NOTHING, Played, play, symbolic
-from conformance.counterexample.shrink import in_turn, later, shrink
+from conformance.counterexample.shrink import each_wait_longer, in_turn, shrink
 from conformance.counterexample.text import Claim, Written, as_row
 from conformance.judge import Case, Finding, kernel_facts
 from statemachines.checks import holds
@@ -177,10 +177,10 @@ class Again:
     def in_words(self, best: Played) -> tuple[Played, Written]:
         """Return what a trace shows and its row: a little later, where at the very instant of a timer it can claim nothing."""
         written, case = self._written(best), self.case
-        if written.claims or self.rounds > 1 or self.hangs or case.adapter.declaration.runs_on:
+        if written.claims or self.rounds > 1 or self.hangs or case.adapter.costly or case.adapter.declaration.runs_on:
             return best, written
-        for trace in later(best.trace):
-            played = self.once(trace, case.seed)
+        for trace in each_wait_longer(best.trace):
+            played = NOTHING if self.late() else self.once(trace, case.seed)
             if played.finding is not None:
                 played = self.with_its_cause(played)
                 if (again := self._written(played)).claims:

@@ -96,19 +96,14 @@ def _at_work(compiled: Compiled, turn: Turn, called: str, wrong: set[Place], the
 
 
 def of_messages(source: Kernel, turn: Turn) -> Iterator[str]:
-    """Walk the sentences about the messages that a call may send, or brings about: how often, of whom, and so on; then what these say."""
+    """Walk the sentences about the messages that a call may send, or brings about."""
     called = turn.event.operation if isinstance(turn.event, Observed) else ""
     effects = next((each.effects for each in source.operations if each.name == called), ())
     sent = {each.message for each in walk(effects) if isinstance(each, Send)}
     for message in source.messages:
         own = f"messages.{message.name}."
         if message.name in sent or any(path.startswith(own) for path in turn.at_work):
-            yield from sorted((each.path for each in source.clauses if each.path.startswith(own)), key=_says_what)
-
-
-def _says_what(path: str) -> bool:
-    """Return whether a sentence about messages is about what they say."""
-    return ".carries." in path
+            yield from (each.path for each in source.clauses if each.path.startswith(own))
 
 
 def _set_for_timers(source: Kernel, called: Collection[str], wrong: set[Place]) -> Iterator[str]:

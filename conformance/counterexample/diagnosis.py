@@ -67,7 +67,7 @@ def _diagnosed(case: Case, best: Played) -> Diagnosis | None:
     blame = blamed(evidence.compiled, turn)
     caused = bool(finding.spoke_of) and evidence.is_explained_by(evidence.compiled.without([finding.clause]))
     loose = caused and evidence.is_loose_without(finding.clause)
-    # A mistake about messages is told only where it explains all: nothing else says that it is one.
+    # A mistake about messages shows in many replies, each of which has a sentence that a mistake in it would explain as well.
     others = [*of_messages(evidence.compiled.kernel, turn), *blame]
     suspects = [*([finding.clause] if caused else []), *(others if loose or not caused else [])]
     for clause in dict.fromkeys(suspects):
@@ -81,7 +81,7 @@ def _diagnosed(case: Case, best: Played) -> Diagnosis | None:
     if not looks or (clause == finding.clause and turn.is_end):  # that is what the finding says
         return None
     shows = turn.is_last or is_about(evidence.compiled, turn, finding)
-    return Diagnosis(clause, _since(evidence.compiled, turn)) if shows else None
+    return Diagnosis(clause, _since(evidence.compiled, turn), explains=False) if shows else None
 
 
 def _shows_sooner(case: Case, best: Played, mistaken: Compiled) -> bool:

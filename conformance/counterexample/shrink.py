@@ -264,8 +264,8 @@ def a_moment_later(trace: Trace) -> Iterator[Trace]:
                 yield without(longer, {call.number})
 
 
-def later(trace: Trace) -> Iterator[Trace]:
-    """Walk the traces in which a wait takes a millisecond more: nothing is at the very instant of a timer then."""
+def each_wait_longer(trace: Trace) -> Iterator[Trace]:
+    """Walk the traces in which a wait takes a millisecond more: what was at the very instant of a timer comes after it then."""
     yield from (longer for _, longer in _longer(trace))
 
 

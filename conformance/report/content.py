@@ -220,11 +220,11 @@ def concluded(header: Header, results: Sequence[RowResult], footer: Footer | Non
             return f"The search found nothing wrong of {target} by {lifecycle} in {cases}; no row was run."
         case code if code == EXIT_CONFORMS:
             passed = number(sum(row.verdict is Verdict.PASS for row in results), "row")
-            idle = sum(row.verdict is Verdict.NOT_APPLICABLE for row in results)
-            unasked = f", and {idle} did not apply" if idle else ""
+            lacking = sum(row.verdict is Verdict.NOT_APPLICABLE for row in results)
+            besides = f", and {lacking} did not apply" if lacking else ""
             failing = [row.id for row in results if row.verdict is Verdict.KNOWN_FAIL]
             but = f" but for {number(len(failing), 'known failure')} ({named(failing)})" if failing else ""
-            return f"{target} conforms to {lifecycle}{but}: {passed} held{unasked}."
+            return f"{target} conforms to {lifecycle}{but}: {passed} held{besides}."
         case code if code == EXIT_VIOLATES:
             rows = against(results, footer.stale)
             if footer.strays and not rows:

@@ -284,9 +284,9 @@ def _fields(value: Record) -> dict[str, Any]:
             found = said["counterexample"] or {}
             rounds = {name: found.pop(name, 0) for name in ("reproduced", "rounds")}
             played = [_told(each) for each in found.pop("played", ())]
-            shown = {"played": played, "ids": found.pop("ids", {})}
-            shown = {name: each for name, each in shown.items() if each}
-            found.pop("matter", "")  # it only tells faults apart while a run goes on
+            shown = {name: each for name, each in (("played", played), ("ids", found.pop("ids", {}))) if each}
+            found.pop("matter", "")  # it only tells faults apart while a run goes on, and so does the next
+            (found.get("diagnosis") or {}).pop("explains", "")
             for name in ("given", "diagnosis"):
                 if not found.get(name, True):
                     del found[name]

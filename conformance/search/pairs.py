@@ -11,7 +11,7 @@ from __future__ import annotations
 import contextlib
 import itertools
 import random
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from functools import partial
 from typing import Any
 
@@ -19,6 +19,7 @@ from conformance.budget import Budget
 from conformance.judge import CallFailed, case_seed, endless
 from conformance.search.clashes import Asked, Calls, a_look_tells, comes_to, only_a_look_tells
 from conformance.search.faults import Diverged, Faults
+from conformance.search.long_waits import LONG_WAIT
 from conformance.search.meetings import Meetings, Pair
 from conformance.search.prefill import one_place_left, prefills
 from conformance.search.stateful import Driver
@@ -53,7 +54,12 @@ FULL = 0.15  # of the situations begin with as many records as there may be, or 
 A_WHILE_PASSES, A_WHILE = 0.15, (1, 7, 30)
 TIME_PASSES = 0.5  # of the cases end when time has passed, so that what is tried again, or leaves, has come about
 FOR_LONG = 0.7  # of the calls that wait do so for long, where they may: who is not woken comes back when the time is over, which tells only then
-WAITS_AGAIN = 0.5  # of the meetings after one in which a call waited are such as well: who was woken once must be again
+COMES_LATER = 0.4  # of the meetings in which a call waits for long the others come when some time has passed, of so many milliseconds
+AFTER_MS = (
+    25,
+    250,
+)  # more than those that wait for less mostly do; what is left is more than a call may take that looks now and then
+WAITS_AGAIN = 0.5  # of the later meetings of such a situation a call waits as well, if it can then: who was woken once must be again
 MADE_ANYWAY = 0.5  # of the situations in which a call waits come about by some calls that are made also where it could wait sooner
 LAST_PLACE = 0.06  # of the situations have one place left, and two come for it
 MOST_FULL = 24  # records that may be there at most, for such a situation to be made: each costs a call or more
@@ -100,8 +106,8 @@ def search(
                     chooser.choice(full)(driver)
                 waits = any(each.may_wait for each in pair) and chooser.random() < WAITING
                 until = partial(_waiting, driver, pair, chooser) if waits else dict
-                more = waits and chooser.random() < MADE_ANYWAY
-                anyway = chooser.randint(0, max(budget.calls_before)) if more else 0
+                made_anyway = waits and chooser.random() < MADE_ANYWAY
+                anyway = chooser.randint(0, max(budget.calls_before)) if made_anyway else 0
                 _situation(compiled, driver, chooser, budget.calls_before, until, anyway)
                 before = driver.case.judge.model.fork()
                 met = _meet(driver, meetings, pair, until, budget.meetings, chooser)
@@ -126,10 +132,10 @@ def _pairs(compiled: Compiled, adapter: Adapter, at_once: Collection[str]) -> li
     alike = [(one, other) for one, other in found if one is other]
     apart = [(one, other) for one, other in found if one is not other]
     apart += [pair for pair in apart if all(each.effects for each in pair) for _ in range(BOTH_CHANGE - 1)]
-    found = [*apart, *alike * max(1, round(WITH_ITSELF * len(apart) / max(1, len(alike))))]
-    waiting = [pair for pair in found if any(each.may_wait for each in pair)]
-    others = len(found) - len(waiting)
-    return [*found, *waiting * round(OF_WAITING * others / max(1, len(waiting)))]
+    pairs = [*apart, *alike * max(1, round(WITH_ITSELF * len(apart) / max(1, len(alike))))]
+    waiting = [pair for pair in pairs if any(each.may_wait for each in pair)]
+    others = len(pairs) - len(waiting)
+    return [*pairs, *waiting * round(OF_WAITING * others / max(1, len(waiting)))]
 
 
 def _situation(
@@ -142,7 +148,7 @@ def _situation(
 ) -> None:
     """Make some calls, at least and at most so many, one after the other, of which most do something; or until it is time.
 
-    So many are made `anyway`: what waits as soon as it can, waits when little has happened.
+    At least `anyway` are made before that is asked: what waits as soon as it can, waits when little has happened.
     """
     offered = [each for each in compiled.kernel.operations if each.effects and driver.offers(each.name)]
     creating = {
@@ -194,7 +200,8 @@ def _meet(
         joins = not only and chooser.random() < (THREE_WHERE_ONE_WAITS if waits else THREE)
         third = meetings.third(driver, calls, waits) if joins else None
         made = calls if third is None else (*calls, third)
-        _at_once(driver, made, _beside(driver, meetings, calls, chooser) if third is None else None)
+        then = _beside(driver, meetings, calls, chooser) if third is None else None
+        _at_once(driver, made, then, waits, _passing(driver, waits, chooser))
         unseen += [arguments for _, arguments in made]
         if chooser.random() < LOOKED_BETWEEN:
             driver.observe(*unseen)
@@ -243,11 +250,31 @@ def _look_beside(driver: Driver, calls: Calls, chooser: random.Random) -> tuple[
     return said_by(a_look_tells, drawn) or next(iter(drawn), None)
 
 
-def _at_once(driver: Driver, calls: Sequence[Asked], then: tuple[int, Asked] | None) -> None:
-    """Make calls at once; one of the callers may make another one after its own."""
+def _passing(driver: Driver, waits: Mapping[str, Mapping[str, Any]], chooser: random.Random) -> int:
+    """Return after how many milliseconds others come where calls wait for long; 0 where at once, or a timer fires before."""
+    model, ms = driver.case.judge.model, chooser.choice(AFTER_MS)
+    long = [name for name, given in waits.items() if LONG_WAIT in given.values()]
+    if not long or chooser.random() >= COMES_LATER or any(first <= model.now + ms for first, *_ in model.deadlines()):
+        return 0
+    return ms
+
+
+def _at_once(
+    driver: Driver,
+    calls: Sequence[Asked],
+    then: tuple[int, Asked] | None,
+    waits: Collection[str] = (),
+    passing: int = 0,
+) -> None:
+    """Make calls at once; one of the callers may make another one after its own.
+
+    Those of operations that do not wait (`waits`) come when so many milliseconds are `passing`.
+    """
     wanted = [
         [call, *([then[1]] if then is not None and then[0] == caller else [])] for caller, call in enumerate(calls)
     ]
+    if passing:
+        wanted = [each if each[0][0] in waits else [(WAIT, {"ms": passing}), *each] for each in wanted]
     bodies = [partial(_in_turn, driver, each) for each in wanted]
     try:
         driver.case.together(bodies)

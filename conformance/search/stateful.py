@@ -146,10 +146,11 @@ class Driver:
 
     def waits(self, operation: kernel.Operation, arguments: dict[str, Any]) -> bool:
         """Return whether a call would not come back here before something else has happened, or its time is over."""
-        if operation.blocks and self.avoided(operation.name, arguments):
-            return True
-        model = self.case.judge.model
-        return operation.waits is not None and bool(model.blocks_for(operation.name, arguments))
+        lockstep = self.case.judge.lockstep
+        if operation.waits is None:
+            return operation.blocks and lockstep.avoids(operation.name, arguments)
+        lasts = lockstep.blocks_for(operation.name, arguments)
+        return bool(lasts) and not lockstep.model.fork().ends_wait(operation.name, arguments)
 
     def enabled(self, operation: str, arguments: dict[str, Any]) -> bool:
         """Return whether a call would be carried out now."""

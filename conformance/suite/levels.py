@@ -75,12 +75,12 @@ def racing(shown: Counterexample, observes: Callable[[str], bool]) -> frozenset[
 
 
 def is_one_fault(one: Counterexample, other: Counterexample, creating: Mapping[str, str] = NO_NAMES) -> bool:
-    """Return whether two counterexamples show one fault: they have one cause, or are told in the same words, or one story leads to both.
+    """Return whether two counterexamples show one fault: they have one cause, or one story leads to both.
 
-    Where nobody knows the cause of either, the calls of one that change something are calls of the other, in their order,
-    or in any order where both show the same, or break one clause that is about nothing else, and whatever yes or no they say where
-    one clause tells both; where somebody knows that of one, they are just those of the other. Where nothing has to change, both
-    show the same. An id that was given before is one fault, whichever calls lead to it.
+    Or one mistake explains both, and one clause tells them. Where nobody knows the cause of either, the calls of one that change something
+    are calls of the other, in their order, or in any order where both show the same, or break one clause that is about nothing else, and
+    whatever yes or no they say where one clause tells both; where somebody knows that of one, they are just those of the other. Where
+    nothing has to change, both show the same. An id that was given before is one fault, whichever calls lead to it.
 
     creating  what is created, by operation: where both show the same, it is one fault whichever of them has created it
     """
@@ -88,7 +88,9 @@ def is_one_fault(one: Counterexample, other: Counterexample, creating: Mapping[s
         return True
     if one.cause and other.cause:
         return one.cause == other.cause
-    if one.diagnosis is not None and one.diagnosis == other.diagnosis:
+    # Elsewhere the same words may be said of another fault, which one that is told must not hide.
+    explained = one.diagnosis is not None and one.diagnosis.explains and one.diagnosis == other.diagnosis
+    if explained and (one.clause, one.matter) == (other.clause, other.matter):
         return True
     if one.cause or other.cause:
         return bool(one.changing) and one.changing == other.changing

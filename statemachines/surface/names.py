@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from statemachines.diagnostics import Where
-from statemachines.expression import ALONE, RESERVED
+from statemachines.expression import ALONE, RESERVED, python_name
 from statemachines.lifecycle import DefinitionSpec, Lifecycle
 from statemachines.model import BaseModel
 from statemachines.surface.reader import Reader
@@ -24,8 +26,10 @@ _OF_RECORDS = {
 _WORDS = dict.fromkeys(RESERVED, "a word of the language")  # no name, wherever it stands
 _MODEL = "a part of the generated model"
 _ASKED = dict.fromkeys(
-    ("close", "signals", "hello", "reset", "point"), "what the kit asks of every system beside its operations"
+    ("close", "signals", "declares", "hello", "reset", "point"),
+    "what the kit asks of every system beside its operations",
 )
+_GIVEN = _WORDS | {"self": "what Python calls the system itself"}
 _CALLS = dict.fromkeys((*ALONE, *RESERVED, "wait", "repeat", "together", "fresh"), "a word of the language")
 
 
@@ -38,6 +42,7 @@ def told_apart(reader: Reader, lifecycle: Lifecycle, definitions: list[Definitio
         own = {**_OF_RECORDS} if entity.states else {"serial": _OF_RECORDS["serial"]}
         for field in {*entity.fields} & {*own}:
             _take(reader, own, field, lifecycle.places[f"entities.{name}.fields.{field}"], "a field")
+        _spelled_apart(reader, lifecycle, f"entities.{name}.fields", entity.fields)
     for name in lifecycle.variables:
         _take(reader, values, name, lifecycle.places[f"variables.{name}"], "a variable")
     for each in definitions:
@@ -47,17 +52,23 @@ def told_apart(reader: Reader, lifecycle: Lifecycle, definitions: list[Definitio
     for entity in lifecycle.entities.values():
         for role in entity.roles.values():
             _take(reader, kinds, role.name.text, role.name.where, "a role")
+    calls |= _ASKED
     for name, operation in lifecycle.operations.items():
-        _take(
-            reader,
-            calls if name not in _ASKED else {**_ASKED},
-            name,
-            lifecycle.places[f"operations.{name}"],
-            "an operation",
-        )
+        _take(reader, calls, name, lifecycle.places[f"operations.{name}"], "an operation")
         for parameter in operation.takes:
             where = lifecycle.places[f"operations.{name}.takes.{parameter}"]
-            _take(reader, {**_WORDS}, parameter, where, "a parameter")
+            _take(reader, {**_GIVEN}, parameter, where, "a parameter")
+        _spelled_apart(reader, lifecycle, f"operations.{name}.takes", operation.takes)
+
+
+def _spelled_apart(reader: Reader, lifecycle: Lifecycle, of: str, names: Iterable[str]) -> None:
+    """Find a name that the generated model would spell as another one: a word of Python's own gets a `_` at its end there."""
+    spelled: dict[str, str] = {}
+    for name in names:
+        other = spelled.setdefault(python_name(name), name)
+        if other != name:
+            message = f"{name!r} cannot be told from {other!r} in the generated model"
+            reader.fault("taken-name", lifecycle.places[f"{of}.{name}"], message, "choose another name")
 
 
 def _of_the_model(lifecycle: Lifecycle) -> dict[str, str]:

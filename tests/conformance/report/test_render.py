@@ -397,6 +397,10 @@ FAIL, IDLE = (Verdict.FAIL, "no", None), (Verdict.NOT_EXERCISED, "no", None)
 ALL_LACK: dict[str, Said] = dict.fromkeys(ABOUT, (Verdict.NOT_APPLICABLE, "no", None))
 ENDINGS: dict[str, tuple[dict[str, Said], str]] = {
     "conforms": ({}, "MyJobs conforms to thread-job: 40 rows held."),
+    "some do not apply": (
+        {"N1": (Verdict.NOT_APPLICABLE, "no", None), "N2": (Verdict.NOT_APPLICABLE, "no", None)},
+        "MyJobs conforms to thread-job: 38 rows held, and 2 did not apply.",
+    ),
     "a should fails": ({"X1": FAIL}, "MyJobs conforms to thread-job: 39 rows held."),
     "one row": ({"N1": FAIL}, "MyJobs violates 1 row of thread-job: N1."),
     "two rows": ({"N1": FAIL, "X1": FAIL, "X2": FAIL}, "MyJobs violates 2 rows of thread-job: N1 and X2."),

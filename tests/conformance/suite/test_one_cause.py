@@ -184,13 +184,19 @@ def test_two_faults_that_take_no_call_that_changes_anything_are_two() -> None:
     assert not is_one_fault(ids[0], replace(ids[1], clause="entities.Thread.id"))
 
 
-def test_what_is_told_in_the_same_words_is_one_fault_whichever_calls_show_it() -> None:
+def test_what_one_mistake_explains_of_one_clause_is_one_fault_whichever_calls_show_it() -> None:
     again = Diagnosis("messages.Ended.at most", "tells it again")
-    one = Counterexample("a row", 4, "operations.emit.gives", "false", "true", changing=("start_as", "finish"))
-    other = replace(one, changing=("start", "emit"), diagnosis=again)
-    assert is_one_fault(replace(one, diagnosis=again), other)
-    assert not is_one_fault(one, other)
+    one = Counterexample(
+        "a row", 4, "operations.emit.gives", "false", "true", changing=("start_as", "finish"), diagnosis=again
+    )
+    other = replace(one, changing=("start", "emit"))
+    assert is_one_fault(one, other)
+    assert not is_one_fault(replace(one, diagnosis=None), other)
     assert not is_one_fault(replace(one, diagnosis=replace(again, words="is not done")), other)
+    assert not is_one_fault(replace(one, diagnosis=replace(again, clause="messages.Other.at most")), other)
+    assert not is_one_fault(replace(one, clause="operations.messages.gives"), other), "it may be another fault"
+    since = replace(again, words="all was right until `finish(a)` was called", explains=False)
+    assert not is_one_fault(replace(one, diagnosis=since), replace(other, diagnosis=since)), "it explains nothing"
 
 
 @pytest.mark.parametrize(("clause", "once"), [("messages.Ended.order", True), ("operations.messages.gives", False)])

@@ -804,11 +804,11 @@ def test_a_group_that_chooses_a_terminal_state_leaves_it() -> None:
     assert "terminal-exit" not in {each.code for each in checked(("active -> outcome", "terminal -> same")).diagnostics}
 
 
-CLOSE = """  close:
+CLOSE = """  shut:
     takes: {job: Job}
     set: {job.state: %s}
 """
-CLOSE_ALL = """  close:
+CLOSE_ALL = """  shut:
     for each:
       each: {in: "%s", %s}
 """

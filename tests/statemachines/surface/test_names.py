@@ -116,9 +116,28 @@ def test_a_field_has_no_name_that_every_record_has(field: str) -> None:
     }
 
 
-@pytest.mark.parametrize("name", ["close", "signals", "hello", "reset", "point"])
+@pytest.mark.parametrize("name", ["close", "signals", "declares", "hello", "reset", "point"])
 def test_no_operation_is_called_as_what_every_system_is_asked_beside_its_operations(name: str) -> None:
     with pytest.raises(SpecError, match=f"'{name}' is what the kit asks of every system beside its operations already"):
         compile_text(
             TAKES.replace("NAME", "text").replace("JOB", "job").replace("  end:\n", f"  {name}:\n"), "named.yaml"
         )
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "told"),
+    [
+        ("{NAME: Text}", "{self: Text, NAME: Text}", "'self' is what Python calls the system itself already"),
+        ("{NAME: Text}", "{class: Text, class_: Text, NAME: Text}", "'class_' cannot be told from 'class'"),
+        ("{NAME: Text}", "{found_: Text, found: Text, NAME: Text}", "'found' cannot be told from 'found_'"),
+        ("fields: {", "fields: {seen: int, seen_: int, ", "'seen_' cannot be told from 'seen'"),
+    ],
+)
+def test_no_two_names_are_one_in_the_generated_model(before: str, after: str, told: str) -> None:
+    with pytest.raises(SpecError, match=told):
+        compile_text(TAKES.replace(before, after, 1).replace("NAME", "text").replace("JOB", "job"), "named.yaml")
+
+
+def test_names_that_only_look_alike_are_two() -> None:
+    text = TAKES.replace("{NAME: Text}", "{list: Text, list_: Text, NAME: Text}", 1)
+    compile_text(text.replace("NAME", "text").replace("JOB", "job"), "named.yaml")
