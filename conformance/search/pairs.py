@@ -191,9 +191,10 @@ def _meet(
     They are two of this pair alone where `only` that is wanted; `waiting` gives those of which one shall wait. The observers look at once or
     later, but always before anything else is done.
     """
-    met, unseen = 0, list[dict[str, Any]]()
+    met, unseen, first = 0, list[dict[str, Any]](), waiting()
     while met < most:
-        waits = waiting() if not met or chooser.random() < WAITS_AGAIN else {}
+        again = bool(first and met) and chooser.random() < WAITS_AGAIN
+        waits = first if not met else waiting() if again else {}
         if (calls := meetings.best(driver, pair, waits, only=only)) is None:
             break
         met += 1
@@ -252,11 +253,10 @@ def _look_beside(driver: Driver, calls: Calls, chooser: random.Random) -> tuple[
 
 def _passing(driver: Driver, waits: Mapping[str, Mapping[str, Any]], chooser: random.Random) -> int:
     """Return after how many milliseconds others come where calls wait for long; 0 where at once, or a timer fires before."""
-    model, ms = driver.case.judge.model, chooser.choice(AFTER_MS)
-    long = [name for name, given in waits.items() if LONG_WAIT in given.values()]
-    if not long or chooser.random() >= COMES_LATER or any(first <= model.now + ms for first, *_ in model.deadlines()):
+    if not any(LONG_WAIT in given.values() for given in waits.values()) or chooser.random() >= COMES_LATER:
         return 0
-    return ms
+    model, ms = driver.case.judge.model, chooser.choice(AFTER_MS)
+    return 0 if any(first <= model.now + ms for first, *_ in model.deadlines()) else ms
 
 
 def _at_once(
