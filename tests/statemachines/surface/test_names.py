@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import re
+from pathlib import Path
+
 import pytest
 
 from statemachines.diagnostics import SpecError
@@ -122,6 +125,16 @@ def test_no_operation_is_called_as_what_every_system_is_asked_beside_its_operati
         compile_text(
             TAKES.replace("NAME", "text").replace("JOB", "job").replace("  end:\n", f"  {name}:\n"), "named.yaml"
         )
+
+
+def test_what_the_protocol_asks_of_a_system_is_no_name_of_an_operation() -> None:
+    page = (Path(__file__).parents[3] / "docs" / "protocol.md").read_text(encoding="utf-8")
+    methods = re.findall(r"^\| `([a-z]+)` \|", page, re.MULTILINE)
+    assert {"hello", "reset", "signals", "wait", "close"} <= {*methods}
+    for name in methods:
+        text = TAKES.replace("NAME", "text").replace("JOB", "job").replace("  end:\n", f"  {name}:\n")
+        with pytest.raises(SpecError, match=f"'{name}' is .* already, and would be an operation"):
+            compile_text(text, "named.yaml")
 
 
 @pytest.mark.parametrize(
