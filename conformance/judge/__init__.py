@@ -9,7 +9,17 @@ from conformance.judge import kernel_facts
 from conformance.judge.avoided import BrokenCalls, endless
 from conformance.judge.case import CASES_OF_A_SEED, CallFailed, Case, case_seed
 from conformance.judge.differences import InOrder, Listed, Times, part
-from conformance.judge.finding import BESIDE, NO_REPLY, NO_SIGNAL, NO_WAY, PRESENCE, Finding, said, short
+from conformance.judge.finding import (
+    ANSWERED_WRONGLY,
+    BESIDE,
+    NO_REPLY,
+    NO_SIGNAL,
+    NO_WAY,
+    PRESENCE,
+    Finding,
+    said,
+    short,
+)
 from conformance.judge.history import Event, History, calls_of, longest
 from conformance.judge.judge import Judge, Suspicion
 from conformance.judge.lockstep import Lockstep

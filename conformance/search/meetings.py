@@ -1,7 +1,7 @@
-"""Which calls meet in a situation: of many that could, two that matter to each other and have met least; a third may join them.
+"""Which calls meet in a situation: of many that could, two that matter to each other and have met least; others may join them.
 
 It matters which comes first where that changes what they give or leave behind, or where both change one record; and one may ask
-for the id that the other is about to be given.
+for the id that the other is about to be given. One idea: which calls matter to each other.
 """
 
 from __future__ import annotations
@@ -40,6 +40,7 @@ LIKE = 0.25  # and so many are about another record in the same state, of the sa
 SEVERAL = 0.5  # of those that name several name others as well
 FORESEEN = 0.5  # of those of which one may choose an id while the other is given one: it chooses the one that looks as if it came next
 ONE_OF_BOTH = 0.5  # of the third calls are one of the two once more
+EACH_ITS_OWN = 0.5  # of the meetings of two that wait have two that end a wait
 CANDIDATES = 10  # meetings that are tried on the model in a situation, of which one is made
 
 Pair = tuple[kernel.Operation, kernel.Operation]
@@ -102,10 +103,11 @@ class Meetings:
         others = [(self._operations[name], each) for each in partners]
         return [pair, *(each for each in others if not self._shunned(driver, each))]
 
-    def third(self, driver: Driver, calls: Calls, waiting: Mapping[str, Any]) -> Asked | None:
-        """Return a call that is made at once with two others: one of them once more, or one that meets it; None where none may be made.
+    def joining(self, driver: Driver, calls: Calls, waiting: Mapping[str, Any]) -> list[Asked]:
+        """Return calls that are made at once with two others: one of them once more, or one that meets it; none where none may be.
 
-        If one is `waiting`, another one waits beside it. Of whoever tests there is one at most.
+        If one is `waiting`, another one waits beside it, and sometimes one more comes that is like the one for which they wait: of two
+        that end a wait in one moment each has somebody to wake. Of whoever tests there is one at most.
         """
         waits = next((each for each in calls if each[0] in waiting), None)
         one = waits or self._chooser.choice(calls)
@@ -113,13 +115,23 @@ class Meetings:
             asked: Asked | None = one
         else:
             asked = self._meeting(driver, one, self._partners[one[0]])
-        if asked is None or self._tested(*calls, asked) > 1:
-            return None
+        if asked is None or not self._may_join(driver, (*calls, asked)):
+            return []
+        ending = next((name for name, _ in calls if waits is not None and name != waits[0]), None)
+        if ending is not None and self._chooser.random() < EACH_ITS_OWN:
+            another = self._meeting(driver, one, [self._operations[ending]])
+            if another is not None and self._may_join(driver, (*calls, asked, another)):
+                return [asked, another]
+        return [asked]
+
+    def _may_join(self, driver: Driver, calls: Sequence[Asked]) -> bool:
+        """Return whether calls may be made at once, the last of which joins the others."""
+        if self._tested(*calls) > 1:
+            return False
         with contextlib.suppress(Impossible, Restless):  # the model may be one that lacks a sentence
-            three = (*calls, asked)
-            astray = any(map(driver.astray, itertools.permutations(three)))
-            return None if astray or endless(driver.case.judge.lockstep, [[call] for call in three]) else asked
-        return None
+            astray = any(map(driver.astray, itertools.permutations(calls)))
+            return not astray and not endless(driver.case.judge.lockstep, [[call] for call in calls])
+        return False
 
     def further(self, driver: Driver, calls: Calls) -> tuple[int, Asked] | None:
         """Return which of two callers makes another call that changes something, and which: about what the other one is about."""

@@ -1,4 +1,4 @@
-"""Any two calls at once, or three: in a random situation calls overlap, of any operations; sooner or later everybody looks.
+"""Any two calls at once, or some more: in a random situation calls overlap, of any operations; sooner or later everybody looks.
 
 A row makes calls at once where its source speaks of it. What nobody thought of comes here: a list beside a start,
 a cancel of all beside an ending, two endings of different jobs. Some order of the calls, one after the other,
@@ -186,7 +186,7 @@ def _meet(
     *,
     only: bool = False,
 ) -> int:
-    """Let two calls meet, or three, then others in what comes of it, so many times at most; return how many times.
+    """Let two calls meet, or more, then others in what comes of it, so many times at most; return how many times.
 
     They are two of this pair alone where `only` that is wanted; `waiting` gives those of which one shall wait. The observers look at once or
     later, but always before anything else is done.
@@ -199,9 +199,9 @@ def _meet(
             break
         met += 1
         joins = not only and chooser.random() < (THREE_WHERE_ONE_WAITS if waits else THREE)
-        third = meetings.third(driver, calls, waits) if joins else None
-        made = calls if third is None else (*calls, third)
-        then = _beside(driver, meetings, calls, chooser) if third is None else None
+        joining = meetings.joining(driver, calls, waits) if joins else []
+        made = (*calls, *joining)
+        then = None if joining else _beside(driver, meetings, calls, chooser)
         _at_once(driver, made, then, waits, _passing(driver, waits, chooser))
         unseen += [arguments for _, arguments in made]
         if chooser.random() < LOOKED_BETWEEN:

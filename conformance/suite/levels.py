@@ -11,7 +11,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from types import MappingProxyType
 from typing import Final, NamedTuple
 
-from conformance.judge import NO_REPLY, PRESENCE
+from conformance.judge import ANSWERED_WRONGLY, NO_REPLY, PRESENCE
 from conformance.suite.row_facts import calls_at_once, covers
 from conformance.verdict import Counterexample
 from statemachines.lifecycle import Row
@@ -80,7 +80,8 @@ def is_one_fault(one: Counterexample, other: Counterexample, creating: Mapping[s
     Or one mistake explains both, and one clause tells them. Where nobody knows the cause of either, the calls of one that change something
     are calls of the other, in their order, or in any order where both show the same, or break one clause that is about nothing else, and
     whatever yes or no they say where one clause tells both; where somebody knows that of one, they are just those of the other. Where
-    nothing has to change, both show the same. An id that was given before is one fault, whichever calls lead to it.
+    nothing has to change, both show the same. An id that was given before is one fault, whichever calls lead to it, and so is a yes
+    in place of the no of one sentence, or the other way round: who mends one way to it sees whether another one is left.
 
     creating  what is created, by operation: where both show the same, it is one fault whichever of them has created it
     """
@@ -95,9 +96,10 @@ def is_one_fault(one: Counterexample, other: Counterexample, creating: Mapping[s
     if one.cause or other.cause:
         return bool(one.changing) and one.changing == other.changing
     few, many = sorted((one.changing, other.changing), key=len)
-    alike = _shows_as(one, other) or (
-        one.matter == other.matter and one.clause == other.clause and _is_narrow(one.clause)
-    )
+    same = one.matter == other.matter and one.clause == other.clause and _is_narrow(one.clause)
+    if few and same and one.matter.startswith(ANSWERED_WRONGLY):
+        return True
+    alike = same or _shows_as(one, other)
     if not few:
         return not many and one.clause == other.clause and _shows_as(one, other)
     if in_order(few, many):

@@ -254,9 +254,12 @@ def _told(
         )
         if one is not None and shown is not None and found:
             one.beside.add(shown.clause)
+            if one.place is not None and level == one.level and _is_shorter(shown, one.shown):
+                found[one.place] = (judged, level)
+                told[told.index(one)] = one._replace(shown=shown)
             continue
+        told += [_Told(shown, level, set(), len(found))] if shown is not None else []
         found.append((judged, level))
-        told += [_Told(shown, level, set())] if shown is not None else []
     clauses = {each.shown.clause for each in told}
     beside = [sorted(each.beside - clauses) for each in told]
     of_rows = sorted({*itertools.chain(*beside[: len(runner.shown)])})
@@ -266,6 +269,11 @@ def _told(
     return [(_and(first, "the calls of rows that fail", of_rows), level), *others]
 
 
+def _is_shorter(one: Counterexample, other: Counterexample) -> bool:
+    """Return whether one tells what another one does in fewer calls, and as surely."""
+    return one.clause == other.clause and one.calls < other.calls and one.rounds <= other.rounds
+
+
 def _and(judged: Judged, calls: str, broken: Sequence[str]) -> Judged:
     """Say which other clauses are broken where some calls are made."""
     more = f"; {calls} also break {named(broken)}" if broken else ""
@@ -273,11 +281,15 @@ def _and(judged: Judged, calls: str, broken: Sequence[str]) -> Judged:
 
 
 class _Told(NamedTuple):
-    """A counterexample that is told, how binding it is, and the other clauses that its story breaks as well."""
+    """A counterexample that is told, how binding it is, and the other clauses that its story breaks as well.
+
+    place  among those that the search tells; None of one that a row has told
+    """
 
     shown: Counterexample
     level: Level
     beside: set[str]
+    place: int | None = None
 
 
 def _leveled(runner: RowRunner, judged: Judged, finding: Finding, case: Case) -> tuple[Judged, Level]:

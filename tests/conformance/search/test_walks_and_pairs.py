@@ -761,11 +761,14 @@ def test_a_third_call_is_mostly_about_what_the_others_are_about(full: Driver) ->
     choosing = meetings.Meetings(
         thread_job(), list(pairs._pairs(thread_job(), full.case.adapter, ())), random.Random(0)
     )
-    third = [each for _ in range(200) if (each := choosing.third(full, of, {})) is not None and each not in of]
+    third = [each for _ in range(200) for each in choosing.joining(full, of, {}) if each not in of]
     about = Counter(arguments["job"] for _, arguments in third if "job" in arguments)
     assert about["job-21"] > about.total() / 3
-    waiting = {choosing.third(full, of, {"finish": {}}) is of[0] for _ in range(20)}
-    assert waiting == {True}, "whoever waits comes once more"
+    waiting = [choosing.joining(full, of, {"finish": {}}) for _ in range(40)]
+    assert {each[0] is of[0] for each in waiting} == {True}, "whoever waits comes once more"
+    others = [each[1:] for each in waiting]
+    assert {name for each in others for name, _ in each} == {"request_cancel"}, "and what ends a wait"
+    assert 0.2 < sum(map(bool, others)) / len(others) < 0.8
 
 
 def test_no_third_call_is_of_whoever_tests_beside_another_of_theirs() -> None:
@@ -776,9 +779,9 @@ def test_no_third_call_is_of_whoever_tests_beside_another_of_theirs() -> None:
         drawn = driver.drawn("settle", random.Random(0))
         assert drawn is not None
         choosing = meetings.Meetings(job, list(pairs._pairs(job, adapter, {"settle"})), random.Random(0))
-        third = [choosing.third(driver, (("settle", drawn), ("list", {})), {}) for _ in range(60)]
-    assert {each[0] for each in third if each is not None} > {"list"}
-    assert "settle" not in {each[0] for each in third if each is not None}
+        third = [each for _ in range(60) for each in choosing.joining(driver, (("settle", drawn), ("list", {})), {})]
+    assert {name for name, _ in third} > {"list"}
+    assert "settle" not in {name for name, _ in third}
 
 
 def test_nobody_who_tests_goes_on_beside_another_of_them() -> None:

@@ -199,6 +199,36 @@ def test_what_one_mistake_explains_of_one_clause_is_one_fault_whichever_calls_sh
     assert not is_one_fault(replace(one, diagnosis=since), replace(other, diagnosis=since)), "it explains nothing"
 
 
+def test_a_yes_in_place_of_the_no_of_one_sentence_is_one_fault_whichever_calls_lead_to_it() -> None:
+    one = Counterexample("a row", 8, "operations.finish.missing", "refused not_found", "accepted", matter="accepted  ")
+    one = replace(one, changing=("submit", "withdraw", "finish"))
+    other = replace(one, seen="accepted, giving 'done'", changing=("submit", "take", "wait", "finish"))
+    assert is_one_fault(one, other)
+    assert not is_one_fault(replace(one, clause="operations.finish.otherwise"), other), "another sentence"
+    state, gives = "reply state ", "operations.finish.gives"
+    assert not is_one_fault(replace(one, matter=state), replace(other, matter=state)), "it may be wrong in several ways"
+    assert not is_one_fault(replace(one, clause=gives), replace(other, clause=gives)), "and so may all that it gives"
+
+
+def test_of_two_counterexamples_of_one_fault_the_shorter_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    long = Counterexample("long", 8, "operations.finish.missing", "refused not_found", "accepted", matter="accepted  ")
+    long = replace(long, changing=("submit", "withdraw", "finish"))
+    short = replace(long, row="short", calls=7, changing=("submit", "take", "finish"))
+    raced = replace(short, row="raced", calls=3, rounds=20)
+
+    def told(*shown: Counterexample) -> list[str]:
+        faults = [Judged(Verdict.FAIL, "", each) for each in shown]
+        monkeypatch.setattr(machine, "_failed", lambda runner, case, *_: faults[case])
+        seen: Any = [(number, SimpleNamespace(clause=str(number), should=False)) for number in range(len(faults))]
+        found = machine._told(runner_that_told(), seen, set())
+        return [each.counterexample.row for each, _ in found if each.counterexample is not None]
+
+    monkeypatch.setattr(machine, "only_derived", lambda *_: False)
+    assert told(long, short) == ["short"]
+    assert told(short, long) == ["short"]
+    assert told(short, raced) == ["short"], "calls at once show it less surely"
+
+
 @pytest.mark.parametrize(("clause", "once"), [("messages.Ended.order", True), ("operations.messages.gives", False)])
 def test_the_same_calls_in_another_order_show_one_fault_where_a_sentence_of_its_own_is_broken(
     clause: str, once: bool
