@@ -70,7 +70,8 @@ def _gave(call: Observed) -> str:
         return NO_ANSWER
     if call.malformed:
         return _cut(call.malformed)
-    return "" if call.given is None else _cut(short(call.given))
+    given = "" if call.given is None else _cut(short(call.given))
+    return f"{given or 'nothing'} after {call.elapsed} ms" if call.elapsed else given
 
 
 def _cut(text: str) -> str:

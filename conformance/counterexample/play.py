@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from itertools import chain
+from itertools import chain, takewhile
 from typing import Any
 
 from conformance.budget import USUAL, Budget
@@ -14,7 +14,7 @@ from conformance.judge import CallFailed, Case, Event, Finding, History, Suspici
 from conformance.system import Adapter
 from statemachines import rows
 from statemachines.compile import Compiled
-from statemachines.rows import AtOnce, Call, Given, Observed, RowFailure, Step, Trace, filled
+from statemachines.rows import AtOnce, Call, Given, Observed, RowFailure, Step, Trace, callers_of, filled
 
 
 def symbolic(compiled: Compiled, made: Sequence[Observed | History]) -> Trace:
@@ -117,10 +117,11 @@ class Player:
 
     def _waits(self, step: Step) -> bool:
         """Return whether a call may wait for ever: it is not made then, as that would be nobody's fault."""
-        callers = step.callers if isinstance(step, AtOnce) else ((step,),)
+        callers = callers_of(step)
         if not any(kernel_facts.of(self._case.compiled).blocks(call.operation) for call in chain(*callers)):
             return False
-        wanted = [[(call.operation, self._arguments(call)) for call in caller] for caller in callers]
+        known = [takewhile(lambda call: call.refers() <= self._replies.keys(), caller) for caller in callers]
+        wanted = [[(call.operation, self._arguments(call)) for call in caller] for caller in known]
         return self._case.finding is None and endless(self._case.judge.lockstep, wanted)
 
     def _arguments(self, call: Call) -> dict[str, Any]:

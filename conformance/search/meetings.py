@@ -17,6 +17,7 @@ from typing import Any
 from conformance.judge import endless, kernel_facts
 from conformance.search.ahead import usual
 from conformance.search.clashes import Asked, Calls, Changes, Here, changes_of, clash
+from conformance.search.own_replies import OwnReplies
 from conformance.search.situations import Situations
 from conformance.search.stateful import Driver
 from statemachines import kernel
@@ -31,6 +32,8 @@ CLASHING = 24.0  # as much as others those are worth in which one call makes a d
 MAY_BE_LOST = 12.0
 # And so much those of which one changes nothing here, but does elsewhere: it may write back what it has read, or take back what it has done.
 TO_NO_EFFECT = 4.0
+# The same where the other one creates something with which its caller may go on: that may have the first one do something.
+MAY_BE_SEEN = 16.0
 TAKING = 32.0  # as much as others where one asks for the id that the other may be given
 GIVEN = 0.5  # of the calls are given all that was drawn
 DROPPED = 0.7  # of what may be left out is, in the others
@@ -55,6 +58,8 @@ class Meetings:
         self._creating = kernel_facts.of(compiled).creating
         self._pairs, self._chooser = pairs, chooser
         self._situations = Situations(compiled)
+        offered = {each.name: each for pair in pairs for each in pair}
+        self._own = OwnReplies(compiled, [each for each in offered.values() if not each.control], chooser)
         self._met: Counter[Hashable] = Counter()
         self._partners: dict[str, list[kernel.Operation]] = {}
         for one, other in pairs:
@@ -140,6 +145,10 @@ class Meetings:
         one = calls[1 - caller]
         asked = self._meeting(driver, one, [each for each in self._partners[one[0]] if each.effects])
         return None if asked is None or self._tested(*calls, asked) > 1 else (caller, asked)
+
+    def going_on(self, driver: Driver, calls: Calls) -> tuple[int, Asked] | None:
+        """Return which of two callers goes on with what its own call gives, and how; None where none can."""
+        return self._own.going_on(driver, calls)
 
     def _tested(self, *calls: Asked) -> int:
         """Return how many calls are of whoever tests."""
@@ -249,7 +258,9 @@ class Meetings:
         in_vain = [
             not does and bool(self._operations[name].effects) for (name, _), does in zip(calls, changes, strict=True)
         ]
-        return TO_NO_EFFECT if in_vain.count(True) == 1 else 1.0
+        if in_vain.count(True) != 1:
+            return 1.0
+        return MAY_BE_SEEN if self._own.gives(calls[in_vain.index(False)][0]) else TO_NO_EFFECT
 
     def _may_take(self, driver: Driver, model: BaseModel, calls: Calls) -> bool:
         """Return whether one call asks for the id that the other may be given meanwhile."""

@@ -21,6 +21,7 @@ from conformance.search.clashes import Asked, Calls, a_look_tells, comes_to, onl
 from conformance.search.faults import Diverged, Faults
 from conformance.search.long_waits import LONG_WAIT
 from conformance.search.meetings import Meetings, Pair
+from conformance.search.own_replies import filled_in
 from conformance.search.prefill import one_place_left, prefills
 from conformance.search.stateful import Driver
 from conformance.system import MOVED, Adapter
@@ -28,7 +29,7 @@ from statemachines import kernel
 from statemachines.compile import Compiled
 from statemachines.explore import Instants, instants_of
 from statemachines.model import BaseModel, Impossible, Restless
-from statemachines.rows import WAIT
+from statemachines.rows import WAIT, Observed
 
 CREATING = 4  # as often as others a situation has calls that create something
 WAITING_DRAWS = 4  # of arguments, to find some with which a call waits
@@ -48,6 +49,7 @@ LOOKS_DRAWN = 4  # to find one that tells it
 # How often one of two callers makes another call that changes something, beside the other one; and where that only looks: what it reads may be
 # half of each.
 GOES_ON, GOES_ON_BESIDE_A_LOOK = 0.12, 0.4
+GOES_ON_WITH_ITS_OWN = 0.8  # of those whose call creates something go on with that
 TELLING_DRAWS = 6  # of calls that follow, of which one is made
 FULL = 0.15  # of the situations begin with as many records as there may be, or about as many
 # Of the calls that lead to a meeting come after a while, of so many milliseconds: what is counted from now is not what is counted from then.
@@ -214,6 +216,8 @@ def _meet(
 
 def _beside(driver: Driver, meetings: Meetings, calls: Calls, chooser: random.Random) -> tuple[int, Asked] | None:
     """Return which of two callers makes another call as soon as its own is over, beside the other one, and which; None where none does."""
+    if chooser.random() < GOES_ON_WITH_ITS_OWN and (own := meetings.going_on(driver, calls)) is not None:
+        return own
     share = GOES_ON_BESIDE_A_LOOK if any(driver.only_shows(name) for name, _ in calls) else GOES_ON
     chosen = meetings.further(driver, calls) if chooser.random() < share else _look_beside(driver, calls, chooser)
     if chosen is None:
@@ -284,9 +288,13 @@ def _at_once(
 
 
 def _in_turn(driver: Driver, calls: Sequence[Asked]) -> None:
-    """Make the calls of one caller, one after the other."""
-    for operation, arguments in calls:
-        driver.case.call(operation, arguments)
+    """Make the calls of one caller, one after the other, as long as they have given what the next one is about."""
+    before: Observed | None = None
+    for operation, wanted in calls:
+        arguments = filled_in(wanted, before)
+        if arguments is None:
+            break
+        before = driver.case.call(operation, arguments)
 
 
 def _aftermath(

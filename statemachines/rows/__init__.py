@@ -22,6 +22,7 @@ from statemachines.rows.trace import (
     Plain,
     Step,
     Trace,
+    callers_of,
     filled,
     otherwise,
     part_of,

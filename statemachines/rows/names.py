@@ -28,7 +28,7 @@ _CUT = re.compile(r": | #|:$")  # where YAML would end a plain text
 class Names:
     """What the values and the replies of one trace are called in a row.
 
-    reach  how the reply of a call is reached, by the number of the call
+    reach  how the reply of a call is reached, by the number of the call; `maybe` are those of which the row cannot know that it is not null
     shared  the new texts that a row speaks of more than once, each with its name and its type
     plain  texts that are written as they are: those that stand for values of several types, such as an id that
            was asked for in words, and those that tell something by themselves, such as that they are blank
@@ -51,6 +51,7 @@ class Names:
         self.compiled = compiled
         self.types = CallTypes(compiled.kernel)
         self.reach: dict[int, str] = {}
+        self.maybe: set[int] = set()
         self.shared: dict[str, tuple[str, str]] = {}
         self._operations = {call.number: call.operation for call in calls}
         self._kinds = {operation.name: self.types.takes(operation.name) for operation in compiled.kernel.operations}
@@ -160,6 +161,8 @@ class Names:
         """Write a part of a reply; where that may be null and is to stand for what is not, it is guarded."""
         text = value.of(reply)
         found = self.types.gives(self._operations[value.step]) if value.step in self._operations else None
+        if value.step in self.maybe:
+            text = f"if {reply} == null then '' else {text}"
         if found is None or kind is None or isinstance(kind, Optional) or not value.field:
             return text
         for way in reversed(_nullable(found, value.field.split("."))):

@@ -12,10 +12,10 @@ from typing import Any
 
 from statemachines.compile import Compiled
 from statemachines.lifecycle import Row, RowStep
+from statemachines.rows.group_writer import together, writable
 from statemachines.rows.names import Names, item
 from statemachines.rows.programs import Program
-from statemachines.rows.trace import AtOnce, Call, Given, Step, calls_of
-from statemachines.types import Type, join
+from statemachines.rows.trace import AtOnce, Call, Given, Step, callers_of, calls_of, refers_to
 
 OWN = "on its own."
 LONGEST_SENTENCE = 2000  # characters of what a row is about
@@ -106,8 +106,9 @@ def written(steps: Sequence[Step], names: Names, told: set[int]) -> list[str]:
     `told` are the calls whose replies the words about the fault need.
     """
     used = (told - {call.number for call in calls_of(steps[-1])}) | {
-        number for step in steps for call in calls_of(step) for number in call.refers()
+        number for step in steps for caller in callers_of(step) for number in refers_to(caller)
     }
+    steps = [each for step in steps for each in writable(step, used, names)]
     lines = [item(f"{name} = fresh({kind})") for name, kind in names.shared.values()]
     index = 0
     end = len(steps) - 1  # the last step has a name of its own
@@ -181,7 +182,7 @@ def _position(step: Step, names: Names) -> tuple[str, int] | None:
     for _, value in step.arguments if isinstance(step, Call) else ():
         if isinstance(value, Given) and (reach := names.reach.get(value.step, "")).endswith("]"):
             binding, _, position = reach[:-1].partition("[")
-            return binding, int(position)
+            return (binding, int(position)) if position.isdigit() else None
     return None
 
 
@@ -233,7 +234,7 @@ def _loop(body: Sequence[Step], first: tuple[str, int], rounds: int, step: int, 
 
 def _single(step: Step, last: bool, used: set[int], names: Names) -> str:
     if isinstance(step, AtOnce):
-        return item(_together(step, used, names))
+        return item(together(step, used, names))
     if names.unasked(step):
         about = [names.value(each, None) if isinstance(each, Given) else str(each) for _, each in step.arguments]
         return f"# the implementation takes {step.operation.removeprefix(OWN)}({', '.join(about)}) unasked"
@@ -242,35 +243,3 @@ def _single(step: Step, last: bool, used: set[int], names: Names) -> str:
         names.reach[step.number] = names.reply(step)
         return item(f"{names.reach[step.number]} = {text}")
     return item(f"last = {text}" if last else text)
-
-
-def _together(step: AtOnce, used: set[int], names: Names) -> str:
-    """Write calls at once; with a name if a later step uses one of their replies."""
-    callers = [each for caller in step.callers for each in _callers(caller, names)]
-    texts = [_body(caller, names) for caller in callers]
-    binding = ""
-    if any(call.number in used for call in step.calls()):
-        binding = names.free("made")
-        for position, calls in enumerate(callers):
-            for index, call in enumerate(calls):
-                names.reach[call.number] = f"{binding}[{position}]{f'[{index}]' if len(calls) > 1 else ''}"
-    alike = all(text == texts[0] for text in texts)
-    written = f"together({len(texts)}, {texts[0]})" if alike else f"together({', '.join(texts)})"
-    return f"{binding} = {written}" if binding else written
-
-
-def _callers(caller: Sequence[Call], names: Names) -> list[Sequence[Call]]:
-    """Return a caller as a row can have it: a list holds replies of one type, so others become callers of their own."""
-    kinds = [names.types.gives(call.operation) for call in caller]
-    joined: Type | None = kinds[0]
-    for kind in kinds[1:]:
-        joined = None if joined is None else join(joined, kind)
-    return [caller] if joined is not None else [[call] for call in caller]
-
-
-def _body(caller: Sequence[Call], names: Names) -> str:
-    """Write what one caller does, one call after the other."""
-    texts = [names.call(call) for call in caller]
-    if len(texts) == 1:
-        return texts[0]
-    return f"repeat({len(texts)}, {texts[0]})" if len(set(texts)) == 1 else f"[{', '.join(texts)}]"

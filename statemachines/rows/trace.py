@@ -132,6 +132,16 @@ def calls_of(step: Step) -> tuple[Call, ...]:
     return step.calls() if isinstance(step, AtOnce) else (step,)
 
 
+def callers_of(step: Step) -> tuple[tuple[Call, ...], ...]:
+    """Return the calls of a step, those of each caller together."""
+    return step.callers if isinstance(step, AtOnce) else ((step,),)
+
+
+def refers_to(caller: Sequence[Call]) -> set[int]:
+    """Return the numbers of the calls whose replies one caller uses, but for its own."""
+    return {number for call in caller for number in call.refers()} - {call.number for call in caller}
+
+
 class CallTypes:
     """The types of the operations of a life cycle, looked up by name; what no spec declares, such as `wait`, has none."""
 
@@ -179,21 +189,28 @@ def symbolic(source: Kernel, made: Iterable[Observed | Sequence[Sequence[Observe
     origins: dict[str, Given] = {}
     numbers = itertools.count(1)
 
-    def call(record: Observed) -> Call:
-        kinds = types.takes(record.operation)
-        arguments = tuple((name, _symbol(value, kinds.get(name), origins)) for name, value in record.arguments.items())
-        return Call(next(numbers), record.operation, arguments)
+    def calls(caller: Sequence[Observed], known: dict[str, Given]) -> tuple[Call, ...]:
+        """Tell the calls of one caller; what these give is known to those that follow."""
+        told = []
+        for record in caller:
+            kinds, values = types.takes(record.operation), record.arguments
+            arguments = tuple((name, _symbol(value, kinds.get(name), known)) for name, value in values.items())
+            told.append(Call(next(numbers), record.operation, arguments))
+            used = {part for value in values.values() for part in parts(value) if isinstance(part, str)}
+            given = {value: Given(told[-1].number, field) for field, value in types.ids(record).items()}
+            old = {*used, *known} if record.operation in looks else used
+            known |= {value: reply for value, reply in given.items() if value not in old}
+        return tuple(told)
 
     steps: list[Step] = []
     for step in made:
-        callers = ((step,),) if isinstance(step, Observed) else step
-        calls = tuple(tuple(call(each) for each in caller) for caller in callers)
-        for record, each in zip(itertools.chain(*callers), itertools.chain(*calls), strict=True):
-            used = {part for value in record.arguments.values() for part in parts(value) if isinstance(part, str)}
-            given = {value: Given(each.number, field) for field, value in types.ids(record).items()}
-            known = {*used, *origins} if record.operation in looks else used
-            origins |= {value: reply for value, reply in given.items() if value not in known}
-        steps.append(calls[0][0] if isinstance(step, Observed) else AtOnce(calls))
+        if isinstance(step, Observed):
+            steps += calls([step], origins)
+            continue
+        own = [{**origins} for _ in step]
+        steps.append(AtOnce(tuple(map(calls, step, own))))
+        for each in own:
+            origins |= {value: reply for value, reply in each.items() if origins.get(value) != reply}
     return Trace(tuple(steps))
 
 

@@ -171,9 +171,11 @@ class RowWords:
         return Together(Several(_common(bodies), kinds=tuple(body.type for body in bodies)), node.at, bodies)
 
     def _makes_calls(self, node: Node) -> bool:
-        """Return whether a part is a call, or the calls of one caller: `[finish(…), messages(…)]`."""
+        """Return whether a part is a call, or the calls of one caller: `[finish(…), messages(…)]`, `[start(…)].map(job, finish(…))`."""
         if isinstance(node, ListOf):
             return bool(node.items) and all(map(self._makes_calls, node.items))
+        if isinstance(node, FunctionCall) and node.name == "map" and isinstance(node.receiver, ListOf):
+            return self._makes_calls(node.receiver)
         return isinstance(node, FunctionCall) and node.receiver is None and node.name in self.callables()
 
 

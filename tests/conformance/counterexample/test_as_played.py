@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -53,6 +54,12 @@ def test_a_call_that_never_came_back_is_in_no_order() -> None:
     crashed = Observed("list_jobs", {"thread": "t1"}, began=5)
     wrong = Observed("list_jobs", {"thread": "t1"}, [], began=6, ended=8)
     assert told(History(((crashed,), (wrong,), (started("a", "job-1", 3, 4),)))) == (2,)
+
+
+def test_a_call_that_took_time_says_how_long() -> None:
+    wait = Observed("wait_for_completion", {"timeout": 1000}, reply=True, elapsed=25, began=1, ended=2)
+    made = [replace(wait, reply=given, elapsed=ms) for given, ms in ((True, 25), (None, 25), (True, 0))]
+    assert [each.gave for each in as_played(made, None)] == ["true after 25 ms", "nothing after 25 ms", "true"]
 
 
 class OneListIsStaleAndAnotherCrashes(ThreadJobs):

@@ -77,6 +77,10 @@ def inspect(number: int, of: int) -> Call:
     return Call(number, "inspect_job", (("thread", "t1"), ("job", Given(of, "job_id"))))
 
 
+def wait(number: int) -> Call:
+    return Call(number, "wait", (("ms", 25),))
+
+
 def look(number: int, *statuses: str) -> Call:
     return Call(number, "list_jobs", (("thread", "t1"), ("statuses", statuses)))
 
@@ -203,6 +207,38 @@ CASES: dict[str, tuple[Trace, list[str]]] = {
             "- start(t1, fresh, bash)",
             "- together(list_jobs(t1, []), messages(t1), list_jobs(t1, []))",
             "- last = list_jobs(t1, [])",
+        ],
+    ),
+    "together, a call about what an earlier one of its caller gave": (
+        Trace((AtOnce(((start(1), end(2, 1)), (look(3),))), look(4))),
+        [
+            "- together([start(t1, fresh, bash)].map(job, finish(job.job_id, completed, 'x')), list_jobs(t1, []))",
+            "- last = list_jobs(t1, [])",
+        ],
+    ),
+    "together, two such calls that wait before": (
+        Trace((AtOnce(((wait(1), start(2), end(3, 2), inspect(4, 2)), (look(5),))), look(6))),
+        [
+            (
+                "- together([wait(25)].map(reply, [start(t1, fresh, bash)].map(job, [finish(job.job_id, completed, 'x'), "
+                "inspect_job(t1, job.job_id)])), list_jobs(t1, []))"
+            ),
+            "- last = list_jobs(t1, [])",
+        ],
+    ),
+    "together, a call about what its caller gave, and a later one about that": (
+        Trace((AtOnce(((start(1), end(2, 1)), (look(3),))), inspect(4, 1))),
+        [
+            "- made = together([start(t1, fresh, bash)].map(job, [job, finish(job.job_id, completed, 'x')]), list_jobs(t1, []))",
+            "- last = inspect_job(t1, if made[0][0][0] == null then '' else made[0][0][0].job_id)",
+        ],
+    ),
+    "together, what one caller gave and no list holds with the rest": (
+        Trace((AtOnce(((start(1), look(2), end(3, 1)), (look(4),))), inspect(5, 1))),
+        [
+            "- job = start(t1, fresh, bash)",
+            "- together([list_jobs(t1, []), finish(job.job_id, completed, 'x')], list_jobs(t1, []))",
+            "- last = inspect_job(t1, job.job_id)",
         ],
     ),
     "an id that the caller chose and uses again": (

@@ -83,6 +83,18 @@ def test_calls_made_at_once_stay_together(reference: Adapter) -> None:
     assert len(made) == len(case.calls) == 4
 
 
+def test_what_one_caller_gives_is_known_to_its_own_calls_at_once_and_to_all_that_follow() -> None:
+    first = Observed("start", {"thread": "t1", "tool_call": "a", "tool": "bash"}, {"job_id": "1"})
+    use = Observed("inspect_job", {"thread": "t1", "job": "1"})
+    made = symbolic(thread_job(), [History(((first, use), (use,))), use])
+    assert [dict(call.arguments).get("job") for call in made.calls()] == [
+        None,
+        Given(1, "job_id"),
+        "1",  # another caller may have asked for it before
+        Given(1, "job_id"),
+    ]
+
+
 def test_who_only_looks_gives_no_id_that_was_given_before() -> None:
     made = Observed("register_main", {"prompt": "x", "messages": []}, {"task_id": "s1"})
     looked = Observed("foregrounded_id", {}, "s1")
