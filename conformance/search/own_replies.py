@@ -18,16 +18,16 @@ from statemachines.compile import Compiled
 from statemachines.model import BaseModel, Impossible, Restless
 from statemachines.rows import Given, Observed, RowFailure, filled, part_of
 
-OWN = 0  # the number of the call before it of the same caller
-TRIED = (
+BEFORE_IT = 0  # the number of the call before it of the same caller
+FOLLOWING_TRIED = (
     6  # calls that may follow, of which one is made: one that makes a difference to the other caller, if there is one
 )
-DRAWN = 8  # times until a call is found that does something, or the last one is taken
+FOLLOWING_DRAWS = 8  # times until a call is found that does something, or the last one is taken
 
 
 def filled_in(arguments: Mapping[str, Any], before: Observed | None) -> dict[str, Any] | None:
     """Return arguments with what the call before has given; None where it has given no such thing."""
-    replies = {} if before is None else {OWN: before}
+    replies = {} if before is None else {BEFORE_IT: before}
     try:
         return {
             name: filled(value, replies) if isinstance(value, Given) else value for name, value in arguments.items()
@@ -62,14 +62,14 @@ class OwnReplies:
         caller, way, entity = self._chooser.choice(giving)
         one, other = calls[caller], calls[1 - caller]
         first: Asked | None = None
-        for operation, parameter in self._chooser.choices(self._about[entity], k=TRIED):
+        for operation, parameter in self._chooser.choices(self._about[entity], k=FOLLOWING_TRIED):
             if self._facts.blocks(operation.name) or driver.faults.broken.shuns(operation.name):
                 continue
             with contextlib.suppress(Impossible, Restless):  # the model may be one that lacks a sentence
                 drawn = self._drawn(driver, one, operation, parameter, way)
                 if drawn is None or self._may_go_astray(driver, one, other, (operation.name, drawn), way, parameter):
                     continue
-                found = (operation.name, {**drawn, parameter: Given(OWN, way)})
+                found = (operation.name, {**drawn, parameter: Given(BEFORE_IT, way)})
                 if _matters(driver.case.judge.model, one, (operation.name, drawn), other):
                     return caller, found
                 first = first or found
@@ -88,7 +88,7 @@ class OwnReplies:
         if given is None:
             return None
         draws, found = driver.draws_for(model, operation.name, self._chooser), None
-        for _ in range(DRAWN):
+        for _ in range(FOLLOWING_DRAWS):
             drawn = next(draws)
             found = found if drawn is None else {**drawn, parameter: given}
             if found is not None and model.decide(operation.name, found).accept:

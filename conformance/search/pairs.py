@@ -19,8 +19,8 @@ from conformance.budget import Budget
 from conformance.judge import CallFailed, case_seed, endless
 from conformance.search.clashes import Asked, Calls, a_look_tells, comes_to, only_a_look_tells
 from conformance.search.faults import Diverged, Faults
-from conformance.search.long_waits import LONG_WAIT
 from conformance.search.meetings import Meetings, Pair
+from conformance.search.odd_values import LONG_WAIT
 from conformance.search.own_replies import filled_in
 from conformance.search.prefill import one_place_left, prefills
 from conformance.search.stateful import Driver

@@ -21,8 +21,7 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, rule, run_sta
 from conformance.budget import USUAL, Budget
 from conformance.judge import CASES_OF_A_SEED, BrokenCalls, CallFailed, Case, Finding, case_seed, kernel_facts
 from conformance.search.faults import Diverged, Faults
-from conformance.search.long_waits import LONG_WAIT, waits_long
-from conformance.search.odd_values import beside_usual
+from conformance.search.odd_values import LONG_WAIT, beside_usual, waits_long
 from conformance.search.prefill import prefills
 from conformance.search.strategies import settings_of
 from conformance.system import MOVED, Adapter

@@ -13,7 +13,7 @@ from conformance.judge import BrokenCalls
 from conformance.judge.history import History
 from conformance.references.background_tasks import BackgroundTasks, TaskTable
 from conformance.search import Faults, pairs
-from conformance.search.long_waits import LONG_WAIT, waits_long
+from conformance.search.odd_values import LONG_WAIT, waits_long
 from conformance.search.stateful import Driver
 from statemachines.compile import load
 from tests.checking import compile_text

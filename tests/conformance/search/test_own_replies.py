@@ -15,7 +15,7 @@ from conformance.judge import BrokenCalls
 from conformance.references.background_tasks import BackgroundTasks, TaskTable
 from conformance.references.thread_job import ThreadJobs
 from conformance.search import Driver, Faults, clashes, pairs
-from conformance.search.own_replies import OWN, OwnReplies, filled_in
+from conformance.search.own_replies import BEFORE_IT, OwnReplies, filled_in
 from statemachines.compile import load
 from statemachines.rows import Given, Observed
 from tests.conformance.systems import adapted, thread_job
@@ -81,7 +81,9 @@ def going_on(*calls: clashes.Asked, tries: int = 60) -> Counter[tuple[int, str, 
             going = own.going_on(driver, (one, other))
             if going is not None:
                 caller, (operation, given) = going
-                found.update((caller, operation, name) for name, each in given.items() if each == Given(OWN, "job_id"))
+                found.update(
+                    (caller, operation, name) for name, each in given.items() if each == Given(BEFORE_IT, "job_id")
+                )
     return found
 
 
@@ -100,7 +102,7 @@ def test_nobody_goes_on_where_nothing_new_was_given() -> None:
 
 def test_a_call_is_made_with_what_the_one_before_it_has_given() -> None:
     started = Observed("start", {}, {"job_id": "7"})
-    wanted = {"job": Given(OWN, "job_id"), "outcome": "failed"}
+    wanted = {"job": Given(BEFORE_IT, "job_id"), "outcome": "failed"}
     assert filled_in(wanted, started) == {"job": "7", "outcome": "failed"}
     assert filled_in(wanted, Observed("start", {}, refused="full")) is None
     assert filled_in(wanted, None) is None

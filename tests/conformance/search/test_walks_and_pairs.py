@@ -27,8 +27,7 @@ from conformance.references.task_progress import TaskProgress
 from conformance.references.thread_job import TERMINAL, Reply, ThreadJob, ThreadJobs
 from conformance.search import ahead, clashes, meetings, pairs, stateful, walks
 from conformance.search.faults import Diverged, Faults
-from conformance.search.long_waits import LONG_WAIT
-from conformance.search.odd_values import ODD_IDS
+from conformance.search.odd_values import LONG_WAIT, ODD_IDS
 from conformance.search.situations import Situations
 from conformance.search.stateful import Driver
 from statemachines.compile import Compiled, load
