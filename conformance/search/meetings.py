@@ -33,7 +33,7 @@ MAY_BE_LOST = 12.0
 # And so much those of which one changes nothing here, but does elsewhere: it may write back what it has read, or take back what it has done.
 TO_NO_EFFECT = 4.0
 # The same where the other one creates something with which its caller may go on: that may have the first one do something.
-MAY_BE_SEEN = 16.0
+MAY_BE_SEEN = 8.0
 TAKING = 32.0  # as much as others where one asks for the id that the other may be given
 GIVEN = 0.5  # of the calls are given all that was drawn
 DROPPED = 0.7  # of what may be left out is, in the others

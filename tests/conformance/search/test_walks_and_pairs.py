@@ -862,7 +862,8 @@ def pairs_with(monkeypatch: pytest.MonkeyPatch, value: float, *names: str) -> li
 
 def test_one_of_two_callers_looks_beside_the_other_one(monkeypatch: pytest.MonkeyPatch) -> None:
     def callers(share: float) -> set[int]:
-        cases = pairs_with(monkeypatch, share, "LOOKED_BESIDE", "LOOKED_TO_TELL", "GOES_ON", "GOES_ON_BESIDE_A_LOOK")
+        going_on = ("GOES_ON", "GOES_ON_BESIDE_A_LOOK", "GOES_ON_WITH_ITS_OWN")
+        cases = pairs_with(monkeypatch, share, "LOOKED_BESIDE", "LOOKED_TO_TELL", *going_on)
         return {len(calls) for group in groups(cases) for calls in group.callers}
 
     assert callers(1.0) == {1, 2}
