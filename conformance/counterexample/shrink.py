@@ -17,7 +17,7 @@ from conformance.budget import never
 from conformance.counterexample.play import Played
 from conformance.counterexample.simpler import Simpler
 from statemachines.compile import Compiled
-from statemachines.rows import AtOnce, Call, Step, Trace, shape, with_argument, without
+from statemachines.rows import AtOnce, Call, Step, Trace, callers_of, shape, with_argument, without
 
 Steps = TypeVar("Steps", bound=Sized)
 Shown = TypeVar("Shown")
@@ -223,7 +223,7 @@ def in_turn(trace: Trace) -> Iterator[Trace]:
     for first in range(min(most, SMALL_GROUP)):
         steps: list[Step] = []
         for step in trace.steps:
-            callers = step.callers if isinstance(step, AtOnce) else ((step,),)
+            callers = callers_of(step)
             turn = first % len(callers)
             steps += AtOnce((*callers[turn:], *callers[:turn])).calls()
         yield Trace(tuple(steps))

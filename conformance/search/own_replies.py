@@ -97,13 +97,16 @@ class OwnReplies:
 
     @staticmethod
     def _may_go_astray(driver: Driver, one: Asked, other: Asked, then: Asked, way: str, parameter: str) -> bool:
-        """Return whether calls come in some order to where the spec leaves open what happens: `then` is about what `one` has given."""
+        """Return whether calls come in some order to where the spec leaves open what happens: `then` is about what `one` has given.
+
+        Or to where nothing is given, and so nothing follows: a row that makes these calls would not hold then.
+        """
         if driver.astray([one, then, other]) or driver.astray([one, other, then]):
             return True
         model = driver.case.judge.model.fork()
         comes_to(model, other)
         later = _id_given(model, one, way)  # another one, if the other call creates something as well
-        return driver.astray([other, one, *([(then[0], {**then[1], parameter: later})] if later is not None else [])])
+        return later is None or driver.astray([other, one, (then[0], {**then[1], parameter: later})])
 
 
 def _matters(model: BaseModel, one: Asked, then: Asked, other: Asked) -> bool:

@@ -105,10 +105,9 @@ def written(steps: Sequence[Step], names: Names, told: set[int]) -> list[str]:
 
     `told` are the calls whose replies the words about the fault need.
     """
-    used = (told - {call.number for call in calls_of(steps[-1])}) | {
-        number for step in steps for caller in callers_of(step) for number in refers_to(caller)
-    }
+    used = (told - {call.number for call in calls_of(steps[-1])}) | _used(steps)
     steps = [each for step in steps for each in writable(step, used, names)]
+    used |= _used(steps)
     lines = [item(f"{name} = fresh({kind})") for name, kind in names.shared.values()]
     index = 0
     end = len(steps) - 1  # the last step has a name of its own
@@ -125,6 +124,11 @@ def written(steps: Sequence[Step], names: Names, told: set[int]) -> list[str]:
             lines.append(_single(steps[index], index == end, used, names))
             index += 1
     return lines
+
+
+def _used(steps: Sequence[Step]) -> set[int]:
+    """Return the numbers of the calls whose replies others use than the later ones of the same caller."""
+    return {number for step in steps for caller in callers_of(step) for number in refers_to(caller)}
 
 
 # ── Calls alike ──

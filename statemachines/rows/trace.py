@@ -118,8 +118,7 @@ class Trace:
         """Return the trace with each call changed, or left out; one caller that is left alone is in order."""
         steps: list[Step] = []
         for step in self.steps:
-            callers = step.callers if isinstance(step, AtOnce) else ((step,),)
-            left = [calls for caller in callers if (calls := tuple(filter(None, map(change, caller))))]
+            left = [calls for caller in callers_of(step) if (calls := tuple(filter(None, map(change, caller))))]
             steps += left[0] if len(left) == 1 else [AtOnce(tuple(left))] if left else []
         return Trace(tuple(steps))
 
@@ -207,10 +206,10 @@ def symbolic(source: Kernel, made: Iterable[Observed | Sequence[Sequence[Observe
         if isinstance(step, Observed):
             steps += calls([step], origins)
             continue
-        own = [{**origins} for _ in step]
+        before, own = {**origins}, [{**origins} for _ in step]
         steps.append(AtOnce(tuple(map(calls, step, own))))
         for each in own:
-            origins |= {value: reply for value, reply in each.items() if origins.get(value) != reply}
+            origins |= {value: reply for value, reply in each.items() if before.get(value) != reply}
     return Trace(tuple(steps))
 
 

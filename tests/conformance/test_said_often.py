@@ -8,10 +8,12 @@ from typing import Any, ClassVar
 
 import pytest
 
-from conformance.judge import Case, endless
+from conformance.counterexample.play import play
+from conformance.judge import Case, History, endless
 from conformance.refused import Refused
 from conformance.skeleton import skeleton
 from statemachines.compile import Compiled
+from statemachines.rows import AtOnce, Call, Given, Trace
 from tests.checking import codes, compile_text
 from tests.conformance.systems import adapted, failing
 
@@ -137,6 +139,30 @@ class OneCaller(Mailbox):
     """Nobody calls while another does, so that nobody waits."""
 
     declares: ClassVar[dict[str, Any]] = {}
+
+
+READABLE = MAILBOX.replace("  words:\n", "  read:\n    takes: {mail: Mail}\n    gives: mail.word\n  words:\n", 1)
+
+
+class Readable(Mailbox):
+    """A mail can be read as long as nobody has taken it."""
+
+    def read(self, mail: str) -> str:
+        with self.changed:
+            place = int(mail.removeprefix("M")) - 1 - (self.count - len(self.mails))
+            if place < 0:
+                raise Refused("not_found")
+            return self.mails[place]
+
+
+def test_a_call_about_what_its_caller_gave_is_played_beside_one_that_waits() -> None:
+    compiled = compile_text(READABLE, "mailbox.yaml")
+    goes_on = (Call(2, "put", (("word", "x"),)), Call(3, "read", (("mail", Given(2, "mail_id")),)))
+    for callers in (((Call(1, "take", ()),), goes_on), (goes_on, (Call(1, "take", ()),))):
+        with adapted(Readable, compiled) as adapter:
+            played = play(compiled, adapter, Trace((AtOnce(callers),)))
+        assert played.finding is None
+        assert [len(each.calls) for each in played.made if isinstance(each, History)] == [3]
 
 
 class TooEarly(Mailbox):

@@ -81,6 +81,10 @@ def wait(number: int) -> Call:
     return Call(number, "wait", (("ms", 25),))
 
 
+def told(number: int) -> Call:
+    return Call(number, "messages", (("thread", "t1"),))
+
+
 def look(number: int, *statuses: str) -> Call:
     return Call(number, "list_jobs", (("thread", "t1"), ("statuses", statuses)))
 
@@ -239,6 +243,14 @@ CASES: dict[str, tuple[Trace, list[str]]] = {
             "- job = start(t1, fresh, bash)",
             "- together([list_jobs(t1, []), finish(job.job_id, completed, 'x')], list_jobs(t1, []))",
             "- last = inspect_job(t1, job.job_id)",
+        ],
+    ),
+    "together, what one caller gave, and others that no list holds before a call about it": (
+        Trace((AtOnce(((start(1), look(2), told(3), end(4, 1)), (look(5),))), look(6))),
+        [
+            "- job = start(t1, fresh, bash)",
+            "- together(list_jobs(t1, []), [messages(t1), finish(job.job_id, completed, 'x')], list_jobs(t1, []))",
+            "- last = list_jobs(t1, [])",
         ],
     ),
     "an id that the caller chose and uses again": (

@@ -95,6 +95,16 @@ def test_what_one_caller_gives_is_known_to_its_own_calls_at_once_and_to_all_that
     ]
 
 
+def test_an_id_that_calls_at_once_give_again_is_theirs_whichever_caller_gives_it() -> None:
+    """The other callers know the old record by it: that must not come back."""
+    first = Observed("start", {"thread": "t1", "tool_call": "a", "tool": "bash"}, {"job_id": "1"})
+    use = Observed("inspect_job", {"thread": "t1", "job": "1"})
+    for group in (((first,), (use,)), ((use,), (first,))):
+        made = symbolic(thread_job(), [first, History(group), use])
+        again = next(call.number for call in made.calls()[1:] if call.operation == "start")
+        assert dict(made.calls()[-1].arguments)["job"] == Given(again, "job_id")
+
+
 def test_who_only_looks_gives_no_id_that_was_given_before() -> None:
     made = Observed("register_main", {"prompt": "x", "messages": []}, {"task_id": "s1"})
     looked = Observed("foregrounded_id", {}, "s1")

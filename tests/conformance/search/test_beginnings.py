@@ -226,7 +226,6 @@ def test_who_lets_go_of_what_may_go_ends_nothing() -> None:
 def test_two_come_for_the_last_place(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(pairs, "LAST_PLACE", 1.0)
     monkeypatch.setattr(pairs, "LOOKS_DRAWN", 0)
-    monkeypatch.setattr(pairs, "GOES_ON_WITH_ITS_OWN", 0.0)
     monkeypatch.setattr(pairs, "THREE", 1.0)
     job, met = load("job"), list[list[str]]()
     with adapted(Jobs, job) as adapter:
