@@ -139,6 +139,7 @@ def shrink(
         lambda: cutter.drop(_calls, without),
         lambda: cutter.simplify(one_by_one),
         lambda: cutter.simplify(one_before),
+        lambda: cutter.simplify(one_after),
         lambda: cutter.simplify(simpler.everywhere),
         lambda: cutter.simplify(simpler.values),
         lambda: cutter.simplify(simpler.left_out),
@@ -215,6 +216,16 @@ def one_before(trace: Trace) -> Iterator[Trace]:
         for first in range(len(callers) if 2 < len(callers) <= SMALL_GROUP else 0):
             rest = AtOnce((*callers[:first], *callers[first + 1 :]))
             yield Trace((*trace.steps[:index], *AtOnce((callers[first],)).calls(), rest, *trace.steps[index + 1 :]))
+
+
+def one_after(trace: Trace) -> Iterator[Trace]:
+    """Walk the traces in which the last call of one caller comes when all of its group are over: what it sees is told without the others."""
+    for index, step in enumerate(trace.steps):
+        callers = step.callers if isinstance(step, AtOnce) and len(step.callers) <= SMALL_GROUP else ()
+        for number, caller in enumerate(callers):
+            if len(caller) > 1:
+                group = AtOnce((*callers[:number], caller[:-1], *callers[number + 1 :]))
+                yield Trace((*trace.steps[:index], group, caller[-1], *trace.steps[index + 1 :]))
 
 
 def in_turn(trace: Trace) -> Iterator[Trace]:

@@ -34,6 +34,8 @@ MAY_BE_LOST = 12.0
 TO_NO_EFFECT = 4.0
 # The same where the other one creates something with which its caller may go on: that may have the first one do something.
 MAY_BE_SEEN = 8.0
+# Of those whose call creates something go on with that: where the order of the two calls makes no difference, and where it does.
+GOES_ON_WITH_ITS_OWN, GOES_ON_THOUGH_IT_MATTERS = 0.8, 0.2
 TAKING = 32.0  # as much as others where one asks for the id that the other may be given
 GIVEN = 0.5  # of the calls are given all that was drawn
 DROPPED = 0.7  # of what may be left out is, in the others
@@ -147,8 +149,14 @@ class Meetings:
         return None if asked is None or self._tested(*calls, asked) > 1 else (caller, asked)
 
     def going_on(self, driver: Driver, calls: Calls) -> tuple[int, Asked] | None:
-        """Return which of two callers goes on with what its own call gives, and how; None where none can."""
-        return self._own.going_on(driver, calls)
+        """Return which of two callers goes on with what its own call gives, and how; None where none does, or can.
+
+        What goes on may undo what was begun before the other caller has met it: mostly it does so where nothing would come of it else.
+        """
+        here = Here.of(driver.case.judge.model)
+        matters = clash(here, calls, [changes_of(here, each) for each in calls])
+        goes_on = self._chooser.random() < (GOES_ON_THOUGH_IT_MATTERS if matters else GOES_ON_WITH_ITS_OWN)
+        return self._own.going_on(driver, calls) if goes_on else None
 
     def _tested(self, *calls: Asked) -> int:
         """Return how many calls are of whoever tests."""

@@ -49,7 +49,6 @@ LOOKS_DRAWN = 4  # to find one that tells it
 # How often one of two callers makes another call that changes something, beside the other one; and where that only looks: what it reads may be
 # half of each.
 GOES_ON, GOES_ON_BESIDE_A_LOOK = 0.12, 0.4
-GOES_ON_WITH_ITS_OWN = 0.8  # of those whose call creates something go on with that
 TELLING_DRAWS = 6  # of calls that follow, of which one is made
 FULL = 0.15  # of the situations begin with as many records as there may be, or about as many
 # Of the calls that lead to a meeting come after a while, of so many milliseconds: what is counted from now is not what is counted from then.
@@ -216,7 +215,7 @@ def _meet(
 
 def _beside(driver: Driver, meetings: Meetings, calls: Calls, chooser: random.Random) -> tuple[int, Asked] | None:
     """Return which of two callers makes another call as soon as its own is over, beside the other one, and which; None where none does."""
-    if chooser.random() < GOES_ON_WITH_ITS_OWN and (own := meetings.going_on(driver, calls)) is not None:
+    if (own := meetings.going_on(driver, calls)) is not None:
         return own
     share = GOES_ON_BESIDE_A_LOOK if any(driver.only_shows(name) for name, _ in calls) else GOES_ON
     chosen = meetings.further(driver, calls) if chooser.random() < share else _look_beside(driver, calls, chooser)

@@ -13,7 +13,7 @@ from typing import Final, NamedTuple
 
 from conformance.judge import ANSWERED_WRONGLY, NO_REPLY, PRESENCE
 from conformance.suite.row_facts import calls_at_once, covers
-from conformance.verdict import Counterexample
+from conformance.verdict import Counterexample, Diagnosis
 from statemachines.lifecycle import Row
 
 _OF_IDS: Final = re.compile(r"entities\.\w+\.id")
@@ -30,6 +30,7 @@ class SeenFault(NamedTuple):
     changing  the calls that change something in what shows it; none where nobody has looked for the shortest
     at_once   whether it takes calls at once
     expected  what was expected, and what was `seen`
+    mistake   the one mistake that explains all that was seen, if one does
     """
 
     clause: str
@@ -38,11 +39,18 @@ class SeenFault(NamedTuple):
     at_once: bool = False
     expected: str = ""
     seen: str = ""
+    mistake: Diagnosis | None = None
 
 
 def fault_of(shown: Counterexample) -> SeenFault:
     """Return the fault that a counterexample shows."""
-    return SeenFault(shown.clause, shown.matter, shown.changing, shown.rounds > 1, shown.expected, shown.seen)
+    at_once = shown.rounds > 1
+    return SeenFault(shown.clause, shown.matter, shown.changing, at_once, shown.expected, shown.seen, _mistake(shown))
+
+
+def _mistake(shown: Counterexample) -> Diagnosis | None:
+    """Return the one mistake that explains all that a counterexample shows, if one does."""
+    return shown.diagnosis if shown.diagnosis is not None and shown.diagnosis.explains else None
 
 
 def only_derived(failed: Shown, fault: SeenFault, held: Collection[Sequence[str]] = ()) -> bool:
@@ -90,7 +98,7 @@ def is_one_fault(one: Counterexample, other: Counterexample, creating: Mapping[s
     if one.cause and other.cause:
         return one.cause == other.cause
     # Elsewhere the same words may be said of another fault, which one that is told must not hide.
-    explained = one.diagnosis is not None and one.diagnosis.explains and one.diagnosis == other.diagnosis
+    explained = _mistake(one) is not None and one.diagnosis == other.diagnosis
     if explained and (one.clause, one.matter) == (other.clause, other.matter):
         return True
     if one.cause or other.cause:
@@ -107,9 +115,14 @@ def is_one_fault(one: Counterexample, other: Counterexample, creating: Mapping[s
     return alike and (_same_calls(one, other) or in_order(*(_as_created(each, creating) for each in (few, many))))
 
 
+def operation_of(call: str) -> str:
+    """Return the operation of one of the calls that change something, as a counterexample names them."""
+    return call.partition(" ")[0]
+
+
 def _as_created(calls: Sequence[str], creating: Mapping[str, str]) -> list[str]:
     """Return calls with what they create in place of those that create something."""
-    return [creating.get(each.partition(" ")[0], each) for each in calls]
+    return [creating.get(operation_of(each), each) for each in calls]
 
 
 def _is_narrow(clause: str) -> bool:
@@ -130,7 +143,7 @@ def _out_of_list(said: str) -> str:
 def _same_calls(one: Counterexample, other: Counterexample) -> bool:
     """Return whether two counterexamples make the same calls that change something, in whatever order."""
     said = [sorted(each.changing) for each in (one, other)]
-    made = [sorted(call.partition(" ")[0] for call in each.changing) for each in (one, other)]
+    made = [sorted(map(operation_of, each.changing)) for each in (one, other)]
     return said[0] == said[1] or (one.clause == other.clause and made[0] == made[1])
 
 
@@ -156,8 +169,11 @@ def in_order(few: Sequence[str], many: Sequence[str]) -> bool:
 def _tells(row: Row, shown: Counterexample, fault: SeenFault) -> bool:
     """Return whether a row failed in the same matter by a clause; where nobody knows what made it fail, by any that it covers.
 
+    What one mistake explains, a row tells in which the same mistake explains all: it is seen elsewhere, and no more wrong there.
     Which record leaves is one matter, whichever call tells that one is there or not, after as many calls as it takes until one leaves.
     """
+    if fault.mistake is not None and fault.mistake == _mistake(shown):
+        return True
     same = shown.clause == fault.clause or (not shown.cause and covers(row, fault.clause))
     many = (
         len(fault.changing) >= len(shown.changing) - 1

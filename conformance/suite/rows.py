@@ -20,7 +20,7 @@ from conformance.report import named
 from conformance.suite.exercised import Stray, Tally
 from conformance.suite.failed_row import FailedRow, broke
 from conformance.suite.fitting import fits
-from conformance.suite.levels import SeenFault, only_derived
+from conformance.suite.levels import SeenFault, only_derived, operation_of
 from conformance.suite.row_facts import (
     covers,
     inapplicable,
@@ -152,15 +152,17 @@ class RowRunner:
     def ask_derived(self, seen: Sequence[Finding] = ()) -> None:
         """Run the derived rows that were not asked for: what only they ask is recommended, whichever rows a run is made of.
 
-        If one fails, run the other rows that may tell what was `seen` as well. Nothing else is told of them, and none is run any
-        more once the time is used up.
+        If one fails, run the other rows that may tell what was `seen` as well, or make the calls by which it failed: what they tell is
+        not only recommended. Nothing else is told of them, and none is run any more once the time is used up.
         """
         quick = self.budget.quick()
         apart = RowRunner(self.compiled, self.rows, self.adapter, number=self.number, budget=quick, late=self.late)
         apart.broken_calls = self.broken_calls
         observes = kernel_facts.of(self.compiled).observes
         for row in sorted(self.compiled.lifecycle.rows.values(), key=lambda each: not each.derived):
-            asked = row.derived or (apart.shown and any(may_tell(row, each, observes) for each in seen))
+            stories = [{*map(operation_of, shown.changing)} for each, shown in apart.shown if each.derived]
+            alike = any(story.issubset(operations(row, self.compiled)) for story in stories if seen)
+            asked = row.derived or alike or (stories and any(may_tell(row, each, observes) for each in seen))
             if asked and row.id.text not in self.asked and not self.late():
                 self.asked.add(row.id.text)
                 apart.run(row)

@@ -319,6 +319,22 @@ def test_calls_that_need_not_be_at_once_are_made_one_after_the_other() -> None:
     assert best.shown.trace == Trace((start(1), start(3)))
 
 
+def test_what_a_caller_sees_of_calls_at_once_is_asked_when_they_are_over_if_it_is_seen_then_too() -> None:
+    group = AtOnce(((end(3, 1), Call(5, "list_jobs", (("thread", "t1"),))), (end(4, 2),)))
+    trace, needed = Trace((start(1), start(2), group)), {1, 2, 3, 4, 5}
+
+    def shows(found: Trace) -> Finding | None:
+        at_once = any(
+            isinstance(step, AtOnce) and {3, 4} <= {each.number for each in step.calls()} for step in found.steps
+        )
+        return FAULT if at_once and needed <= numbers(found) else None
+
+    assert shrunk(trace, shows).shown.trace.steps[2:] == (
+        AtOnce(((end(3, 1),), (end(4, 2),))),
+        Call(5, "list_jobs", (("thread", "t1"),)),
+    )
+
+
 def test_calls_that_were_at_once_are_made_in_the_order_that_shows_the_fault() -> None:
     trace = Trace((AtOnce(((start(1), start(2)), (start(3),))),))
 

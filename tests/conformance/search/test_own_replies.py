@@ -14,7 +14,7 @@ from conformance.counterexample import shrunk
 from conformance.judge import BrokenCalls
 from conformance.references.background_tasks import BackgroundTasks, TaskTable
 from conformance.references.thread_job import ThreadJobs
-from conformance.search import Driver, Faults, clashes, pairs
+from conformance.search import Driver, Faults, clashes, meetings, pairs
 from conformance.search.own_replies import BEFORE_IT, OwnReplies, filled_in
 from statemachines.compile import load
 from statemachines.rows import Given, Observed
@@ -49,7 +49,8 @@ def test_who_waits_only_for_what_ran_when_it_began_is_found() -> None:
 
 
 def test_it_is_not_found_where_nobody_goes_on_with_what_was_given(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(pairs, "GOES_ON_WITH_ITS_OWN", 0.0)
+    for name in ("GOES_ON_WITH_ITS_OWN", "GOES_ON_THOUGH_IT_MATTERS"):
+        monkeypatch.setattr(meetings, name, 0.0)
     assert not any(searched(WaitsForWhatRuns, number).first for number in range(3))
 
 

@@ -276,6 +276,13 @@ def test_derived_rows_that_were_not_asked_for_are_asked_once_and_nothing_is_told
     assert only_derived(runner.shown, SeenFault("operations.progress.gives", "", (*shown.changing, "finish")))
     assert not only_derived(runner.shown, SeenFault("operations.progress.gives", "", ("start", *shown.changing)))
     assert not only_derived(runner.shown, SeenFault("operations.progress.gives", "", ("start", "finish")))
+    mistake = shown.diagnosis
+    assert mistake is not None
+    assert mistake.explains
+    elsewhere = SeenFault("operations.summarize.signal.announced", "", ("create_task", "summarize"))
+    assert not only_derived(runner.shown, elsewhere)
+    assert only_derived(runner.shown, elsewhere._replace(mistake=mistake)), "the same mistake explains what is seen"
+    assert not only_derived(runner.shown, elsewhere._replace(mistake=replace(mistake, words="is not done")))
 
 
 PILE = """
