@@ -47,7 +47,7 @@ class Case:
 
     `finding` is the first one that no clause left out explains. After it, calls go on unjudged, so that a row's own
     assertions still decide what the row says. `astray` names the first operation that was called, before any
-    finding, where the spec leaves open what happens: what comes after it is nobody's fault. `trace` is all that
+    finding, where the spec leaves open what happens, or may have been, at once with others: what comes after it is nobody's fault. `trace` is all that
     was called, with what came of it as far as it is known; `looks` are the places in it where the kit only looked, of
     its own accord. `late` is how many milliseconds it took at most until what had to come was seen. `sooner` is how many
     milliseconds less it waits than it is asked to, where that is longer, but for so many such waits that come first (`after`); with
@@ -302,6 +302,7 @@ class Case:
         history = self.trace[-1] = replace(history, within=self._stopwatch.since(began))
         if self.finding is None:
             finding = self.judge.step(history)
+            self.astray = self.astray or self.judge.astray
             malformed = (call for call in history.calls if call.malformed)
             if finding is not None and (first_of_them := next(malformed, None)) is not None:
                 raise self._malformed(first_of_them)

@@ -107,12 +107,14 @@ class Known:
     witnessed  1 for each clause that was witnessed
     read       the policies that are not known and were read
     nodes      how many steps it took
+    astray     an operation of which the spec left open what it did
     """
 
     ends: tuple[tuple[Any, frozenset[Signal], tuple[Unordered, ...], tuple[Finding, ...]], ...]
     witnessed: bytes
     read: frozenset[str]
     nodes: int
+    astray: str
 
 
 def explanations(stepper: Stepper, start: Configuration, history: History) -> Explained:
@@ -127,6 +129,7 @@ def explanations(stepper: Stepper, start: Configuration, history: History) -> Ex
         return _searched(stepper, start, history)
     if found is not None and stepper.nodes + found.nodes <= stepper.most_nodes:
         stepper.nodes += found.nodes
+        stepper.astray = stepper.astray or found.astray
         _witness(start.model, found.witnessed, found.read)
         return Explained([Configuration(start.model.thawed(frozen), *rest) for frozen, *rest in found.ends], False)
     explained, found = _taking_note(stepper, start, history)
@@ -140,6 +143,7 @@ def explanations(stepper: Stepper, start: Configuration, history: History) -> Ex
 def _taking_note(stepper: Stepper, start: Configuration, history: History) -> tuple[Explained, Known]:
     """Search, and take note of all that comes of it."""
     model, nodes, read = start.model, stepper.nodes, read_of(start.model.policies)
+    astray, stepper.astray = stepper.astray, ""
     before = bytes(model.seen), frozenset(read)
     model.seen[:] = bytes(len(model.seen))
     read.clear()
@@ -150,7 +154,9 @@ def _taking_note(stepper: Stepper, start: Configuration, history: History) -> tu
         _witness(model, *before)
     # What becomes of an end is no matter of the next one who finds it.
     ends = tuple((end.model.freeze(), end.standing, end.unordered, end.noted) for end in explained.ends)
-    return explained, Known(ends, witnessed, read_here, stepper.nodes - nodes)
+    found = Known(ends, witnessed, read_here, stepper.nodes - nodes, stepper.astray)
+    stepper.astray = stepper.astray or astray
+    return explained, found
 
 
 def _witness(model: BaseModel, witnessed: bytes, read: frozenset[str]) -> None:

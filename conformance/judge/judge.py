@@ -57,6 +57,8 @@ class Judge:
     suspicion what was suspected of the system before the case began
     lockstep  the model that is followed now: without what the system does not follow
     gave_up   what comes is not judged any more; the model goes on as it would
+    astray    an operation of calls at once, if any, that came to where the spec leaves open what it does: which of them came first
+              nobody knows, and so none of what comes
     """
 
     def __init__(
@@ -69,6 +71,7 @@ class Judge:
         compiled = compiled.without(declaration.unsent) if declaration.unsent else compiled
         self.lockstep = Lockstep(compiled, declaration, budget)
         self.gave_up = False
+        self.astray = ""
         self._declaration = declaration
         self._facts = kernel_facts.of(compiled)
         self.suspicion = suspicion
@@ -124,6 +127,10 @@ class Judge:
             return None
         self._past.events.append(event)
         finding = self.lockstep.advance(event)
+        if isinstance(event, History) and self.lockstep.astray:
+            self.astray = self.lockstep.astray
+            self.gave_up = True
+            return None
         if finding is None or self.lockstep.capped:  # not everything was looked at: it need not be a fault
             return finding
         if self._explained_by_instants(event):

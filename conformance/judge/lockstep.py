@@ -197,6 +197,11 @@ class Lockstep:
         return max(self.stepper.unasked, self.stepper.passed, len(self.configurations))
 
     @property
+    def astray(self) -> str:
+        """The operation, if any, of which the spec leaves open what it did in the last event, by some explanation of a part of it."""
+        return self.stepper.astray
+
+    @property
     def capped(self) -> bool:
         """Whether there were more ways than were looked at."""
         return self.unsure and not self.blind
@@ -217,6 +222,7 @@ class Lockstep:
     ) -> tuple[list[Configuration], Finding | None]:
         """Return what an event leads to from some configurations; or, with why none explains it, none: they stay as they are."""
         self.stepper.unasked = self.stepper.passed = 0
+        self.stepper.astray = ""
         shared = next((found for call in calls_of(event) if (found := self._shared_file(call)) is not None), None)
         if shared is not None:
             return [], shared

@@ -95,8 +95,8 @@ class Stepper:
     `told` are the instants at which something may have been done that nothing told of at the time; None where nobody asks.
     `partial` tells that time could have passed in more ways than were looked at. `unasked` counts what steps of the system's own
     led to since an event began, and `passed` the ways in which time has passed since then. `open_explains`: a call may give anything
-    where the spec leaves open what it does. `nodes` counts the steps of searches for orders, of
-    which there are at most `most_nodes`.
+    where the spec leaves open what it does; `astray` names an operation of which it did, since an event began. `nodes` counts
+    the steps of searches for orders, of which there are at most `most_nodes`.
     """
 
     def __init__(
@@ -118,7 +118,7 @@ class Stepper:
         self.unasked = self.passed = 0
         self.each_as: Sequence[type[BaseModel]] = ()  # of calls at once each may be judged by another of these models
         self.nodes, self.most_nodes = 0, math.inf
-        self.open_explains = True
+        self.open_explains, self.astray = True, ""
         late = not (declaration.settles or declaration.rests)
         self._late = " (if it comes later, declare `settles`)" if late else ""
 
@@ -281,6 +281,8 @@ class Stepper:
         decision = model.decide(call.operation, call.arguments)
         if decision.avoid and not decision.clauses:  # what a model without a sentence has no answer to
             raise Contradiction(cannot_be(NO_WAY, call))
+        if decision.avoid:
+            self.astray = call.operation
         if call.refused is not None:
             return self._refused(decision, call)
         if decision.idle:

@@ -12,7 +12,7 @@ from conformance.report import Header, Watcher, declared_text
 from conformance.suite.machine import MOST_FAULTS
 from conformance.verdict import MACHINE, Counterexample, RowResult
 from statemachines.compile import Compiled, compile_tree, spec_tree
-from statemachines.diagnostics import Diagnostic, SpecError
+from statemachines.diagnostics import Diagnostic, SpecError, Where
 from statemachines.yaml import Mapping, Scalar, read_file
 
 PATHS = (".yaml", ".yml", "/")  # how the path of a spec ends, and no name of a shipped life cycle
@@ -37,23 +37,30 @@ def read(path: str) -> Saved:
     """Read a counterexample file; raise SpecError with every fault of it."""
     tree = read_file(path)
     name = tree.get("lifecycle") if isinstance(tree, Mapping) else None
-    matrix = tree.get("matrix") if isinstance(tree, Mapping) else None
-    if not isinstance(tree, Mapping) or not isinstance(name, Scalar) or matrix is None:
-        hint = "a counterexample has `lifecycle: NAME` and `matrix:` with rows; `conformance run` writes one for every failure"
-        raise SpecError([Diagnostic("bad-counterexample", tree.where, "this is not a counterexample", hint)])
+    matrix = [each for each in tree.entries if each[0].text == "matrix"] if isinstance(tree, Mapping) else []
+    if not isinstance(tree, Mapping) or not isinstance(name, Scalar) or not matrix:
+        raise _no_counterexample(tree.where)
     try:
         whole = spec_tree(_spec_of(name, Path(path)))
     except LookupError as error:
         hint = "name a shipped lifecycle, or the path of a spec"
         raise SpecError([Diagnostic("unknown-lifecycle", name.where, str(error), hint)]) from None
-    entries = tuple((key, matrix if key.text == "matrix" else value) for key, value in whole.entries)
+    entries = (*(each for each in whole.entries if each[0].text != "matrix"), *matrix)
     row = tree.get("row")
     of = row.text if isinstance(row, Scalar) else ""
     rounds = tree.get("rounds")
     took = rounds.value if isinstance(rounds, Scalar) and isinstance(rounds.value, int) else 1
     said = tree.get("declares")
     declares = said.text if isinstance(said, Scalar) else ""
-    return Saved(compile_tree(Mapping(entries, whole.where, whole.flow), path), of, max(took, 1), declares)
+    compiled = compile_tree(Mapping(entries, whole.where, whole.flow), path)
+    if not compiled.lifecycle.rows:
+        raise _no_counterexample(matrix[0][0].where)
+    return Saved(compiled, of, max(took, 1), declares)
+
+
+def _no_counterexample(where: Where) -> SpecError:
+    hint = "a counterexample has `lifecycle: NAME` and `matrix:` with rows; `conformance run` writes one for every failure"
+    return SpecError([Diagnostic("bad-counterexample", where, "this is not a counterexample", hint)])
 
 
 def _spec_of(name: Scalar, file: Path) -> str:

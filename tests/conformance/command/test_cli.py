@@ -336,6 +336,7 @@ def test_a_faulty_trace_is_told_with_file_line_and_column(
         ("lifecycle: thread-job\n", "bad-counterexample"),
         ("lifecycle: [x]\nmatrix: {}\n", "bad-counterexample"),
         ("lifecycle: thread-jbo\nmatrix: {}\n", "unknown-lifecycle"),
+        ("lifecycle: thread-job\nmatrix: {}\n", "bad-counterexample"),
         ("lifecycle: thread-job\nmatrix: 3\n", "wrong-kind"),
         ("lifecycle: thread-job\nmatrix: []\n", "bad-value"),
         ("lifecycle: thread-job\nmatrix: {C1: {}}\n", "missing-word"),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterator
 from dataclasses import replace
 from typing import ClassVar
@@ -256,6 +257,43 @@ def test_calls_at_once_are_played_at_once(reference: Adapter) -> None:
     played = play(thread_job(), reference, Trace((AtOnce(tuple((start(n),) for n in range(8))),)))
     assert played.finding is None
     assert played.overlaps > 0
+
+
+class UsesIdsAgain(REFERENCE):
+    """Keeps one ended job, and gives the lowest number that no job has."""
+
+    declares: ClassVar[Reply] = {**REFERENCE.declares, "limits": {**REFERENCE.declares["limits"], "retained": 1}}
+
+    def __init__(self) -> None:
+        super().__init__(retained=1)
+
+    def _mint_id(self) -> str:
+        return next(name for number in itertools.count(1) if (name := f"job-{number}") not in self._jobs)
+
+
+class TellsTheContrary(UsesIdsAgain):
+    """Whether it told is not what it says."""
+
+    def emit(self, thread: str, job: str) -> bool:
+        return not super().emit(thread, job)
+
+
+@pytest.mark.parametrize(("system", "goes_on", "accused"), [(UsesIdsAgain, True, 0), (TellsTheContrary, False, 4)])
+def test_calls_at_once_that_come_to_what_the_spec_leaves_open_accuse_nobody(
+    system: type, goes_on: bool, accused: int
+) -> None:
+    """Whether the former holder of an id is told when the new one is asked for, nobody knows."""
+
+    def emit(number: int, of: int) -> Call:
+        return Call(number, "emit", (("thread", "t1"), ("job", Given(of, "job_id"))))
+
+    at_once = AtOnce(((start(4), *([emit(5, 4)] if goes_on else [])), (emit(6, 0 if goes_on else 1),)))
+    told = Call(7, "messages", (("thread", "t1"),))
+    trace = Trace((start(0), start(1), end(2, 0), end(3, 1), at_once, told))
+    with adapted(system) as adapter:
+        played = [play(thread_job(), adapter, trace, seed) for seed in range(4)]
+    assert sum(each.finding is not None for each in played) == accused
+    assert accused or all(each == NOTHING for each in played)
 
 
 OPERATIONS = [each.name for each in thread_job().kernel.operations] + ["wait"]
