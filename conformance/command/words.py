@@ -171,7 +171,11 @@ def _prove(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--clause", default="", metavar="CLAUSE", help="only mistakes of this clause, and below it: operations.finish"
     )
-    parser.add_argument("--search", action="store_true", help="also ask the search alone, without any row; slow")
+    parser.add_argument(
+        "--search",
+        action="store_true",
+        help="also ask the search alone, without any row; slow. Where a spec has no rows it stands in their place",
+    )
     parser.add_argument("--races", action="store_true", help="also try mistakes about locks in each operation; slow")
     _workers(parser, "result")
     parser.add_argument("--seed", type=int, default=0, metavar="N", help="what is drawn and scheduled (default: 0)")

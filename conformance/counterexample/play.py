@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from itertools import chain, takewhile
+from itertools import chain
 from typing import Any
 
 from conformance.budget import USUAL, Budget
@@ -120,9 +120,7 @@ class Player:
         callers = callers_of(step)
         if not any(kernel_facts.of(self._case.compiled).blocks(call.operation) for call in chain(*callers)):
             return False
-        known = [takewhile(lambda call: call.refers() <= self._replies.keys(), caller) for caller in callers]
-        wanted = [[(call.operation, self._arguments(call)) for call in caller] for caller in known]
-        return self._case.finding is None and endless(self._case.judge.lockstep, wanted)
+        return self._case.finding is None and endless(self._case.judge.lockstep, callers, self._replies)
 
     def _arguments(self, call: Call) -> dict[str, Any]:
         return {name: filled(value, self._replies) for name, value in call.arguments}

@@ -6,15 +6,16 @@ A call is broken that hangs, crashes or answers what nobody can read.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import Any, ClassVar, Final, NamedTuple
+from typing import ClassVar, Final, NamedTuple, Self
 
 from conformance.judge.finding import BESIDE, NO_REPLY, Finding
 from conformance.judge.lockstep import Lockstep
 from conformance.system import Adapter
 from statemachines.model import BaseModel
+from statemachines.rows import Call, Observed, RowFailure, filled
 
 SELDOM: Final = 8  # of so many times a search makes a call that ended a case once; such a look in one of so many cases
 
@@ -125,48 +126,72 @@ class BrokenCalls:
 
 MOST_SITUATIONS = 500  # of calls at once are looked at; beyond that they might wait for ever
 
-Wanted = Sequence[tuple[str, Mapping[str, Any]]]
-"""The calls of one caller in their order: the operation of each, and its arguments."""
+NO_REPLIES: Final[Mapping[int, Observed]] = {}
 
 
-def endless(lockstep: Lockstep, callers: Sequence[Wanted]) -> bool:
-    """Return whether calls made at once may end with one that waits for ever: in some order nobody ends its wait."""
-    calls = [operation for wanted in callers for operation, _ in wanted]
-    if not any(map(lockstep.stepper.facts.blocks, calls)):
+def endless(
+    lockstep: Lockstep, callers: Sequence[Sequence[Call]], replies: Mapping[int, Observed] = NO_REPLIES
+) -> bool:
+    """Return whether calls made at once may end with one that waits for ever: in some order nobody ends its wait.
+
+    `replies` are those of the calls before; what a call takes out of the reply of one of the same caller is what the model gives.
+    """
+    if not any(lockstep.stepper.facts.blocks(call.operation) for caller in callers for call in caller):
         return False
-    start = tuple(len(wanted) for wanted in callers)
+    start = _Situation(tuple(map(len, callers)), tuple(replies for _ in callers))
     waiting = [(start, rested.freeze()) for each in lockstep.decided() for rested in lockstep.rests(each.model)]
-    known = set(waiting)
+    known = {(start.key, frozen) for start, frozen in waiting}
     while waiting:
-        left, frozen = waiting.pop()
+        here, frozen = waiting.pop()
         following = [
             (then, rested.freeze())
-            for then, after in _made(lockstep.model.thawed(frozen), callers, left)
+            for then, after in _made(lockstep.model.thawed(frozen), callers, here)
             for rested in lockstep.rests(after)
         ]
-        if (any(left) and not following) or len(known) > MOST_SITUATIONS:
+        if (any(here.left) and not following) or len(known) > MOST_SITUATIONS:
             return True
-        new = [each for each in following if each not in known]
+        new = {(then.key, frozen): (then, frozen) for then, frozen in following}
+        waiting += [each for key, each in new.items() if key not in known]
         known.update(new)
-        waiting += new
     return False
 
 
+class _Situation(NamedTuple):
+    """How many calls each caller has left, and what its calls so far have given it."""
+
+    left: tuple[int, ...]
+    replies: tuple[Mapping[int, Observed], ...]
+
+    @property
+    def key(self) -> Hashable:
+        """What tells it from others."""
+        return self.left, tuple(repr([reply.reply for reply in each.values()]) for each in self.replies)
+
+    def after(self, caller: int, left: int, reply: Mapping[int, Observed]) -> Self:
+        """Return the situation when a caller has so many calls left, and one more reply."""
+        replies = *self.replies[:caller], {**self.replies[caller], **reply}, *self.replies[caller + 1 :]
+        return self._replace(left=(*self.left[:caller], left, *self.left[caller + 1 :]), replies=replies)
+
+
 def _made(
-    model: BaseModel, callers: Sequence[Wanted], left: tuple[int, ...]
-) -> Iterator[tuple[tuple[int, ...], BaseModel]]:
+    model: BaseModel, callers: Sequence[Sequence[Call]], here: _Situation
+) -> Iterator[tuple[_Situation, BaseModel]]:
     """Walk what comes of the next call of each caller that comes back, as a right system may answer it."""
-    for caller, count in enumerate(left):
+    for caller, count in enumerate(here.left):
         if not count:
             continue
-        operation, arguments = callers[caller][-count]
-        then = (*left[:caller], count - 1, *left[caller + 1 :])
-        here = model.fork()
-        decision = here.decide(operation, arguments)
+        call = callers[caller][-count]
+        try:
+            arguments = {name: filled(value, here.replies[caller]) for name, value in call.arguments}
+        except RowFailure:  # who was given nothing does not go on
+            yield here.after(caller, 0, {}), model.fork()
+            continue
+        refused = model.fork()
+        decision = refused.decide(call.operation, arguments)
         if decision.accept:
-            after = here.fork()
-            after.do(operation, arguments)
+            after = refused.fork()
+            gave = Observed(call.operation, arguments, after.do(call.operation, arguments).value)
             after.settle()
-            yield then, after
+            yield here.after(caller, count - 1, {call.number: gave}), after
         if not decision.blocks and (decision.refuse or not decision.accept):
-            yield then, here
+            yield here.after(caller, count - 1, {}), refused

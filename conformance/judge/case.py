@@ -45,13 +45,13 @@ LOOK = 2  # milliseconds between two looks at a system that may still settle
 class Case:
     """Runs calls on an adapter and judges them; it is what a row runs against.
 
-    `finding` is the first one that no clause left out explains. After it, calls go on unjudged, so that a row's own
-    assertions still decide what the row says. `astray` names the first operation that was called, before any
-    finding, where the spec leaves open what happens, or may have been, at once with others: what comes after it is nobody's fault. `trace` is all that
-    was called, with what came of it as far as it is known; `looks` are the places in it where the kit only looked, of
-    its own accord. `late` is how many milliseconds it took at most until what had to come was seen. `sooner` is how many
-    milliseconds less it waits than it is asked to, where that is longer, but for so many such waits that come first (`after`); with
-    the next wait it is as much later than it was asked to be, then sooner again.
+    `finding` is the first one that no clause left out explains. After it, calls go on unjudged, so that a row's own assertions still
+    decide what the row says. `astray` names the first operation that was called, before any finding, where the spec leaves open what
+    happens, or may have been, at once with others: what comes after it is nobody's fault. `trace` is all that was called, with what came
+    of it as far as it is known; `looks` are the places in it where the kit only looked, of its own accord. `late` is how many
+    milliseconds it took at most until what had to come was seen. `sooner` is how many milliseconds less it waits than it is asked to,
+    where that is longer, but for so many such waits that come first (`after`); with the next wait it is as much later than it was asked
+    to be, then sooner again.
     """
 
     def __init__(

@@ -31,6 +31,7 @@ class Proof:
     unasked         the rows that apply to no model by any choice of a policy, each with why
     alive           of each system that answers nothing of use, the MUST rows that it does not fail
     partly          only some clauses were asked for, so that nothing is said of rows
+    rowless         the spec has no rows: the search stands in their place
     races           what came of mistakes about locks; None where nobody asked
     """
 
@@ -43,6 +44,7 @@ class Proof:
     unasked: Sequence[tuple[str, str]]
     alive: Sequence[tuple[str, Sequence[str]]]
     partly: bool = False
+    rowless: bool = False
     races: Sequence[MutantResult] | None = None
 
     def count(self, outcome: Outcome) -> int:
@@ -110,6 +112,7 @@ def proved(
         unasked,
         [(name, rows) for name, rows in alive if rows],
         bool(clause),
+        not compiled.lifecycle.rows,
         by_locks if raced else None,
     )
 

@@ -23,12 +23,17 @@ _ABOUT: Final[tuple[tuple[Outcome, str, str], ...]] = (
 
 def as_page(proof: Proof, *, verbose: bool = False) -> Iterator[str]:
     """Walk the lines of a proof; `verbose` also names every mistake with what came of it."""
-    yield f"{proof.lifecycle}, revision {proof.version}: {len(proof.trials)} mistakes, each put into its own model."
+    many = (
+        "1 mistake, put into a model"
+        if len(proof.trials) == 1
+        else f"{len(proof.trials)} mistakes, each put into its own model"
+    )
+    yield f"{proof.lifecycle}, revision {proof.version}: {many}."
     yield ""
     where = f"the {'whole small scope' if proof.whole else 'small scope, not all of it'}: {proof.configurations:,} configurations"
     for outcome, word, about in _ABOUT:
         if count := proof.count(outcome):
-            yield f"  {word:<10}{count:>5}   {about.format(where)}"
+            yield f"  {word:<10}{count:>5}   {_by(proof, about).format(where)}"
     yield from _of_searches(proof)
     yield from _of_races(proof)
     if verbose:
@@ -40,9 +45,21 @@ def as_page(proof: Proof, *, verbose: bool = False) -> Iterator[str]:
         yield from (f"  {name} = {choice} is declared" for name, choice in each.policies.items())
         yield "  the shortest calls that tell it apart, as a row:"
         yield from (f"    {line}" for line in each.shown.splitlines())
-    if not proof.partly:
+    if proof.rowless:
+        yield ""
+        yield "The spec has no rows: the search stands in their place."
+    elif not proof.partly:
         yield ""
         yield from _of_rows(proof)
+
+
+def _by(proof: Proof, about: str) -> str:
+    """Return what came of mistakes in words; of a spec without rows the search stands for them."""
+    return (
+        about.replace("a row", "the search").replace("no row finds", "the search does not find")
+        if proof.rowless
+        else about
+    )
 
 
 def _of_searches(proof: Proof) -> Iterator[str]:
@@ -89,7 +106,7 @@ def _of_races(proof: Proof) -> Iterator[str]:
     counts = Counter(each.outcome for each in proof.races)
     words = {outcome: word for outcome, word, _ in _ABOUT}
     yield from (
-        f"  {words[outcome]:<10}{counts[outcome]:>5}   {about}"
+        f"  {words[outcome]:<10}{counts[outcome]:>5}   {_by(proof, about)}"
         for outcome, about in _ABOUT_RACES.items()
         if counts[outcome]
     )

@@ -22,7 +22,7 @@ from conformance.stand_ins import ModelSystem, Race, model_system, races_of, rac
 from conformance.suite import PAIRS, SEARCHES, WALKS, RowRunner, inapplicable, makes_calls_at_once, rounds_of
 from conformance.system import Adapter
 from conformance.targets import open_system
-from conformance.verdict import Verdict
+from conformance.verdict import MACHINE, Verdict
 from statemachines.bounds import USUAL as USUAL_BOUNDS
 from statemachines.compare import ModelComparison, Parting
 from statemachines.compile import Compiled
@@ -56,7 +56,8 @@ Policies = Mapping[str, str]
 class MutantResult:
     """What came of a mistake.
 
-    row       the row that finds it, by a case of so many `calls`, after `ms` milliseconds of it and the rows tried before
+    row       the row that finds it, by a case of so many `calls`, after `ms` milliseconds of it and the rows tried before; of a
+              spec that has no rows it is the search, by the name under which a run tells of it
     policies  the choices that make it show, where they are not the default ones
     shown     of one that survives: the shortest calls that tell it apart, as a row; all of a race that did not show again
     search    None where the search was not asked
@@ -90,9 +91,16 @@ class Prover:
         mutant = self.mutants[number]
         mistaken = self.model_of(mutant)
         made = self._by_rows(mutant, mistaken, self._likely_settings(mistaken)) or self._by_comparison(mutant, mistaken)
-        if searched and made.outcome in ("found", "survives"):
-            made = replace(made, search=self._by_search(mistaken, made.policies))
-        return made
+        if not searched or made.outcome not in ("found", "survives"):
+            return made
+        came = self._by_search(mistaken, made.policies)
+        if came.found and not self._has_rows:
+            made = replace(made, outcome="found", row=MACHINE, calls=came.calls, ms=came.ms, shown="")
+        return replace(made, search=came)
+
+    @property
+    def _has_rows(self) -> bool:
+        return bool(self.compiled.lifecycle.rows)
 
     def model_of(self, mutant: Mutant) -> Compiled:
         """Return the life cycle with the mistake in its kernel."""
@@ -255,7 +263,11 @@ class Prover:
                     ms = round((time.monotonic() - began) * 1000)
                     return told("found", row=row.id.text, calls=calls, ms=ms)
             seen = searched(runners[-1], PAIRS, shortest=USUAL.reproductions).seen
-        return told("alike") if seen is None else told("survives", shown=seen.row, calls=seen.calls)
+        if seen is None:
+            return told("alike")
+        if self._has_rows:
+            return told("survives", shown=seen.row, calls=seen.calls)
+        return told("found", row=MACHINE, calls=seen.calls, ms=round((time.monotonic() - began) * 1000))
 
     # ── By what models do ──
 

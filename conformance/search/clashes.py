@@ -11,6 +11,7 @@ from collections.abc import Collection, Hashable, Iterator, Sequence
 from typing import Any, NamedTuple, Self
 
 from statemachines.model import NOTHING, BaseModel, Impossible, Restless
+from statemachines.rows import Call
 
 APART = 1000  # between the numbers of the records that one call creates and those of another: no call creates as many
 COUNTED = 3  # with which a frozen state begins: the time, how many records there were and have ended; what order calls came in tells of these
@@ -20,6 +21,11 @@ Calls = tuple[Asked, Asked]
 Changes = set[tuple[int, Hashable]]
 """The parts of a state that a call changes, by their place, each with the number of the record; ADDED for what is new there."""
 ADDED = None
+
+
+def calls_of(*asked: Asked) -> list[Call]:
+    """Return calls that one caller makes, numbered from 0: a later one may take something out of the reply of an earlier one."""
+    return [Call(number, name, tuple(given.items())) for number, (name, given) in enumerate(asked)]
 
 
 class WhatCame(NamedTuple):

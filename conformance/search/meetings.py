@@ -16,7 +16,7 @@ from typing import Any
 
 from conformance.judge import endless, kernel_facts
 from conformance.search.ahead import usual
-from conformance.search.clashes import Asked, Calls, Changes, Here, changes_of, clash
+from conformance.search.clashes import Asked, Calls, Changes, Here, calls_of, changes_of, clash
 from conformance.search.own_replies import OwnReplies
 from conformance.search.situations import Situations
 from conformance.search.stateful import Driver
@@ -137,7 +137,7 @@ class Meetings:
             return False
         with contextlib.suppress(Impossible, Restless):  # the model may be one that lacks a sentence
             astray = any(map(driver.astray, itertools.permutations(calls)))
-            return not astray and not endless(driver.case.judge.lockstep, [[call] for call in calls])
+            return not astray and not endless(driver.case.judge.lockstep, list(map(calls_of, calls)))
         return False
 
     def further(self, driver: Driver, calls: Calls) -> tuple[int, Asked] | None:
@@ -195,7 +195,7 @@ class Meetings:
         if foreseen is not None and self._chooser.random() < FORESEEN:
             first, second = foreseen
         calls = ((one.name, first), (other.name, second))
-        if endless(driver.case.judge.lockstep, [[call] for call in calls]):
+        if endless(driver.case.judge.lockstep, list(map(calls_of, calls))):
             return None
         return None if driver.astray(calls) or driver.astray(calls[::-1]) else calls
 

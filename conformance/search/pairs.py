@@ -17,7 +17,7 @@ from typing import Any
 
 from conformance.budget import Budget
 from conformance.judge import CallFailed, case_seed, endless
-from conformance.search.clashes import Asked, Calls, a_look_tells, comes_to, only_a_look_tells
+from conformance.search.clashes import Asked, Calls, a_look_tells, calls_of, comes_to, only_a_look_tells
 from conformance.search.faults import Diverged, Faults
 from conformance.search.meetings import Meetings, Pair
 from conformance.search.odd_values import LONG_WAIT
@@ -225,7 +225,7 @@ def _beside(driver: Driver, meetings: Meetings, calls: Calls, chooser: random.Ra
     one, other = calls[caller], calls[1 - caller]
     with contextlib.suppress(Impossible, Restless):  # the model may be one that lacks a sentence
         astray = any(map(driver.astray, ((one, then, other), (one, other, then), (other, one, then))))
-        return None if astray or endless(driver.case.judge.lockstep, [[one, then], [other]]) else chosen
+        return None if astray or endless(driver.case.judge.lockstep, [calls_of(one, then), calls_of(other)]) else chosen
     return None
 
 

@@ -59,7 +59,9 @@ def read(path: str) -> Saved:
 
 
 def _no_counterexample(where: Where) -> SpecError:
-    hint = "a counterexample has `lifecycle: NAME` and `matrix:` with rows; `conformance run` writes one for every failure"
+    hint = (
+        "a counterexample has `lifecycle: NAME` and `matrix:` with rows; `conformance run` writes one for every failure"
+    )
     return SpecError([Diagnostic("bad-counterexample", where, "this is not a counterexample", hint)])
 
 

@@ -44,7 +44,7 @@ def faults(compiled: Compiled, dead: Collection[str]) -> Iterator[Diagnostic]:
     rows, clauses = compiled.lifecycle.rows, said(compiled)
     if not rows:
         where = compiled.lifecycle.places["lifecycle"]
-        hint = "write the scenarios of the source as rows, in `matrix`"
+        hint = "write the scenarios of the source as rows, in `matrix`; until then only the searches of a run test a system"
         yield Diagnostic("no-rows", where, "the spec has no rows, so nothing tests it", hint)
     for word in (*compiled.lifecycle.should, *(word for row in rows.values() for word in row.covers)):
         yield from _unknown(word, compiled.kernel.clauses)

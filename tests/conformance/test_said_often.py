@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import asyncio
 import threading
+from dataclasses import replace
 from typing import Any, ClassVar
 
 import pytest
 
-from conformance.counterexample.play import play
+from conformance.counterexample.play import NOTHING, play
 from conformance.judge import Case, History, endless
 from conformance.refused import Refused
+from conformance.search.clashes import calls_of
 from conformance.skeleton import skeleton
 from statemachines.compile import Compiled
 from statemachines.rows import AtOnce, Call, Given, Trace
@@ -224,7 +226,82 @@ def test_calls_of_which_one_may_wait_for_ever_are_told(made: list[str], calls: l
         case = Case(mailbox(), adapter)
         for operation in made:
             case.call(operation, {"word": "x"} if operation == "put" else {})
-        assert endless(case.judge.lockstep, calls) is may
+        assert endless(case.judge.lockstep, [calls_of(*each) for each in calls]) is may
+
+
+ERRANDS = """
+lifecycle: errands
+version: 1
+about: Who waits for an errand waits until somebody has done it.
+entities:
+  Errand:
+    id: minted
+    states: {active: [open], terminal: [done]}
+operations:
+  begin:
+    create: {Errand: {}}
+    gives: {errand_id: errand.id}
+  finish:
+    takes: {errand: Errand}
+    move: {open: done}
+  wait_for:
+    takes: {errand: Errand}
+    waits: {until: errand.terminal}
+    gives: errand.state
+"""
+
+
+class Errands:
+    """Lets those wait who wait for what nobody has done."""
+
+    declares: ClassVar[dict[str, Any]] = {"clock": "none", "concurrency": "threads"}
+
+    def __init__(self) -> None:
+        self.done: dict[str, threading.Event] = {}
+
+    def begin(self) -> dict[str, str]:
+        name = f"errand-{len(self.done) + 1}"
+        self.done[name] = threading.Event()
+        return {"errand_id": name}
+
+    def finish(self, errand: str) -> None:
+        if self.done[errand].is_set():
+            raise Refused("wrong_state")
+        self.done[errand].set()
+
+    def wait_for(self, errand: str) -> str:
+        self.done[errand].wait()
+        return "done"
+
+
+BEGUN: Any = ("begin", {})
+OWN = {"errand": Given(0, "errand_id")}
+
+
+@pytest.mark.parametrize(
+    ("calls", "may"),
+    [
+        ([[BEGUN, ("wait_for", OWN)]], True),
+        ([[BEGUN, ("finish", OWN), ("wait_for", OWN)]], False),
+        ([[BEGUN, ("wait_for", OWN), ("finish", OWN)], [BEGUN]], True),
+        ([[BEGUN, ("finish", OWN)], [BEGUN, ("wait_for", OWN)]], True),  # the other one's
+    ],
+)
+def test_who_may_wait_for_ever_for_what_it_has_made_itself_is_told_and_not_accused(calls: list[Any], may: bool) -> None:
+    errands = compile_text(ERRANDS, "errands.yaml")
+    with adapted(Errands, errands, limit=2.0) as adapter:
+        assert endless(Case(errands, adapter).judge.lockstep, [calls_of(*each) for each in calls]) is may
+        beside: Any = [("begin", {}), ("begin", {})]  # nobody plays calls of one caller at once
+        trace = Trace((AtOnce(tuple(_numbered(who, each) for who, each in enumerate([*calls, beside]))),))
+        played = play(errands, adapter, trace)
+    assert played == (NOTHING if may else replace(played, finding=None, trace=trace))
+
+
+def _numbered(who: int, calls: list[Any]) -> tuple[Call, ...]:
+    """Return the calls of one of several callers, each with a number that no other has."""
+    own = replace(OWN["errand"], step=10 * who)
+    asked = [(name, {"errand": own} if given else {}) for name, given in calls]
+    return tuple(replace(call, number=10 * who + call.number) for call in calls_of(*asked))
 
 
 def test_a_row_that_would_wait_for_ever_is_a_fault_of_the_spec() -> None:

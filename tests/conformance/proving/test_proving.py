@@ -271,6 +271,22 @@ def test_a_spec_whose_rows_are_wrong_proves_nothing(tmp_path: Path, capsys: pyte
     assert "so nothing can be proved of it" in capsys.readouterr().err
 
 
+def test_of_a_spec_without_rows_the_search_alone_proves_what_it_can(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = tmp_path / "errands.yaml"
+    file.write_text(RULES.partition("matrix:")[0], encoding="utf-8")
+    about = ["prove", str(file), "--clause", "operations.finish.move"]
+    assert main(about) == 2
+    assert "with --search the search is asked alone" in capsys.readouterr().err
+    assert main([*about, "--search", "--verbose"]) == 0
+    said = capsys.readouterr().out
+    assert "the search finds it" in said
+    assert "found by machine  operations.finish.move" in said
+    assert said.endswith("The spec has no rows: the search stands in their place.\n")
+    assert "row that" not in said
+
+
 def test_a_mistake_that_looks_into_nothing_is_found_as_a_crash_and_ends_no_proof(tmp_path: Path) -> None:
     rules = RULES.replace("      unread:", "      next: {type: Errand | null}\n      unread:")
     rules = rules.replace(
