@@ -10,12 +10,13 @@ from conformance.judge.avoided import BrokenCalls, endless
 from conformance.judge.case import CASES_OF_A_SEED, CallFailed, Case, case_seed
 from conformance.judge.differences import InOrder, Listed, Times, part
 from conformance.judge.finding import (
-    ANSWERED_WRONGLY,
+    ACCEPTED,
     BESIDE,
     NO_REPLY,
     NO_SIGNAL,
     NO_WAY,
     PRESENCE,
+    REFUSED,
     Finding,
     said,
     short,

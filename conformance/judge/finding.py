@@ -145,7 +145,8 @@ def either(first: Finding, reasons: Iterable[Finding]) -> Finding:
 IN_A_LIST: Final = "[]."  # with which the way to a part of a reply begins that is a list
 PRESENCE: Final = "whether it is there"  # the matter of a finding about that
 NO_REPLY: Final = ("hang", "crash")  # the kinds of finding where no reply came at all
-ANSWERED_WRONGLY: Final = ("accepted", "refused")  # the kinds where a yes came in place of a no, or a no of a yes
+ACCEPTED: Final = "accepted"  # the kind where a yes came in place of a no
+REFUSED: Final = "refused"  # the kind where a no came in place of a yes, or of another no
 NOT_THERE: Final = "refused not_found"  # what is seen where the system does not know a record
 NO_SIGNAL: Final = "no such signal"
 WELL_FORMED: Final = "a reply of the form that the spec gives"

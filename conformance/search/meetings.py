@@ -124,7 +124,8 @@ class Meetings:
             asked = self._meeting(driver, one, self._partners[one[0]])
         if asked is None or not self._may_join(driver, (*calls, asked)):
             return []
-        ending = next((name for name, _ in calls if waits is not None and name != waits[0]), None)
+        others = (name for name, _ in calls if waits is not None and name != waits[0])
+        ending = next((name for name in others if self._operations[name].effects), None)
         if ending is not None and self._chooser.random() < EACH_ITS_OWN:
             another = self._meeting(driver, one, [self._operations[ending]])
             if another is not None and self._may_join(driver, (*calls, asked, another)):
@@ -153,10 +154,17 @@ class Meetings:
 
         What goes on may undo what was begun before the other caller has met it: mostly it does so where nothing would come of it else.
         """
-        here = Here.of(driver.case.judge.model)
-        matters = clash(here, calls, [changes_of(here, each) for each in calls])
-        goes_on = self._chooser.random() < (GOES_ON_THOUGH_IT_MATTERS if matters else GOES_ON_WITH_ITS_OWN)
-        return self._own.going_on(driver, calls) if goes_on else None
+        chance = self._chooser.random()
+        if chance >= max(GOES_ON_WITH_ITS_OWN, GOES_ON_THOUGH_IT_MATTERS) or not any(
+            self._own.gives(name) for name, _ in calls
+        ):
+            return None
+        with contextlib.suppress(Impossible, Restless):  # the model may be one that lacks a sentence
+            here = Here.of(driver.case.judge.model)
+            matters = clash(here, calls, [changes_of(here, each) for each in calls])
+            if chance < (GOES_ON_THOUGH_IT_MATTERS if matters else GOES_ON_WITH_ITS_OWN):
+                return self._own.going_on(driver, calls)
+        return None
 
     def _tested(self, *calls: Asked) -> int:
         """Return how many calls are of whoever tests."""

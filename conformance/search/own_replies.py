@@ -19,9 +19,8 @@ from statemachines.model import BaseModel, Impossible, Restless
 from statemachines.rows import Given, Observed, RowFailure, filled, part_of
 
 BEFORE_IT = 0  # the number of the call before it of the same caller
-FOLLOWING_TRIED = (
-    6  # calls that may follow, of which one is made: one that makes a difference to the other caller, if there is one
-)
+# Of so many calls that may follow one is made: one that makes a difference to the other caller, if there is one.
+FOLLOWING_TRIED = 6
 FOLLOWING_DRAWS = 8  # times until a call is found that does something, or the last one is taken
 
 
@@ -62,15 +61,17 @@ class OwnReplies:
         caller, way, entity = self._chooser.choice(giving)
         one, other = calls[caller], calls[1 - caller]
         first: Asked | None = None
-        for operation, parameter in self._chooser.choices(self._about[entity], k=FOLLOWING_TRIED):
-            if self._facts.blocks(operation.name) or driver.faults.broken.shuns(operation.name):
+        tried = self._chooser.choices(self._about[entity], k=FOLLOWING_TRIED)
+        shunned = {name for name in dict.fromkeys(each.name for each, _ in tried) if driver.faults.broken.shuns(name)}
+        for operation, parameter in tried:
+            if self._facts.blocks(operation.name) or operation.name in shunned:
                 continue
             with contextlib.suppress(Impossible, Restless):  # the model may be one that lacks a sentence
                 drawn = self._drawn(driver, one, operation, parameter, way)
-                if drawn is None or self._may_go_astray(driver, one, other, (operation.name, drawn), way, parameter):
+                if drawn is None or self._may_go_astray(driver, one, other, *drawn, way):
                     continue
-                found = (operation.name, {**drawn, parameter: Given(BEFORE_IT, way)})
-                if _matters(driver.case.judge.model, one, (operation.name, drawn), other):
+                found, own = drawn
+                if _matters(driver.case.judge.model, one, _about(own, found), other):
                     return caller, found
                 first = first or found
         return None if first is None else (caller, first)
@@ -81,32 +82,43 @@ class OwnReplies:
 
     def _drawn(
         self, driver: Driver, one: Asked, operation: kernel.Operation, parameter: str, way: str
-    ) -> dict[str, Any] | None:
-        """Draw arguments of a call after another one, about what that has given, such that it does something if some are found."""
+    ) -> tuple[Asked, str] | None:
+        """Draw a call after another one, about what that has given, such that it does something if one is found; and what the model gives.
+
+        Wherever the call names that, it takes it out of the reply: the system gives something else.
+        """
         model = driver.case.judge.model.fork()
-        given = _id_given(model, one, way)
-        if given is None:
+        own = _id_given(model, one, way)
+        if own is None:
             return None
         draws, found = driver.draws_for(model, operation.name, self._chooser), None
         for _ in range(FOLLOWING_DRAWS):
             drawn = next(draws)
-            found = found if drawn is None else {**drawn, parameter: given}
+            found = found if drawn is None else {**drawn, parameter: own}
             if found is not None and model.decide(operation.name, found).accept:
                 break
-        return found
+        if found is None or any(isinstance(value, list) and own in value for value in found.values()):
+            return None
+        given = {name: Given(BEFORE_IT, way) if value == own else value for name, value in found.items()}
+        return (operation.name, given), own
 
     @staticmethod
-    def _may_go_astray(driver: Driver, one: Asked, other: Asked, then: Asked, way: str, parameter: str) -> bool:
+    def _may_go_astray(driver: Driver, one: Asked, other: Asked, then: Asked, own: str, way: str) -> bool:
         """Return whether calls come in some order to where the spec leaves open what happens: `then` is about what `one` has given.
 
         Or to where nothing is given, and so nothing follows: a row that makes these calls would not hold then.
         """
-        if driver.astray([one, then, other]) or driver.astray([one, other, then]):
+        if driver.astray([one, _about(own, then), other]) or driver.astray([one, other, _about(own, then)]):
             return True
         model = driver.case.judge.model.fork()
         comes_to(model, other)
         later = _id_given(model, one, way)  # another one, if the other call creates something as well
-        return later is None or driver.astray([other, one, (then[0], {**then[1], parameter: later})])
+        return later is None or driver.astray([other, one, _about(later, then)])
+
+
+def _about(own: str, call: Asked) -> Asked:
+    """Return a call with what was given in the places where it takes that out of a reply."""
+    return call[0], {name: own if isinstance(value, Given) else value for name, value in call[1].items()}
 
 
 def _matters(model: BaseModel, one: Asked, then: Asked, other: Asked) -> bool:

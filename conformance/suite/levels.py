@@ -11,7 +11,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from types import MappingProxyType
 from typing import Final, NamedTuple
 
-from conformance.judge import ANSWERED_WRONGLY, NO_REPLY, PRESENCE
+from conformance.judge import ACCEPTED, NO_REPLY, PRESENCE, REFUSED
 from conformance.suite.row_facts import calls_at_once, covers
 from conformance.verdict import Counterexample, Diagnosis
 from statemachines.lifecycle import Row
@@ -86,10 +86,10 @@ def is_one_fault(one: Counterexample, other: Counterexample, creating: Mapping[s
     """Return whether two counterexamples show one fault: they have one cause, or one story leads to both.
 
     Or one mistake explains both, and one clause tells them. Where nobody knows the cause of either, the calls of one that change something
-    are calls of the other, in their order, or in any order where both show the same, or break one clause that is about nothing else, and
-    whatever yes or no they say where one clause tells both; where somebody knows that of one, they are just those of the other. Where
-    nothing has to change, both show the same. An id that was given before is one fault, whichever calls lead to it, and so is a yes
-    in place of the no of one sentence, or the other way round: who mends one way to it sees whether another one is left.
+    are calls of the other, in their order, or in any order where both show the same, or break one clause that is about nothing else;
+    where somebody knows that of one, they are just those of the other. Where nothing has to change, both show the same. An id that was
+    given before is one fault, whichever calls lead to it, and so is a yes in place of the no of one sentence, or one no in place of what
+    else it says: who mends one way to it sees whether another is left.
 
     creating  what is created, by operation: where both show the same, it is one fault whichever of them has created it
     """
@@ -105,7 +105,11 @@ def is_one_fault(one: Counterexample, other: Counterexample, creating: Mapping[s
         return bool(one.changing) and one.changing == other.changing
     few, many = sorted((one.changing, other.changing), key=len)
     same = one.matter == other.matter and one.clause == other.clause and _is_narrow(one.clause)
-    if few and same and one.matter.startswith(ANSWERED_WRONGLY):
+    if (
+        few
+        and same
+        and (one.matter.startswith(ACCEPTED) or (one.matter.startswith(REFUSED) and one.seen == other.seen))
+    ):
         return True
     alike = same or _shows_as(one, other)
     if not few:

@@ -152,21 +152,28 @@ class RowRunner:
     def ask_derived(self, seen: Sequence[Finding] = ()) -> None:
         """Run the derived rows that were not asked for: what only they ask is recommended, whichever rows a run is made of.
 
-        If one fails, run the other rows that may tell what was `seen` as well, or make the calls by which it failed: what they tell is
-        not only recommended. Nothing else is told of them, and none is run any more once the time is used up.
+        If one fails, run the other rows that may tell what was `seen` as well, or make the two calls or more by which it failed, or are
+        about the clause in which the mistake is that explains it: what they tell is not only recommended. Nothing else is told of
+        them, and none is run any more once the time is used up.
         """
         quick = self.budget.quick()
         apart = RowRunner(self.compiled, self.rows, self.adapter, number=self.number, budget=quick, late=self.late)
         apart.broken_calls = self.broken_calls
         observes = kernel_facts.of(self.compiled).observes
         for row in sorted(self.compiled.lifecycle.rows.values(), key=lambda each: not each.derived):
-            stories = [{*map(operation_of, shown.changing)} for each, shown in apart.shown if each.derived]
-            alike = any(story.issubset(operations(row, self.compiled)) for story in stories if seen)
-            asked = row.derived or alike or (stories and any(may_tell(row, each, observes) for each in seen))
-            if asked and row.id.text not in self.asked and not self.late():
+            failed = [shown for each, shown in apart.shown if each.derived and seen]
+            binding = any(self._tells_of(row, each) for each in failed)
+            binding = binding or (bool(failed) and any(may_tell(row, each, observes) for each in seen))
+            if (row.derived or binding) and row.id.text not in self.asked and not self.late():
                 self.asked.add(row.id.text)
                 apart.run(row)
         self.shown += apart.shown
+
+    def _tells_of(self, row: Row, shown: Counterexample) -> bool:
+        """Return whether a row makes the calls of a counterexample that change something, or is about the mistake that it shows."""
+        story, mistake = {*map(operation_of, shown.changing)}, shown.diagnosis
+        made = len(story) > 1 and story.issubset(operations(row, self.compiled))
+        return made or (mistake is not None and covers(row, mistake.clause))
 
     def is_derived(self, stray: Stray) -> bool:
         """Return whether only rows that are derived tell what was seen beside a row, as far as that is known."""

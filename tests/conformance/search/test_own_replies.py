@@ -18,6 +18,7 @@ from conformance.search import Driver, Faults, clashes, meetings, pairs
 from conformance.search.own_replies import BEFORE_IT, OwnReplies, filled_in
 from statemachines.compile import load
 from statemachines.rows import Given, Observed
+from tests.checking import compile_text
 from tests.conformance.systems import adapted, thread_job
 
 
@@ -99,6 +100,57 @@ def test_a_caller_goes_on_with_what_matters_to_the_other() -> None:
 
 def test_nobody_goes_on_where_nothing_new_was_given() -> None:
     assert not going_on(BOUNDARY, ("list_jobs", {"thread": "t1"}))
+
+
+CRATES = """
+lifecycle: crates
+version: 1
+about: What is in a crate is put into another one.
+entities:
+  Crate:
+    id: minted
+    fields: {count: {type: int, default: 1}}
+operations:
+  make:
+    create: {Crate: {}}
+    gives: {crate_id: crate.id}
+  empty:
+    takes: {crate: Crate, into: Crate}
+    set: {into.count: into.count + crate.count, crate.count: 0}
+  counts:
+    gives: crates.sortBy(c, c.serial).map(c, c.count)
+"""
+
+
+class Crates:
+    """Makes crates."""
+
+    def __init__(self) -> None:
+        self.made = 0
+
+    def make(self) -> dict[str, str]:
+        self.made += 1
+        return {"crate_id": f"crate-{self.made}"}
+
+    def empty(self, crate: str, into: str) -> None: ...
+
+    def counts(self) -> list[int]:
+        return [1] * self.made
+
+
+def test_what_is_about_a_new_record_twice_takes_its_id_twice_out_of_the_reply() -> None:
+    compiled = compile_text(CRATES, "crates.yaml")
+    make: clashes.Asked = ("make", {})
+    with adapted(Crates, compiled) as adapter:
+        driver = Driver(compiled, adapter)
+        driver.case.call("make", {})
+        own = OwnReplies(compiled, compiled.kernel.operations, random.Random(0))
+        going = [own.going_on(driver, (make, make)) for _ in range(60)]
+        coming = driver.case.judge.model.fork().do("make", {}).value["crate_id"]
+    given = [each[1][1] for each in going if each is not None]
+    out_of_the_reply = Given(BEFORE_IT, "crate_id")
+    assert any([*each.values()].count(out_of_the_reply) == 2 for each in given)
+    assert not any(coming in each.values() for each in given), "the system may give another one"
 
 
 def test_a_call_is_made_with_what_the_one_before_it_has_given() -> None:

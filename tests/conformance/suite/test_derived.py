@@ -268,6 +268,13 @@ def test_derived_rows_that_were_not_asked_for_are_asked_once_and_nothing_is_told
         runner.ask_derived()
         ((row, shown),) = runner.shown
         runner.ask_derived()
+        of_the_mistake, story = replace(shown, changing=()), replace(shown, diagnosis=None)
+        rows = compiled.lifecycle.rows.values()
+        assert {each.id.text for each in rows if runner._tells_of(each, of_the_mistake)} == {"E4", "X4", "X20"}
+        made = {each.id.text for each in rows if runner._tells_of(each, story)}
+        assert "N1" in made
+        assert "X10" not in made, "it starts nothing"
+        assert not any(runner._tells_of(each, replace(story, changing=("start",))) for each in rows), "each row does"
     assert (row.id.text, len(runner.shown), runner.strays) == ("E4", 1, [])
     assert only_derived(runner.shown, SeenFault(shown.clause, shown.matter))
     assert only_derived(

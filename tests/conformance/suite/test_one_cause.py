@@ -205,6 +205,9 @@ def test_a_yes_in_place_of_the_no_of_one_sentence_is_one_fault_whichever_calls_l
     other = replace(one, seen="accepted, giving 'done'", changing=("submit", "take", "wait", "finish"))
     assert is_one_fault(one, other)
     assert not is_one_fault(replace(one, clause="operations.finish.otherwise"), other), "another sentence"
+    no = replace(one, expected="refused full", seen="refused closed", matter="refused  ")
+    assert is_one_fault(no, replace(no, changing=other.changing))
+    assert not is_one_fault(no, replace(no, changing=other.changing, seen="refused not_yours")), "two other sentences"
     state, gives = "reply state ", "operations.finish.gives"
     assert not is_one_fault(replace(one, matter=state), replace(other, matter=state)), "it may be wrong in several ways"
     assert not is_one_fault(replace(one, clause=gives), replace(other, clause=gives)), "and so may all that it gives"
