@@ -220,7 +220,7 @@ def _follows(steps: Sequence[Step], body: Sequence[Step], reach: str, names: Nam
 def _loop(body: Sequence[Step], first: tuple[str, int], rounds: int, step: int, names: Names) -> list[str]:
     """Write a loop over a stretch of a list, forwards or backwards."""
     binding, position = first
-    total = sum(1 for reach in names.reach.values() if reach.startswith(f"{binding}["))
+    total = len({reach.partition("]")[0] for reach in names.reach.values() if reach.startswith(f"{binding}[")})
     over, skipped = binding, position
     if step < 0:
         over, skipped = f"{binding}.reversed()", total - 1 - position
