@@ -288,7 +288,8 @@ def test_what_goes_on_about_one_record_takes_its_name_and_a_name_comes_again_as_
         driver = Driver(compiled, adapter)
         for parent in ("p", "q", "r"):
             driver.make("register_async", {**CHILD, "parent": parent})
-        first, *_ = driver.case.judge.model.tasks
+        model: Any = driver.case.judge.model
+        first, *_ = model.tasks
         look = Ahead(driver, Situations(compiled), Instants(compiled), random.Random(0), ["abort_parent"], [1.0])
 
         def share(names: str, one: str = "") -> float:
