@@ -36,7 +36,6 @@ LEFT_OUT = 0.85  # of the arguments are left out that a walk seldom gives
 ALONE = 0.2  # of the calls have only one of the arguments that may be left out: one of them may exclude the others
 SAID_AGAIN = 0.15  # of the calls say what the last one of their operation said: who compares with what was there takes it for no news
 ABOUT_ONE = 0.5  # of the ways are about one record and its kin, as far as their calls can be: what a system mixes up takes several of them
-NAMED_ALIKE = 0.7  # of these take the name of the record, where they take a name
 ANYHOW = 0.15  # of the calls are taken that do nothing, though another might
 OF_LAST = 0.6  # of them are about the record of the last call
 LATER = 0.8  # what a call is worth less for each one before it
@@ -193,27 +192,21 @@ class Ahead:
             return {"ms": self.chooser.choice(until or WAITS)}
         found: dict[str, Any] | None = None
         related = self.situations.related(model, one) if one else {}
-        names = self.situations.names_of(model, one) if one else []
         for drawn in itertools.islice(self.driver.draws_for(model, name, self.chooser), TRIES):
             found = self._few(name, drawn)
             if found is not None and related:
-                found |= self._about(name, found, related, names)
+                found |= self._about(name, found, related)
             if found is None or self.chooser.random() < ANYHOW or model.decide(name, found).accept:
                 break
         return found
 
-    def _about(
-        self, name: str, drawn: Mapping[str, Any], related: Mapping[str, list[str]], names: Sequence[str]
-    ) -> dict[str, Any]:
-        """Return those of some arguments that name a record, or several, with some that are related in their place; and so with names."""
+    def _about(self, name: str, drawn: Mapping[str, Any], related: Mapping[str, list[str]]) -> dict[str, Any]:
+        """Return those of some arguments that name a record, or several, with some that are related in their place."""
         found = dict[str, Any]()
         for parameter, entity, several in self.situations.records_named[name]:
             if drawn.get(parameter) is not None and entity in related:
                 one = self.chooser.choice(related[entity])
                 found[parameter] = [one] if several else one
-        taken = [each.name for each in self.situations.names[name] if drawn.get(each.name) is not None]
-        if names and taken and self.chooser.random() < NAMED_ALIKE:
-            found |= {each: self.chooser.choice(names) for each in taken}
         return found
 
     def _few(self, name: str, drawn: dict[str, Any] | None) -> dict[str, Any] | None:

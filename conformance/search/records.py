@@ -9,7 +9,6 @@ from operator import attrgetter
 from typing import Any
 
 from statemachines import kernel
-from statemachines.compile import Compiled
 from statemachines.expression import python_name
 from statemachines.model import BaseModel
 from statemachines.types import Bool, Enum, Id, Int, List, Optional, Ref, Text, Type, present
@@ -41,7 +40,7 @@ class Story:
 class Records:
     """What there is to see of the records of one entity."""
 
-    def __init__(self, entity: kernel.Entity, fixed: Collection[str], is_name: Callable[[Type], bool]) -> None:
+    def __init__(self, entity: kernel.Entity, fixed: Collection[str]) -> None:
         self.name, self.fixed = entity.name, bool(entity.fixed)
         self.live = attrgetter(python_name(entity.collection))
         self._small, self._maybe = with_few_values(entity.fields)
@@ -51,7 +50,6 @@ class Records:
             (python_name(each.name), *_refers_to(each.type)) for each in entity.fields if _refers_to(each.type)
         ]
         self._texts = [python_name(each.name) for each in entity.fields if isinstance(present(each.type), Text)]
-        self._names = [python_name(each.name) for each in entity.fields if is_name(each.type)]
         self._links = [python_name(each.name) for each in entity.fields if _links(present(each.type), fixed)]
 
     @property
@@ -111,13 +109,8 @@ class Records:
             if any(getattr(each, name) == text for name in self._texts):
                 yield getattr(each, "state", "")
 
-    def names(self, record: Any) -> list[str]:
-        """Return the names that are said of a record, and may be said of others."""
-        return [value for name in self._names if (value := getattr(record, name))]
-
     def links(self, record: Any) -> Iterator[Hashable]:
-        """Walk the records that a record refers to, the ids of such, and the names that others may have as well."""
-        yield from self.names(record)
+        """Walk the records that a record refers to, and the ids of such."""
         for name in self._links:
             value = getattr(record, name)
             if isinstance(value, Sequence) and not isinstance(value, str):
@@ -175,13 +168,6 @@ def named_by(parameter: kernel.Parameter) -> tuple[str, bool] | None:
     if isinstance(kind, List) and isinstance(kind.item, Id) and kind.item.entity:
         return kind.item.entity, True
     return (parameter.entity, False) if parameter.entity else None
-
-
-def is_name(compiled: Compiled, type_: Type) -> bool:
-    """Return whether a text of a type is a name that was given before, or a new one."""
-    kind = present(type_)
-    declared = compiled.lifecycle.types.get(kind.name) if isinstance(kind, Text) else None
-    return declared is not None and declared.text == "fresh or reused"
 
 
 def _refers_to(kind: Type) -> tuple[str, ...]:

@@ -11,24 +11,15 @@ from __future__ import annotations
 import itertools
 from collections import Counter
 from collections.abc import Collection, Hashable, Iterator, Mapping, Sequence
-from functools import partial
 from typing import Any
 
-from conformance.search.records import (
-    BESIDE,
-    MANY_RECORDS,
-    Label,
-    Records,
-    Story,
-    is_name,
-    named_by,
-    sizes,
-    with_few_values,
-)
+from conformance.search.records import BESIDE, MANY_RECORDS, Label, Records, Story, named_by, sizes, with_few_values
+from statemachines import kernel
 from statemachines.compile import Compiled
 from statemachines.explore import numbers_compared
 from statemachines.expression import python_name
 from statemachines.model import BaseModel, Decision
+from statemachines.types import Text, present
 
 LAST = BESIDE // 4  # records of an entity that are looked at beside those that a call names
 KIN = 12  # records of an entity that are looked at for those that have to do with a call's
@@ -47,13 +38,13 @@ class Situations:
         self.wide = wide
         self.met: Counter[Hashable] = Counter()
         fixed = {entity.name for entity in source.entities if entity.fixed}
-        self._entities = {entity.name: Records(entity, fixed, partial(is_name, compiled)) for entity in source.entities}
+        self._entities = {entity.name: Records(entity, fixed) for entity in source.entities}
         self._of = {
             operation.name: {each.name: each.entity for each in operation.parameters if each.entity}
             for operation in source.operations
         }
         self.names = {
-            operation.name: [each for each in operation.parameters if is_name(compiled, each.type)]
+            operation.name: [each for each in operation.parameters if takes_a_name(compiled, each)]
             for operation in source.operations
         }
         """By operation, the parameters that take a name that was given before, or a new one."""
@@ -217,7 +208,7 @@ class Situations:
         story.given.update({(operation, name): value for name, value in plain.items()})
 
     def _kin(self, model: BaseModel, records: Records | None, identity: str) -> dict[Hashable, Records]:
-        """Return the records that come and go which that of an id refers to, that refer to it, or to what it does, or have a name of it."""
+        """Return the records that come and go which that of an id refers to, that refer to it, or to what it refers to."""
         record = records.live(model).get(identity) if records is not None else None
         if records is None or record is None:
             return {}
@@ -243,11 +234,6 @@ class Situations:
             if isinstance(each, str) and each not in found.setdefault(entity, []):
                 found[entity].append(each)
         return found
-
-    def names_of(self, model: BaseModel, identity: str) -> list[str]:
-        """Return the names that are said of the record of an id, and may be said of others."""
-        holder = self._holder(model, identity)
-        return [] if holder is None else holder.names(holder.live(model)[identity])
 
     def like(self, model: BaseModel, identity: str) -> dict[str, list[str]]:
         """Return the ids of other records like that of an id, by entity: in its state, of the same owner."""
@@ -342,6 +328,13 @@ class Situations:
     def ids(self, model: BaseModel) -> dict[str, list[str]]:
         """Return the ids of the records that may come and go, by entity."""
         return {each.name: list(each.live(model)) for each in self._minted}
+
+
+def takes_a_name(compiled: Compiled, parameter: kernel.Parameter) -> bool:
+    """Return whether a parameter takes a name that was given before, or a new one."""
+    kind = present(parameter.type)
+    declared = compiled.lifecycle.types.get(kind.name) if isinstance(kind, Text) else None
+    return declared is not None and declared.text == "fresh or reused"
 
 
 _NEW = Story()  # of which nothing is known

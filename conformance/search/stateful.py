@@ -23,7 +23,6 @@ from conformance.judge import CASES_OF_A_SEED, BrokenCalls, CallFailed, Case, Fi
 from conformance.search.faults import Diverged, Faults
 from conformance.search.odd_values import LONG_WAIT, beside_usual, waits_long
 from conformance.search.prefill import prefills
-from conformance.search.records import is_name
 from conformance.search.strategies import settings_of
 from conformance.system import MOVED, Adapter
 from statemachines import kernel
@@ -178,20 +177,8 @@ class Driver:
             more = beside_usual(self._compiled, operation, parameter, values)
             held = numbers_held(self._compiled).get((operation, parameter.name))
             known = [[each] for each in held(model)] * HELD if held is not None else []
-            found.append(
-                (
-                    parameter.name,
-                    [*self._alike(parameter, values, model), *more, *known, *long, *self._names(parameter, values)],
-                )
-            )
+            found.append((parameter.name, [*self._alike(parameter, values, model), *more, *known, *long]))
         return self._answered_alike(operation, found, model)
-
-    def _names(self, parameter: kernel.Parameter, values: Sequence[Any]) -> list[list[Any]]:
-        """Return the names that were given before, if there are few, so often that as many calls have one of them as have not."""
-        if not is_name(self._compiled, parameter.type):
-            return []
-        known = [[each] for each in values if isinstance(each, str)][1:]  # the first one is new
-        return known * (HELD // len(known)) if known else []
 
     def waiting_long(self, operation: str) -> dict[str, int]:
         """Return the arguments with which a call of an operation waits for long; none where it may not, or that takes time."""

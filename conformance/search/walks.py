@@ -22,8 +22,8 @@ from conformance.search.ahead import Intended, ahead_of
 from conformance.search.faults import Diverged, Faults
 from conformance.search.plans import CALLS_PLANNED, PlannedWay, as_given, chosen, planned
 from conformance.search.prefill import prefills, set_up
-from conformance.search.records import Story, is_name, named_by
-from conformance.search.situations import Situations
+from conformance.search.records import Story, named_by
+from conformance.search.situations import Situations, takes_a_name
 from conformance.search.stateful import Driver
 from conformance.system import Adapter
 from statemachines import kernel
@@ -114,7 +114,7 @@ class SteeredWalk:
         self._compiled = compiled
         self._operations = {each.name: each for each in compiled.kernel.operations if driver.offers(each.name)}
         self._saying = {
-            name: {part.name for part in each.parameters if not (named_by(part) or is_name(compiled, part.type))}
+            name: {part.name for part in each.parameters if not (named_by(part) or takes_a_name(compiled, part))}
             for name, each in self._operations.items()
         } | {WAIT: set()}
         self._ahead = ahead_of(driver, situations, chooser)
@@ -198,7 +198,7 @@ class SteeredWalk:
             value = found.get(parameter.name)
             if not isinstance(value, str):
                 continue
-            if value in known and value not in renamed and is_name(self._compiled, parameter.type):
+            if value in known and value not in renamed and takes_a_name(self._compiled, parameter):
                 renamed[value] = self._driver.new_text(operation, parameter.name) or value
             found[parameter.name] = renamed.get(value, value)
         return found

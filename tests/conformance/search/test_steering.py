@@ -12,7 +12,6 @@ import pytest
 
 from conformance.budget import USUAL
 from conformance.judge import BrokenCalls
-from conformance.references.local_agent import LocalAgents
 from conformance.references.task_progress import DelegatedTask, TaskProgress
 from conformance.references.thread_job import Reply, ThreadJobs
 from conformance.search import ahead, stateful, walks
@@ -31,7 +30,6 @@ from tests.conformance.systems import REFERENCE, adapted, thread_job
 from tests.faulty.thread_job.derived import RemembersFiftyCalls
 
 FEW = replace(USUAL, walks=10)
-CHILD: Reply = {"description": "d", "prompt": "p", "agent_type": None, "tool_use_id": None}
 
 
 def situations_met(monkeypatch: pytest.MonkeyPatch, compiled: Compiled, system: Any, ways: int) -> int:
@@ -265,44 +263,6 @@ def test_what_happened_to_the_kin_of_a_record_makes_a_situation_another() -> Non
     assert (
         len({frozenset(settled(*before)) for before in ((), ("watch",), ("watch", "unwatch"), ("acknowledge",))}) == 4
     )
-
-
-def test_records_that_share_a_name_have_to_do_with_each_other() -> None:
-    """Children of one parent: what ends one of them may take the others along."""
-    compiled = load("local-agent")
-    model: Any = compiled.model()
-    for parent in ("p", "p", "q", None, None):
-        model.do("register_async", {**CHILD, "parent": parent})
-    one, sibling, *_ = model.tasks
-    found = Situations(compiled)
-    assert found.related(model, one) == {"Task": [one, sibling]}
-    assert found.names_of(model, one) == ["p"]
-    alone = list(model.tasks)[-1]
-    assert (found.related(model, alone), found.names_of(model, alone)) == ({"Task": [alone]}, [])
-    assert found.names_of(model, "nobody") == []
-
-
-def test_what_goes_on_about_one_record_takes_its_name_and_a_name_comes_again_as_often_as_not() -> None:
-    compiled = load("local-agent")
-    with adapted(LocalAgents, compiled) as adapter:
-        driver = Driver(compiled, adapter)
-        for parent in ("p", "q", "r"):
-            driver.make("register_async", {**CHILD, "parent": parent})
-        model: Any = driver.case.judge.model
-        first, *_ = model.tasks
-        look = Ahead(driver, Situations(compiled), Instants(compiled), random.Random(0), ["abort_parent"], [1.0])
-
-        def share(names: str, one: str = "") -> float:
-            drawn = [look.arguments(driver.case.judge.model, "abort_parent", one) or {} for _ in range(400)]
-            return sum(each["parent"] in names.split() for each in drawn) / len(drawn)
-
-        assert 0.3 < share("p q r") < 0.6, "three names: each counts as one of the kinds that there are"
-        assert share("p", first) > 0.7
-    with adapted(LocalAgents, compiled) as adapter:
-        driver = Driver(compiled, adapter)
-        driver.make("register_async", {**CHILD, "parent": "p"})
-        look = replace(look, driver=driver)
-        assert 0.3 < share("p") < 0.6, "one name, and as often"
 
 
 def test_what_names_a_list_of_records_is_called_as_often_as_what_names_one() -> None:
