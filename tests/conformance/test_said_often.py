@@ -11,11 +11,12 @@ import pytest
 
 from conformance.counterexample.play import NOTHING, play
 from conformance.judge import Case, History, endless
+from conformance.judge.avoided import _Situation
 from conformance.refused import Refused
 from conformance.search.clashes import calls_of
 from conformance.skeleton import skeleton
 from statemachines.compile import Compiled
-from statemachines.rows import AtOnce, Call, Given, Trace
+from statemachines.rows import AtOnce, Call, Given, Observed, Trace
 from tests.checking import codes, compile_text
 from tests.conformance.systems import adapted, failing
 
@@ -295,6 +296,13 @@ def test_who_may_wait_for_ever_for_what_it_has_made_itself_is_told_and_not_accus
         trace = Trace((AtOnce(tuple(_numbered(who, each) for who, each in enumerate([*calls, beside]))),))
         played = play(errands, adapter, trace)
     assert played == (NOTHING if may else replace(played, finding=None, trace=trace))
+
+
+def test_what_is_like_another_moment_but_for_what_was_given_is_another_one() -> None:
+    gave = [Observed("begin", {}, {"errand_id": name}) for name in ("errand-1", "errand-2")]
+    one, other, same = (_Situation((1,), ({0: each},)).key for each in (*gave, gave[0]))
+    assert one == same
+    assert one != other, "which errand it waits for"
 
 
 def _numbered(who: int, calls: list[Any]) -> tuple[Call, ...]:

@@ -21,6 +21,8 @@ from conformance.search.stateful import Driver
 from conformance.system.adapter import Adapter
 from statemachines.compile import load
 from statemachines.rows import AtOnce, Call, Given, Observed, Trace, with_argument, without
+from statemachines.rows.names import Names
+from statemachines.rows.row_writer import written
 from tests.checking import compile_text
 from tests.conformance.judge.test_passing import LEAVING
 from tests.conformance.systems import REFERENCE, adapted, thread_job
@@ -257,6 +259,15 @@ def test_calls_at_once_are_played_at_once(reference: Adapter) -> None:
     played = play(thread_job(), reference, Trace((AtOnce(tuple((start(n),) for n in range(8))),)))
     assert played.finding is None
     assert played.overlaps > 0
+
+
+def test_a_loop_over_what_callers_gave_skips_one_who_gave_several() -> None:
+    """The replies of the first caller are one item of the list, not two."""
+    at_once = AtOnce(((start(0), start(1)), *((start(number),) for number in range(2, 8))))
+    for order, over in ((range(2, 8), "made.drop(1)"), (range(7, 1, -1), "made.reversed().take(6)")):
+        trace = Trace((at_once, *(end(20 + number, number) for number in order), end(40, 0), look(50)))
+        lines = written(trace.steps, Names(thread_job(), trace.calls()), set())
+        assert f"- for each r in {over}:" in lines, "\n".join(lines)
 
 
 class UsesIdsAgain(REFERENCE):

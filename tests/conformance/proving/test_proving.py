@@ -279,8 +279,9 @@ def test_of_a_spec_without_rows_the_search_alone_proves_what_it_can(
     about = ["prove", str(file), "--clause", "operations.finish.move"]
     assert main(about) == 2
     assert "with --search the search is asked alone" in capsys.readouterr().err
-    assert main([*about, "--search", "--verbose"]) == 0
+    assert main([*about, "--search", "--races", "--verbose"]) == 0
     said = capsys.readouterr().out
+    assert "the search that makes calls at once finds it" in said
     assert "the search finds it" in said
     assert "found by machine  operations.finish.move" in said
     assert said.endswith("The spec has no rows: the search stands in their place.\n")

@@ -768,6 +768,9 @@ def test_a_third_call_is_mostly_about_what_the_others_are_about(full: Driver) ->
     others = [each[1:] for each in waiting]
     assert {name for each in others for name, _ in each} == {"request_cancel"}, "and what ends a wait"
     assert 0.2 < sum(map(bool, others)) / len(others) < 0.8
+    beside_a_look = (of[0], ("list_jobs", {"thread": "t1"}))
+    looked = [choosing.joining(full, beside_a_look, {"finish": {}}) for _ in range(40)]
+    assert {len(each) for each in looked} == {1}, "who only looks ends no wait"
 
 
 def test_no_third_call_is_of_whoever_tests_beside_another_of_theirs() -> None:
